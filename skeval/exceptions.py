@@ -17,6 +17,7 @@ __all__ = [
     "NoTestWarning",
     "NotRememberedError",
     "NothingToMeasureWarning",
+    "SampledWarning",
     "SchemaMismatchError",
     "SharedRowsWarning",
     "SkevalError",

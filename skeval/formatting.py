@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 NOTHING = "\N{EN DASH}"
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _MOST_DIGITS = 6  # tried before two numbers are called equal
 _SCORE_NAMES = {
     "roc_auc": "ROC-AUC",
@@ -19,6 +21,32 @@ _SCORE_NAMES = {
     "rmse": "root mean squared error",
     "mae": "mean absolute error",
 }
+
+# what names of metrics abbreviate, where people do not
+_ABBREVIATED = {
+    "KS": "Kolmogorov-Smirnov",
+    "TV": "total variation",
+    "NNAA": "nearest-neighbour adversarial accuracy",
+    "NN": "nearest-neighbour",
+    "PRD": "precision-recall",
+    "BN": "Bayesian network",
+    "GM": "Gaussian mixture",
+    "KL": "Kullback-Leibler",
+    "MDA": "minimum distance accumulation",
+    "CI": "confidence interval",
+    "DP": "differential privacy",
+    "MSE": "mean squared error",
+    "Shannon": "Shannon",
+    "Wasserstein": "Wasserstein",
+    "Theils": "Theil's",
+    "Cramers": "Cramér's",
+    "TSTR": "train on synthetic, test on real (TSTR)",
+    "TRTS": "train on real, test on synthetic (TRTS)",
+    "TSTS": "train on synthetic, test on synthetic (TSTS)",
+    "NNDR": "nearest-neighbour distance ratio (NNDR)",
+}
+_WORD = re.compile(r"[A-Z]\d|[A-Z]+(?=[A-Z][a-z]|\b)|[A-Z]?[a-z]+|\d+")
+_LETTER = re.compile(r"\b([A-Z]) (?=[a-z])")
 
 
 def number(value: float | str | None, digits: int = 3) -> str:
@@ -78,6 +106,23 @@ def pair(first: float, second: float, *, share: bool) -> tuple[str, str]:
     return (percent(first), percent(second)) if share else (number(first), number(second))
 
 
+def title_of(metric: str) -> str:
+    """Return the name of a class of metrics as people write it.
+
+    Examples
+    --------
+    >>> from skeval.formatting import title_of
+    >>> title_of("KSComplement"), title_of("DCRShare"), title_of("ExactMatchShare")
+    ('Kolmogorov-Smirnov complement', 'DCR share', 'Exact match share')
+    """
+    words = [
+        _ABBREVIATED.get(word, word if len(word) == 1 or not word[1:].islower() else word.lower())
+        for word in _WORD.findall(metric)
+    ]
+    title = " ".join(words)
+    return _LETTER.sub(r"\1-", title[:1].upper() + title[1:])
+
+
 def scoring_in_words(scoring: str) -> str:
     """Return the name of a score of models as sentences have it.
 
@@ -129,6 +174,18 @@ def beside(baseline: float | None, what: str) -> str:
     ('; 25.0% of holdout rows do', '')
     """
     return "" if baseline is None else f"; {percent(baseline)} {what}"
+
+
+def printable(text: str) -> str:
+    r"""Return a text with what terminals obey, and does not show, replaced.
+
+    Examples
+    --------
+    >>> from skeval.formatting import printable
+    >>> printable("a\x1b[2J") == "a\N{REPLACEMENT CHARACTER}[2J"
+    True
+    """
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def as_float(value: Any) -> float:

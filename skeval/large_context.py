@@ -32,7 +32,7 @@ from skeval.tables.sources import FrameSource, TableSource, source_of
 MAX_ROWS = 50_000  # of a role, for what can do with a sample only
 _MOST_BYTES = 2**31  # up to which rows are read at once to look for neighbours among them
 _COPIES = 4  # of each number meanwhile: as given, as read, encoded, in the index
-_SPILLED = 2**22  # bytes from which what a step returns is kept in a file
+_SPILLED = 2**20  # bytes from which what a step returns is kept in a file
 
 
 class LargeContext(Context):

@@ -8,10 +8,10 @@ import numpy as np
 
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.parameters import Columns, JobCount, Seed, Space
+from skeval.parameters import Columns, JobCount, Scaling, Seed, Space
 from skeval.result import Result, undefined
 from skeval.steps.exposure import advised
-from skeval.steps.neighbors import nearest
+from skeval.steps.neighbors import is_gower, nearest
 from skeval.steps.samples import column_key
 
 ColumnKey = tuple[str, ...] | None
@@ -40,6 +40,11 @@ class NeighborMetric(Metric):
         self.columns = columns
         self.random_state = random_state
         self.n_jobs = n_jobs
+
+    @property
+    def _scaling(self) -> Scaling:
+        """How it scales: a space of one's own may make many numbers of each."""
+        return "neighbours" if is_gower(self.space) else "sampled"
 
     def _compute(self, context: Context) -> float | Result:
         if isinstance(self.space, str) and not context.schema.measured:

@@ -10,7 +10,28 @@ Named = list[tuple[str, Metric]]
 
 
 def _report(target: str | None, sensitive: str | None) -> Named:
-    return [*_fidelity(), *_utility(target, sensitive), *_headlines()]
+    import skeval.fidelity as fidelity
+
+    return [
+        *_validity(),
+        *_fidelity(),
+        ("precision_recall", fidelity.PRDCurve()),
+        *_utility(target, sensitive),
+        *_headlines(),
+    ]
+
+
+def _validity() -> Named:
+    import skeval.diagnostic as diagnostic
+
+    return [
+        ("table_structure", diagnostic.TableStructure()),
+        ("boundary_adherence", diagnostic.BoundaryAdherence()),
+        ("range_coverage", diagnostic.RangeCoverage()),
+        ("category_adherence", diagnostic.CategoryAdherence()),
+        ("category_coverage", diagnostic.CategoryCoverage()),
+        ("missing_values", diagnostic.MissingValueSimilarity()),
+    ]
 
 
 def _utility(target: str | None, sensitive: str | None) -> Named:

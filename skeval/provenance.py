@@ -20,7 +20,8 @@ from skeval._versions import installed_versions
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.relational_context import RelationalContext
-from skeval.tables.frames import as_frame, read_as
+from skeval.tables.frames import read_as
+from skeval.tables.large import LargeTable, table_of
 from skeval.tables.reading import read_table
 from skeval.tables.reasons import column_reasons
 from skeval.tables.schema import TableSchema, read_column
@@ -158,7 +159,7 @@ class Provenance:
     def with_whole(self, role: str, table: Any, seed: int) -> Provenance:
         """Return a copy in which the table of a role is known by all its rows, not by a sample."""
         schema = schema_of(self.columns)
-        whole = as_frame(table, role)
+        whole = table_of(table, role)
         inputs = tuple(
             replace(record, n_rows=len(whole), cells=hash_of_cells(whole, schema))
             if record.role == role
@@ -369,7 +370,7 @@ def hash_of_file(path: str | Path) -> str:
         raise InvalidParameterError(f"files: {path} cannot be read: {error.strerror}.") from error
 
 
-def hash_of_cells(frame: pd.DataFrame, schema: TableSchema) -> str:
+def hash_of_cells(frame: pd.DataFrame | LargeTable, schema: TableSchema) -> str:
     """Return the SHA-256 of the cells of a table, in the order of its rows, whatever their storage.
 
     A table has one such hash in CSV and in Parquet, in pandas and in polars, whatever the order of
@@ -519,8 +520,7 @@ def verify(
 
 def _known(provenance: Provenance, table: Any) -> tuple[list[str], str]:
     """Return the roles of the inputs that a table is, and how that is known."""
-    if isinstance(table, str | Path):
-        path = Path(table)
+    if isinstance(table, str | Path) and not (path := Path(table)).is_dir():
         in_bytes = hash_of_file(path)
         if roles := [r.role for r in provenance.inputs if r.file_bytes == in_bytes]:
             return roles, SAME_BYTES
@@ -528,9 +528,9 @@ def _known(provenance: Provenance, table: Any) -> tuple[list[str], str]:
             table = read_table(path)
         except TableError:
             return [], DIFFERENT
-    frame, roles = as_frame(table, "table"), []
+    frame, roles = table_of(table, "table"), []
     for record in provenance.inputs:
         schema = schema_of(provenance.columns, record.role.partition("/")[2])
-        if record.cells and len(frame) == record.n_rows and set(schema.kinds) <= set(frame):
+        if record.cells and len(frame) == record.n_rows and set(schema.kinds) <= set(frame.columns):
             roles += [record.role] if hash_of_cells(frame, schema) == record.cells else []
     return roles, SAME_CELLS if roles else DIFFERENT

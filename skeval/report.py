@@ -15,12 +15,12 @@ from skeval.progress import Shown, shown
 from skeval.provenance import Date, Provenance
 from skeval.relational_context import RelationalContext
 from skeval.result import SuiteResult
-from skeval.steps.samples import sample_positions, sampled
+from skeval.steps.samples import positions_by_content, sampled
 from skeval.suite import MetricSuite, make_suite
-from skeval.tables.frames import as_frame
+from skeval.tables.large import LargeTable, table_of
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
-from skeval.tables.sources import FrameSource, source_of
+from skeval.tables.sources import FrameSource
 
 ENDINGS = (".pdf", ".html", ".htm")
 MOST_ROWS = 5_000  # of several tables, of each, where nothing else is said
@@ -205,7 +205,7 @@ def _of_wholes(
     provenance = result.provenance
     if provenance is not None:
         for role, whole in wholes.items():
-            table = None if whole is None or isinstance(whole, Mapping) else as_frame(whole, role)
+            table = None if whole is None or isinstance(whole, Mapping) else table_of(whole, role)
             if table is not None and len(table) != result.sizes[role]:
                 provenance = provenance.with_whole(role, table, seed)
         provenance = provenance.with_files(files)
@@ -280,13 +280,13 @@ def _joined(first: Chosen, second: Chosen) -> Chosen | None:
 
 def limited(table: Any, n_drawn: int | None, seed: int, role: str) -> Any:
     """Return a seeded sample of a table's rows; a table larger than memory stays where it is."""
-    source = source_of(table, role)
-    if source is None:
-        return sampled(as_frame(table, role), n_drawn, seed)
-    if n_drawn is None or n_drawn >= source.n_rows:
-        return source
-    rows = sample_positions(source.n_rows, n_drawn, seed)
-    return FrameSource(source.read(source.names, rows), role)
+    rows = table_of(table, role)
+    if not isinstance(rows, LargeTable):
+        return sampled(rows, n_drawn, seed)
+    if n_drawn is None or n_drawn >= len(rows):
+        return rows.source
+    drawn = positions_by_content(rows, n_drawn, seed)
+    return FrameSource(rows.in_memory(drawn), role)
 
 
 def _positive(limit: Limit, name: str) -> Limit:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -21,22 +20,20 @@ from skeval.exceptions import (
     NothingToMeasureWarning,
 )
 from skeval.files import replacing
-from skeval.formatting import as_float
+from skeval.formatting import as_float, printable
 from skeval.parameters import Scaling
 from skeval.properties import property_details, property_scores
 from skeval.provenance import Provenance
-from skeval.verdict import ALARM_LEVEL, Contrast, Verdict, adjusted_p_values, verdict
+from skeval.verdict import ALARM_LEVEL, Contrast, Verdict, adjusted_p_values, is_shifted, verdict
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from skeval.reporting import Display
 
 
 SCHEMA_VERSION = 1  # of the JSON of a suite's results
 _TEXTS = ("metric", "error", "summary", "fact", "advice", "table")
+_NUMBERS = ("p_value", "baseline", "seconds")  # that may be missing
 _NO_SCORES = "{} holds no scores that SuiteResult.to_json wrote."
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _FOREIGN = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
 Aspect = Literal["fidelity", "utility", "privacy", "diagnostic"]
 Need = Literal["holdout", "target", "keys", "generator", "relational", "text"]
@@ -246,9 +243,10 @@ class Result:
             "error": self.error,
         }
 
-    def frame(self) -> pd.DataFrame:
-        """Return the headline numbers as a table of one row."""
-        return pd.DataFrame([self.row()])
+    def frame(self, *, findings: bool = False) -> pd.DataFrame:
+        """Return the headline numbers as a table of one row; with `findings`, the sentence too."""
+        frame = pd.DataFrame([self.row()])
+        return frame.assign(finding=[self._finding()]) if findings else frame
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain lists, dicts, strings and numbers; nan is None."""
@@ -273,6 +271,10 @@ class Result:
             raise TypeError(f"a result has another type of {', '.join(wrong)}.")
         rebuilt = {
             **{name: None if e is None else tuple(map(as_float, e)) for name, e in ends.items()},
+            **{
+                name: None if content[name] is None else as_float(content[name])
+                for name in _NUMBERS
+            },
             "value": as_float(content["value"]),
             "warnings": _rebuilt(content["warnings"]),
             "tags": MetricTags.from_dict(tags) if tags else None,
@@ -290,8 +292,19 @@ class Result:
 
         return display_of(self)
 
+    def plot(self, ax: Any = None) -> Display:
+        """Draw this result; return the display, with `ax_` and `figure_`."""
+        return self.display().plot(ax)
+
+    def _finding(self, alarm: bool | None = None, shifted: bool = False) -> str:
+        from skeval.reporting.text import finding
+
+        return "" if self.error else finding(self, alarm, shifted)
+
     def _repr_html_(self) -> str:
-        return _html_table(self.frame())
+        from skeval.reporting.notebook import result_html
+
+        return result_html(self)
 
     def emit_warnings(self) -> None:
         """Give the collected warnings to Python's warning system."""
@@ -346,11 +359,24 @@ class SuiteResult(Mapping[str, Result]):
         return self.frame().to_string(index=False, float_format="{:.4g}".format, na_rep="")
 
     def _repr_html_(self) -> str:
-        return _html_table(self.frame())
+        from skeval.reporting.notebook import suite_result_html
 
-    def frame(self) -> pd.DataFrame:
+        return suite_result_html(self)
+
+    def frame(self, *, findings: bool = False) -> pd.DataFrame:
         """Return one row a metric: value, interval, baseline, direction, evidence and more.
 
+        Parameters
+        ----------
+        findings : bool, default=False
+            Whether there is a column `finding` with the sentences that reports print.
+
+        Returns
+        -------
+        DataFrame
+
+        Notes
+        -----
         `low` and `high` are the ends of the value's interval, `diff_low` and `diff_high` those of
         value minus baseline.
 
@@ -366,6 +392,9 @@ class SuiteResult(Mapping[str, Result]):
         frame = pd.DataFrame(rows, columns=list(Result(np.nan, table=table).row()))
         adjusted = frame["metric"].map(adjusted_p_values(self)).astype(float)
         frame.insert(frame.columns.get_loc("p_value") + 1, "p_adjusted", adjusted)
+        if findings:
+            alarms, shifted = self.verdict().alarms, is_shifted(self)
+            frame["finding"] = [one._finding(n in alarms, shifted) for n, one in self.items()]
         return frame
 
     def verdict(self, level: float = ALARM_LEVEL) -> Verdict:
@@ -435,33 +464,101 @@ class SuiteResult(Mapping[str, Result]):
         """
         return property_scores(self)
 
-    def details(self, property: str) -> pd.DataFrame:
+    def details(self, property: str | None = None) -> pd.DataFrame:
         """Return the scores behind a property, one row a column or pair, with their tables.
 
         Parameters
         ----------
-        property : str
-            Such as "column_shapes" of the preset "quality".
+        property : str, optional
+            Such as "column_shapes" of the preset "quality"; all of them if None, in a column
+            `property`.
 
         Returns
         -------
         DataFrame
             `table`, `what`, `metric`, `score`, `baseline`; see
-            :func:`~skeval.properties.property_details`. :class:`~skeval.reporting.PropertyDisplay`
-            draws it.
+            :func:`~skeval.properties.property_details`. ``display(property)`` draws it.
 
         Raises
         ------
         InvalidParameterError
             If there is no such property.
         """
-        return property_details(self, property)
+        if property is not None:
+            return property_details(self, property)
+        names = [str(name) for name in self.properties().index if name != "overall"]
+        frames = [property_details(self, name).assign(property=name) for name in names]
+        columns = ["property", "table", "what", "metric", "score", "baseline"]
+        return (
+            pd.concat(frames, ignore_index=True)[columns]
+            if frames
+            else pd.DataFrame([], columns=columns)
+        )
 
-    def plot(self, ax: Any = None) -> Figure:
-        """Draw each value with its interval and its baseline; return the figure."""
-        from skeval.reporting import ScoresDisplay
+    def display(self, property: str | None = None) -> Display:
+        """Return the display of all values, or of the columns behind a property."""
+        from skeval.reporting import PropertyDisplay, ScoresDisplay
 
-        return ScoresDisplay(self).plot(ax)
+        return ScoresDisplay(self) if property is None else PropertyDisplay(self, property)
+
+    def plot(self, ax: Any = None) -> Display:
+        """Draw each value with its interval and baseline; return the display, with `ax_`."""
+        return self.display().plot(ax)
+
+    def to_markdown(self, *, title: str = "Evaluation", level: int = 2) -> str:
+        """Return a section of Markdown, as model cards have them.
+
+        Parameters
+        ----------
+        title : str, default="Evaluation"
+            Its heading.
+        level : int, default=2
+            Of the heading.
+
+        Returns
+        -------
+        str
+            What the results conclude, the table of scores with their findings, what was left out,
+            how to read it, and the numbers of rows.
+
+        Examples
+        --------
+        >>> from skeval import Result, SuiteResult
+        >>> print(SuiteResult({"ks": Result(0.9, baseline=0.95)}).to_markdown().splitlines()[4])
+        | ks | 0.900 |  | 0.950 |  |  |  |
+        """
+        from skeval.reporting.exports import markdown
+
+        return markdown(self, title=title, level=level)
+
+    def to_metrics(self, *, prefix: str = "") -> dict[str, float]:
+        """Return flat numbers for trackers of experiments, such as MLflow and Weights & Biases.
+
+        Parameters
+        ----------
+        prefix : str, default=""
+            Of all names, such as "synthetic/".
+
+        Returns
+        -------
+        dict of str to float
+            By the name of the result its value, by ``name.baseline``, ``.low``, ``.high``,
+            ``.diff_low``, ``.diff_high`` and ``.p_value`` what there is of these; and
+            ``verdict.alarm``, ``verdict.n_tests`` and ``verdict.n_facts``. All are finite, and
+            names are of letters, digits and ``_.-/`` and blanks, which all trackers take.
+
+        Examples
+        --------
+        >>> from skeval import Result, SuiteResult
+        >>> metrics = SuiteResult({"ks": Result(0.9, baseline=0.95)}).to_metrics()
+        >>> metrics["ks"], metrics["ks.baseline"], metrics["verdict.alarm"]
+        (0.9, 0.95, 0.0)
+
+        ``mlflow.log_metrics(result.to_metrics())``, ``wandb.log(result.to_metrics())``.
+        """
+        from skeval.reporting.exports import flat_metrics
+
+        return flat_metrics(self, prefix=prefix)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain lists, dicts, strings and numbers.
@@ -589,11 +686,6 @@ def mean_of_columns(
     )
 
 
-def _html_table(frame: pd.DataFrame) -> str:
-    html: str = frame.to_html(index=False, float_format="{:.4g}".format, na_rep="", border=0)
-    return html
-
-
 def _plain(value: Any) -> Any:
     """Reduce arrays, numpy numbers and tuples to what strict JSON knows."""
     if isinstance(value, Mapping):
@@ -617,7 +709,7 @@ def _plain(value: Any) -> Any:
 def _printable(content: Any) -> Any:
     """Return content of a JSON file with the control characters in its texts replaced."""
     if isinstance(content, str):
-        return _CONTROL.sub("\ufffd", content)
+        return printable(content)
     if isinstance(content, list):
         return [_printable(part) for part in content]
     if isinstance(content, dict):

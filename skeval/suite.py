@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args, overload
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from scipy.stats import t
 from sklearn.base import clone
+from sklearn.utils import Bunch, estimator_html_repr
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
@@ -139,13 +142,49 @@ class MetricSuite(_BaseComposition):
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, those of the metrics as `name__parameter`, or whole metrics by name."""
+        """Set parameters, those of the metrics as `name__parameter`, or whole metrics by name.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is no such parameter, or what is to replace a metric is none.
+        """
+        known = set() if "metrics" in params else set(self.get_params())
+        names = [name for name, _ in self.metrics]
+        for name, value in params.items() if known else ():
+            whole = name.partition("__")[0]
+            if name not in known and (whole == name or whole not in params):
+                near = difflib.get_close_matches(name, known, n=1)
+                meant = f" Did you mean {near[0]}?" if near else ""
+                raise InvalidParameterError(f"MetricSuite has no parameter {name}.{meant}")
+            if name in names and not isinstance(value, Metric):
+                raise InvalidParameterError(
+                    f"MetricSuite: {name} must be a Metric, got {value!r}. To do without it, take "
+                    "the others: MetricSuite([...])."
+                )
         self._set_params("metrics", **params)
         return self
 
-    def __getitem__(self, name: str) -> Metric:
+    @overload
+    def __getitem__(self, name: str | int) -> Metric: ...
+
+    @overload
+    def __getitem__(self, name: slice) -> Self: ...
+
+    def __getitem__(self, name: str | int | slice) -> Metric | Self:
+        """Return a metric by name or place, the fitted one where there is; of a slice a suite."""
+        if isinstance(name, slice):
+            own = {**self.get_params(deep=False), "metrics": self.metrics[name]}
+            return type(self)(**own)
+        if not isinstance(name, str):
+            name = self.metrics[name][0]
         fitted: dict[str, Metric] = getattr(self, "metrics_", {})
         return fitted[name] if name in fitted else dict(self.metrics)[name]
+
+    @property
+    def named_metrics(self) -> Bunch:
+        """The metrics by name, also as attributes: ``suite.named_metrics.tstr``."""
+        return Bunch(**{name: self[name] for name, _ in self.metrics})
 
     def __len__(self) -> int:
         return len(self.metrics)
@@ -297,6 +336,19 @@ class MetricSuite(_BaseComposition):
 
     def _sk_visual_block_(self) -> Any:
         return _Block(self.metrics)
+
+    def _repr_html_(self) -> str:
+        """Return what each metric measures, and scikit-learn's diagram below."""
+        from skeval.reporting.notebook import suite_html
+
+        rows = (
+            (name, type(one).__name__, (inspect.getdoc(one) or "").partition("\n")[0], one.tags)
+            for name, one in self.metrics
+        )
+        return suite_html(rows, estimator_html_repr(self))
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
 def _unread_texts(context: Context, metrics: Iterable[Metric]) -> tuple[MetricWarning, ...]:

@@ -403,7 +403,9 @@ def summary(results: SuiteResult) -> str:
     Leak found by the only test: rows that equal a train row: 90.0%, by chance 0% (screen).
     """
     return " ".join(
-        filter(None, [_fidelity(results), _utility(results), verdict(results).sentence])
+        filter(
+            None, [fidelity_sentence(results), utility_sentence(results), verdict(results).sentence]
+        )
     )
 
 
@@ -416,7 +418,8 @@ def _measured(results: SuiteResult, metric: str) -> Result | None:
     return min(known, key=lambda r: r.value - (r.baseline or 0.0) if r.table else 0.0, default=None)
 
 
-def _fidelity(results: SuiteResult) -> str:
+def fidelity_sentence(results: SuiteResult) -> str:
+    """Say how alike the tables are; nothing where no similarity score was measured."""
     score = _measured(results, "SimilarityScore")
     if score is None:
         return ""
@@ -430,7 +433,8 @@ def _fidelity(results: SuiteResult) -> str:
     )
 
 
-def _utility(results: SuiteResult) -> str:
+def utility_sentence(results: SuiteResult) -> str:
+    """Say what a model learns from the table; nothing where none was trained."""
     tstr = _measured(results, "TSTR")
     if tstr is None or tstr.baseline is None:
         return ""

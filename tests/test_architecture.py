@@ -115,7 +115,8 @@ def test_no_package_takes_another_ones_private_module():
 def test_no_circle_of_files():
     arrows: dict[str, set[str]] = {}
     for i in imports():
-        if i.module != i.target and not (i.lazy and (i.module, i.target) == DOOR):
+        through_door = i.lazy and i.module == DOOR[0] and i.target.startswith(DOOR[1])
+        if i.module != i.target and not through_door:
             arrows.setdefault(i.module, set()).add(i.target)
 
     def reached(start):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import subprocess
+import sys
 import warnings
 
 import dask
@@ -172,3 +174,41 @@ def test_a_report_of_parquet_names_what_was_sampled(tmp_path):
         result = report(*paths, tmp_path / "report.html", suite=suite, progress=False)
     assert result["ks"].value == KSComplement().fit(TABLES[0]).score(TABLES[2])
     assert "measured on a sample" in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.slow
+def test_a_table_beyond_the_limit_of_memory_is_measured(tmp_path):
+    """Both tables as frames take 2 x 48 columns x 300,000 rows x 8 bytes, 230 MB."""
+    for seed, role in enumerate(("train", "synthetic")):
+        rng = np.random.default_rng(seed)
+        (tmp_path / role).mkdir()
+        for part in range(3):
+            rows = pd.DataFrame(rng.normal(size=(100_000, 48))).rename(columns="x{}".format)
+            rows.to_parquet(tmp_path / role / f"{part}.parquet")
+    script = f"""
+import os, resource, sys
+from pathlib import Path
+from skeval.context import Context
+from skeval.fidelity import ContingencySimilarity, KSComplement, CorrelationSimilarity
+from skeval import MetricSuite
+from skeval.tables.sources import source_of
+folder, names = Path({str(tmp_path)!r}), [f"x{{i}}" for i in range(48)]
+metrics = [("ks", KSComplement()), ("c", ContingencySimilarity(floor=False))]
+metrics.append(("r", CorrelationSimilarity(floor=False)))
+MetricSuite(metrics).fit(folder / "train" / "0.parquet")  # what is loaded once is not counted
+held = int(Path("/proc/self/status").read_text().split("VmData:")[1].split()[0]) * 1024
+resource.setrlimit(resource.RLIMIT_DATA, (held + 130 * 2**20,) * 2)
+result = MetricSuite(metrics, on_error="raise").fit(folder / "train").evaluate(folder / "synthetic")
+print(*(round(one.value, 4) for one in result.values()))
+try:
+    Context.of(*(source_of(folder / r, r).read(names) for r in ("train", "synthetic")))
+except MemoryError:
+    print("does not fit")
+"""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    values, told = done.stdout.splitlines()
+    assert all(float(value) > 0.99 for value in values.split())
+    assert told == "does not fit"

@@ -96,7 +96,7 @@ LEGAL = {
     "either": ("a float in [0, inf)", [0, 0.5], [-0.5]),
     "scale": ("a float in (0, inf)", [0.1, 3], [0, -1]),
     "n_bins": ("an int in [2, inf) or None", [2, None], [1]),
-    "n_jobs": ("an int or None", [-1, 4], [1.5, True]),
+    "n_jobs": ("an int other than 0 or None", [-1, 4], [0, 1.5, True]),
     "even": ("an even int or None", [2, None], [1]),
     "columns": (
         "None, a positive int (the first n columns) or a non-empty list of names",

@@ -509,3 +509,35 @@ def test_coverage_over_draws():
         table = evaluate_draws(metric, [drawn(100 + 5 * i + j, 20) for j in range(5)]).iloc[0]
         hits += table["low"] <= 7.0 <= table["high"]
     assert 0.91 <= hits / 200 <= 0.985
+
+
+def test_places_slices_and_names():
+    suite = make_suite("fidelity", n_jobs=2)
+    assert suite[0] is suite["ks_complement"]
+    assert suite[-1] is suite[suite.metrics[-1][0]]
+    part = suite[:2]
+    assert type(part) is MetricSuite
+    assert [name for name, _ in part.metrics] == ["ks_complement", "tv_complement"]
+    assert (part.n_jobs, part.optional) == (2, ("text",))
+    assert suite.named_metrics.ks_complement is suite[0]
+    fitted = MetricSuite([("ks", KSComplement())]).fit(TRAIN)
+    assert fitted[0] is fitted.metrics_["ks"]
+    with pytest.raises(IndexError):
+        suite[99]
+
+
+def test_unknown_parameters_fail_at_once():
+    suite = make_suite("fidelity")
+    for params, said in (
+        ({"n_job": 2}, "no parameter n_job. Did you mean n_jobs"),
+        ({"ks_complment": KSComplement()}, "Did you mean ks_complement"),
+        ({"ks_complement__space": 1}, "no parameter ks_complement__space"),
+        ({"ks_complement": "drop"}, "ks_complement must be a Metric, got 'drop'"),
+    ):
+        with pytest.raises(InvalidParameterError, match=said):
+            suite.set_params(**params)
+    replaced = TVComplement(nan="drop")
+    suite.set_params(ks_complement=replaced, n_jobs=2)
+    assert suite["ks_complement"] is replaced
+    suite.set_params(tv_complement=TVComplement(), tv_complement__nan="drop")
+    assert suite["tv_complement"].nan == "drop"

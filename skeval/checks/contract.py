@@ -229,8 +229,8 @@ def check_row_order_ignored(metric: Metric, tables: Tables, shared: Evaluations)
     )
     again = evaluated(drawing, shuffled)
     for name in ("value", "interval", "p_value"):
-        pair = [np.ravel(getattr(one, name)).astype(np.float64) for one in (result, again)]
-        equal = np.allclose(*pair, rtol=1e-6, atol=1e-6, equal_nan=True)
+        before, after = (np.asarray(getattr(one, name), dtype=float) for one in (result, again))
+        equal = np.allclose(before, after, rtol=1e-6, atol=1e-6, equal_nan=True)
         demand(equal, f"the {name} depends on the order of rows.")
 
 

@@ -19,6 +19,7 @@ from skeval.cli.gate import (
 )
 from skeval.cli.inputs import (
     TrainHoldoutSynthetic,
+    check_named,
     check_of_one_table,
     check_paths,
     dialect_of,
@@ -44,6 +45,7 @@ from skeval.cli.options import (
 )
 from skeval.files import check_output
 from skeval.policy import Policy
+from skeval.progress import shown
 
 if TYPE_CHECKING:
     from skeval.suite import MetricSuite
@@ -88,6 +90,7 @@ def report(
         check_policy(gate, _suite_of(tables, target, sensitive, seed))
     read, known = read_tables(tables, schema, header=header, dialect=dialect)
     check_of_one_table(known, target=target, sensitive=sensitive)
+    check_named(read[0], target=target, sensitive=sensitive)
     _write_report(
         read,
         output,
@@ -122,9 +125,11 @@ def demo(
     from skeval.report import ENDINGS
 
     check_output(output, ENDINGS, owner="report")
-    flights = load_flights(rows, random_state=seed)
-    train, holdout = train_test_split(flights, test_size=0.5, random_state=seed)
-    synthetic = GaussianCopula().fit(train).sample(len(train), random_state=seed)
+    with shown("lines") as tick:
+        tick("made")
+        flights = load_flights(rows, random_state=seed)
+        train, holdout = train_test_split(flights, test_size=0.5, random_state=seed)
+        synthetic = GaussianCopula().fit(train).sample(len(train), random_state=seed)
     say(
         f"{len(train):,} real flights as train, {len(holdout):,} held out, "
         f"{len(synthetic):,} synthetic ones from a Gaussian copula."

@@ -23,6 +23,7 @@ from skeval.cli.gate import (
     write_junit,
 )
 from skeval.cli.inputs import (
+    check_named,
     check_of_one_table,
     check_paths,
     dialect_of,
@@ -114,8 +115,10 @@ def evaluate(
         check_policy(gate, made())
     (train, holdout, synthetic), known = read_tables(tables, schema, header=header, dialect=dialect)
     check_of_one_table(known, target=target, sensitive=sensitive)
+    check_named(train, target=target, sensitive=sensitive)
     measured = made(known if isinstance(known, RelationalSchema) else None)
     on_error = "raise" if debugging() else "warn"
+    check_policy(gate, measured)
     measured.set_params(timeout=timeout, on_error=on_error, n_jobs=jobs)
     with shown("lines") as tick:
         progress = tick("measured")

@@ -133,7 +133,7 @@ def _agreement(context: Context, column: str, bandwidth: str, grid: int) -> floa
     n = min(n_train, n_synthetic)
     factor = n**-0.2 if bandwidth == "scott" else (0.75 * n) ** -0.2
     a, b = (_width(context, role, column, factor, grid) for role in ROLES)
-    return 1.0 - abs(a - b) / max(a, b)
+    return 1.0 if a == b else 1.0 - abs(a - b) / max(a, b)  # widths may be too small for a float
 
 
 @shared

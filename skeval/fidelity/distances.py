@@ -74,7 +74,11 @@ class NNDistanceDistributions(NeighborMetric):
     """
 
     tags = MetricTags(
-        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="DistancesDisplay"
+        "fidelity",
+        greater_is_better=False,
+        bounds=(0.0, 1.0),
+        display="DistancesDisplay",
+        scaling="neighbours",
     )
 
     _halved = True
@@ -211,7 +215,13 @@ class MDAResemblance(AccumulationMetric):
     1.0
     """
 
-    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0), display="MDADisplay")
+    tags = MetricTags(
+        "fidelity",
+        greater_is_better=True,
+        bounds=(0.0, 1.0),
+        display="MDADisplay",
+        scaling="neighbours",
+    )
 
     area = "resemblance"
 
@@ -283,7 +293,12 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
     0.0
     """
 
-    tags = MetricTags("fidelity", greater_is_better=None, bounds=(0.0, 1.0))
+    tags = MetricTags(
+        "fidelity",
+        greater_is_better=None,
+        bounds=(0.0, 1.0),
+        scaling="neighbours",
+    )
 
     def __init__(
         self,

@@ -23,7 +23,7 @@ from skeval.result import MetricTags, Result, undefined
 from skeval.steps.samples import ROLES, columns_of, permuted_in_place
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 
-_MOST_PERMUTED = 2**18  # rows, of which chance is as good as none
+_MOST_PERMUTED = 2**17  # rows: chance of so many is as good as none
 
 
 class PairMetric(Metric):

@@ -15,12 +15,14 @@ pair alone. They promise that no NaN occurs, which the encoding keeps (a missing
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core import event
 from numpy.typing import NDArray
 
 from skeval.exceptions import MetricWarning
@@ -41,6 +43,25 @@ NO_ROW = np.iinfo(np.int64).max
 FIRST_LEAVES = 2  # leaves read best-first before the sweep
 ARGMIN_BLOCK = 64
 TILE = 16  # queries that sweep over the leaves together
+
+
+class CompilingOnce(event.Listener):
+    """Says when kernels of ours are compiled, which is once where a cache can be written."""
+
+    said = False
+
+    def on_start(self, compiling: event.Event) -> None:
+        """Log the first time."""
+        function = compiling.data["dispatcher"].py_func
+        if not self.said and function.__module__.startswith("skeval."):
+            self.said = True
+            logging.getLogger("skeval").warning("compiling the search, once: about 20 s.")
+
+    def on_end(self, compiling: event.Event) -> None:
+        """Say nothing more."""
+
+
+event.register("numba:compile", CompilingOnce())  # type: ignore[no-untyped-call]
 
 
 def jit(function: Kernel) -> Kernel:

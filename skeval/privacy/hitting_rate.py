@@ -95,7 +95,13 @@ class HittingRate(NeighborMetric):
     0.5
     """
 
-    tags = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen")
+    tags = MetricTags(
+        "privacy",
+        greater_is_better=False,
+        bounds=(0.0, 1.0),
+        evidence="screen",
+        scaling="neighbours",
+    )
 
     def __init__(self, tau: Fraction = 1 / 30, columns: Columns = None) -> None:
         self.tau = tau
@@ -211,7 +217,13 @@ class NewRowShare(NeighborMetric):
     0.5
     """
 
-    tags = MetricTags("privacy", greater_is_better=True, bounds=(0.0, 1.0), evidence="screen")
+    tags = MetricTags(
+        "privacy",
+        greater_is_better=True,
+        bounds=(0.0, 1.0),
+        evidence="screen",
+        scaling="neighbours",
+    )
 
     def __init__(
         self,

@@ -119,7 +119,13 @@ class NearDuplicateShare(Metric):
     (1.0, True)
     """
 
-    tags = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen")
+    tags = MetricTags(
+        "privacy",
+        greater_is_better=False,
+        bounds=(0.0, 1.0),
+        evidence="screen",
+        scaling="neighbours",
+    )
 
     def __init__(
         self,

@@ -1,5 +1,7 @@
 """Results as figures and documents: displays draw one thing, renderers a whole report."""
 
+from skeval.reporting.decision import DecisionPage
+from skeval.reporting.displays.attacks import AttackDisplay, AttacksDisplay, AuditDisplay
 from skeval.reporting.displays.base import Display, register_display
 from skeval.reporting.displays.cardinality import CardinalityDisplay, PropertyDisplay
 from skeval.reporting.displays.curves import MDADisplay, ParetoDisplay, PRDDisplay, ROCDisplay
@@ -10,6 +12,11 @@ from skeval.reporting.displays.distributions import (
     ProximityDisplay,
 )
 from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
+from skeval.reporting.displays.models import (
+    CalibrationDisplay,
+    ImportancesDisplay,
+    ModelCurvesDisplay,
+)
 from skeval.reporting.displays.relations import SchemaDisplay
 from skeval.reporting.displays.sequences import LinesDisplay, TransitionsDisplay
 from skeval.reporting.displays.texts import EntitiesDisplay
@@ -21,20 +28,27 @@ from skeval.reporting.displays.values import (
 )
 from skeval.reporting.figures import FigureRenderer
 from skeval.reporting.html import HTMLRenderer
-from skeval.reporting.pdf import PDFRenderer
+from skeval.reporting.pdf import PDFRenderer, draw_decision_page
 from skeval.reporting.theme import theme
 
 __all__ = [
+    "AttackDisplay",
+    "AttacksDisplay",
+    "AuditDisplay",
+    "CalibrationDisplay",
     "CardinalityDisplay",
     "ColumnScoresDisplay",
+    "DecisionPage",
     "Display",
     "DistancesDisplay",
     "EntitiesDisplay",
     "FigureRenderer",
     "HTMLRenderer",
+    "ImportancesDisplay",
     "LinesDisplay",
     "MDADisplay",
     "MarginalDisplay",
+    "ModelCurvesDisplay",
     "PDFRenderer",
     "PRDDisplay",
     "PairDisplay",
@@ -49,6 +63,7 @@ __all__ = [
     "TransitionsDisplay",
     "ValueDisplay",
     "display_of",
+    "draw_decision_page",
     "register_display",
     "theme",
 ]

@@ -164,7 +164,7 @@ class FigureRenderer(Renderer):
         for done, section in enumerate(content.sections, start=1):
             for i, item in enumerate(section.items):
                 name = _file_name(section.key, i, len(section.items), item)
-                save(item.display.plot(), folder / f"{name}.{self.format}", self.format)
+                save(item.display.plot().figure_, folder / f"{name}.{self.format}", self.format)
             self._report(section.key, done, content)
 
 

@@ -13,12 +13,12 @@ from string import Template
 from urllib.parse import quote
 
 from skeval.formatting import number, shown_interval
+from skeval.reporting.decision import titles_of
 from skeval.reporting.displays.distributions import PairDisplay
 from skeval.reporting.displays.values import band_of, comparable, scale_of
 from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.layout import Item
-from skeval.reporting.provenance import TITLE as PROVENANCE
-from skeval.reporting.provenance import provenance_html
+from skeval.reporting.parts import Grid, Listed, Part, Words
 from skeval.reporting.sections import HOW_TO_READ, TABLE_HEADS, Plan, Section
 from skeval.reporting.text import evidence, finding
 from skeval.reporting.theme import ALARM, COLOURS, FAINT, FONT, GREY, INK
@@ -48,6 +48,9 @@ tbody th small { color: $grey; display: block; font-weight: normal; }
 figure { margin: 0; }
 figcaption { font-weight: 600; } figcaption small { display: block; font-weight: normal; }
 figure svg, figure img { height: auto; max-width: 100%; }
+.form { display: grid; grid-template-columns: 1fr 1fr; }
+.form div { border: 1px solid $faint; color: $grey; font-size: .8rem; height: 4rem; }
+.form div { padding: .4rem; }
 .key span { margin-right: 1.5rem; }
 .key i { display: inline-block; height: .7em; margin-right: .4em; width: 1.4em; }
 """).substitute(ink=INK, faint=FAINT, grey=GREY, alarm=ALARM, train=COLOURS["train"])
@@ -108,7 +111,6 @@ class HTMLRenderer(FileRenderer):
         for done, section in enumerate(content.sections, start=1):
             parts.append(_scores(content) if section.name == "scores" else _section(section))
             self._report(section.key, done, content)
-        parts.append(provenance_html(content.suite_result))
         return _PAGE.substitute(
             title=escape(self.title),
             style=_STYLE,
@@ -118,7 +120,8 @@ class HTMLRenderer(FileRenderer):
 
 
 def _scores(content: Plan) -> str:
-    lead = summary(content.suite_result)
+    decided = any(section.name == "decision" for section in content.sections)
+    lead = "" if decided else summary(content.suite_result)
     parts = [
         _paragraph(lead, "lead") if lead else "",
         _contents(content),
@@ -133,13 +136,11 @@ def _scores(content: Plan) -> str:
 
 
 def _paragraph(text: str, kind: str) -> str:
-    return f'<p class="{kind}">{escape(text)}</p>'
+    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
 
 
 def _contents(content: Plan) -> str:
     headings = {_anchor(section): section.heading for section in content.sections}
-    if content.suite_result.provenance is not None:
-        headings["provenance"] = PROVENANCE
     links = "\n".join(
         f'<li><a href="#{quote(anchor)}">{escape(heading)}</a></li>'
         for anchor, heading in headings.items()
@@ -161,8 +162,9 @@ def _listed(title: str, texts: Sequence[str]) -> str:
 def _table(suite_result: SuiteResult) -> str:
     head = "".join(f'<th scope="col">{text}</th>' for text in TABLE_HEADS)
     alarms, shifted = suite_result.verdict().alarms, is_shifted(suite_result)
+    titles = titles_of(suite_result)
     rows = "\n".join(
-        _row(name, result, name in alarms, shifted)
+        _row(name, titles[name], result, name in alarms, shifted)
         for name, result in suite_result.items()
         if not result.error
     )
@@ -170,12 +172,12 @@ def _table(suite_result: SuiteResult) -> str:
     return f'<div class="wide">\n<table>\n{table}\n</table>\n</div>'
 
 
-def _row(name: str, result: Result, alarm: bool, shifted: bool) -> str:
+def _row(name: str, title: str, result: Result, alarm: bool, shifted: bool) -> str:
     kind, said = "n alarm" if alarm else "n", finding(result, alarm, shifted)
     interval = shown_interval(band_of(result))
     direction = result.tags.direction if result.tags is not None else ""
     return (
-        f'<tr><th scope="row">{escape(name)}<small>{escape(said)}</small></th>'
+        f'<tr><th scope="row">{escape(title)}<small>{escape(name)}: {escape(said)}</small></th>'
         f"<td>{_strip(result)}</td>"
         f'<td class="{kind}">{number(result.value)}</td><td class="n">{interval}</td>'
         f'<td class="n">{number(result.baseline)}</td><td>{escape(direction)}</td>'
@@ -210,14 +212,55 @@ def _section(section: Section) -> str:
     if section.layout.grid:
         figures = f'<div class="{section.layout.grid}">\n{figures}\n</div>'
     key = ""
-    if section.layout.legend:  # which colour is which table
-        roles = section.items[0].display.frame().columns[3:]
+    if section.layout.legend and section.items:  # which colour is which table
+        columns = section.items[0].display.frame().columns
+        roles = [role for role in COLOURS if role in columns]
         spans = (f'<span><i style="background:{COLOURS[role]}"></i>{role}</span>' for role in roles)
         key = f'<p class="key">{"".join(spans)}</p>'
     return (
         f'<section id="{escape(_anchor(section))}">\n<h2>{escape(section.heading)}</h2>\n'
-        f"{_paragraph(section.intro, 'quiet')}\n{key}\n{figures}\n</section>"
+        f"{_paragraph(section.intro, 'quiet') if section.intro else ''}\n"
+        f"{_written(section.parts)}\n{key}\n{figures}\n</section>"
     )
+
+
+def _written(parts: Sequence[Part]) -> str:
+    """Return words, lists, tables and forms."""
+    texts = []
+    for part in parts:
+        if isinstance(part, Words):
+            texts.append(_paragraph(part.text, part.style))
+        elif isinstance(part, Listed):
+            texts.append(_listed(part.title, part.texts))
+        elif isinstance(part, Grid):
+            texts.append(_grid(part))
+        else:
+            cells = "".join(f"<div>{escape(name)}</div>" for row in part.fields for name in row)
+            texts.append(f'<h3>{escape(part.title)}</h3>\n<div class="form">{cells}</div>')
+    return "\n".join(texts)
+
+
+def _grid(grid: Grid) -> str:
+    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in grid.heads)
+    rows = "\n".join(_grid_row(grid, row, i in grid.alarms) for i, row in enumerate(grid.rows))
+    table = f"{f'<thead><tr>{head}</tr></thead>' if head else ''}\n<tbody>\n{rows}\n</tbody>"
+    title = f"<h3>{escape(grid.title)}</h3>\n" if grid.title else ""
+    return f'{title}<div class="wide">\n<table class="text">\n{table}\n</table>\n</div>'
+
+
+def _grid_row(grid: Grid, row: Sequence[str], alarm: bool) -> str:
+    cells = []
+    for k, text in enumerate(row):
+        first, *others = (escape(line) for line in text.split("\n"))
+        small = "".join(f"<small>{line}</small>" for line in others)
+        kinds = ["n"] if k in grid.numbers else []
+        # what an alarm marks: the verdict, which is last, or stands below the name
+        if alarm and k == (len(row) - 1 if grid.heads else 0):
+            kinds.append("alarm")
+        kind = f' class="{" ".join(kinds)}"' if kinds else ""
+        tag, scope = ("th", ' scope="row"') if k == 0 else ("td", "")
+        cells.append(f"<{tag}{scope}{kind}>{first}{small}</{tag}>")
+    return f"<tr>{''.join(cells)}</tr>"
 
 
 def _figure(item: Item) -> str:
@@ -230,7 +273,8 @@ def _figure(item: Item) -> str:
         drawn = f'<img alt="{label}" src="data:image/png;base64,{content}">'
     else:
         drawn = _embedded(buffer.getvalue().decode("utf-8"), label)
-    caption = f"<figcaption>{label}<small>{escape(item.caption)}</small></figcaption>"
+    lines = escape(item.caption).replace("\n", "<br>")
+    caption = f"<figcaption>{label}<small>{lines}</small></figcaption>"
     return f"<figure>\n{caption}\n{drawn}\n</figure>"
 
 
@@ -242,3 +286,8 @@ def _embedded(svg: str, label: str) -> str:
     # Verdana has nearly the widths of the font that the figure was laid out with
     text = text.replace(f"'{FONT}'", f"'{FONT}', Verdana, sans-serif")
     return text.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1).strip()
+
+
+def scores_table(suite_result: SuiteResult) -> str:
+    """Return the table of scores alone, for a page of another's."""
+    return _table(suite_result)

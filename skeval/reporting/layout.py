@@ -1,10 +1,11 @@
-"""Figures on paper: a sheet in millimetres, and how the figures of a section are laid out on it."""
+"""Figures on paper: a sheet in millimetres, blocks that fill it, and how figures become blocks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -27,8 +28,9 @@ TOP = 16.0
 BOTTOM = 14.0
 MM = 25.4 / 72.0  # millimetres in a point
 LEADING = 1.38
-_MOST_BARS = 40
+_MOST_BARS = 25
 _BAR = 4.6
+_PITCH = 58.0  # of panels below each other
 _NAMES = 38.0  # beside figures of any kind, in millimetres
 
 
@@ -42,33 +44,21 @@ class Item:
 
 
 class Page:
-    """One page; x grows to the right and y downwards, from the upper left corner.
+    """One page; x grows to the right and y downwards, from the upper left corner."""
 
-    Parameters
-    ----------
-    landscape : bool, default=False
-        Whether it is wider than high.
-    """
+    width, height = A4
 
-    def __init__(self, *, landscape: bool = False) -> None:
+    def __init__(self) -> None:
         from matplotlib.figure import Figure
 
-        self.width, self.height = A4[::-1] if landscape else A4
         self.figure = Figure(figsize=(self.width / 25.4, self.height / 25.4))
         self.canvas = self.figure.add_axes((0.0, 0.0, 1.0, 1.0), zorder=-1)
         self.canvas.set(xlim=(0.0, self.width), ylim=(self.height, 0.0))
         self.canvas.set_axis_off()
         self.links: list[tuple[float, float, float, float, str]] = []
 
-    @property
-    def inner(self) -> float:
-        """Width between the margins."""
-        return self.width - 2.0 * MARGIN
-
-    @property
-    def floor(self) -> float:
-        """Where the space for content ends."""
-        return self.height - BOTTOM - 3.0
+    inner = A4[0] - 2.0 * MARGIN  # width between the margins
+    floor = A4[1] - BOTTOM - 3.0  # where the space for content ends
 
     def text(self, x: float, y: float, text: str, size: float = 8.0, **style: Any) -> None:
         """Write one line; `y` is its base line."""
@@ -120,14 +110,6 @@ class Page:
         left, bottom = x / self.width, 1.0 - (y + height) / self.height
         return self.figure.add_axes((left, bottom, width / self.width, height / self.height))
 
-    def heading(self, title: str, intro: str, *, continued: bool = False) -> float:
-        """Write a section's title and what it shows; return where content begins."""
-        again = " (continued)" if continued else ""
-        self.text(MARGIN, TOP + 5.0, title + again, 13.0, weight="bold")
-        if continued:
-            return TOP + 11.0
-        return self.paragraph(MARGIN, TOP + 8.5, intro, self.inner, 8.0, color=GREY) + 4.0
-
     def footer(self, title: str, number: int, total: int) -> None:
         """Write the report's title and the number of the page."""
         y = self.height - BOTTOM + 5.0
@@ -143,18 +125,68 @@ def paragraph_height(text: str, room: float, size: float) -> float:
     return len(wrap(text, room / MM, size)) * size * LEADING * MM
 
 
-def _packed(items: Sequence[Item], room: float = 205.0) -> list[list[Item]]:
-    """Fill pages with figures, bars of many columns in pieces."""
-    groups: list[list[Item]] = []
-    left = 0.0
-    for item in (part for whole in items for part in _parts(whole)):
-        height = 19.0 + paragraph_height(item.caption, 174.0, 8.0) + _height(item.display)
-        if not groups or height > left:
-            groups.append([])
-            left = room
-        groups[-1].append(item)
-        left -= height
-    return groups
+@dataclass(frozen=True)
+class Block:
+    """Something that is drawn at a given y, and as high as the page allows.
+
+    Parameters
+    ----------
+    height : float
+        Millimetres that it takes.
+    draw : callable
+        Called as ``draw(page, y, height)``.
+    least : float, optional
+        The millimetres to which it may shrink where it would else begin a new page.
+    head : Block, optional
+        Is drawn before it on a new page.
+    keeps : bool
+        Whether it stays on the page of the block that follows, as a heading does.
+    section : str
+        To which it belongs.
+    """
+
+    height: float
+    draw: Callable[[Page, float, float], None]
+    least: float | None = None
+    head: Block | None = None
+    keeps: bool = False
+    section: str = ""
+
+
+Placed = tuple[float, float, Block]  # y and height of a block
+
+
+def paged(blocks: Iterable[Block]) -> list[list[Placed]]:
+    """Place blocks below each other, on a new page where those that keep together do not fit."""
+    pages: list[list[Placed]] = [[]]
+    y = TOP
+    for run in _runs(blocks):
+        least = sum(block.height if block.least is None else block.least for block in run)
+        if y + least > Page.floor and pages[-1]:
+            pages.append([])
+            y = TOP
+            if (head := run[0].head) is not None:
+                pages[-1].append((y, head.height, head))
+                y += head.height
+        excess = max(0.0, y + sum(block.height for block in run) - Page.floor)
+        for block in run:
+            given = 0.0 if block.least is None else min(excess, block.height - block.least)
+            excess -= given
+            pages[-1].append((y, block.height - given, block))
+            y += block.height - given
+    return pages
+
+
+def _runs(blocks: Iterable[Block]) -> Iterator[list[Block]]:
+    """Yield blocks that stay on one page together."""
+    run: list[Block] = []
+    for block in blocks:
+        run.append(block)
+        if not block.keeps:
+            yield run
+            run = []
+    if run:
+        yield run
 
 
 def _height(display: Display) -> float:
@@ -164,7 +196,7 @@ def _height(display: Display) -> float:
     return 25.4 * display.figsize[1] - 4.0
 
 
-def _parts(item: Item, rows: int = _MOST_BARS) -> Iterator[Item]:
+def _in_parts(item: Item, rows: int = _MOST_BARS) -> Iterator[Item]:
     display, n = item.display, len(item.display.frame())
     if not isinstance(display, ColumnScoresDisplay) or n <= rows:
         yield item
@@ -181,27 +213,35 @@ def _head(page: Page, y: float, item: Item) -> float:
     return page.paragraph(MARGIN, y + 6.0, item.caption, page.inner, 8.0) + 3.0
 
 
+def _below_head(item: Item) -> float:
+    """Return the millimetres that a figure's heading and caption take."""
+    return 9.0 + paragraph_height(item.caption, Page.inner, 8.0)
+
+
 def _room(names: Sequence[str], most: float, size: float = SMALL) -> float:
     """Return the points that the widest name takes, at most `most` millimetres of them."""
     widest = max((text_width(name, size) for name in names), default=0.0)
     return min(most / MM, widest + 1.0)
 
 
-def _similarity(page: Page, y: float, items: Sequence[Item]) -> None:
-    display = items[0].display
+def _similarity(items: Sequence[Item]) -> Iterator[Block]:
+    item = items[0]
+    display = item.display
     assert isinstance(display, SimilarityMatrixDisplay)
-    y = _head(page, y, items[0])
-    room = _room(display.names, 40.0)
-    n = len(display.names)
-    left = MARGIN + room * MM + 3.0
-    below = room * MM + 68.0
-    side = min(page.width - MARGIN - 16.0 - left, page.floor - y - below, max(40.0, 17.0 * n))
-    display.draw([page.axes(left, y, side, side)], room)
-    y += side + room * MM + 5.0
-    y = _stride_note(page, y, n, side)
+    room, n = _room(display.names, 40.0), len(display.names)
+    around = _below_head(item) + room * MM + 10.0
+    widest = Page.inner - 19.0 - room * MM
+    side = min(widest, max(40.0, 17.0 * n))
+
+    def draw(page: Page, y: float, height: float) -> None:
+        y, left, side = _head(page, y, item), MARGIN + room * MM + 3.0, height - around
+        display.draw([page.axes(left, y, side, side)], room)
+        _stride_note(page, y + side + room * MM + 3.0, n, side)
+
+    yield Block(around + side, draw, least=around + min(side, 70.0))
     worst = display.worst_pairs(10).assign(gap=lambda f: f["ceiling"] - f["similarity"])
     headers = ("Pairs that agree least", "Similarity", "Ceiling", "Gap")
-    _pairs_table(page, y, worst, headers)
+    yield from _pairs_table(worst, headers, MARGIN, Page.inner)
 
 
 def _stride_note(page: Page, y: float, n: int, side: float) -> float:
@@ -213,95 +253,164 @@ def _stride_note(page: Page, y: float, n: int, side: float) -> float:
     )
 
 
-def _pairs_table(page: Page, y: float, frame: pd.DataFrame, headers: Sequence[str]) -> None:
-    """Write pairs of columns and three numbers of each, as many rows as fit."""
+def _pairs_table(
+    frame: pd.DataFrame, headers: Sequence[str], left: float, wide: float
+) -> Iterator[Block]:
+    """Yield pairs of columns and three numbers of each."""
     if frame.empty:
         return
-    title, *headers = headers
-    widths = [max(12.0, text_width(text, 7.0, True) * MM) + 4.0 for text in headers]
-    rights = [page.width - MARGIN - sum(widths[k + 1 :]) for k in range(3)]
-    width = (rights[0] - MARGIN - 16.0) / 2.0
-    page.text(MARGIN, y + 4.0, title, 7.0, weight="bold", color=GREY)
-    for right, header in zip(rights, headers, strict=True):
-        page.text(right, y + 4.0, header, 7.0, weight="bold", color=GREY, ha="right")
-    y += 6.0
-    page.rule(y, color=GREY)
-    for row in frame.itertuples(index=False):
-        if y + 5.0 > page.floor:
-            return
-        page.fitted(MARGIN, y + 3.7, row[0], width - 2.0, 7.5)
-        page.fitted(MARGIN + width, y + 3.7, row[1], width - 2.0, 7.5)
-        for right, value in zip(rights, row[2:], strict=True):
-            page.text(right, y + 3.7, number(value), 7.5, ha="right")
-        y += 4.8
-        page.rule(y)
+    title, *others = headers
+    right_end = left + wide
+    widths = [max(11.0, text_width(text, 7.0, True) * MM) + 2.0 for text in others]
+    rights = [right_end - sum(widths[k + 1 :]) for k in range(3)]
+    width = (rights[0] - left - 11.0) / 2.0
+
+    def draw(page: Page, y: float, height: float) -> None:
+        page.text(left, y + 4.0, title, 7.0, weight="bold", color=GREY)
+        y += 3.0 if 2.0 * width < 60.0 else 0.0
+        for right, header in zip(rights, others, strict=True):
+            page.text(right, y + 4.0, header, 7.0, weight="bold", color=GREY, ha="right")
+        y += 6.0
+        page.rule(y, left, right_end, color=GREY)
+        for row in frame.itertuples(index=False):
+            page.fitted(left, y + 3.7, row[0], width - 2.0, 7.5, least=5.0)
+            page.fitted(left + width, y + 3.7, row[1], width - 2.0, 7.5, least=5.0)
+            for right, value in zip(rights, row[2:], strict=True):
+                page.fitted(right, y + 3.7, number(value), 11.0, 7.5, least=0.0, ha="right")
+            y += 4.8
+            page.rule(y, left, right_end)
+
+    yield Block(10.0 + 4.8 * len(frame), draw)
 
 
-def _columns(page: Page, y: float, items: Sequence[Item]) -> None:
+def _columns(items: Sequence[Item]) -> Iterator[Block]:
+    for item in (part for whole in items for part in _in_parts(whole)):
+        below, bars = _below_head(item), _height(item.display)
+        yield Block(below + bars + 10.0, partial(_draw_columns, item))
+
+
+def _draw_columns(item: Item, page: Page, y: float, height: float) -> None:
+    y = _head(page, y, item)
+    names = item.display.frame()["column"].astype(str).tolist()
+    room = _room(names, 50.0, 7.0)
+    left, bars = MARGIN + room * MM + 3.0, _height(item.display)
+    item.display.draw([page.axes(left, y, page.width - MARGIN - 14.0 - left, bars)], room)
+
+
+def _stacked(items: Sequence[Item]) -> Iterator[Block]:
+    """Yield figures whose panels stand below each other, over the whole width."""
     for item in items:
-        y = _head(page, y, item)
-        names = item.display.frame()["column"].astype(str).tolist()
-        room = _room(names, 50.0, 7.0)
-        left = MARGIN + room * MM + 3.0
-        height = _height(item.display)
-        item.display.draw([page.axes(left, y, page.width - MARGIN - 14.0 - left, height)], room)
-        y += height + 10.0
+        n, below = item.display.n_panels, _below_head(item) + 5.0
+        least = below + n * min(_PITCH, 46.0) if n > 1 else None
+        yield Block(below + n * _PITCH, partial(_draw_stacked, item), least)
 
 
-def _stacked(page: Page, y: float, items: Sequence[Item]) -> None:
-    item = items[0]
-    y = _head(page, y, item) + 5.0
+def _draw_stacked(item: Item, page: Page, y: float, height: float) -> None:
     n = item.display.n_panels
-    pitch = min(72.0, (page.floor - y) / n)
+    pitch = (height - _below_head(item) - 5.0) / n
+    y = _head(page, y, item) + 5.0
     tops = [y + i * pitch for i in range(n)]
     item.display.draw([page.axes(MARGIN + 9.0, y, page.inner - 9.0, pitch - 18.0) for y in tops])
 
 
-def _flowing(page: Page, y: float, items: Sequence[Item]) -> None:
-    left = MARGIN + _NAMES
+def _flowing(items: Sequence[Item]) -> Iterator[Block]:
+    for item in (part for whole in items for part in _in_parts(whole)):
+        around, tall = _below_head(item) + 12.0, _height(item.display)
+        least = around + (0.7 if tall > 60.0 else 1.0) * tall
+        yield Block(around + tall, partial(_draw_flowing, item), least)
+
+
+def _draw_flowing(item: Item, page: Page, y: float, height: float) -> None:
+    left, tall = MARGIN + _NAMES, height - _below_head(item) - 16.0
+    y = _head(page, y, item) + 4.0
+    width = 25.4 * item.display.figsize[0]
+    width = min(width, page.width - MARGIN - 14.0 - left)
+    n = item.display.n_panels
+    axes = [page.axes(left + i * width / n, y, width / n - 4.0, tall) for i in range(n)]
+    item.display.draw(axes, _NAMES / MM - 4.0)
+
+
+def _curves(items: Sequence[Item]) -> Iterator[Block]:
+    """Yield square figures, two a row with what is said of each below its heading; others alone."""
+    square = [item for item in items if _is_square(item.display)]
+    for start in range(0, len(square), 2):
+        yield from _square_row(square[start : start + 2])
+    yield from _flowing([item for item in items if item not in square])
+
+
+def _is_square(display: Display) -> bool:
+    wide, tall = display.figsize
+    return tall > 0.9 * wide and not isinstance(display, ColumnScoresDisplay)
+
+
+def _square_row(row: Sequence[Item]) -> Iterator[Block]:
+    wide, side = (Page.inner - 8.0) / 2.0, 66.0
+    if len(row) == 1:  # what is said stands beside the figure
+        yield Block(side + 16.0, partial(_draw_square, row[0], wide, side))
+        return
+    texts = max(paragraph_height(item.caption, wide, 7.5) for item in row)
+
+    def draw(page: Page, y: float, height: float) -> None:
+        for i, item in enumerate(row):
+            x = MARGIN + i * (wide + 8.0)
+            page.fitted(x, y + 4.0, item.heading, wide, 8.5, least=6.0, weight="bold")
+            page.paragraph(x, y + 6.0, item.caption, wide, 7.5)
+            item.display.draw([page.axes(x + 12.0, y + texts + 9.0, side, side)])
+
+    yield Block(texts + 9.0 + side + 14.0, draw)
+
+
+def _draw_square(item: Item, wide: float, side: float, page: Page, y: float, height: float) -> None:
+    item.display.draw([page.axes(MARGIN + 12.0, y + 5.0, side, side)])
+    x = MARGIN + wide + 8.0
+    page.fitted(x, y + 8.0, item.heading, wide, 9.5, least=7.0, weight="bold")
+    page.paragraph(x, y + 11.0, item.caption, wide, 8.0)
+
+
+def _wide(items: Sequence[Item]) -> Iterator[Block]:
+    """Yield figures over the whole width, as high as their own shape wants."""
     for item in items:
-        y = _head(page, y, item) + 4.0
-        width, height = 25.4 * item.display.figsize[0], _height(item.display) - 4.0
-        width = min(width, page.width - MARGIN - 14.0 - left)
-        n = item.display.n_panels
-        axes = [page.axes(left + i * width / n, y, width / n - 4.0, height) for i in range(n)]
-        item.display.draw(axes, _NAMES / MM - 4.0)
-        y += height + 12.0
+        wide, tall = item.display.figsize
+        below = _below_head(item) + 3.0
+        height = min(Page.inner * tall / wide, 120.0)
+        yield Block(below + height + 5.0, partial(_draw_wide, item))
 
 
-def _below_each_other(page: Page, y: float, items: Sequence[Item]) -> None:
-    """Draw figures of one panel below each other, each with its heading."""
-    for item in items:
-        top = _head(page, y, item) + 3.0
-        item.display.draw([page.axes(MARGIN + 9.0, top, page.inner - 9.0, 42.0)])
-        y = top + 62.0
+def _draw_wide(item: Item, page: Page, y: float, height: float) -> None:
+    tall = height - _below_head(item) - 8.0
+    y = _head(page, y, item) + 3.0
+    item.display.draw([page.axes(MARGIN, y, page.inner, tall)])
 
 
-def _wide(page: Page, y: float, items: Sequence[Item]) -> None:
-    """Draw one figure over the whole width, as high as its own shape wants."""
-    y = _head(page, y, items[0]) + 3.0
-    wide, tall = items[0].display.figsize
-    height = min(page.inner * tall / wide, page.floor - y)
-    items[0].display.draw([page.axes(MARGIN, y, page.inner, height)])
-
-
-def _phik(page: Page, y: float, items: Sequence[Item]) -> None:
-    display = items[0].display
+def _phik(items: Sequence[Item]) -> Iterator[Block]:
+    item = items[0]
+    display = item.display
     assert isinstance(display, PhikMatricesDisplay)
-    y = _head(page, y, items[0]) + 4.0
-    n = len(display.names)
-    room = _room(display.names, 36.0)
-    left = MARGIN + room * MM + 3.0
-    pitch = (page.width - MARGIN - left) / 3.0
-    side = min(pitch - 15.0, max(30.0, 14.0 * n))
-    display.draw([page.axes(left + i * pitch, y, side, side) for i in range(3)], room)
-    y = _stride_note(page, y + side + room * MM + 5.0, n, side)
+    n, room = len(display.names), _room(display.names, 26.0)
+    names = room * MM
+    around = _below_head(item) + 2.0 * (names + 9.0) + 4.0
+    widest = (Page.inner - names - 3.0) / 2.0 - 14.0
+    side = min(widest, max(30.0, 14.0 * n))
     headers = ("Pairs that change most", "Train", "Synthetic", "Difference")
-    if page.floor - y > 16.0:
-        _pairs_table(page, y, display.frame().head(8), headers)
+
+    def draw(page: Page, y: float, height: float) -> None:
+        side = (height - around) / 2.0
+        pitch = side + 16.0
+        y, left = _head(page, y, item) + 4.0, MARGIN + names + 3.0
+        lower = y + side + names + 9.0
+        places = ((left, y), (left + pitch, y), (left, lower))
+        display.draw([page.axes(*place, side, side) for place in places], room)
+        _stride_note(page, lower + side + names + 1.0, n, side)
+        beside = left + side + 16.0
+        wide = page.width - MARGIN - beside
+        most = int((side + names - 13.0) / 4.8)
+        for block in _pairs_table(display.frame().head(min(10, most)), headers, beside, wide):
+            block.draw(page, lower - 4.0, block.height)
+
+    yield Block(around + 2.0 * side, draw, least=around + 2.0 * min(side, 36.0))
 
 
-def _legend(page: Page, y: float, roles: Sequence[str]) -> float:
+def legend(page: Page, y: float, roles: Sequence[str]) -> float:
     """Write which colour is which table; return where content begins."""
     x = MARGIN
     for role in roles:
@@ -315,46 +424,74 @@ def _legend(page: Page, y: float, roles: Sequence[str]) -> float:
     return y + 6.0
 
 
-def _slots(
-    page: Page, y: float, items: Sequence[Item], *, n_columns: int, n_rows: int
-) -> Iterator[tuple[Item, tuple[float, float, float, float]]]:
-    """Yield each figure and its place: left, top, width, height."""
+def _rows(
+    items: Sequence[Item], n_columns: int, height: float, draw: Callable[..., None]
+) -> Iterator[Block]:
+    """Yield rows of figures of equal width, drawn as ``draw(page, item, x, y, wide, tall)``."""
     gap = 6.0
-    width = (page.inner + gap) / n_columns
-    height = (page.floor - y) / n_rows
-    for i, item in enumerate(items):
-        row, column = divmod(i, n_columns)
-        yield item, (MARGIN + column * width, y + row * height, width - gap, height - 3.0)
+    width = (Page.inner + gap) / n_columns
+
+    def draw_row(row: Sequence[Item], page: Page, y: float, tall: float) -> None:
+        for i, item in enumerate(row):
+            draw(page, item, MARGIN + i * width, y, width - gap, tall - 3.0)
+
+    for start in range(0, len(items), n_columns):
+        yield Block(height, partial(draw_row, items[start : start + n_columns]))
 
 
-def _univariate(page: Page, y: float, items: Sequence[Item]) -> None:
-    first = items[0].display
-    assert isinstance(first, MarginalDisplay)
-    y = _legend(page, y, list(first.shares))
-    for item, (x, top, width, height) in _slots(page, y, items, n_columns=3, n_rows=4):
-        display = item.display
-        assert isinstance(display, MarginalDisplay)
-        page.fitted(x, top + 3.0, item.heading, width, 7.5, weight="bold")
-        page.fitted(x, top + 6.2, item.caption, width, 6.0, color=GREY)
-        nominal = display.bars.edges is None
-        room = _room(display.bars.names, 0.4 * width) if nominal else 7.0 / MM
-        left = room * MM + 2.0
-        display.draw([page.axes(x + left, top + 8.5, width - left - 1.0, height - 14.0)], room)
+def _univariate(items: Sequence[Item]) -> Iterator[Block]:
+    yield from _rows(items, 3, 55.5, _draw_marginal)
 
 
-def _bivariate(page: Page, y: float, items: Sequence[Item]) -> None:
-    for item, (x, top, width, height) in _slots(page, y, items, n_columns=2, n_rows=4):
-        display = item.display
-        assert isinstance(display, PairDisplay)
-        _pair_heading(page, x, top + 3.0, width, display.columns)
-        page.fitted(x, top + 6.2, item.caption, width, 6.0, color=GREY)
-        first, second = display.bars
-        room = _room(first.names if first.edges is None else ["0.0000", *first.beside], 20.0, 6.0)
-        below = _room(second.names, 13.0, 6.0) if second.edges is None else 7.0
-        left = room * MM + 6.0
-        side, tall = (width - left - 2.0) / 2.0, height - 12.0 - below * MM - 5.0
-        places = (x + left, x + left + (side + 2.0))
-        display.draw([page.axes(place, top + 11.0, side, tall) for place in places], room, below)
+def _draw_marginal(page: Page, item: Item, x: float, y: float, wide: float, tall: float) -> None:
+    page.fitted(x, y + 3.0, item.heading, wide, 7.5, weight="bold")
+    page.fitted(x, y + 6.2, item.caption, wide, 6.0, color=GREY)
+    _marginal(page, item.display, x, y + 8.5, wide, tall - 14.0)
+
+
+def _marginal(page: Page, display: Display, x: float, y: float, wide: float, tall: float) -> None:
+    """Draw one column, its names or numbers within the width."""
+    assert isinstance(display, MarginalDisplay)
+    nominal = display.bars.edges is None
+    room = _room(display.bars.names, 0.4 * wide) if nominal else 7.0 / MM
+    left = room * MM + 2.0
+    display.draw([page.axes(x + left, y, wide - left - 1.0, tall)], room)
+
+
+def _bivariate(items: Sequence[Item]) -> Iterator[Block]:
+    yield from _rows(items, 2, 59.0, _draw_pair)
+
+
+def _draw_pair(page: Page, item: Item, x: float, y: float, wide: float, tall: float) -> None:
+    display = item.display
+    assert isinstance(display, PairDisplay)
+    _pair_heading(page, x, y + 3.0, wide, display.columns)
+    page.fitted(x, y + 6.2, item.caption, wide, 6.0, color=GREY)
+    first, second = display.bars
+    room = _room(first.names if first.edges is None else ["0.0000", *first.beside], 20.0, 6.0)
+    below = _room(second.names, 13.0, 6.0) if second.edges is None else 7.0
+    left = room * MM + 6.0
+    side, height = (wide - left - 2.0) / 2.0, tall - 12.0 - below * MM - 5.0
+    places = (x + left, x + left + (side + 2.0))
+    display.draw([page.axes(place, y + 11.0, side, height) for place in places], room, below)
+
+
+def _beside_histograms(items: Sequence[Item]) -> Iterator[Block]:
+    """Yield what is said of a column, one line each, at the left of its histogram."""
+    for item in items:
+        lines = 6.5 + 4.2 * (1 + item.caption.count("\n"))
+        yield Block(max(44.0, lines + 5.0), partial(_draw_beside, item))
+
+
+def _draw_beside(item: Item, page: Page, y: float, height: float) -> None:
+    width = 0.56 * page.inner
+    page.fitted(MARGIN, y + 4.0, item.heading, width, 9.0, weight="bold")
+    for i, line in enumerate(item.caption.split("\n")):
+        page.fitted(MARGIN, y + 9.4 + 4.2 * i, line, width, 7.5, least=5.5)
+    if isinstance(item.display, MarginalDisplay):
+        left = MARGIN + width + 4.0
+        _marginal(page, item.display, left, y + 2.0, page.inner - width - 4.0, 30.0)
+    page.rule(y + height - 2.5)
 
 
 def _pair_heading(page: Page, x: float, y: float, width: float, pair: Sequence[str]) -> None:
@@ -370,40 +507,30 @@ def _pair_heading(page: Page, x: float, y: float, width: float, pair: Sequence[s
 
 @dataclass(frozen=True)
 class Layout:
-    """How figures are laid out: which share a page of paper and where they stand; on a web page.
+    """How figures are laid out: which blocks they are on paper; and on a web page.
 
     Parameters
     ----------
-    draw : callable
-        Called as ``draw(page, y, items)`` with what stands on one page, from `y` downwards.
-    per_page : int or None
-        How many figures share a page; None for as many bars as there is room for.
-    landscape : bool
-        Which way the paper lies.
+    blocks : callable
+        Yields the blocks of figures.
     grid : str
         The class of the element of a web page that holds the figures; none if empty.
     legend : bool
-        Whether a web page says once for all figures which colour is which table.
+        Whether is said once for all figures which colour is which table.
     """
 
-    draw: Callable[[Page, float, Sequence[Item]], None] = _stacked
-    per_page: int | None = 1
-    landscape: bool = False
+    blocks: Callable[[Sequence[Item]], Iterator[Block]] = _stacked
     grid: str = ""
     legend: bool = False
-
-    def paged(self, items: Sequence[Item]) -> list[list[Item]]:
-        """Return the figures of each page."""
-        n = self.per_page
-        return [list(items[i : i + n]) for i in range(0, len(items), n)] if n else _packed(items)
 
 
 STACKED = Layout()
 WIDE = Layout(_wide)
-BARS = Layout(_below_each_other, 3)
 SIMILARITY = Layout(_similarity)
-PHIK = Layout(_phik, landscape=True)
-COLUMNS = Layout(_columns, None)
-FLOWING = Layout(_flowing, None)
-UNIVARIATE = Layout(_univariate, 12, grid="grid", legend=True)
-BIVARIATE = Layout(_bivariate, 8, grid="grid pairs")
+PHIK = Layout(_phik)
+COLUMNS = Layout(_columns)
+FLOWING = Layout(_flowing)
+CURVES = Layout(_curves)
+UNIVARIATE = Layout(_univariate, grid="grid", legend=True)
+BIVARIATE = Layout(_bivariate, grid="grid pairs")
+BESIDE = Layout(_beside_histograms, grid="grid", legend=True)

@@ -1,46 +1,51 @@
-"""A report on paper: a cover, pages by matplotlib, outline, links and labels by pypdf."""
+"""A report on paper: pages by matplotlib, outline, links and labels by pypdf."""
 
 from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skeval.formatting import number, shown_interval
+from skeval.reporting.decision import DecisionPage, titles_of
 from skeval.reporting.displays.values import band_of, scale_of, strip
 from skeval.reporting.figures import FileRenderer
-from skeval.reporting.layout import LEADING, MARGIN, MM, TOP, Page, paragraph_height
-from skeval.reporting.sections import HOW_TO_READ, TABLE_HEADS, Plan
+from skeval.reporting.layout import (
+    LEADING,
+    MARGIN,
+    MM,
+    TOP,
+    Block,
+    Page,
+    legend,
+    paged,
+    paragraph_height,
+)
+from skeval.reporting.parts import Form, Grid, Listed, Part, Words
+from skeval.reporting.sections import HOW_TO_READ, TABLE_HEADS, Plan, Section
 from skeval.reporting.text import evidence, finding, wrap
 from skeval.reporting.theme import ALARM, COLOURS, GREY, theme
 from skeval.result import Result, SuiteResult
 from skeval.verdict import is_shifted, summary
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from pypdf import PdfWriter
 
 Link = tuple[int, Sequence[float], str]  # page, place on it, name of the section
 
 WIDTH = 174.0
 # where the columns of the table stand; value, interval and baseline end there, the others begin
-_NAME, _STRIP, _GOOD, _KIND = 0.0, 40.0, 139.0, 152.0
+_NAME, _STRIP, _GOOD, _KIND = 0.0, 57.0, 139.0, 152.0
 _VALUE, _INTERVAL, _BASELINE = 91.0, 118.0, 135.0
-_STRIP_WIDTH = 36.0
+_STRIP_WIDTH = 20.0
+_LISTED, _CELL = 8.0, 7.5  # sizes of letters in lists and in tables
 _GAP = 2.0  # between a number and what stands left of it
-
-
-@dataclass(frozen=True)
-class Block:
-    """Something of known height, drawn at a given y; `head` is drawn before it on a new page."""
-
-    height: float
-    draw: Callable[[Page, float], None]
-    head: Block | None = None
 
 
 class PDFRenderer(FileRenderer):
@@ -56,8 +61,10 @@ class PDFRenderer(FileRenderer):
     columns : ReportColumns, optional
         Its `univ` and `biv` choose the columns that are drawn; all that the results hold otherwise.
     sections : iterable of str, optional
-        Among `scores`, `similarity`, `columns`, `distances`, `proximity`, `accumulation`,
-        `membership`, `phik`, `further`, `univariate` and `bivariate`; all otherwise.
+        Among `decision`, `scores`, `worst`, `validity`, `similarity`, `columns`, `distances`,
+        `proximity`, `accumulation`, `precision_recall`, `utility`, `membership`, `attacks`,
+        `audit`, `disclosure`, `phik`, `further`, `univariate`, `bivariate`, `risks`, `appendix` and
+        `sign_off`; all otherwise.
     progress : callable, optional
         Called as ``progress(section, n_done, n_total)`` when a section is drawn.
 
@@ -99,20 +106,17 @@ class PDFRenderer(FileRenderer):
         from matplotlib.backends.backend_pdf import PdfPages
 
         buffer, firsts, links = io.BytesIO(), dict[str, int](), list[Link]()
-        drawing = ""
         with theme(), PdfPages(buffer, metadata={"CreationDate": None}) as pdf:
-            for i, (name, page) in enumerate(draw_pages(content, self.title)):
-                if name not in firsts:
-                    if drawing:
-                        self._report(drawing, len(firsts), content)
-                    firsts[name], drawing = i, name
+            for i, (names, page) in enumerate(draw_pages(content, self.title)):
+                for name in names:
+                    if name not in firsts:
+                        firsts[name] = i
+                        self._report(name, len(firsts), content)
                 for left, top, right, bottom, target in page.links:
                     # PDF counts points from the lower left
                     ends = left, page.height - bottom, right, page.height - top
                     links.append((i, [end / MM for end in ends], target))
                 pdf.savefig(page.figure)
-            if drawing:
-                self._report(drawing, len(firsts), content)
         buffer.seek(0)
         return buffer, firsts, links
 
@@ -136,8 +140,8 @@ def _link(writer: PdfWriter, page_number: int, box: Sequence[float], target: int
     page[NameObject("/Annots")] = ArrayObject([*kept, annotation])
 
 
-def draw_pages(plan: Plan, title: str) -> Iterator[tuple[str, Page]]:
-    """Yield the section and the drawn page, page by page.
+def draw_pages(plan: Plan, title: str) -> Iterator[tuple[list[str], Page]]:
+    """Yield the sections and the drawn page, page by page.
 
     Parameters
     ----------
@@ -148,68 +152,140 @@ def draw_pages(plan: Plan, title: str) -> Iterator[tuple[str, Page]]:
 
     Yields
     ------
-    name : str
-        Of the section.
+    names : list of str
+        Of the sections that the page shows a part of.
     page : Page
         With `figure` and `links`.
     """
-    body = [
-        (section, items, i > 0)
-        for section in plan.sections
-        if section.name != "scores"
-        for i, items in enumerate(section.layout.paged(section.items))
-    ]
-    cover = _cover(plan, title, [section.key for section, *_ in body])
-    total = len(cover) + len(body)
-    for n, blocks in enumerate(cover, start=1):
+    numbers: dict[str, int] = {}  # of the page on which a section begins, known once all are placed
+    pages = paged(_blocks(plan, title, numbers))
+    for n, placed in enumerate(pages, start=1):
+        for _, _, block in placed:
+            numbers.setdefault(block.section, n)
+    for n, placed in enumerate(pages, start=1):
         page = Page()
-        for y, block in blocks:
-            block.draw(page, y)
-        page.footer(title, n, total)
-        yield "scores", page
-    for n, (section, items, continued) in enumerate(body, start=len(cover) + 1):
-        page = Page(landscape=section.layout.landscape)
-        y = page.heading(section.heading, section.intro, continued=continued)
-        section.layout.draw(page, y, items)
-        page.footer(title, n, total)
-        yield section.key, page
+        for y, height, block in placed:
+            block.draw(page, y, height)
+        page.footer(title, n, len(pages))
+        yield list(dict.fromkeys(block.section for *_, block in placed)), page
 
 
-def _cover(plan: Plan, title: str, names: Sequence[str]) -> list[list[tuple[float, Block]]]:
-    """Return the first pages; they say on which pages sections of these names begin."""
-    if not any(section.name == "scores" for section in plan.sections):
-        return []
-    n_cover = len(_paged(_blocks(plan, title, {})))
-    numbers = {name: n_cover + names.index(name) + 1 for name in names}
-    return _paged(_blocks(plan, title, {"scores": 1, **numbers}))
+def draw_decision_page(suite_result: SuiteResult, title: str = "Decision page") -> Figure:
+    """Draw the first page of a report alone.
 
+    Parameters
+    ----------
+    suite_result : SuiteResult
+        Of any suite, live or from JSON.
+    title : str, default="Decision page"
+        Above it.
 
-def _paged(blocks: Iterable[Block]) -> list[list[tuple[float, Block]]]:
-    """Place blocks below each other, on a new page where one does not fit."""
-    floor, y = Page().floor, TOP
-    pages: list[list[tuple[float, Block]]] = [[]]
-    for block in blocks:
-        if y + block.height > floor and pages[-1]:
-            pages.append([])
-            y = TOP
-            if block.head is not None:
-                pages[-1].append((y, block.head))
-                y += block.head.height
-        pages[-1].append((y, block))
-        y += block.height
-    return pages
+    Returns
+    -------
+    Figure
+        Of the size of the paper.
+
+    Examples
+    --------
+    >>> from skeval import Result, SuiteResult
+    >>> from skeval.reporting import draw_decision_page
+    >>> draw_decision_page(SuiteResult({"a": Result(0.5)})).get_size_inches().round(1).tolist()
+    [8.3, 11.7]
+    """
+    with theme():
+        page = Page()
+        written = _written(DecisionPage.of(suite_result).parts())
+        for y, height, block in paged([*_lines(title, 20.0, after=4.0, weight="bold"), *written])[
+            0
+        ]:
+            block.draw(page, y, height)
+    return page.figure
 
 
 def _blocks(plan: Plan, title: str, numbers: Mapping[str, int]) -> Iterator[Block]:
-    yield from _lines(title, 20.0, after=2.0, weight="bold")
-    yield from _lines(plan.sizes(), 9.0, after=3.0, color=GREY)
-    yield from _lines(summary(plan.suite_result), 9.5, after=4.0)
-    if len(plan.sections) > 1:
-        yield _contents(plan, numbers)
-    yield from _lines(HOW_TO_READ, 8.0, after=4.0, color=GREY)
-    yield from _table(plan.suite_result)
-    yield from _listed("Left out", plan.reasons())
-    yield from _listed("Warnings", plan.warnings())
+    """Yield all blocks of a report: each knows its section, and its heading on a new page."""
+    titled = False
+    for section in plan.sections:
+        blocks = list(_of_section(section, plan, numbers))
+        if section.name in ("decision", "scores") and not titled:
+            titled = True
+            blocks = [
+                *_lines(title, 20.0, after=2.0, weight="bold"),
+                *_lines(plan.sizes(), 9.0, after=3.0, color=GREY),
+                *blocks,
+            ]
+        for block in blocks:
+            head = block.head and replace(block.head, section=section.key)
+            yield replace(block, section=section.key, head=head)
+
+
+def _of_section(section: Section, plan: Plan, numbers: Mapping[str, int]) -> Iterator[Block]:
+    if section.name == "decision":
+        yield from _written(section.parts)
+    elif section.name == "scores":
+        if len(plan.sections) > 1:
+            yield _contents(plan, numbers)
+        if not any(one.name == "decision" for one in plan.sections):
+            yield from _lines(summary(plan.suite_result), 9.5, after=4.0)
+        yield _heading(section, 0.0)
+        yield from _lines(HOW_TO_READ, 8.0, after=4.0, color=GREY)
+        yield from _table(plan.suite_result)
+        yield from _written((Listed("Left out", tuple(plan.reasons())),))
+        yield from _written((Listed("Warnings", tuple(plan.warnings())),))
+    else:
+        yield _heading(section, 1.5)
+        head = _heading(section, 0.0, continued=True)
+        for block in (*_written(section.parts), *section.layout.blocks(section.items)):
+            yield block if block.head else replace(block, head=head)
+
+
+def _heading(section: Section, after: float, *, continued: bool = False) -> Block:
+    """Return a section's title, what it shows and which colour is which table."""
+    again = " (continued)" if continued else ""
+    intro = "" if continued or section.name == "scores" else section.intro
+    roles = _roles(section)
+    below = 8.5 + paragraph_height(intro, WIDTH, 8.0)
+    above = 0.0 if continued else 3.0
+
+    def draw(page: Page, y: float, height: float) -> None:
+        top = y + above if y > TOP + 1.0 else y
+        page.fitted(MARGIN, top + 5.0, section.heading + again, WIDTH, 13.0, weight="bold")
+        page.paragraph(MARGIN, top + 8.5, intro, WIDTH, 8.0, color=GREY)
+        if roles:
+            legend(page, top + below + 1.0, roles)
+
+    height = above + below + (8.0 if roles else 0.0) + after
+    return Block(height, draw, keeps=not continued)
+
+
+def _roles(section: Section) -> list[str]:
+    """Return the tables that the figures of a section draw, if it says once which is which."""
+    if not section.layout.legend or not section.items:
+        return []
+    columns = section.items[0].display.frame().columns
+    return [role for role in COLOURS if role in columns]
+
+
+def _written(parts: Iterable[Part]) -> Iterator[Block]:
+    """Yield the blocks of words, lists, tables and forms."""
+    for part in parts:
+        if isinstance(part, Words):
+            size, style = _STYLES[part.style]
+            yield from _lines(part.text, size, after=3.0, **style)
+        elif isinstance(part, Listed):
+            yield from _listed(part.title, part.texts)
+        elif isinstance(part, Grid):
+            yield from _grid(part)
+        else:
+            yield _form(part)
+
+
+_STYLES: dict[str, tuple[float, dict[str, Any]]] = {
+    "": (8.5, {}),
+    "quiet": (8.0, {"color": GREY}),
+    "lead": (9.5, {}),
+    "alarm": (9.0, {"color": ALARM, "weight": "bold"}),
+}
 
 
 def _lines(text: str, size: float, *, after: float, **style: Any) -> Iterator[Block]:
@@ -220,23 +296,128 @@ def _lines(text: str, size: float, *, after: float, **style: Any) -> Iterator[Bl
         yield Block(height, partial(_line, line, size, style))
 
 
-def _line(line: str, size: float, style: Mapping[str, Any], page: Page, y: float) -> None:
+def _line(
+    line: str, size: float, style: Mapping[str, Any], page: Page, y: float, height: float = 0.0
+) -> None:
     page.text(MARGIN, y + 0.78 * size * LEADING * MM, line, size, **style)
 
 
 def _listed(title: str, texts: Sequence[str]) -> Iterator[Block]:
     """Yield a heading with the first text, then the other texts."""
     for i, text in enumerate(texts):
-        height = paragraph_height(text, WIDTH - 4.0, 7.5) + 1.2
-        above = 9.5 if i == 0 else 0.0
+        height = paragraph_height(text, WIDTH - 4.0, _LISTED) + 1.2
+        above = 9.0 if i == 0 else 0.0
         yield Block(above + height, partial(_bullet, text, title if i == 0 else "", above))
 
 
-def _bullet(text: str, title: str, above: float, page: Page, y: float) -> None:
+def _bullet(text: str, title: str, above: float, page: Page, y: float, height: float) -> None:
     if title:
-        page.text(MARGIN, y + 7.0, title, 10.0, weight="bold")
-    _line("\N{EN DASH}", 7.5, {"color": GREY}, page, y + above)
-    page.paragraph(MARGIN + 4.0, y + above, text, WIDTH - 4.0, 7.5)
+        page.text(MARGIN, y + 6.5, title, 10.0, weight="bold")
+    _line("\N{EN DASH}", _LISTED, {"color": GREY}, page, y + above)
+    page.paragraph(MARGIN + 4.0, y + above, text, WIDTH - 4.0, _LISTED)
+
+
+def _grid(grid: Grid) -> Iterator[Block]:
+    """Yield the rows of a table, the names of its columns before the first and on new pages."""
+    lefts = [sum(grid.widths[:i]) * WIDTH for i in range(len(grid.widths))]
+    rooms = [width * WIDTH - 3.0 for width in grid.widths]
+    head = Block(7.5, partial(_grid_head, grid, lefts, rooms)) if grid.heads else None
+    if grid.title:
+        yield Block(8.5, partial(_grid_title, grid.title), keeps=True)
+    if head is not None:
+        yield replace(head, keeps=True)
+    for i, row in enumerate(grid.rows):
+        heights = [
+            len(_cell_lines(text, rooms[k], k in grid.bold)) * _CELL * LEADING * MM
+            for k, text in enumerate(row)
+            if k not in grid.numbers
+        ]
+        draw = partial(_grid_row, grid, row, lefts, rooms, i in grid.alarms)
+        yield Block(max(heights) + 2.0, draw, head=head)
+
+
+def _grid_title(title: str, page: Page, y: float, height: float) -> None:
+    page.text(MARGIN, y + 6.5, title, 10.0, weight="bold")
+
+
+def _grid_head(
+    grid: Grid, lefts: Sequence[float], rooms: Sequence[float], page: Page, y: float, height: float
+) -> None:
+    for k, text in enumerate(grid.heads):
+        right = k in grid.numbers
+        x = MARGIN + lefts[k] + (rooms[k] if right else 0.0)
+        style: dict[str, Any] = {
+            "ha": "right" if right else "left",
+            "color": GREY,
+            "weight": "bold",
+        }
+        page.fitted(x, y + 4.5, text, rooms[k], 7.0, least=5.5, **style)
+    page.rule(y + 6.3, color=GREY)
+
+
+def _grid_row(
+    grid: Grid,
+    row: Sequence[str],
+    lefts: Sequence[float],
+    rooms: Sequence[float],
+    alarm: bool,
+    page: Page,
+    y: float,
+    height: float,
+) -> None:
+    leading = _CELL * LEADING * MM
+    for k, text in enumerate(row):
+        top = y + 0.4
+        if k in grid.numbers:
+            right = MARGIN + lefts[k] + rooms[k]
+            page.fitted(right, top + 0.78 * leading, text, rooms[k], _CELL, least=0.0, ha="right")
+            continue
+        for n, piece in _cell_lines(text, rooms[k], k in grid.bold):
+            style: dict[str, Any] = {"color": ALARM} if alarm and _is_said(grid, k, n) else {}
+            if k in grid.bold and n == 0:
+                style["weight"] = "bold"
+            elif n > 0 and not style:
+                style["color"] = GREY
+            x, base = MARGIN + lefts[k], top + 0.78 * leading
+            page.text(x, base, piece, _CELL, **style)
+            top += leading
+    page.rule(y + height - 0.6)
+
+
+def _cell_lines(text: str, room: float, bold: bool) -> list[tuple[int, str]]:
+    """Return the lines of a cell, each with the number of the line of the text that it is of."""
+    return [
+        (n, piece)
+        for n, line in enumerate(text.split("\n"))
+        for piece in wrap(line, room / MM, _CELL, bold and n == 0)
+    ]
+
+
+def _is_said(grid: Grid, k: int, n: int) -> bool:
+    """Tell whether a cell of an alarmed row is red: the verdict, last or below the name."""
+    return k == len(grid.widths) - 1 if grid.heads else k == 0 and n == 1
+
+
+def _form(form: Form) -> Block:
+    """Return boxes to be filled in by hand."""
+    tall = 17.0
+
+    def draw(page: Page, y: float, height: float) -> None:
+        page.text(MARGIN, y + 6.5, form.title, 10.0, weight="bold")
+        top = y + 9.0
+        for row in form.fields:
+            wide = WIDTH / len(row)
+            for k, name in enumerate(row):
+                left = MARGIN + k * wide
+                right = left + wide
+                for rule_y in (top, top + tall):
+                    page.rule(rule_y, left, right, color=GREY)
+                for x in (left, right):
+                    page.canvas.plot([x, x], [top, top + tall], color=GREY, lw=0.6)
+                page.text(left + 2.0, top + 4.0, name, 7.0, color=GREY)
+            top += tall
+
+    return Block(12.0 + tall * len(form.fields), draw)
 
 
 def _contents(plan: Plan, numbers: Mapping[str, int]) -> Block:
@@ -245,7 +426,7 @@ def _contents(plan: Plan, numbers: Mapping[str, int]) -> Block:
     n_rows = math.ceil(len(sections) / 2)
     pitch, column = 5.2, WIDTH / 2.0
 
-    def draw(page: Page, y: float) -> None:
+    def draw(page: Page, y: float, height: float) -> None:
         page.text(MARGIN, y + 3.5, "Contents", 10.0, weight="bold")
         for i, section in enumerate(sections):
             x, base = MARGIN + (i // n_rows) * (column + 4.0), y + 9.5 + (i % n_rows) * pitch
@@ -261,15 +442,15 @@ def _contents(plan: Plan, numbers: Mapping[str, int]) -> Block:
 def _table(suite_result: SuiteResult) -> Iterator[Block]:
     """Yield the header and the rows of the table of scores, a heading where the aspect changes."""
     head = Block(9.0, _table_head)
-    yield head
+    yield replace(head, keeps=True)
     kind, alarms, shifted = "", suite_result.verdict().alarms, is_shifted(suite_result)
+    titles = titles_of(suite_result)
     for name, result in suite_result.items():
         if not result.error:
             before, kind = kind, _group(result, kind)
             heading = kind if kind != before else ""
-            text = finding(result, name in alarms, shifted)
-            shown = name.removeprefix(f"{result.table}/")
-            yield _row(shown, result, heading, head, name in alarms, text)
+            text = f"{name}: {finding(result, name in alarms, shifted)}"
+            yield _row(titles[name], result, heading, head, name in alarms, text)
 
 
 def _group(result: Result, before: str) -> str:
@@ -278,7 +459,7 @@ def _group(result: Result, before: str) -> str:
     return f"{result.table}: {aspect.lower()}" if result.table else aspect
 
 
-def _table_head(page: Page, y: float) -> None:
+def _table_head(page: Page, y: float, height: float) -> None:
     style = {"color": GREY, "weight": "bold"}
     places = (_NAME, _STRIP, _VALUE, _INTERVAL, _BASELINE, _GOOD, _KIND)
     for place, text in zip(places, TABLE_HEADS, strict=True):
@@ -290,7 +471,7 @@ def _table_head(page: Page, y: float) -> None:
 def _row(name: str, result: Result, heading: str, head: Block, alarm: bool, text: str) -> Block:
     top = 5.5 if heading else 0.0
 
-    def draw(page: Page, y: float) -> None:
+    def draw(page: Page, y: float, height: float) -> None:
         if heading:
             style: dict[str, Any] = {"weight": "bold", "color": COLOURS["train"]}
             page.fitted(MARGIN, y + 4.0, heading, WIDTH, 8.0, **style)
@@ -298,7 +479,7 @@ def _row(name: str, result: Result, heading: str, head: Block, alarm: bool, text
         end = page.paragraph(MARGIN, y + top + 6.2, text, WIDTH, 7.0, color=GREY)
         page.rule(end + 1.2)
 
-    return Block(top + 6.2 + paragraph_height(text, WIDTH, 7.0) + 2.2, draw, head)
+    return Block(top + 6.2 + paragraph_height(text, WIDTH, 7.0) + 2.2, draw, head=head)
 
 
 def _numbers(page: Page, base: float, name: str, result: Result, alarm: bool) -> None:

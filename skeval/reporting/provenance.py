@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from html import escape
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from skeval.reporting.parts import Grid, Part
 
 if TYPE_CHECKING:
     from skeval.provenance import InputRecord, Provenance
@@ -18,33 +19,28 @@ INTRO = (
 )
 
 
-class TextTable(NamedTuple):
-    """A table of texts: its title, the names of its columns, and their shares of the width."""
-
-    title: str
-    heads: tuple[str, ...]
-    widths: tuple[float, ...]
-    rows: Sequence[tuple[str, ...]]
-
-
-def provenance_tables(suite_result: SuiteResult) -> list[TextTable]:
+def provenance_parts(suite_result: SuiteResult) -> tuple[Part, ...]:
     """Return what a reader sees of the provenance of results; nothing where they have none."""
     provenance = suite_result.provenance
     if provenance is None:
-        return []
+        return ()
     several = any(one.table for one in provenance.columns)
     columns = [
         (f"{one.table}: {one.column}" if several else one.column, one.kind, one.why, one.doubt)
         for one in provenance.columns
     ]
-    return [
-        TextTable("Evaluation", ("", ""), (0.25, 0.75), list(_facts(provenance))),
-        TextTable("Inputs", ("Table", "Rows", "SHA-256"), (0.25, 0.15, 0.6), _inputs(provenance)),
-        TextTable(
-            "Kinds of columns", ("Column", "Kind", "Why", "Doubt"), (0.25, 0.15, 0.3, 0.3), columns
+    heads = ("Column", "Kind", "Why", "Doubt")
+    return (
+        Grid((), tuple(_facts(provenance)), (0.25, 0.75), title="Evaluation"),
+        Grid(("Table", "Rows", "SHA-256"), _inputs(provenance), (0.25, 0.15, 0.6), title="Inputs"),
+        Grid(heads, tuple(columns), (0.25, 0.15, 0.3, 0.3), title="Kinds of columns"),
+        Grid(
+            ("Name", "Made by"),
+            tuple(provenance.metrics.items()),
+            (0.25, 0.75),
+            title="Metrics",
         ),
-        TextTable("Metrics", ("Name", "Made by"), (0.25, 0.75), list(provenance.metrics.items())),
-    ]
+    )
 
 
 def _facts(provenance: Provenance) -> Iterator[tuple[str, str]]:
@@ -60,8 +56,8 @@ def _facts(provenance: Provenance) -> Iterator[tuple[str, str]]:
     yield "Packages", ", ".join(f"{name} {held}" for name, held in provenance.packages.items())
 
 
-def _inputs(provenance: Provenance) -> list[tuple[str, ...]]:
-    return [
+def _inputs(provenance: Provenance) -> tuple[tuple[str, ...], ...]:
+    return tuple(
         (
             f"{one.role}: {one.file}" if one.file else one.role,
             f"{one.n_rows:,}"
@@ -69,7 +65,7 @@ def _inputs(provenance: Provenance) -> list[tuple[str, ...]]:
             " ".join(_hashes(one)) or "left out",
         )
         for one in provenance.inputs
-    ]
+    )
 
 
 def _hashes(record: InputRecord) -> Iterator[str]:
@@ -77,30 +73,3 @@ def _hashes(record: InputRecord) -> Iterator[str]:
         yield f"of the file {record.file_bytes}"
     if record.cells:
         yield f"of the cells {record.cells}"
-
-
-def provenance_html(suite_result: SuiteResult) -> str:
-    """Return the section of a page; empty where results have no provenance."""
-    tables = provenance_tables(suite_result)
-    if not tables:
-        return ""
-    parts = "\n".join(_html_table(table) for table in tables)
-    return (
-        f'<section id="provenance">\n<h2>{TITLE}</h2>\n<p class="quiet">{escape(INTRO)}</p>\n'
-        f"{parts}\n</section>"
-    )
-
-
-def _html_table(table: TextTable) -> str:
-    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in table.heads)
-    head = f"<thead><tr>{head}</tr></thead>\n" if any(table.heads) else ""
-    rows = "\n".join(
-        f'<tr><th scope="row">{escape(first)}</th>'
-        + "".join(f"<td>{escape(text)}</td>" for text in others)
-        + "</tr>"
-        for first, *others in table.rows
-    )
-    return (
-        f'<h3>{escape(table.title)}</h3>\n<div class="wide">\n<table class="text">\n{head}'
-        f"<tbody>\n{rows}\n</tbody>\n</table>\n</div>"
-    )

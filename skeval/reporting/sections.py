@@ -8,7 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from skeval.exceptions import InvalidParameterError
-from skeval.formatting import as_float, number, percent
+from skeval.formatting import as_float, number, percent, shown_interval
+from skeval.reporting.appendix import definitions, sign_off, three_risks
+from skeval.reporting.decision import DecisionPage, titles_of
 from skeval.reporting.displays.base import DISPLAYS
 from skeval.reporting.displays.cardinality import CardinalityDisplay, keys_by_score
 from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
@@ -18,10 +20,12 @@ from skeval.reporting.displays.values import (
     ValueDisplay,
     display_of,
 )
+from skeval.reporting.flaws import worst_columns
 from skeval.reporting.layout import (
-    BARS,
+    BESIDE,
     BIVARIATE,
     COLUMNS,
+    CURVES,
     FLOWING,
     PHIK,
     SIMILARITY,
@@ -31,8 +35,13 @@ from skeval.reporting.layout import (
     Item,
     Layout,
 )
-from skeval.reporting.text import finding
+from skeval.reporting.parts import Grid, Part, Words
+from skeval.reporting.provenance import INTRO as OF_WHAT
+from skeval.reporting.provenance import TITLE as PROVENANCE
+from skeval.reporting.provenance import provenance_parts
+from skeval.reporting.text import finding, judged
 from skeval.result import Result, SuiteResult
+from skeval.verdict import is_shifted
 
 Filled = tuple[tuple[Item, ...], str]  # figures, and a note on their choice
 
@@ -50,7 +59,10 @@ HOW_TO_READ = (
 )
 
 TABLE_HEADS = ("Metric", "On its scale", "Value", "95% interval", "Baseline", "Good", "Evidence")
-_ANY = "any display"
+_MOST_COEFFICIENTS = 20
+_MOST_FLAWED = 10  # columns in the list of the worst
+_MOST_FLAWS = 7  # lines of each
+_ANY, _OWN = "any display", "any display of one table"
 _MOST_BARS, _FEW_BARS = 120, 40  # as those of every pair of columns of two tables
 _LENGTHS = (
     "Share of texts by their length: filled train, dashed holdout, a line the synthetic table. The "
@@ -61,29 +73,106 @@ _LENGTHS = (
 def _each(results: Mapping[str, Result], columns: Any) -> Filled:
     """Draw each result by its display."""
     items = []
+    titles = titles_of(SuiteResult(results))
     for name, result in _drawable(results).items():
-        fresh = "" if result.baseline is None else f", fresh real rows {number(result.baseline)}"
-        heading = f"{name}: {number(result.value)}{fresh}"
+        whose = "real rows" if _aspect(result) == "utility" else "fresh real rows"
+        fresh = "" if result.baseline is None else f", {whose} {number(result.baseline)}"
+        heading = f"{titles[name]}: {number(result.value)}{fresh}"
         items.append(Item(display_of(result), heading, finding(result)))
     return tuple(items), ""
 
 
-def _bars(results: Mapping[str, Result], columns: Any) -> Filled:
+def _bars(
+    results: Mapping[str, Result], columns: Any, most: int = _MOST_BARS, few: int = _FEW_BARS
+) -> Filled:
     """Draw the scores of columns; of more than a report can show, those that are worst."""
     items = []
     for item in _each(results, columns)[0]:
         result = item.display.result
-        scores = result.details["columns"]
-        if len(scores) > _MOST_BARS and not isinstance(scores, list):
+        scores = result.details.get("columns") or {}
+        if len(scores) > most and not isinstance(scores, list):
             sign = -1 if result.tags is not None and result.tags.sign < 0 else 1
             defined = {n: s for n, s in scores.items() if not math.isnan(as_float(s))}
-            worst = sorted(defined, key=lambda name: sign * as_float(scores[name]))[:_FEW_BARS]
+            worst = sorted(defined, key=lambda name: sign * as_float(scores[name]))[:few]
             details = {**result.details, "columns": {name: scores[name] for name in worst}}
             shown = replace(result, details=details)
             note = f"{item.caption} Shown are the worst {len(worst)} of {len(scores):,}."
             item = replace(item, display=type(item.display)(shown), caption=note)
         items.append(item)
     return tuple(items), ""
+
+
+def _mended(results: Mapping[str, Result], columns: Any) -> Filled:
+    """Draw the columns with which most is wrong, and say what is."""
+    marginals = _with(results, "marginals").get("marginals", {})
+    worst = worst_columns(SuiteResult(results))
+    items: list[Item] = []
+    for place, found in worst.items():
+        column = found[0].column
+        if column in marginals and len(items) < _MOST_FLAWED:
+            texts = list(dict.fromkeys(flaw.text for flaw in found))
+            more = len(texts) - _MOST_FLAWS
+            lines = [*texts[:_MOST_FLAWS], *([f"and {more} more"] if more > 0 else [])]
+            display = MarginalDisplay(column, marginals[column])
+            items.append(Item(display, place, "\n".join(lines)))
+    note = f"Shown are {len(items):,} of {len(worst):,}." if len(worst) > len(items) else ""
+    return tuple(items), note
+
+
+def _curves(results: Mapping[str, Result], columns: Any) -> Filled:
+    """Draw curves of models first, then what has bars."""
+    items = _bars(results, columns, _MOST_COEFFICIENTS, _MOST_COEFFICIENTS)[0]
+    bars = [item for item in items if isinstance(item.display, ColumnScoresDisplay)]
+    return (*(item for item in items if item not in bars), *bars), ""
+
+
+def _checked(results: SuiteResult) -> tuple[Part, ...]:
+    """Write a row for each check of columns, types and values: where it falls short, and how."""
+    titles, rows = titles_of(results), []
+    for name, result in results.items():
+        if result.error or math.isnan(result.value):
+            continue
+        scores, sign = result.details.get("columns") or {}, result.tags.sign if result.tags else 1
+        best = (max if sign >= 0 else min)(result.tags.bounds) if result.tags else math.inf
+        short = {n: as_float(s) for n, s in scores.items() if sign * (best - as_float(s)) > 0}
+        worst = sorted(short, key=lambda n: sign * short[n])
+        said = ", ".join(f"{n} {number(short[n])}" for n in worst[:_MOST_FLAWS])
+        more = f" and {len(worst) - _MOST_FLAWS} more" if len(worst) > _MOST_FLAWS else ""
+        rows.append((titles[name], number(result.value), number(result.baseline), said + more))
+    heads = ("Check", "Value", "Fresh real rows", "Columns short of the best value")
+    return (Grid(heads, tuple(rows), (0.27, 0.09, 0.13, 0.51), (1, 2)),) if rows else ()
+
+
+def _compared(results: SuiteResult) -> tuple[Part, ...]:
+    """Write a row for each metric: value, what real rows get, and what it says."""
+    titles, rows = titles_of(results), []
+    for name, result in results.items():
+        if not result.error and not math.isnan(result.value):
+            ends: Any = result.details.get("difference")
+            stated = isinstance(ends, Mapping) and ends.get("low") is not None
+            interval = (as_float(ends["low"]), as_float(ends["high"])) if stated else None
+            numbers = number(result.value), number(result.baseline), shown_interval(interval)
+            rows.append((titles[name], *numbers, finding(result)))
+    heads = ("Metric", "Value", "Real rows", "Difference (95%)", "Finding")
+    table = Grid(heads, tuple(rows), (0.2, 0.08, 0.1, 0.17, 0.45), (1, 2, 3))
+    targets = dict.fromkeys(r.details["target"] for r in results.values() if "target" in r.details)
+    named = (Words(f"Target: {', '.join(map(str, targets))}."),) if targets else ()
+    return (*named, table) if rows else ()
+
+
+def _disclosed(results: SuiteResult) -> tuple[Part, ...]:
+    verdict, shifted, titles = results.verdict(), is_shifted(results), titles_of(results)
+    rows = tuple(
+        (titles[n], number(r.value), number(r.baseline), judged(r, verdict, n, shifted), r.summary)
+        for n, r in results.items()
+        if not r.error and not math.isnan(r.value)
+    )
+    heads = ("Metric", "Value", "Fresh real rows", "Verdict", "Finding")
+    return (Grid(heads, rows, (0.2, 0.08, 0.13, 0.17, 0.42), (1, 2)),) if rows else ()
+
+
+def _nothing(results: Mapping[str, Result], columns: Any) -> Filled:
+    return (), ""
 
 
 def _cardinalities(results: Mapping[str, Result], columns: Any) -> Filled:
@@ -201,6 +290,11 @@ class Section:
     needs : str
         The need whose metrics' results it shows, whatever their display; no other section, but that
         of all scores, shows them too.
+    aspect, evidence : str
+        The aspect, or the kind of evidence, whose results of one table it shows, whatever their
+        display. No other section shows those of an aspect too.
+    write : callable, optional
+        Makes the words and tables that stand before the figures, of these results as a suite's.
     fill : callable
         Makes figures of these results and of :class:`~skeval.ReportColumns`; and a note on which.
     layout : Layout
@@ -211,6 +305,8 @@ class Section:
         Where the data are several tables, whose section it is; empty for what is of all.
     items : tuple of Item
         The figures; none in the table.
+    parts : tuple of Part
+        The words and tables; none in the table.
     """
 
     name: str
@@ -218,11 +314,15 @@ class Section:
     intro: str = ""
     display: str = ""
     needs: str = ""
+    aspect: str = ""
+    evidence: str = ""
+    write: Callable[[SuiteResult], tuple[Part, ...]] | None = None
     fill: Callable[[Mapping[str, Result], Any], Filled] = _each
     layout: Layout = STACKED
     on_request: bool = False
     table: str = ""
     items: tuple[Item, ...] = ()
+    parts: tuple[Part, ...] = ()
 
     @property
     def key(self) -> str:
@@ -236,25 +336,39 @@ class Section:
 
     def results(self, suite_result: SuiteResult) -> dict[str, Result]:
         """Return the results that belong here, whether they can be drawn or not."""
-        if self.display == _ANY:
+        if self.display in (_ANY, _OWN):
             return dict(suite_result)
         if self.needs:
             return {name: r for name, r in suite_result.items() if self.needs in _needs(r)}
         taken = {section.needs for section in SECTIONS if section.needs}
+        free = {n: r for n, r in suite_result.items() if taken.isdisjoint(_needs(r))}
+        if self.aspect:
+            return {n: r for n, r in free.items() if _aspect(r) == self.aspect}
+        if self.evidence:
+            return {n: r for n, r in free.items() if r.row()["evidence"] == self.evidence}
+        aspects = {section.aspect for section in SECTIONS if section.aspect}
         named = {
             name: (_display_name(result), result)
-            for name, result in suite_result.items()
-            if taken.isdisjoint(_needs(result))
+            for name, result in free.items()
+            if _aspect(result) not in aspects
         }
         if self.display:
-            return {name: r for name, (display, r) in named.items() if display == self.display}
-        others = {"ValueDisplay", *(section.display for section in SECTIONS)}
+            own = self.display.split()
+            return {name: r for name, (display, r) in named.items() if display in own}
+        others = {"ValueDisplay", *(one for s in SECTIONS for one in s.display.split())}
         return {name: r for name, (display, r) in named.items() if display not in others}
 
     def filled(self, suite_result: SuiteResult, columns: Any = None) -> Section:
         """Return the section with the figures of a suite's results."""
-        items, note = self.fill(self.results(suite_result), columns)
-        return replace(self, items=items, intro=" ".join(f"{self.intro} {note}".split()))
+        own = self.results(suite_result)
+        items, note = self.fill(own, columns)
+        parts: tuple[Part, ...] = ()
+        if self.write and own:
+            about = suite_result.sizes, suite_result.notices, suite_result.provenance
+            whole = SuiteResult(own, sizes=about[0], notices=about[1], provenance=about[2])
+            parts = self.write(whole)
+        intro = " ".join(f"{self.intro} {note}".split())
+        return replace(self, items=items, parts=parts, intro=intro)
 
     def why_empty(self, suite_result: SuiteResult) -> str:
         """Say why there is no figure."""
@@ -267,6 +381,13 @@ class Section:
         return "not measured by this suite"
 
 
+def _aspect(result: Result) -> str:
+    """Return the aspect of a metric of one table; those between tables have their own figures."""
+    if result.tags is None or "relational" in result.tags.needs:
+        return ""
+    return result.tags.aspect
+
+
 def _needs(result: Result) -> frozenset[str]:
     return frozenset(result.tags.needs if result.tags is not None else ())
 
@@ -276,7 +397,26 @@ def _display_name(result: Result) -> str:
 
 
 SECTIONS = (
+    Section(
+        "decision",
+        "Decision page",
+        display=_ANY,
+        write=lambda results: DecisionPage.of(results).parts(),
+        fill=_nothing,
+    ),
     Section("scores", "Scores", display=_ANY, fill=_all_scores),
+    Section(
+        "worst",
+        "Columns to mend",
+        """Columns by what is wrong with them over all metrics, the worst first: scores that fall
+        short of those of fresh real rows, or are closer to train than they are, pairs and
+        associations that are lost, attacks that succeed by them; each beside its histogram. The
+        order is no test.""",
+        display=_OWN,
+        fill=_mended,
+        layout=BESIDE,
+        on_request=True,
+    ),
     Section(
         "schema",
         "Tables and keys",
@@ -285,6 +425,17 @@ SECTIONS = (
         to be protected, with all that depends on them. Dashed: public tables.""",
         display="SchemaDisplay",
         layout=WIDE,
+        on_request=True,
+    ),
+    Section(
+        "validity",
+        "Structure and validity",
+        """Whether columns, types, ranges, categories and missing values are those of train. 1 is
+        the best value of all; fresh real rows need not reach it, as few rows do not span every
+        range or hold every category.""",
+        aspect="diagnostic",
+        write=_checked,
+        fill=_nothing,
         on_request=True,
     ),
     Section(
@@ -335,6 +486,27 @@ SECTIONS = (
         on_request=True,
     ),
     Section(
+        "precision_recall",
+        "Precision and recall",
+        """How much of the synthetic table could be real rows (precision), and how much of the real
+        ones it could have made (recall), as one is traded for the other. A curve that ends early on
+        the right has lost kinds of rows, one that is low on the left has made some up.""",
+        display="PRDDisplay",
+        layout=CURVES,
+        on_request=True,
+    ),
+    Section(
+        "utility",
+        "What models learn",
+        """Models that learn from the synthetic table, beside the same models learning from train:
+        both are tested on holdout rows, which neither has seen.""",
+        aspect="utility",
+        write=_compared,
+        fill=_curves,
+        layout=CURVES,
+        on_request=True,
+    ),
+    Section(
         "membership",
         "Guessing who was in train",
         """An attacker who has the release and a person's row guesses whether that row was in train.
@@ -342,6 +514,38 @@ SECTIONS = (
         rows that are found; both on logarithmic scales, since a few persons found with no mistake
         are worse than all found no better than by chance, the grey line.""",
         display="ROCDisplay",
+        layout=CURVES,
+        on_request=True,
+    ),
+    Section(
+        "attacks",
+        "Attacks on persons",
+        """What attackers who hold the release achieve on rows of train, on holdout rows, which the
+        generator never saw, and by guessing; the bands are 95% intervals. Success on train beyond
+        that on the holdout is what the release gives away of persons; names of attacks whose excess
+        is significant, after correction for the number of them, are red.""",
+        display="AttacksDisplay AttackDisplay",
+        layout=FLOWING,
+        on_request=True,
+    ),
+    Section(
+        "audit",
+        "Audit of differential privacy",
+        """The least epsilon that guesses on who was in train are compatible with, at 95%. 0 is no
+        bound, and does not show that epsilon is small: no audit with so few guesses could have
+        shown more than its most.""",
+        display="AuditDisplay",
+        layout=FLOWING,
+        on_request=True,
+    ),
+    Section(
+        "disclosure",
+        "Disclosure by known attributes",
+        """How rows stand out by attributes that others may know: the k-anonymity family. These
+        describe the release.""",
+        evidence="disclosure",
+        write=_disclosed,
+        fill=_nothing,
         on_request=True,
     ),
     Section(
@@ -362,7 +566,6 @@ SECTIONS = (
         not drawn.""",
         display="CardinalityDisplay",
         fill=_cardinalities,
-        layout=BARS,
         on_request=True,
     ),
     Section(
@@ -420,6 +623,42 @@ SECTIONS = (
         display="SimilarityMatrixDisplay",
         fill=_bivariate,
         layout=BIVARIATE,
+    ),
+    Section(
+        "risks",
+        "Singling out, linkability, inference",
+        """The three risks that the Article 29 working party (Opinion 05/2014) asks of a release,
+        and what the metrics of this suite found of each.""",
+        display=_ANY,
+        write=three_risks,
+        fill=_nothing,
+    ),
+    Section(
+        "appendix",
+        "What the metrics are",
+        """From the documentation of each metric: its definition, of an attack what the attacker is
+        assumed to have, what it cannot see, and references.""",
+        display=_ANY,
+        write=definitions,
+        fill=_nothing,
+    ),
+    Section(
+        "provenance",
+        PROVENANCE,
+        OF_WHAT,
+        display=_ANY,
+        write=provenance_parts,
+        fill=_nothing,
+        on_request=True,
+    ),
+    Section(
+        "sign_off",
+        "Decision of a person",
+        """No test clears a release. Whoever signs has read what was not looked at, and what the
+        metrics cannot see.""",
+        display=_ANY,
+        write=sign_off,
+        fill=_nothing,
     ),
 )
 
@@ -490,7 +729,7 @@ def plan(
     >>> from skeval import Result, SuiteResult
     >>> from skeval.reporting.sections import plan
     >>> [section.name for section in plan(SuiteResult({"a": Result(0.5)})).sections]
-    ['scores']
+    ['decision', 'scores', 'risks', 'sign_off']
     """
     known = [section.name for section in SECTIONS]
     chosen = known if sections is None else list(sections)
@@ -501,9 +740,9 @@ def plan(
     shown, left_out = [], {}
     for section, results, choice in _parts(suite_result, columns):
         filled = section.filled(results, choice) if section.name in chosen else section
-        if filled.items:
+        if filled.items or filled.parts:
             shown.append(filled)
-        elif section.name in chosen:
+        elif section.name in chosen and section.display not in (_ANY, _OWN):
             asked_for = sections is not None or not section.on_request
             if asked_for or section.results(results):
                 left_out[section.heading] = section.why_empty(results)

@@ -9,7 +9,14 @@ from functools import cache, lru_cache
 from skeval.formatting import as_float, number
 from skeval.reporting.theme import FONT
 from skeval.result import Result
-from skeval.verdict import WARNING_LEVEL, raises_alarm
+from skeval.verdict import WARNING_LEVEL, Verdict, raises_alarm
+
+# what a value is beside that of real rows, in a few words
+AS_GOOD, BEHIND, CLOSER = (
+    "as good as real rows",
+    "worse than real rows",
+    "closer to train than real rows",
+)
 
 _READS_AS_COPIES = (
     "Unseen synthetic rows are taken for real ones more often than real rows are: a sign of copies "
@@ -47,13 +54,20 @@ def drawable(text: str) -> str:
 @lru_cache(maxsize=32768)
 def text_width(text: str, size: float, bold: bool = False) -> float:
     """Return the width of a line in points."""
+    return size * sum(_advance(char, bold) for char in drawable(text))
+
+
+@cache
+def _advance(char: str, bold: bool) -> float:
+    """Return by how much a character moves the pen on, at size 1; pairs may stand closer."""
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    weight = "bold" if bold else "normal"
-    font = FontProperties(family=FONT, size=size, weight=weight)
-    width, _, _ = text_to_path.get_text_width_height_descent(drawable(text), font, False)
-    return float(width)
+    font = FontProperties(family=FONT, size=10.0, weight="bold" if bold else "normal")
+    eleven, one = (
+        text_to_path.get_text_width_height_descent(f"x{char * n}x", font, False)[0] for n in (11, 1)
+    )
+    return float(eleven - one) / 100.0
 
 
 @lru_cache(maxsize=8192)
@@ -161,6 +175,72 @@ def finding(result: Result, alarm: bool | None = None, shifted: bool = False) ->
         return "Not defined here: " + " ".join(str(warning) for warning in result.warnings)
     parts = [result.summary, _worst(result), _at_size(result), _verdict(result, alarm, shifted)]
     return " ".join(filter(None, parts))
+
+
+def judged(result: Result, verdict: Verdict, name: str, shifted: bool = False) -> str:
+    """Return what a table says of a metric in a few words.
+
+    Parameters
+    ----------
+    result : Result
+        With a value.
+    verdict : Verdict
+        Of its suite.
+    name : str
+        Of the metric in the suite.
+    shifted : bool, default=False
+        Whether train and holdout are no samples of one population.
+
+    Returns
+    -------
+    str
+        Of privacy what the verdict makes of its test; of others where the value is beside that of
+        fresh real rows, with "not tested" where the difference has no interval.
+
+    Examples
+    --------
+    >>> from skeval import MetricTags, Result, SuiteResult
+    >>> from skeval.reporting.text import judged
+    >>> tags = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
+    >>> result = Result(0.5, baseline=0.9, difference=(-0.5, -0.3), tags=tags)
+    >>> judged(result, SuiteResult({"a": result}).verdict(), "a")
+    'worse than real rows'
+    """
+    tags = result.tags
+    if tags is None or math.isnan(result.value):
+        return ""
+    if tags.aspect == "privacy":
+        return _judged_of_privacy(result, verdict, name, shifted)
+    ends = result.difference
+    stated = result.details.get("difference")
+    if ends is None and tags.aspect == "utility" and isinstance(stated, Mapping):
+        ends = as_float(stated.get("low")), as_float(stated.get("high"))
+    if tags.sign == 0 or "gap" in result.details:
+        return ""
+    if ends is None or math.isnan(sum(ends)):
+        return _beside(result.value, result.baseline, tags.sign)
+    low, high = sorted(tags.sign * end for end in ends)
+    if low <= 0.0 <= high:
+        return AS_GOOD
+    # a model that learned from synthetic rows may be better, and that is no sign of memorising
+    better = "better than real rows" if tags.aspect == "utility" else CLOSER
+    return BEHIND if high < 0.0 else better
+
+
+def _judged_of_privacy(result: Result, verdict: Verdict, name: str, shifted: bool) -> str:
+    if name in verdict.alarms:
+        return "leak, or another population" if shifted else "leak found"
+    if name in verdict.adjusted:
+        return "cannot be told" if verdict.void else "no leak found by this test"
+    return "describes, tests nothing" if result.p_value is None else "could raise no alarm"
+
+
+def _beside(value: float, baseline: float | None, sign: int) -> str:
+    if baseline is None:
+        return ""
+    gap = sign * (value - baseline)
+    where = "equal to" if gap == 0 else "short of" if gap < 0 else "beyond"
+    return f"{where} real rows, not tested"
 
 
 def _worst(result: Result) -> str:

@@ -22,6 +22,7 @@ from skeval.exceptions import (
 from skeval.parameters import Strategy
 from skeval.stats.distributions import quantiles_of_sorted
 from skeval.tables.frames import row_hashes
+from skeval.tables.large import LargeTable
 from skeval.tables.preprocessing import NUMERIC, Discretizer, category_codes, numbers
 from skeval.tables.schema import Kind, TableSchema
 
@@ -76,8 +77,13 @@ def sampled(frame: pd.DataFrame, n_drawn: int | None, seed: int) -> pd.DataFrame
     """Return a seeded sample of the rows, by what they hold; all, in their order, if no more."""
     if n_drawn is None or n_drawn >= len(frame):
         return frame
-    order = np.argsort(row_hashes(frame, list(frame)), kind="stable")
-    return frame.iloc[order[sample_positions(len(frame), n_drawn, seed)]].reset_index(drop=True)
+    return frame.iloc[positions_by_content(frame, n_drawn, seed)].reset_index(drop=True)
+
+
+def positions_by_content(table: pd.DataFrame | LargeTable, n_drawn: int, seed: int) -> np.ndarray:
+    """Return which rows of a table as it was given a seed draws, by what they hold."""
+    order = np.argsort(row_hashes(table, list(table.columns)), kind="stable")
+    return np.asarray(order[sample_positions(len(table), n_drawn, seed)])
 
 
 def drawn_subsets(items: Sequence[T], k: int, n_subsets: int | None, seed: int) -> list[list[T]]:

@@ -14,10 +14,10 @@ import numpy as np
 import pandas as pd
 
 from skeval.exceptions import MetricWarning
-from skeval.tables.frames import Levels, Oddities, read_as, with_levels
+from skeval.tables.frames import Levels, Oddities, as_frame, read_as, with_levels
 from skeval.tables.precision import Precision, at_precision, coarsest, stored_precision
 from skeval.tables.schema import TableSchema
-from skeval.tables.sources import TableSource
+from skeval.tables.sources import TableSource, source_of
 
 _ALIGNED = 64  # bytes, at multiples of which arrays start
 IN_MEMORY = 2**18  # rows that are read at once, as of halves and samples
@@ -206,7 +206,7 @@ def look_at(
     TableError, SchemaMismatchError
         If the table cannot be used; all faulty columns are named at once.
     """
-    known = _kinds(source, schema) if role == "train" else TableSchema.known(schema)
+    known = infer_kinds(source, schema) if role == "train" else TableSchema.known(schema)
     oddities = Oddities(known, role, lenient=lenient)
     oddities.check_names(source.names)
     labels: dict[str, list[str]] = {}
@@ -228,17 +228,25 @@ def look_at(
     return Learned(known, labels, precision, oddities.notices())
 
 
-def _kinds(source: TableSource, schema: TableSchema | Mapping[str, Any] | None) -> TableSchema:
+def infer_kinds(source: TableSource, schema: TableSchema | Mapping[str, Any] | None) -> TableSchema:
     """Return the kinds of all columns, each that is not known inferred from the whole column."""
     known = TableSchema.known(schema, source.names)
     kinds, formats = dict(known.kinds), dict(known.datetime_formats)
     for name in source.names:
         if kinds.get(name) in {None, "datetime"}:
             own = {name: kinds[name]} if name in kinds else None
-            inferred = TableSchema.infer(source.read([name]), own)
-            formats = {**inferred.datetime_formats, **formats}
-            kinds[name] = inferred.kinds[name]
-    return replace(known, kinds={n: kinds[n] for n in source.names}, datetime_formats=formats)
+            read = TableSchema.infer(source.read([name]), own)
+            formats = {**read.datetime_formats, **formats}
+            kinds[name] = read.kinds[name]
+    ordered = {name: kinds[name] for name in source.names}
+    inferred = known.inferred | (frozenset(ordered) - frozenset(known.kinds))
+    return replace(known, kinds=ordered, datetime_formats=formats, inferred=inferred)
+
+
+def table_of(table: Any, role: str) -> pd.DataFrame | LargeTable:
+    """Return a table in memory as a frame; one that need not fit there as it was given."""
+    source = source_of(table, role)
+    return as_frame(table, role) if source is None else LargeTable(source)
 
 
 class Spill:

@@ -117,7 +117,8 @@ def parts_of_sdv(metadata: Any) -> Parts:
     schemas = {}
     for name, own in tables.items():
         try:
-            schema = TableSchema.from_sdv(own)
+            # a text would be taken for the path of a file
+            schema = TableSchema.from_sdv(_mapping(own, of, f"as table {name}"))
         except InvalidParameterError as error:
             raise InvalidParameterError(f"{of}: {name}: {error}") from error
         refers = {c for child, columns, *_ in keys if child == name for c in _listed(columns)}

@@ -25,6 +25,7 @@ from skeval.exceptions import InvalidParameterError, SchemaMismatchError, TableE
 Kind = Literal["continuous", "categorical", "boolean", "datetime", "text", "id"]
 # "007" and "02139" are codes, "0" and "0.5" numbers
 LEADING_ZERO = re.compile(r"\s*[-+]?0\d")
+_LAST_YEAR = 290_000  # that a number of microseconds reaches, before and after 1970
 _MANY_CODES = 50  # more distinct whole numbers in strings than that are numbers
 EXACT = 2.0**53  # beyond, float64 cannot tell whole numbers apart
 _NAMED_LIKE_KEY = re.compile(r"(^|[_\W])(?i:id|ids|key|uuid|guid)$|[a-z]Id$")
@@ -382,7 +383,7 @@ def read_column(values: pd.Series, kind: Kind, form: str | None) -> pd.Series:
     if kind == "continuous" and held in ("i", "u", "f"):
         return values.astype("float64")
     if kind == "datetime" and held == "M":
-        return values.astype("datetime64[us]")
+        return _in_microseconds(values)
     if kind == "boolean" and held == "b":
         return _recoded(values.to_numpy().astype(np.intp), _BOOLEAN_LEVELS, _BOOLEAN_LEVELS)
     if kind == "continuous":
@@ -392,6 +393,13 @@ def read_column(values: pd.Series, kind: Kind, form: str | None) -> pd.Series:
     if kind in {"categorical", "boolean"}:
         return _read_labels(values, boolean=kind == "boolean")
     return values.astype(object).where(values.notna(), None)
+
+
+def _in_microseconds(values: pd.Series) -> pd.Series:
+    try:
+        return values.astype("datetime64[us]")
+    except pd.errors.OutOfBoundsDatetime:  # seconds reach further: such times cannot be read
+        return values.mask(values.dt.year.abs() > _LAST_YEAR).astype("datetime64[us]")
 
 
 def plain_values(values: pd.Series) -> pd.Series:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -116,7 +117,7 @@ class CalibrationPreservation(ModelMetric):
     (True, 1.0)
     """
 
-    tags = MODEL_TAGS
+    tags = replace(MODEL_TAGS, display="CalibrationDisplay")
     _tasks: ClassVar[tuple[str, ...]] = ("binary", "multiclass")
 
     def __init__(

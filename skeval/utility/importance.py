@@ -139,7 +139,7 @@ class FeatureImportanceAgreement(ModelMetric):
     True
     """
 
-    tags = replace(MODEL_TAGS, bounds=(-1.0, 1.0))
+    tags = replace(MODEL_TAGS, bounds=(-1.0, 1.0), display="ImportancesDisplay")
 
     def __init__(
         self,

@@ -21,16 +21,20 @@ from skeval.parameters import (
 )
 from skeval.result import Result, undefined
 from skeval.stats.intervals import percentile_interval
+from skeval.stats.roc import roc_curve
 from skeval.steps import models
-from skeval.steps.problem import problem_of
+from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.steps.scoring import Scoring, reported, score_named
 from skeval.utility.model_metric import (
     MODEL_TAGS,
+    TRAININGS,
     ModelMetric,
     score_name,
     shown_difference,
     stated_replicates,
 )
+
+_FEWEST_DRAWN, _N_DRAWN = 10, 41  # rows of a label, and points, of a curve that is drawn
 
 
 class _Transfer(ModelMetric):
@@ -168,7 +172,7 @@ class TSTR(_Transfer):
     (True, 'binary')
     """
 
-    tags = MODEL_TAGS
+    tags = replace(MODEL_TAGS, display="ModelCurvesDisplay")
 
     def __init__(
         self,
@@ -190,6 +194,12 @@ class TSTR(_Transfer):
 
     def _transfer(self) -> tuple[str, models.Training, models.Part]:
         return "tstr", models.SYNTHETIC, models.HOLDOUT
+
+    def _relation(self, context: Context, result: Result) -> dict[str, Any]:
+        fields = super()._relation(context, result)
+        model, question = next(iter(self._models().values())), self._question(context)
+        curves = roc_on_holdout(context, model, question, self.random_state)
+        return {**fields, "details": {**fields["details"], **({"roc": curves} if curves else {})}}
 
     def _summary(self, result: Result) -> str:
         details = result.details
@@ -460,3 +470,28 @@ def ratio(on_synthetic: float, on_real: float, scoring: str) -> float:
         part, whole = on_real, on_synthetic
     defined = part >= 0.0 and whole > 0.0 and (on_synthetic > 0.0 or scoring != "r2")
     return part / whole if defined else float("nan")
+
+
+def roc_on_holdout(
+    context: Context, model: Any, question: Question, seed: int
+) -> dict[str, dict[str, np.ndarray]]:
+    """Return ROC curves on holdout rows of a model of synthetic and one of real rows.
+
+    On a grid of false positive rates, so that no step is one person's; empty where there are not
+    two labels, or fewer than ten rows of one.
+    """
+    problem = problem_of(context, question)
+    truth = rows_of_role(context, "holdout", question).target
+    if problem.positive is None:
+        return {}
+    is_positive = truth == problem.positive
+    if min(is_positive.sum(), (~is_positive).sum()) < _FEWEST_DRAWN:
+        return {}
+    grid, curves = np.linspace(0.0, 1.0, _N_DRAWN), {}
+    for kind, training in TRAININGS.items():
+        scores = models.predicted(context, training, models.HOLDOUT, model, question, seed).scores
+        if scores is None:
+            return {}
+        curve = roc_curve(*(scores[of, problem.positive] for of in (is_positive, ~is_positive)))
+        curves[kind] = {"fpr": grid, "tpr": np.interp(grid, curve.fpr, curve.tpr)}
+    return curves

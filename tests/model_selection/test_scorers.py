@@ -33,7 +33,7 @@ from skeval.model_selection import make_generator_scorer
 from skeval.privacy import NNDR, DCRShare, ExactMatchShare
 from skeval.text import VocabularySimilarity
 
-TABLE = make_mixed(240)
+TABLE = make_mixed(240, random_state=1)
 SUITE = MetricSuite(
     [("ks", KSComplement()), ("matches", ExactMatchShare()), ("distance", WassersteinDistance())]
 )

@@ -39,7 +39,7 @@ def test_both_metrics_have_this_display(tables: list[pd.DataFrame]) -> None:
         assert type(display) is MDADisplay
         assert isinstance(display, Display)
         before = {key: matplotlib.rcParams[key] for key in matplotlib.rcParams if key != "backend"}
-        assert display.plot() is display.figure_
+        assert display.plot() is display
         after = {key: matplotlib.rcParams[key] for key in matplotlib.rcParams if key != "backend"}
         assert before == after
 
@@ -66,12 +66,12 @@ def test_one_threshold_has_one_panel_and_several_two(
     one, several = MDADisplay(measured(tables)), MDADisplay(many)
     one.plot()
     several.plot()
-    assert one.axes_.get_title(loc="left") == "Share of rows within a distance, cut at 0.1"
-    titles = [ax.get_title(loc="left") for ax in several.axes_]
-    assert titles == [one.axes_.get_title(loc="left"), "Areas against the threshold"]
-    assert len(one.axes_.lines) == 3  # synthetic, holdout, threshold
-    assert len(several.axes_[0].lines) == 2 + len(MANY)
-    drawn = {line.get_label(): line for line in several.axes_[1].lines}
+    assert one.ax_.get_title(loc="left") == "Share of rows within a distance, cut at 0.1"
+    titles = [ax.get_title(loc="left") for ax in several.ax_]
+    assert titles == [one.ax_.get_title(loc="left"), "Areas against the threshold"]
+    assert len(one.ax_.lines) == 3  # synthetic, holdout, threshold
+    assert len(several.ax_[0].lines) == 2 + len(MANY)
+    drawn = {line.get_label(): line for line in several.ax_[1].lines}
     areas = drawn["holdout: resemblance"].get_xydata()
     assert areas[:, 0].tolist() == sorted(MANY)
     assert areas[-1, 1] == many.details["holdout"]["resemblance"][1]
@@ -80,17 +80,17 @@ def test_one_threshold_has_one_panel_and_several_two(
 def test_the_areas_are_shaded_left_and_right(tables: list[pd.DataFrame]) -> None:
     display = MDADisplay(measured(tables))
     display.plot()
-    left, right = (shade.get_paths()[0].vertices for shade in display.axes_.collections)
+    left, right = (shade.get_paths()[0].vertices for shade in display.ax_.collections)
     assert (left[:, 0].min(), left[:, 0].max()) == (0.0, 0.1)
     assert (right[:, 0].min(), right[:, 0].max()) == (0.1, 1.0)
-    shades = [shade.get_alpha() for shade in display.axes_.collections]
+    shades = [shade.get_alpha() for shade in display.ax_.collections]
     assert shades[0] > shades[1]
 
 
 def test_a_smaller_holdout_has_a_curve_of_its_size_beside_it(tables: list[pd.DataFrame]) -> None:
     display = MDADisplay(measured(tables, n_holdout=100))
     display.plot()
-    labels = [text.get_text() for text in display.axes_.get_legend().get_texts()]
+    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert labels[1] == "synthetic, 100 rows"
     assert len(labels) == 3
 
@@ -100,18 +100,18 @@ def test_no_holdout_and_no_curve(tables: list[pd.DataFrame]) -> None:
     result = MinimumDistanceAccumulation(MANY).fit(train).evaluate(synthetic)
     display = MDADisplay(result)
     display.plot()
-    assert len(display.axes_[1].lines) == 3
+    assert len(display.ax_[1].lines) == 3
     with pytest.warns(UserWarning, match="fewer than 10 synthetic rows"):
         few = MinimumDistanceAccumulation(MANY).fit(train).evaluate(synthetic.iloc[:3])
     assert type(display_of(few)) is ValueDisplay
     empty = MDADisplay(Result(0.0))
-    assert empty.plot().axes
+    assert empty.plot().figure_.axes
     assert len(empty.frame()) == 0
 
 
 def test_it_is_drawn_where_it_is_told(many: Result) -> None:
     panels = Figure().subplots(1, 2)
-    assert MDADisplay(many).plot(panels) is panels[0].figure
+    assert MDADisplay(many).plot(panels).figure_ is panels[0].figure
     shared = Figure().add_subplot()
     MDADisplay(many).plot(shared)
     assert len(shared.child_axes) == 2
@@ -122,7 +122,7 @@ def test_it_is_drawn_where_it_is_told(many: Result) -> None:
 @pytest.mark.parametrize("threshold", [0.2, 0.001, 0.99, "loo-median", MANY])
 def test_texts_lie_apart(tables: list[pd.DataFrame], threshold: object) -> None:
     display = MDADisplay(measured(tables, threshold, n_holdout=100))
-    figure = display.plot()
+    figure = display.plot().figure_
     figure.set_dpi(216)
     renderer = FigureCanvasAgg(figure).get_renderer()
     figure.draw_without_rendering()

@@ -38,7 +38,7 @@ def test_shares_of_parents_by_role() -> None:
     frame = display.frame()
     assert set(frame["role"]) == {"train", "holdout", "synthetic"}
     assert frame.groupby("role")["share"].sum().tolist() == pytest.approx([1.0] * 3)
-    axes = display.plot().axes[0]
+    axes = display.plot().figure_.axes[0]
     assert len(axes.patches) == len(frame)
     assert axes.get_xticklabels()[-1].get_text().endswith("or more")
     assert axes.get_title(loc="left") == "orders.user -> users.id"
@@ -53,6 +53,6 @@ def test_a_property_is_one_frame_and_one_figure(quality: SuiteResult) -> None:
     assert frame["score"].mean() == pytest.approx(mean)
     display = PropertyDisplay(quality, "column_shapes")
     assert sorted(display.frame()["column"]) == ["orders: x", "users: age"]
-    assert len(display.plot().axes[0].patches) == 2
+    assert len(display.plot().figure_.axes[0].patches) == 2
     with pytest.raises(InvalidParameterError, match="There are: column_shapes"):
         quality.details("shapes")

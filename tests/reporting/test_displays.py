@@ -56,7 +56,7 @@ def test_each_result_has_its_display(name: str, either: SuiteResult) -> None:
     assert type(display) is KINDS[name]
     assert isinstance(display, Display)
     before = settings()
-    figure = display.plot()
+    figure = display.plot().figure_
     assert figure is display.figure_
     assert settings() == before
     assert len(display.frame()) > 0
@@ -110,7 +110,7 @@ def test_distances_are_drawn_in_three_contrasts(either: SuiteResult) -> None:
     result = either["nn_distances"]
     display = DistancesDisplay(result)
     display.plot()
-    assert len(display.axes_) == 3
+    assert len(display.ax_) == 3
     shares = display.frame().groupby("distribution", sort=False)["share"]
     assert list(shares.groups) == list(result.details["histogram"]["shares"])
     assert shares.sum().to_numpy() == pytest.approx(np.ones(5))
@@ -119,8 +119,8 @@ def test_distances_are_drawn_in_three_contrasts(either: SuiteResult) -> None:
 def test_distances_without_a_holdout_are_drawn_in_two(without_holdout: SuiteResult) -> None:
     display = DistancesDisplay(without_holdout["nn_distances"])
     display.plot()
-    assert [ax.get_title() for ax in display.axes_] != []
-    assert len(display.axes_) == 2
+    assert [ax.get_title() for ax in display.ax_] != []
+    assert len(display.ax_) == 2
 
 
 def test_the_tail_is_the_share_that_the_score_counts(either: SuiteResult) -> None:
@@ -145,7 +145,7 @@ def test_marginals_show_missing_and_unseen_only_if_there(either: SuiteResult) ->
 
 def _labels(display: MarginalDisplay) -> list[str]:
     display.plot()
-    return [label.get_text() for label in display.axes_.get_yticklabels()]
+    return [label.get_text() for label in display.ax_.get_yticklabels()]
 
 
 def test_dates_are_dates(either: SuiteResult) -> None:
@@ -155,7 +155,7 @@ def test_dates_are_dates(either: SuiteResult) -> None:
     assert pd.api.types.is_datetime64_any_dtype(frame["low"])
     assert frame["low"].iloc[0] == pd.Timestamp(joined["edges"][0], unit="s")
     display.plot()
-    years = [label.get_text() for label in display.axes_.get_xticklabels()]
+    years = [label.get_text() for label in display.ax_.get_xticklabels()]
     assert any(year.startswith("20") for year in years)
 
 
@@ -167,7 +167,7 @@ def test_pairs_hold_every_cell(either: SuiteResult) -> None:
         assert frame["train"].to_numpy() == pytest.approx(np.ravel(pair["shares"]["train"]))
         assert frame["synthetic"].to_numpy() == pytest.approx(np.ravel(pair["shares"]["synthetic"]))
     display.plot()
-    images = [ax.images[0] for ax in display.axes_]
+    images = [ax.images[0] for ax in display.ax_]
     assert images[0].get_clim() == images[1].get_clim()
 
 
@@ -218,10 +218,10 @@ def test_unknown_displays_and_empty_details_fall_back_to_the_value() -> None:
 def test_plots_go_on_given_axes(suite_result: SuiteResult) -> None:
     figure = Figure()
     ax = figure.add_subplot()
-    assert display_of(suite_result["ks_complement"]).plot(ax) is figure
+    assert display_of(suite_result["ks_complement"]).plot(ax).figure_ is figure
     panels = Figure().subplots(1, 3)
     display = display_of(suite_result["phik_difference"])
-    assert display.plot(panels) is panels[0].figure
+    assert display.plot(panels).figure_ is panels[0].figure
     shared = Figure().add_subplot()
     display.plot(shared)
     assert len(shared.child_axes) == 3
@@ -238,14 +238,14 @@ def test_an_error_while_drawing_restores_the_settings() -> None:
 
 def test_degenerate_details_are_drawn() -> None:
     empty = {"names": ["a"], "matrix": [[None]]}
-    assert SimilarityMatrixDisplay(Result(0.0, details=empty)).plot().axes
-    assert DistancesDisplay(Result(0.0)).plot().axes
-    assert ProximityDisplay(Result(0.0)).plot().axes
+    assert SimilarityMatrixDisplay(Result(0.0, details=empty)).plot().figure_.axes
+    assert DistancesDisplay(Result(0.0)).plot().figure_.axes
+    assert ProximityDisplay(Result(0.0)).plot().figure_.axes
     constant = {"kind": "continuous", "labels": [], "edges": [0.0, 1.0]}
     shares = {"train": [0.0, 1.0, 0.0], "synthetic": [0.0, 1.0, 0.0]}
     display = MarginalDisplay("nothing", {**constant, "shares": shares})
     display.plot()
-    assert "missing 100%" in [label.get_text() for label in display.axes_.get_xticklabels()]
+    assert "missing 100%" in [label.get_text() for label in display.ax_.get_xticklabels()]
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.1])
@@ -259,12 +259,12 @@ def test_a_frequent_number_keeps_its_proportions(missing: float) -> None:
     display = MarginalDisplay("x", {**axis, "shares": {"train": train, "synthetic": synthetic}})
     assert display.frame()["bar"].tolist() == ["", "", "= 0", "missing", "unseen"]
     display.plot()
-    bars = [patch for patch in display.axes_.patches if isinstance(patch, Rectangle)]
+    bars = [patch for patch in display.ax_.patches if isinstance(patch, Rectangle)]
     heights = [bar.get_height() for bar in bars]
     assert heights[0] / heights[1] == pytest.approx(train[2] / synthetic[2])
-    assert max(heights) <= display.axes_.get_ylim()[1]
-    below = {label.get_text() for label in display.axes_.get_xticklabels()}
-    above = {text.get_text() for text in display.axes_.texts}
+    assert max(heights) <= display.ax_.get_ylim()[1]
+    below = {label.get_text() for label in display.ax_.get_xticklabels()}
+    above = {text.get_text() for text in display.ax_.texts}
     if missing:
         assert {"= 0", "missing"} <= below
         assert above == {"90%", "10%"}

@@ -22,7 +22,7 @@ def test_one_file_per_figure(narrow: SuiteResult, tmp_path: Path) -> None:
     names = sorted(file.name for file in folder.iterdir())
     assert names == [
         "scores-all_scores.svg",
-        "similarity-similarity.svg",
+        "similarity-similarity_score.svg",
         "univariate-1-age.svg",
         "univariate-2-city.svg",
         "univariate-3-joined.svg",
@@ -40,7 +40,7 @@ def test_files_are_the_same_each_time_and_others_stay(narrow: SuiteResult, tmp_p
     again = {f.name: f.read_bytes() for f in renderer.render(narrow, folder).iterdir()}
     assert first == again
     assert first["mine.txt"] == b"mine"
-    assert first["columns-1-ks_complement.png"].startswith(b"\x89PNG")
+    assert first["columns-1-kolmogorov_smirnov_complement.png"].startswith(b"\x89PNG")
 
 
 def test_none_is_written_if_one_fails(

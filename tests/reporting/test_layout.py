@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -12,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
+from skeval.reporting.layout import TOP, Block, Page, paged
 from skeval.reporting.pdf import draw_pages
 from skeval.reporting.sections import plan
 from skeval.reporting.theme import theme
@@ -82,6 +84,39 @@ def test_texts_lie_apart_and_on_the_page(name: str, request: pytest.FixtureReque
                 if overlap(texts[i][1], texts[j][1]) > 1.0
             ]
             assert not touching, (key, touching[:5])
+
+
+def _extent(page: Page) -> float:
+    """Return the share of a page's height between its upper edge and the lowest thing drawn."""
+    canvas = FigureCanvasAgg(page.figure)
+    boxes = [
+        axes.get_tightbbox(canvas.get_renderer()) for axes in page.figure.axes if axes.axison
+    ] + [text.get_window_extent(canvas.get_renderer()) for text in page.canvas.texts[:-2]]
+    lowest = min(box.y0 for box in boxes if box is not None)
+    whole = page.figure.bbox.height
+    return float((whole - lowest) / whole)
+
+
+@pytest.mark.parametrize("name", ["suite_result", pytest.param("wide", marks=pytest.mark.slow)])
+def test_pages_are_at_least_half_full(name: str, request: pytest.FixtureRequest) -> None:
+    with theme():
+        *pages, _ = draw_pages(plan(request.getfixturevalue(name)), "A title")
+        assert not [(n, keys) for n, (keys, page) in enumerate(pages, 1) if _extent(page) < 0.5]
+
+
+def test_blocks_flow_shrink_and_keep_together() -> None:
+    def nothing(page: Page, y: float, height: float) -> None: ...
+
+    room = Page.floor - TOP
+    head, whole = Block(10.0, nothing), Block(0.7 * room, nothing)
+    elastic = replace(whole, least=0.2 * room)
+    first, second = paged([whole, replace(head, keeps=True), replace(whole, head=head)])
+    assert [block for *_, block in first] == [whole]
+    assert [y for y, *_ in second] == [TOP, TOP + 10.0]  # a heading stays with what it heads
+    (page,) = paged([whole, elastic])
+    assert page[1][1] == pytest.approx(0.3 * room)
+    _, later = paged([whole, replace(whole, head=head)])
+    assert later[0][2] is head
 
 
 def _inside(sheet: Bbox, box: Bbox) -> bool:

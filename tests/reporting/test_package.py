@@ -131,5 +131,10 @@ def test_columns_are_chosen_by_number_or_name() -> None:
 
 def test_the_plan_says_why_sections_are_not_there() -> None:
     content = plan(SuiteResult({"a": Result(0.5)}))
-    assert [section.name for section in content.sections] == ["scores"]
+    assert [section.name for section in content.sections] == [
+        "decision",
+        "scores",
+        "risks",
+        "sign_off",
+    ]
     assert set(content.left_out.values()) == {"not measured by this suite"}

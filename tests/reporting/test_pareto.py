@@ -22,7 +22,7 @@ def test_frame_tells_the_front():
 def test_names_stand_at_the_front_and_steps_go_through_it():
     display = ParetoDisplay(SCORES)
     display.plot()
-    ax = display.axes_
+    ax = display.ax_
     assert sorted(text.get_text() for text in ax.texts) == ["a", "b"]
     steps = next(
         line for line in ax.lines if line.get_linestyle() == "-" and len(line.get_xdata()) > 1
@@ -37,23 +37,23 @@ def test_names_that_would_lie_on_others_are_left_out():
     )
     display = ParetoDisplay(close)
     display.plot()
-    assert [text.get_text() for text in display.axes_.texts] == ["a", "c"]
+    assert [text.get_text() for text in display.ax_.texts] == ["a", "c"]
 
 
 def test_intervals_are_crosses_and_keep_candidates():
     display = ParetoDisplay(SCORES, low=SCORES - 0.2, high=SCORES + 0.2)
     display.plot()
     assert display.frame()["on_front"].to_dict() == {"a": True, "b": True, "c": True, "d": False}
-    assert [len(lines.get_segments()) for lines in display.axes_.collections] == [3, 3]
+    assert [len(lines.get_segments()) for lines in display.ax_.collections] == [3, 3]
 
 
 def test_other_columns_and_nothing_to_draw():
     shown = ParetoDisplay(SCORES.rename(columns={"utility": "u $x$"}), "u $x$", "privacy")
     shown.plot()
-    assert shown.axes_.get_xlabel().startswith("u $x$")
+    assert shown.ax_.get_xlabel().startswith("u $x$")
     empty = ParetoDisplay(SCORES * np.nan)
     empty.plot()
-    assert empty.axes_.texts[0].get_text() == "no candidate has both scores"
+    assert empty.ax_.texts[0].get_text() == "no candidate has both scores"
 
 
 def test_intervals_go_by_the_labels():
@@ -63,7 +63,7 @@ def test_intervals_go_by_the_labels():
     assert shown.frame()["on_front"].to_dict() == {"a": True, "b": True, "c": False, "d": False}
     pd.testing.assert_frame_equal(shown.low, low)
     shown.plot()
-    across, _ = shown.axes_.collections
+    across, _ = shown.ax_.collections
     assert across.get_segments()[0].tolist() == [[0.89, 0.3], [0.91, 0.3]]
 
 
@@ -73,13 +73,13 @@ def test_one_label_may_stand_for_several_candidates():
     assert display.frame()["on_front"].tolist() == [True, True, False, False] + [True] * 4
     display.plot()
     # the second b to d lie where names stand already
-    assert sorted(text.get_text() for text in display.axes_.texts) == ["a", "a", "b"]
+    assert sorted(text.get_text() for text in display.ax_.texts) == ["a", "a", "b"]
 
 
 def test_what_is_infinite_has_no_place():
     display = ParetoDisplay(SCORES.replace({0.95: np.inf}).assign(utility=[np.inf, 0.7, 0.6, 0.5]))
     display.plot()
-    assert "a" not in [text.get_text() for text in display.axes_.texts]
+    assert "a" not in [text.get_text() for text in display.ax_.texts]
 
 
 @pytest.mark.parametrize(

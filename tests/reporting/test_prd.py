@@ -30,10 +30,10 @@ def test_it_draws_its_metric(result: Result) -> None:
     display = display_of(result)
     assert type(display) is PRDDisplay
     assert isinstance(display, Display)
-    assert display.plot() is display.figure_
-    labels = [text.get_text() for text in display.axes_.get_legend().get_texts()]
+    assert display.plot() is display
+    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert [label.split(":")[0] for label in labels] == ["holdout", "synthetic"]
-    assert len(display.axes_.lines) == 5  # diagonal, two curves, two points
+    assert len(display.ax_.lines) == 5  # diagonal, two curves, two points
 
 
 def test_the_frame_holds_what_is_drawn(result: Result) -> None:
@@ -47,7 +47,7 @@ def test_the_frame_holds_what_is_drawn(result: Result) -> None:
 def test_points_are_where_the_scores_are_greatest(result: Result) -> None:
     display = PRDDisplay(result)
     display.plot()
-    for line, beta in zip(display.axes_.lines[-2:], (8.0, 1 / 8), strict=True):
+    for line, beta in zip(display.ax_.lines[-2:], (8.0, 1 / 8), strict=True):
         (recall, precision) = line.get_xydata()[0]
         details = result.details
         best = max_f_beta(np.asarray(details["precision"]), np.asarray(details["recall"]), beta)
@@ -58,12 +58,12 @@ def test_points_are_where_the_scores_are_greatest(result: Result) -> None:
 def test_no_holdout_and_no_curve() -> None:
     alone = PRDDisplay(measured(None))
     alone.plot()
-    assert len(alone.axes_.get_legend().get_texts()) == 1
+    assert len(alone.ax_.get_legend().get_texts()) == 1
     with pytest.warns(UserWarning, match="20 clusters need"):
         few = PRDCurve().fit(TRAIN).evaluate(FRESH[:3])
     assert type(display_of(few)) is ValueDisplay
     empty = PRDDisplay(Result(0.0))
-    assert empty.plot().axes
+    assert empty.plot().figure_.axes
     assert len(empty.frame()) == 0
 
 
@@ -71,13 +71,13 @@ def test_a_curve_without_scores() -> None:
     curve = {"precision": np.array([0.0, 0.5, 0.5]), "recall": np.array([1.0, 0.5, 0.0])}
     display = PRDDisplay(Result(0.5, details=curve))
     display.plot()
-    assert display.axes_.get_legend().get_texts()[0].get_text() == "synthetic"
+    assert display.ax_.get_legend().get_texts()[0].get_text() == "synthetic"
     lost = {name: np.zeros(3) for name in curve}
-    assert PRDDisplay(Result(0.0, details=lost)).plot().axes
+    assert PRDDisplay(Result(0.0, details=lost)).plot().figure_.axes
 
 
 def test_texts_lie_apart(result: Result) -> None:
-    figure = PRDDisplay(result).plot()
+    figure = PRDDisplay(result).plot().figure_
     figure.set_dpi(216)
     renderer = FigureCanvasAgg(figure).get_renderer()
     figure.draw_without_rendering()

@@ -30,8 +30,8 @@ def result(request: pytest.FixtureRequest) -> Result:
 def test_it_draws_its_metric(result: Result) -> None:
     display = ROCDisplay(result)
     assert isinstance(display, Display)
-    assert display.plot() is display.figure_
-    ax = display.axes_
+    assert display.plot() is display
+    ax = display.ax_
     assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
     assert len(ax.lines) == 4  # chance, the curve, two rates: the third is not defined
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
@@ -52,21 +52,21 @@ def test_the_frame_holds_what_is_drawn(result: Result) -> None:
 
 def test_a_perfect_attack_and_a_useless_one() -> None:
     for rows in (TRAIN, HOLDOUT):
-        ax = ROCDisplay(measured(rows)).plot().axes[0]
+        ax = ROCDisplay(measured(rows)).plot().figure_.axes[0]
         assert all(np.isfinite(line.get_xydata()).all() for line in ax.lines)
         assert min(line.get_ydata().min() for line in ax.lines) > 0.0
 
 
 def test_no_curve() -> None:
     empty = ROCDisplay(Result(0.5))
-    assert empty.plot().axes
+    assert empty.plot().figure_.axes
     assert len(empty.frame()) == 0
     bare = ROCDisplay(Result(0.5, details={"curve": measured().details["curve"]}))
-    assert bare.plot().axes[0].get_legend().get_texts()[1].get_text() == "attack"
+    assert bare.plot().figure_.axes[0].get_legend().get_texts()[1].get_text() == "attack"
 
 
 def test_texts_lie_apart(result: Result) -> None:
-    figure = ROCDisplay(result).plot()
+    figure = ROCDisplay(result).plot().figure_
     figure.set_dpi(216)
     renderer = FigureCanvasAgg(figure).get_renderer()
     figure.draw_without_rendering()

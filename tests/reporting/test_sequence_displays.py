@@ -45,7 +45,7 @@ def test_lines(results, by):
     # the one sequence that is longer shows nowhere
     assert (frame.groupby(["column", "rows"]).size() == 4).all()
     assert (frame["low"] <= frame["high"]).all()
-    assert len(display.plot().axes) == 1
+    assert len(display.plot().figure_.axes) == 1
 
 
 def test_transitions(results):
@@ -54,10 +54,13 @@ def test_transitions(results):
     frame = display.frame()
     assert "secret" not in str(results[1].to_dict())
     assert set(frame["value"]) <= {"a", "b", "c"}
-    assert display.plot() is display.figure_
-    assert len(display.axes_) == 3
+    assert display.plot() is display
+    assert len(display.ax_) == 3
 
 
 def test_nothing_to_draw():
-    assert LinesDisplay(Result(0.5)).plot().axes[0].texts[0].get_text() == "no line"
-    assert TransitionsDisplay(Result(0.5)).plot().axes[0].texts[0].get_text() == "no transition"
+    assert LinesDisplay(Result(0.5)).plot().figure_.axes[0].texts[0].get_text() == "no line"
+    assert (
+        TransitionsDisplay(Result(0.5)).plot().figure_.axes[0].texts[0].get_text()
+        == "no transition"
+    )

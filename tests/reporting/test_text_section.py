@@ -64,8 +64,14 @@ def test_what_the_section_shows(leaky: SuiteResult) -> None:
     assert set(items[0].display.frame()["metric"]) == {name for name, _ in METRICS} - {"shares"}
     headings = [item.heading for item in items]
     assert headings[1] == "lengths: note"
-    assert [heading.split(":")[0] for heading in headings[2:]] == ["prd", "entities", "membership"]
-    assert [item.heading.split(":")[0] for item in sections["columns"].items] == ["shares"]
+    assert [heading.split(":")[0] for heading in headings[2:]] == [
+        "Text precision-recall",
+        "Entity leakage",
+        "Text membership inference",
+    ]
+    assert [item.heading.split(":")[0] for item in sections["columns"].items] == [
+        "Total variation complement"
+    ]
     assert "membership" not in sections  # the one of tables, which was not measured
 
 
@@ -74,7 +80,7 @@ def test_frame_of_entities(leaky: SuiteResult) -> None:
     assert isinstance(display, EntitiesDisplay)
     frame = display.frame().set_index("type")
     assert frame.loc["EMAIL"].tolist() == [30, 0]
-    assert len(display.plot().axes[0].patches) == 2 * len(frame)
+    assert len(display.plot().figure_.axes[0].patches) == 2 * len(frame)
     again = Result.from_dict(leaky["entities"].to_dict())
     assert EntitiesDisplay(again).frame().equals(display.frame())
 

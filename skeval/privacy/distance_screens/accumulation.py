@@ -122,6 +122,7 @@ class MinimumDistanceAccumulation(AccumulationMetric):
         bounds=(0.0, 1.0),
         evidence="screen",
         display="MDADisplay",
+        scaling="neighbours",
     )
 
     area = "privacy_area"

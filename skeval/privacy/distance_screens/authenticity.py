@@ -95,7 +95,13 @@ class Authenticity(NeighborMetric):
     0.0
     """
 
-    tags = MetricTags("privacy", greater_is_better=True, bounds=(0.0, 1.0), evidence="screen")
+    tags = MetricTags(
+        "privacy",
+        greater_is_better=True,
+        bounds=(0.0, 1.0),
+        evidence="screen",
+        scaling="neighbours",
+    )
 
     def __init__(
         self,

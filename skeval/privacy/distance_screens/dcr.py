@@ -31,6 +31,7 @@ CONTRAST_TAGS = MetricTags(
     greater_is_better=False,
     bounds=(0.0, 1.0),
     evidence="screen",
+    scaling="neighbours",
 )
 
 

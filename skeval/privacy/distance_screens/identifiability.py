@@ -107,7 +107,13 @@ class EpsilonIdentifiability(NeighborMetric):
     1.0
     """
 
-    tags = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen")
+    tags = MetricTags(
+        "privacy",
+        greater_is_better=False,
+        bounds=(0.0, 1.0),
+        evidence="screen",
+        scaling="neighbours",
+    )
 
     def __init__(
         self,

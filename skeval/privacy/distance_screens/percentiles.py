@@ -22,7 +22,13 @@ from skeval.steps.neighbors import is_gower, nearest
 from skeval.steps.relabelled import RelabelledNearest, contrast_test, relabelled_nearest
 from skeval.verdict import TEST_LEVEL, Contrast
 
-_TAGS = MetricTags("privacy", greater_is_better=True, bounds=(0.0, float("inf")), evidence="screen")
+_TAGS = MetricTags(
+    "privacy",
+    greater_is_better=True,
+    bounds=(0.0, float("inf")),
+    evidence="screen",
+    scaling="neighbours",
+)
 _LOW: dict[str, Any] = {"high_leaks": False, "share": False}
 _TENTH = 10
 _MANY = 0.05

@@ -130,6 +130,7 @@ class PrivacyScore(NeighborMetric):
         bounds=(0.0, 100.0),
         evidence="screen",
         display="ProximityDisplay",
+        scaling="neighbours",
     )
 
     def __init__(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
+import io
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from html import escape
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROOM = 130.0
+_DPI = 110  # of figures in notebooks
 Where = Any  # None, one Axes, or as many as the display has panels
 
 
@@ -34,7 +38,7 @@ class Display:
     ----------
     figure_ : Figure
         That was drawn on last.
-    axes_ : Axes or tuple of Axes
+    ax_ : Axes or tuple of Axes
         Of that figure: one, or one a panel.
 
     Examples
@@ -49,7 +53,7 @@ class Display:
     ...     def draw(self, axes, room=130.0):
     ...         axes[0].bar(*self.frame().to_numpy().T)
     >>> display = SharesDisplay(Result(0.5, details={"shares": {"a": 0.9, "b": 0.1}}))
-    >>> len(display.plot().axes[0].patches)
+    >>> len(display.plot().ax_.patches)
     2
     """
 
@@ -57,7 +61,7 @@ class Display:
     """What it reads of the result's details; without one of them the value alone is drawn."""
 
     figure_: Figure
-    axes_: Axes | tuple[Axes, ...]
+    ax_: Axes | tuple[Axes, ...]
     n_panels = 1
     stacked = False
     figsize: tuple[float, float] = (5.5, 3.0)
@@ -65,8 +69,8 @@ class Display:
     def __init__(self, result: Result) -> None:
         self.result = result
 
-    def plot(self, ax: Where = None) -> Figure:
-        """Draw, and return the figure.
+    def plot(self, ax: Where = None) -> Self:
+        """Draw, and return the display, with `ax_` and `figure_` as scikit-learn's have them.
 
         Parameters
         ----------
@@ -76,19 +80,30 @@ class Display:
 
         Returns
         -------
-        Figure
+        self
         """
-        figure = self.untitled(ax)
+        self.untitled(ax)
         with theme():
-            self.head(np.ravel(self.axes_))  # type: ignore[arg-type]
-        return figure
+            self.head(np.ravel(self.ax_))  # type: ignore[arg-type]
+        return self
+
+    def _repr_html_(self) -> str:
+        """Return the figure for a notebook; it is drawn if it was not."""
+        figure = self.figure_ if hasattr(self, "figure_") else self.plot().figure_
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format="png", dpi=_DPI)
+        drawn = base64.b64encode(buffer.getvalue()).decode("ascii")
+        return f'<img alt="{escape(repr(self))}" src="data:image/png;base64,{drawn}">'
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
 
     def untitled(self, ax: Where = None) -> Figure:
         """Draw without a title, for a document that has headings of its own."""
         with theme():
             axes = self._axes(ax)
             self.draw(axes)
-        self.axes_ = axes[0] if len(axes) == 1 else axes
+        self.ax_ = axes[0] if len(axes) == 1 else axes
         self.figure_ = axes[0].figure  # type: ignore[assignment]
         return self.figure_
 

@@ -174,14 +174,15 @@ class PhikMatricesDisplay(Display):
         return frame.iloc[order].reset_index(drop=True)
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
-        """Draw the three matrices in a row."""
+        """Draw the three matrices; those at the left have the names of rows."""
         gaps = np.abs(self.matrices["difference"])
         most = float(np.nanmax(gaps)) if np.isfinite(gaps).any() else 0.0
         most = max(0.1, math.ceil(10.0 * most) / 10.0)
         titles = ("train", "synthetic", "train \N{MINUS SIGN} synthetic")
-        for place, (ax, which, title) in enumerate(zip(axes, self.matrices, titles, strict=True)):
+        first = axes[0].get_position().x0
+        for ax, which, title in zip(axes, self.matrices, titles, strict=True):
             change = which == "difference"
             limits = (-most, most) if change else (0.0, 1.0)
             heat_map(ax, self.matrices[which], diverging() if change else sequential(), limits)
-            name_rows(ax, self.names, room, rows=place == 0)
+            name_rows(ax, self.names, room, rows=ax.get_position().x0 <= first + 1e-9)
             ax.set_title(title, color=GREY)

@@ -106,6 +106,8 @@ class AnonymeterRisk(ResidualRiskMetric):
     'high'
     """
 
+    tags = replace(ResidualRiskMetric.tags, display="AttacksDisplay")
+
     def __init__(
         self,
         *,

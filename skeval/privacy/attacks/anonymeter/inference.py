@@ -360,6 +360,8 @@ class InferenceRiskAll(InferenceMetric):
     True
     """
 
+    tags = replace(ResidualRiskMetric.tags, display="AttacksDisplay")
+
     def __init__(
         self,
         *,

@@ -193,6 +193,7 @@ class ResidualRiskMetric(Metric):
         greater_is_better=False,
         bounds=(0.0, 1.0),
         evidence="attack",
+        display="AttackDisplay",
     )
 
     def _compute(self, context: Context) -> Result:
@@ -258,6 +259,7 @@ def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure, tested:
             "interval": list(attack.risk(wider).interval),
             "p_value": attack.evidence.p_value,
             "p_adjusted": adjusted[name],
+            "columns": attack.evidence.details.get("columns", {}),
         }
     defined = {n: one for n, one in reports.items() if not math.isnan(one["residual_risk"])}
     details: dict[str, Any] = {

@@ -171,6 +171,7 @@ class OneRunDPAudit(Metric):
         greater_is_better=False,
         bounds=(0.0, float("inf")),
         evidence="audit",
+        display="AuditDisplay",
     )
 
     def __init__(

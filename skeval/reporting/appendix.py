@@ -1,0 +1,208 @@
+"""The end of a report: what each metric is, whom it assumes, what it misses; the form to sign."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+
+from skeval.formatting import number, title_of
+from skeval.reporting.decision import titles_of
+from skeval.reporting.parts import Form, Grid, Part
+from skeval.reporting.text import judged
+from skeval.result import Result, SuiteResult
+from skeval.verdict import is_shifted
+
+_PACKAGES = ("diagnostic", "fidelity", "utility", "privacy", "text", "relational")
+# of the opinion of the Article 29 working party, by the classes whose results bear on them
+RISKS = {
+    "Singling out": (
+        "Can rows that single out one person be found?",
+        [
+            "AnonymeterRisk",
+            "SinglingOutRisk",
+            "ExactMatchShare",
+            "IdenticalMatchShare",
+            "NearDuplicateShare",
+            "ReplicatedUniques",
+            "KAnonymity",
+            "KMap",
+            "SubjectCopies",
+        ],
+    ),
+    "Linkability": (
+        "Can two records of one person be linked?",
+        ["AnonymeterRisk", "LinkabilityRisk"],
+    ),
+    "Inference": (
+        "Can a value of a person be inferred from others?",
+        [
+            "AnonymeterRisk",
+            "InferenceRisk",
+            "InferenceRiskAll",
+            "AttributeInferenceRisk",
+            "DisclosureProtection",
+            "LDiversity",
+            "TCloseness",
+            "RecordReconstruction",
+            "LinearReconstructionAttack",
+            "ShadowAttributeInference",
+        ],
+    ),
+}
+_ATTACKS = {"Singling out": "singling out", "Linkability": "linkability", "Inference": "inference"}
+_NOT_THERE = "No metric of skeval: see its own documentation."
+_MISSES = re.compile(
+    r"mislead|cannot (clear|see|be seen|show|tell|be proven)|does not (clear|show)|blind to"
+    r"|insensitive|invisible|hides? |says? (nothing|little)|no evidence|no proof"
+    r"|adversar(y|ies) of many|not an estimate|any table|lower bound|is no goal"
+)
+_ROLE = re.compile(r":\w+:`[~!]?(?:[\w.]*\.)?(\w+)`|``([^`]*)``|`([^`]*)`")
+_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
+_FORM = (("Name", "Role"), ("Decision", "Date"), ("Conditions", "Signature"))
+_MOST_MISSED = 2  # sentences
+
+
+def definitions(results: SuiteResult) -> tuple[Part, ...]:
+    """Return what each metric of the results is: from the documentation of its class.
+
+    Parameters
+    ----------
+    results : SuiteResult
+        Of any suite.
+
+    Returns
+    -------
+    tuple of Part
+        For each class, in a table, its definition in a sentence, of an attack the attacker that is
+        assumed, what it cannot see, and references.
+    """
+    kinds = dict.fromkeys(r.metric for r in results.values() if r.metric)
+    rows = tuple((title_of(kind), " ".join(described(kind))) for kind in kinds)
+    heads = ("Metric", "What it is, and what it cannot see")
+    return (Grid(heads, rows, (0.24, 0.76)),) if rows else ()
+
+
+def described(metric: str) -> list[str]:
+    """Return what the documentation of a class of metrics says of it.
+
+    Parameters
+    ----------
+    metric : str
+        Its name.
+
+    Returns
+    -------
+    list of str
+        Definition, attacker, what it misses, references; without those that the class lacks.
+
+    Examples
+    --------
+    >>> from skeval.reporting.appendix import described
+    >>> described("KSComplement")[0]
+    'Agreement of numeric distributions: 1 where they are the same, 0 where they do not overlap.'
+    """
+    kind = _classes().get(metric)
+    if kind is None:
+        return [_NOT_THERE]
+    summary, scenario, sections = _read(inspect.getdoc(kind) or "")
+    texts = [summary]
+    evidence = kind.tags.evidence if hasattr(kind, "tags") else None
+    if evidence in ("attack", "audit") and scenario:
+        texts.append(f"Assumed: {_SENTENCE.split(scenario)[0]}")
+    told = _SENTENCE.split(f"{scenario} {sections.get('Notes', '')}")
+    said = [one for one in told if _MISSES.search(one) and "details[" not in one]
+    if said:
+        texts.append("Limits: " + " ".join(said[-_MOST_MISSED:]))
+    if references := sections.get("References"):
+        texts.append(f"References: {references}")
+    return texts
+
+
+@cache
+def _classes() -> dict[str, type]:
+    """Return the public classes by name."""
+    modules = [import_module(f"skeval.{package}") for package in _PACKAGES]
+    every = {name: getattr(module, name) for module in modules for name in module.__all__}
+    return {name: kind for name, kind in every.items() if inspect.isclass(kind)}
+
+
+def _read(doc: str) -> tuple[str, str, dict[str, str]]:
+    """Return the summary of a docstring, the paragraph below it and the sections, as plain text."""
+    parts = re.split(r"\n\n?(\w[\w ]*)\n-{3,}\n", doc)
+    summary, _, rest = parts[0].partition("\n\n")
+    sections = {title: _plain(text) for title, text in zip(parts[1::2], parts[2::2], strict=True)}
+    return _plain(summary), _plain(rest), sections
+
+
+def _plain(text: str) -> str:
+    """Return text without markup; formulas and lists of marks are left out."""
+    paragraphs = [
+        p for p in text.split("\n\n") if not p.lstrip().startswith((".. math", ">>>", "\\"))
+    ]
+    words = " ".join(" ".join(paragraphs).split())
+    words = re.sub(r"(\.\. )?\[\d+\]_? ?", "", words)
+    return _ROLE.sub(lambda m: next(filter(None, m.groups())), words)
+
+
+def three_risks(results: SuiteResult) -> tuple[Part, ...]:
+    """Return what the results say of singling out, linkability and inference, one row each.
+
+    Parameters
+    ----------
+    results : SuiteResult
+        Of any suite.
+
+    Returns
+    -------
+    tuple of Part
+        A risk that no metric of the results covers is said to be not looked at.
+    """
+    rows, alarms = [], []
+    verdict = results.verdict()
+    for i, (risk, (question, kinds)) in enumerate(RISKS.items()):
+        said = list(_said(risk, kinds, results))
+        alarms += [i] if any(name in verdict.alarms for name, _ in said) else []
+        rows.append((risk, question, " ".join(text for _, text in said) or "Not looked at."))
+    heads = ("Risk", "Question", "What this suite found")
+    return (Grid(heads, tuple(rows), (0.15, 0.25, 0.6), alarms=tuple(alarms)),)
+
+
+def _said(risk: str, kinds: list[str], results: SuiteResult) -> Iterator[tuple[str, str]]:
+    """Yield the metrics that bear on a risk, and what each found of it."""
+    verdict, shifted, titles = results.verdict(), is_shifted(results), titles_of(results)
+    for name, result in results.items():
+        if result.metric not in kinds:
+            continue
+        if result.error or result.value != result.value:
+            yield "", f"{titles[name]}: not looked at."
+            continue
+        own = _of_attacks(risk, result)
+        word = judged(result, verdict, name, shifted)
+        if result.metric != "AnonymeterRisk":
+            yield name, f"{titles[name]} {number(result.value)}: {word}."
+        elif own:
+            leak = name in verdict.alarms and own[1] <= verdict.level
+            yield name if leak else "", f"{own[0]}: {word if leak else 'no leak found by it'}."
+
+
+def _of_attacks(risk: str, result: Result) -> tuple[str, float] | None:
+    """Return the attack of a risk that succeeds most significantly, in words, and its p-value."""
+    attacks = result.details.get("attacks") or {}
+    own = {
+        n: a for n, a in attacks.items() if _ATTACKS[risk] in n and a.get("p_adjusted") is not None
+    }
+    if not own:
+        return None
+    name = min(own, key=lambda n: (own[n]["p_adjusted"], -own[n]["residual_risk"]))
+    text = (
+        f"{len(own)} attack{'s' if len(own) > 1 else ''}, most significant {name}, residual risk "
+    )
+    return text + number(own[name]["residual_risk"]), float(own[name]["p_adjusted"])
+
+
+def sign_off(results: SuiteResult) -> tuple[Part, ...]:
+    """Return the form in which a person signs a decision, whatever the results are."""
+    return (Form("Sign-off", _FORM),)

@@ -1,0 +1,365 @@
+"""The first page of a report: what was looked at, what was found, and what to do next."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from skeval.formatting import NOTHING, as_float, counted, number, shown_interval, title_of
+from skeval.reporting.displays.values import band_of
+from skeval.reporting.flaws import worst_columns
+from skeval.reporting.parts import Grid, Listed, Part
+from skeval.reporting.text import AS_GOOD, BEHIND, CLOSER, judged
+from skeval.result import Result, SuiteResult
+from skeval.verdict import Verdict, fidelity_sentence, is_shifted, utility_sentence
+
+FACETS = {
+    "Validity": "diagnostic",
+    "Fidelity": "fidelity",
+    "Utility": "utility",
+    "Privacy": "privacy",
+}
+# those that people ask for first, and how many of a facet the table has room for
+_FIRST = [
+    "TableStructure",
+    "KSComplement",
+    "TVComplement",
+    "SimilarityScore",
+    "PhikMatrixDifference",
+    "TSTR",
+    "CalibrationPreservation",
+    "FeatureImportanceAgreement",
+    "SelectionRegret",
+    "ExactMatchShare",
+    "NearDuplicateShare",
+    "DCROverfittingProtection",
+    "MembershipInference",
+    "AnonymeterRisk",
+    "OneRunDPAudit",
+]
+_ROOM = {"Validity": 2, "Fidelity": 5, "Utility": 4, "Privacy": 6}
+_MOST_NAMED = 8  # metrics in a sentence
+_MOST_MENDED = 3  # columns among the next steps
+_MOST_STEPS = 7
+_SLACK = 0.02  # by which a check without an interval may be short of fresh real rows unspoken of
+_WORTH = 0.05  # weight of a flaw from which on a column is among the next steps
+_NO_METRIC = {
+    "Validity": "No metric of columns, types and ranges is in this suite.",
+    "Fidelity": "No metric of distributions is in this suite.",
+    "Utility": "No model was trained: no target column was named.",
+    "Privacy": "No metric of privacy is in this suite.",
+}
+_NOTHING_TO_MEND = (
+    "These metrics found nothing to mend. What they cannot see is in the appendix; to release or "
+    "not is for a person to decide."
+)
+
+
+@dataclass(frozen=True)
+class Facet:
+    """What was found of one question, in a line.
+
+    Parameters
+    ----------
+    name : str
+        "Validity", "Fidelity", "Utility" or "Privacy".
+    status : str
+        The finding in a few words.
+    text : str
+        In sentences, with numbers.
+    looked_at, not_looked_at : str
+        Which metrics measured it; which could not, and why.
+    alarm : bool
+        Whether the finding is a leak.
+    """
+
+    name: str
+    status: str
+    text: str
+    looked_at: str
+    not_looked_at: str
+    alarm: bool = False
+
+
+@dataclass(frozen=True)
+class DecisionPage:
+    """What a reader needs to decide about a release, on one page.
+
+    Parameters
+    ----------
+    facets : tuple of Facet
+        Validity, fidelity, utility and privacy.
+    facts : tuple of str
+        What was counted, such as copies of train rows, whatever a test says of it.
+    verdict : Verdict
+        Of all tests of privacy together.
+    steps : tuple of str
+        What to do next: leaks to close, columns and rows to mend, what to look at.
+    headline : dict of str to Result
+        The metrics of the table, by their names in the suite.
+    titles : dict of str to str
+        Their titles.
+
+    Examples
+    --------
+    >>> from skeval import make_suite
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.reporting import DecisionPage
+    >>> train, holdout = make_mixed(200, random_state=0), make_mixed(200, random_state=1)
+    >>> page = DecisionPage.of(make_suite("screens").fit(train, holdout).evaluate(train))
+    >>> [(facet.name, facet.status) for facet in page.facets][-1]
+    ('Privacy', 'leak found')
+    >>> print(page.facts[0].partition(",")[0])
+    200 of 200 synthetic rows are complete copies of train rows
+    """
+
+    facets: tuple[Facet, ...]
+    facts: tuple[str, ...]
+    verdict: Verdict
+    steps: tuple[str, ...]
+    headline: dict[str, Result]
+    titles: dict[str, str]
+    shifted: bool = False
+
+    @classmethod
+    def of(cls, results: SuiteResult) -> DecisionPage:
+        """Return the page of a suite's results, live or from JSON."""
+        verdict, titles = results.verdict(), titles_of(results)
+        facets = tuple(
+            _facet(
+                name, {n: r for n, r in results.items() if _aspect(r) == aspect}, results, titles
+            )
+            for name, aspect in FACETS.items()
+        )
+        return cls(
+            facets,
+            (*verdict.facts, *_no_copies(results, verdict)),
+            verdict,
+            tuple(_steps(results, verdict)),
+            _headline(results, verdict),
+            titles,
+            is_shifted(results),
+        )
+
+    def __str__(self) -> str:
+        lines = [f"{f.name}: {f.status}. {f.text} {f.not_looked_at}".strip() for f in self.facets]
+        for title, texts in (("Facts", self.facts), ("What to do next", self.steps)):
+            if texts:
+                lines += [f"{title}:", *(f"- {text}" for text in texts)]
+        return "\n".join(lines)
+
+    def parts(self) -> tuple[Part, ...]:
+        """Return what is printed: a line a facet, facts, what to do next, the headline metrics."""
+        rows = tuple(
+            (
+                f"{f.name}\n{f.status}",
+                " ".join(filter(None, (f.text, f.looked_at, f.not_looked_at))),
+            )
+            for f in self.facets
+        )
+        alarms = tuple(i for i, f in enumerate(self.facets) if f.alarm)
+        shown: list[Part] = [Grid((), rows, (0.17, 0.83), alarms=alarms)]
+        if self.facts:
+            shown.append(Listed("Facts", self.facts))
+        shown.append(Listed("What to do next", self.steps))
+        if self.headline:
+            shown.append(self._table())
+        return tuple(shown)
+
+    def _table(self) -> Grid:
+        rows = tuple(
+            (
+                self.titles[name],
+                number(result.value),
+                number(result.baseline),
+                shown_interval(band_of(result)) or NOTHING,
+                judged(result, self.verdict, name, self.shifted),
+            )
+            for name, result in self.headline.items()
+        )
+        alarms = tuple(i for i, name in enumerate(self.headline) if name in self.verdict.alarms)
+        heads = ("Metric", "Value", "Fresh real rows", "95% interval", "Verdict")
+        widths = (0.36, 0.09, 0.12, 0.17, 0.26)
+        return Grid(heads, rows, widths, (1, 2, 3), title="Headline metrics", alarms=alarms)
+
+
+def titles_of(results: SuiteResult) -> dict[str, str]:
+    """Return the title of each metric of a suite; with its name where several are of one class."""
+    titles = {name: title_of(r.metric) if r.metric else name for name, r in results.items()}
+    counts = Counter(titles.values())
+    return {
+        name: title if counts[title] == 1 or name == title else f"{title} ({name})"
+        for name, title in titles.items()
+    }
+
+
+def _aspect(result: Result) -> str:
+    return result.tags.aspect if result.tags is not None else ""
+
+
+def _facet(
+    name: str, own: dict[str, Result], results: SuiteResult, titles: dict[str, str]
+) -> Facet:
+    measured = {n: r for n, r in own.items() if not r.error and not math.isnan(r.value)}
+    if not own:
+        return Facet(name, "not looked at", _NO_METRIC[name], "", "")
+    seen = dict.fromkeys(title_of(r.metric) if r.metric else n for n, r in measured.items())
+    looked_at = f"Looked at: {_listed(list(seen))}." if seen else ""
+    missed = {titles[n]: r for n, r in own.items() if n not in measured}
+    verdict = results.verdict()
+    if name == "Privacy":
+        status, alarm = _privacy_status(verdict), verdict.alarm
+        return Facet(name, status, _without_facts(verdict, results), looked_at, "", alarm)
+    not_looked_at = _missed(missed)
+    if not measured:
+        return Facet(name, "not looked at", "", looked_at, not_looked_at)
+    words = [judged(r, verdict, n, is_shifted(results)) for n, r in measured.items()]
+    if name == "Validity":
+        status, text = _shortfalls(measured)
+        return Facet(name, status, text, looked_at, not_looked_at)
+    status, counts = _counted(words)
+    lead = fidelity_sentence if name == "Fidelity" else utility_sentence
+    text = " ".join(filter(None, (lead(results), counts)))
+    return Facet(name, status, text, looked_at, not_looked_at)
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = list(names[:_MOST_NAMED])
+    more = len(names) - len(shown)
+    return ", ".join(shown) + (f" and {more} more" if more else "")
+
+
+def _missed(missed: dict[str, Result]) -> str:
+    """Say which metrics could not be measured, those of one reason together."""
+    by_reason: dict[str, list[str]] = {}
+    for title, result in missed.items():
+        reason = result.error or " ".join(map(str, result.warnings)) or "no value."
+        by_reason.setdefault(reason.removeprefix(f"{result.metric} "), []).append(title)
+    return " ".join(f"Not looked at: {_listed(t)}: {why}" for why, t in by_reason.items())
+
+
+def _counted(words: Sequence[str]) -> tuple[str, str]:
+    """Return the status of a facet, and how many metrics were tested against fresh rows."""
+    counts = {what: words.count(what) for what in (BEHIND, AS_GOOD, CLOSER)}
+    n_tested = sum(counts.values())
+    if not n_tested:
+        return "measured, not tested", ""
+    parts = [f"{n} {what}" for what, n in counts.items() if n]
+    status = next(what for what in (BEHIND, CLOSER, AS_GOOD) if counts[what])
+    return status, f"Of {counted(n_tested, 'metric')} held against real rows: {', '.join(parts)}."
+
+
+def _shortfalls(measured: dict[str, Result]) -> tuple[str, str]:
+    """Return the status of checks, and those short of fresh real rows with their worst columns."""
+    short = []
+    for name, result in measured.items():
+        best = max(result.tags.bounds) if result.tags is not None else math.nan
+        expected = best if result.baseline is None else min(best, result.baseline)
+        reached = max(result.interval) if result.interval else result.value + _SLACK
+        if expected > reached:
+            worst = result.details.get("worst") or {}
+            where = f", worst {worst['column']}" if "column" in worst else ""
+            short.append(f"{title_of(result.metric) or name} {number(result.value)}{where}")
+    n = len(measured)
+    if not short:
+        all_checks = f"All {counted(n, 'check')} of columns, types and values"
+        return "no fault found", f"{all_checks} are as of fresh real rows, or have the best value."
+    text = f"{len(short)} of {counted(n, 'check')} short of fresh real rows: {'; '.join(short)}."
+    return f"{len(short)} of {counted(n, 'check')} short", text
+
+
+def _privacy_status(verdict: Verdict) -> str:
+    if verdict.alarm:
+        return "leak, or only another population, found" if verdict.void else "leak found"
+    if verdict.void:
+        return "cannot be told"
+    return "no leak found by these tests" if verdict.n_tests else "not tested"
+
+
+def _without_facts(verdict: Verdict, results: SuiteResult) -> str:
+    """Return the sentence without what stands in lists of its own: facts, and what to do."""
+    text = verdict.sentence
+    for said in (*verdict.facts, *(results[name].advice for name in verdict.alarms)):
+        text = text.replace(said, "") if said else text
+    return " ".join(text.split())
+
+
+def _no_copies(results: SuiteResult, verdict: Verdict) -> list[str]:
+    """Say of tables without a copy that they have none, since a reader asks for it first."""
+    n_rows, said = results.sizes.get("synthetic"), []
+    for result in results.values():
+        if result.metric == "ExactMatchShare" and result.value == 0.0 and not result.fact:
+            of = f" of {n_rows:,}" if n_rows and not result.table else ""
+            where = f"In {result.table}, none" if result.table else "None"
+            said.append(f"{where}{of} synthetic rows is a complete copy of a train row.")
+    return said
+
+
+def _steps(results: SuiteResult, verdict: Verdict) -> Iterable[str]:
+    """Return what to do next, what is most urgent first."""
+    shifted, steps = is_shifted(results), list[str]()
+    if verdict.void:
+        steps.append(
+            "Set a holdout aside anew, at random and before the generator is trained: until then "
+            "no contrast of train and holdout can be relied on."
+        )
+    if not shifted:
+        advice = dict.fromkeys(results[name].advice for name in verdict.alarms)
+        steps += list(filter(None, advice)) or (
+            ["Fit the generator again with less room to memorise, and evaluate it anew."]
+            if verdict.alarm
+            else []
+        )
+    if verdict.facts and not verdict.alarm:
+        steps.append("Look at the copied rows before a release, and drop those that are unique.")
+    mended = 0
+    for place, found in worst_columns(results).items():
+        text = next((f.text for f in found if _WORTH <= f.weight < 1.0), "")
+        if text and mended < _MOST_MENDED:
+            steps.append(f"Mend {place}: {text}.")
+            mended += 1
+    steps += _to_be_given(results)
+    return steps[:_MOST_STEPS] or [_NOTHING_TO_MEND]
+
+
+def _to_be_given(results: SuiteResult) -> list[str]:
+    """Say what would let more be looked at."""
+    given = []
+    if results.sizes and "holdout" not in results.sizes:
+        given.append("Give holdout rows, which the generator never saw: most tests need them.")
+    if not any(_aspect(result) == "utility" for result in results.values()):
+        given.append("Name a target column, to see what models learn from the table.")
+    return given
+
+
+def _headline(results: SuiteResult, verdict: Verdict) -> dict[str, Result]:
+    """Return the metrics of the table: of each facet the alarms, then those asked for first.
+
+    Of several tables, the one that is worst beside its fresh rows stands for a metric.
+    """
+    shown: dict[str, Result] = {}
+    for facet, aspect in FACETS.items():
+        own = [
+            (name, result)
+            for name, result in results.items()
+            if _aspect(result) == aspect and not result.error and not math.isnan(result.value)
+        ]
+        own.sort(key=lambda one: (one[0] not in verdict.alarms, _rank(one[1]), _beyond(one[1])))
+        kinds: dict[str, tuple[str, Result]] = {}
+        for name, result in own:
+            kinds.setdefault(result.metric if result.table else name, (name, result))
+        chosen = dict(list(kinds.values())[: _ROOM[facet]])
+        shown |= {name: result for name, result in results.items() if name in chosen}
+    return shown
+
+
+def _rank(result: Result) -> int:
+    return _FIRST.index(result.metric) if result.metric in _FIRST else len(_FIRST)
+
+
+def _beyond(result: Result) -> float:
+    sign = result.tags.sign if result.tags is not None else 0
+    gap = sign * (result.value - as_float(result.baseline))
+    return 0.0 if math.isnan(gap) else gap

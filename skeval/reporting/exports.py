@@ -1,0 +1,95 @@
+"""Results for other tools: a section of a model card, flat numbers for trackers."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from skeval.formatting import as_float, number, shown_interval
+from skeval.reporting.displays.values import band_of
+from skeval.reporting.sections import HOW_TO_READ
+from skeval.reporting.text import evidence, finding
+from skeval.result import Result, SuiteResult
+from skeval.verdict import is_shifted, summary
+
+_LONGEST = 240  # characters of a name; MLflow takes 250
+_ILLEGAL = re.compile(r"[^A-Za-z0-9_.\- /]")
+_FIELDS = ("baseline", "low", "high", "diff_low", "diff_high", "p_value")
+_HEADS = ("Metric", "Value", "95% interval", "Baseline", "Good", "Evidence", "Finding")
+
+
+def markdown(suite_result: SuiteResult, *, level: int = 2, title: str = "Evaluation") -> str:
+    """Return a section of Markdown; see :meth:`skeval.SuiteResult.to_markdown`."""
+    alarms, shifted = suite_result.verdict().alarms, is_shifted(suite_result)
+    rows = [
+        _row(name, result, name in alarms, shifted)
+        for name, result in suite_result.items()
+        if not result.error
+    ]
+    sizes = ", ".join(f"{n:,} rows of {role}" for role, n in suite_result.sizes.items())
+    left_out = [f"- {_text(n)}: {_text(r.error)}" for n, r in suite_result.items() if r.error]
+    provenance = suite_result.provenance
+    made = "" if provenance is None else f"skeval {provenance.version}, {provenance.date}"
+    blocks = (
+        f"{'#' * level} {_text(title)}",
+        _text(summary(suite_result)),
+        "\n".join([_line(_HEADS), _line(["---"] * len(_HEADS)), *rows]),
+        "\n".join(["Left out:", "", *left_out]) if left_out else "",
+        _text(HOW_TO_READ.split(" On its scale")[0]),
+        _text("; ".join(filter(None, [sizes, made]))),
+    )
+    return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def flat_metrics(suite_result: SuiteResult, *, prefix: str = "") -> dict[str, float]:
+    """Return finite numbers by legal names; see :meth:`skeval.SuiteResult.to_metrics`."""
+    found = suite_result.verdict()
+    flat = {
+        "verdict.alarm": float(found.alarm),
+        "verdict.n_tests": float(found.n_tests),
+        "verdict.n_facts": float(len(found.facts)),
+    }
+    for name, result in suite_result.items():
+        row = result.row()
+        flat |= {name: result.value, **{f"{name}.{field}": row[field] for field in _FIELDS}}
+    metrics: dict[str, float] = {}
+    for name, value in flat.items():
+        if math.isfinite(as_float(value)):
+            metrics[_unlike(_legal(prefix + name), metrics)] = float(value)
+    return metrics
+
+
+def _legal(name: str) -> str:
+    """Return a name that trackers take: of plain letters, a path that cannot be shorter."""
+    parts = (part.strip() for part in _ILLEGAL.sub("_", name).split("/"))
+    return "/".join(part for part in parts if part.strip("."))[:_LONGEST].rstrip("/ ") or "_"
+
+
+def _unlike(name: str, taken: dict[str, float]) -> str:
+    """Return a name that is none of those taken; trackers may not tell upper from lower case."""
+    lower, number_, unique = {one.lower() for one in taken}, 1, name
+    while unique.lower() in lower:
+        number_ += 1
+        unique = f"{name}_{number_}"
+    return unique
+
+
+def _row(name: str, result: Result, alarm: bool, shifted: bool) -> str:
+    value = f"**{number(result.value)}**" if alarm else number(result.value)
+    cells = (
+        shown_interval(band_of(result)),
+        number(result.baseline),
+        result.tags.direction if result.tags is not None else "",
+        evidence(result),
+        finding(result, alarm, shifted),
+    )
+    return _line([_text(name), value, *map(_text, cells)])
+
+
+def _line(cells: tuple[str, ...] | list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _text(text: str) -> str:
+    """Return text that Markdown shows as it is: names of columns may hold anything."""
+    return re.sub(r"([\\`*_\[\]<>|#])", r"\\\1", " ".join(text.split()))

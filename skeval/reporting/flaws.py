@@ -1,0 +1,184 @@
+"""What is wrong with each column, over all metrics of a suite: which ones to mend first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from skeval.formatting import as_float, number, percent, title_of
+from skeval.reporting.displays.base import numbers
+from skeval.result import Result, SuiteResult
+from skeval.verdict import ALARM_LEVEL, TEST_LEVEL, is_shifted
+
+# by how much a score falls short before it is spoken of: of fresh real rows, and of the best value
+_BEHIND_FRESH, _BEHIND_BEST = 0.02, 0.05
+_PAIR, _ASSOCIATION = 0.05, 0.1
+_SECRET = "inference of "  # begins the names of such attacks
+
+
+@dataclass(frozen=True)
+class Flaw:
+    """One thing that is wrong with a column.
+
+    Parameters
+    ----------
+    table, column : str
+        Where it is; `table` is empty where there is one only.
+    weight : float
+        How much, about on a scale from 0 to 1; what gives train rows away weighs 1 more.
+    text : str
+        What, with its numbers.
+    """
+
+    table: str
+    column: str
+    weight: float
+    text: str
+
+    @property
+    def place(self) -> str:
+        """The column, after its table where there are several."""
+        return f"{self.table}.{self.column}" if self.table else self.column
+
+
+def flaws(results: SuiteResult) -> list[Flaw]:
+    """Return all that is wrong with columns.
+
+    Parameters
+    ----------
+    results : SuiteResult
+        Of any suite.
+
+    Returns
+    -------
+    list of Flaw
+        Scores of columns that fall short of those of fresh real rows, or are better than theirs;
+        pairs and associations that are lost; attacks that succeed by a column.
+
+    Examples
+    --------
+    >>> from skeval import MetricTags, Result, SuiteResult
+    >>> from skeval.reporting.flaws import flaws
+    >>> tags = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
+    >>> details = {"columns": {"age": 0.6, "sex": 1.0}, "baseline_columns": {"age": 0.9, "sex": 1}}
+    >>> result = Result(0.8, metric="KSComplement", tags=tags, details=details)
+    >>> [(flaw.column, flaw.text) for flaw in flaws(SuiteResult({"ks": result}))]
+    [('age', 'Kolmogorov-Smirnov complement 0.600, fresh real rows 0.900')]
+    """
+    actual: list[Flaw] = []
+    shifted = is_shifted(results)
+    for name, result in results.items():
+        tags = result.tags
+        if tags is None or result.error or "relational" in tags.needs:
+            continue
+        if tags.aspect in ("fidelity", "diagnostic"):
+            title = title_of(result.metric or name)
+            actual += [*_of_scores(title, result), *_of_pairs(result)]
+            actual += _of_associations(result)
+        elif tags.aspect == "privacy" and not shifted:
+            actual += _of_attacks(result)
+    return actual
+
+
+def worst_columns(results: SuiteResult) -> dict[str, list[Flaw]]:
+    """Return the flaws by column, the column and the flaw that weigh most first.
+
+    Of several metrics the heaviest counts, and the others a tenth each: many say the same.
+    """
+    by_place: dict[str, list[Flaw]] = {}
+    for flaw in sorted(flaws(results), key=lambda flaw: -flaw.weight):
+        by_place.setdefault(flaw.place, []).append(flaw)
+
+    def weight(place: str) -> float:
+        first, *others = (flaw.weight for flaw in by_place[place])
+        return first + 0.1 * sum(others)
+
+    return {place: by_place[place] for place in sorted(by_place, key=lambda p: (-weight(p), p))}
+
+
+def _of_scores(title: str, result: Result) -> Iterator[Flaw]:
+    scores, fresh = (result.details.get(k) or {} for k in ("columns", "baseline_columns"))
+    p_values, tags = result.details.get("p_values") or {}, result.tags
+    if not isinstance(scores, Mapping) or tags is None or tags.sign == 0:
+        return
+    best = max(tags.bounds) if tags.sign > 0 else min(tags.bounds)
+    for column, given in scores.items():
+        score, expected = as_float(given), as_float(fresh.get(column))
+        known = not math.isnan(expected)
+        if known and as_float(p_values.get(column)) > TEST_LEVEL:
+            continue
+        behind = tags.sign * ((expected if known else best) - score)
+        behind /= max(1.0, abs(score), abs(expected) if known else 1.0)
+        if behind > (_BEHIND_FRESH if known else _BEHIND_BEST):
+            beside = (
+                f", fresh real rows {number(expected)}" if known else f", at best {number(best)}"
+            )
+            yield Flaw(result.table, column, min(behind, 1.0), f"{title} {number(score)}{beside}")
+        elif known and behind < -_BEHIND_BEST:
+            text = (
+                f"{title} {number(score)}, closer to train than fresh real rows: {number(expected)}"
+            )
+            yield Flaw(result.table, column, min(-behind, 1.0), text)
+
+
+def _of_pairs(result: Result) -> Iterator[Flaw]:
+    """Yield the pair of each column that agrees least beyond what its columns do by themselves."""
+    details = result.details
+    if not {"names", "matrix", "ceiling"} <= set(details):
+        return
+    names, gaps = details["names"], numbers(details["ceiling"]) - numbers(details["matrix"])
+    own = np.clip(np.nan_to_num(np.diag(gaps)), 0.0, None)
+    beyond = gaps - np.add.outer(own, own)
+    np.fill_diagonal(beyond, np.nan)
+    for i, j in _largest(beyond, _PAIR):
+        values = (number(numbers(details[key])[i, j]) for key in ("matrix", "ceiling"))
+        text = "its pair with {} agrees at {}, at best {}".format(names[j], *values)
+        # of a pair, the column that is in more such pairs comes first
+        weight = 0.5 * float(beyond[i, j]) + float(np.nanmean(np.clip(beyond[i], 0.0, None)))
+        yield Flaw(result.table, names[i], min(weight, 1.0), text)
+
+
+def _of_associations(result: Result) -> Iterator[Flaw]:
+    details = result.details
+    low, high = result.difference or (math.nan, math.nan)
+    if result.metric != "PhikMatrixDifference" or "names" not in details or low <= 0.0 <= high:
+        return  # without a difference to fresh rows, that of a pair is chance
+    names, change = details["names"], np.abs(numbers(details["difference"]))
+    np.fill_diagonal(change, np.nan)
+    for i, j in _largest(change, _ASSOCIATION):
+        values = (number(numbers(details[key])[i, j]) for key in ("train", "synthetic"))
+        text = "association with {} (phi_k): train {}, synthetic {}".format(names[j], *values)
+        yield Flaw(result.table, names[i], 0.5 * float(change[i, j]), text)
+
+
+def _largest(matrix: np.ndarray, least: float) -> Iterator[tuple[int, int]]:
+    for i, row in enumerate(matrix):
+        if np.isfinite(row).any() and row[j := int(np.nanargmax(row))] > least:
+            yield i, j
+
+
+def _of_attacks(result: Result) -> Iterator[Flaw]:
+    """Yield the columns by which attacks single out train rows, or which they infer."""
+    secrets = result.details.get("secrets") or {}
+    attacks = result.details.get("attacks") or {f"{_SECRET}{n}": one for n, one in secrets.items()}
+    alone = "control" in result.details
+    for name, attack in ({"": result.details} if alone else attacks).items():
+        if not isinstance(attack, Mapping) or "control" not in attack:
+            continue
+        p_value = as_float(result.p_value if alone else attack.get("p_adjusted"))
+        if not p_value <= ALARM_LEVEL:
+            continue
+        rates = [percent(attack[k]["n_success"] / attack[k]["n"]) for k in ("attack", "control")]
+        if name.startswith(_SECRET):
+            text = "inferred of {} of train rows, of {} of holdout rows".format(*rates)
+            risk = 1.0 + as_float(attack.get("residual_risk"))
+            yield Flaw(result.table, name.removeprefix(_SECRET), risk, text)
+        for column, one in (attack.get("columns") or {}).items():
+            if as_float(one["p_value"]) <= TEST_LEVEL:
+                n, (own, other) = max(1, one["n"]), (as_float(one[k]) for k in ("train", "holdout"))
+                text = f"its values single out {{}} train rows, {{}} holdout rows in {n:,} tries"
+                weight = 1.0 + max(0.0, own - other) / n
+                yield Flaw(result.table, column, weight, text.format(number(own), number(other)))

@@ -1,0 +1,92 @@
+"""The appendix: every metric described, the three risks, the form to sign."""
+
+from __future__ import annotations
+
+import pytest
+
+from skeval import MetricTags, Result, SuiteResult, make_suite
+from skeval.reporting import appendix
+from skeval.reporting.appendix import RISKS, definitions, described, sign_off, three_risks
+from skeval.reporting.parts import Form, Grid
+from skeval.verdict import Contrast
+
+
+def rows_of(part: object) -> tuple[tuple[str, ...], ...]:
+    assert isinstance(part, Grid)
+    return part.rows
+
+
+def test_every_metric_of_the_report_is_described() -> None:
+    metrics = [metric for _, metric in make_suite("report", target="a", sensitive="b").metrics]
+    results = {str(i): Result(0.5, metric=type(m).__name__) for i, m in enumerate(metrics)}
+    rows = rows_of(definitions(SuiteResult(results))[0])
+    assert len(rows) == len({type(metric).__name__ for metric in metrics})
+    for title, text in rows:
+        assert "No metric of skeval" not in text, title
+        assert len(text.split()) > 8, title
+        assert not [mark for mark in (".. math", ":class:", "``") if mark in text], title
+
+
+@pytest.mark.parametrize("name", ["AnonymeterRisk", "MembershipInference", "LinkabilityRisk"])
+def test_an_attack_says_whom_it_assumes(name: str) -> None:
+    assert any(text.startswith("Assumed: ") for text in described(name))
+
+
+@pytest.mark.parametrize("name", ["ExactMatchShare", "KSComplement", "AnonymeterRisk", "TSTR"])
+def test_limits_and_references_are_those_of_the_class(name: str) -> None:
+    texts = described(name)
+    assert any(text.startswith("Limits: ") for text in texts)
+    assert any(text.startswith("References: ") for text in texts)
+
+
+def test_a_metric_of_ones_own_is_said_to_be() -> None:
+    assert described("MyMetric") == ["No metric of skeval: see its own documentation."]
+
+
+def test_every_risk_names_classes_that_are_there() -> None:
+    kinds = {kind for _, kinds in RISKS.values() for kind in kinds}
+    assert kinds <= set(appendix._classes())
+
+
+def test_a_risk_that_no_metric_covers_was_not_looked_at() -> None:
+    rows = rows_of(three_risks(SuiteResult({"a": Result(0.5)}))[0])
+    assert [row[0] for row in rows] == ["Singling out", "Linkability", "Inference"]
+    assert {row[2] for row in rows} == {"Not looked at."}
+
+
+def test_the_risks_are_mapped_to_results(suite_result: SuiteResult) -> None:
+    single, linked, inferred = (row[2] for row in rows_of(three_risks(suite_result)[0]))
+    assert "Exact match share 0: no leak found by this test." in single
+    assert "2 attacks, most significant" in single
+    assert linked.startswith("1 attack, most significant linkability")
+    assert inferred.startswith("7 attacks, most significant inference of")
+
+
+def test_a_leak_is_marked_at_its_risk_only() -> None:
+    rates = {"residual_risk": 0.4, "p_adjusted": 0.001}
+    attacks = {
+        "univariate singling out": {**rates, "p_adjusted": 0.8},
+        "linkability": rates,
+        "inference of age": {**rates, "p_adjusted": 0.9},
+    }
+    tags = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="attack")
+    result = Result(
+        0.4,
+        p_value=0.003,
+        metric="AnonymeterRisk",
+        tags=tags,
+        details={"attacks": attacks},
+        contrast=Contrast("linked rows", 0.4, 0.0),
+    )
+    (table,) = three_risks(SuiteResult({"anonymeter": result}, sizes={"holdout": 9}))
+    assert isinstance(table, Grid)
+    assert table.alarms == (1,)
+    assert "leak found" in table.rows[1][2]
+    assert "leak found." not in table.rows[0][2].replace("no leak found", "")
+
+
+def test_the_form_has_what_a_signature_needs(suite_result: SuiteResult) -> None:
+    (form,) = sign_off(suite_result)
+    assert isinstance(form, Form)
+    fields = {field for row in form.fields for field in row}
+    assert {"Name", "Role", "Date", "Decision", "Signature"} <= fields

@@ -1,0 +1,156 @@
+"""The decision page: a line a facet, facts, what to do next, the headline metrics."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from skeval import MetricTags, Result, SuiteResult
+from skeval.exceptions import HoldoutShiftWarning
+from skeval.formatting import title_of
+from skeval.reporting import DecisionPage
+from skeval.reporting.decision import FACETS
+from skeval.reporting.flaws import flaws, worst_columns
+from skeval.reporting.parts import Grid, Listed
+from skeval.verdict import Contrast
+
+FIDELITY = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
+SCREEN = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="screen")
+
+
+def leak(advice: str = "", **fields: object) -> Result:
+    shown = Contrast("rows that equal a train row", 0.5, 0.0)
+    about = {"metric": "ExactMatchShare", "tags": SCREEN, "contrast": shown, "advice": advice}
+    return Result(0.5, p_value=1e-6, **about, **fields)
+
+
+def test_a_line_for_each_facet(suite_result: SuiteResult) -> None:
+    page = DecisionPage.of(suite_result)
+    assert [facet.name for facet in page.facets] == list(FACETS)
+    validity, fidelity, utility, privacy = page.facets
+    assert validity.status == "no fault found"
+    assert "Table structure" in validity.looked_at
+    assert fidelity.status == "as good as real rows"
+    assert "of 100, where fresh real rows score" in fidelity.text
+    assert (utility.status, utility.looked_at) == ("not looked at", "")
+    assert "no target column" in utility.text
+    assert privacy.status == "no leak found by these tests"
+    assert "never clear a release" in privacy.text
+    assert not privacy.alarm
+
+
+def test_facts_stand_apart_from_the_verdict(suite_result: SuiteResult) -> None:
+    assert DecisionPage.of(suite_result).facts == (
+        "None of 400 synthetic rows is a complete copy of a train row.",
+    )
+    fact = "3 of 9 synthetic rows are complete copies of train rows."
+    page = DecisionPage.of(SuiteResult({"copies": leak(fact=fact)}, sizes={"holdout": 9}))
+    assert page.facts == (fact,)
+    assert fact not in page.facets[-1].text
+    assert "Leak found" in page.facets[-1].text
+
+
+def test_what_leaks_is_closed_first() -> None:
+    details = {"columns": {"age": 0.6}, "baseline_columns": {"age": 0.9}}
+    results = {
+        "ks": Result(0.6, metric="KSComplement", tags=FIDELITY, details=details),
+        "copies": leak("Drop the copied rows."),
+    }
+    page = DecisionPage.of(SuiteResult(results, sizes={"train": 9, "holdout": 9, "synthetic": 9}))
+    assert page.steps[:2] == (
+        "Drop the copied rows.",
+        "Mend age: Kolmogorov-Smirnov complement 0.600, fresh real rows 0.900.",
+    )
+    assert page.facets[-1].alarm
+    assert "Drop the copied rows" not in page.facets[-1].text
+
+
+def test_without_a_holdout_it_is_asked_for(without_holdout: SuiteResult) -> None:
+    page = DecisionPage.of(without_holdout)
+    assert any(step.startswith("Give holdout rows") for step in page.steps)
+    assert page.facets[-1].text.startswith("Privacy was hardly looked at")
+    assert any(step.startswith("Name a target") for step in page.steps)
+
+
+def test_of_two_populations_no_column_is_blamed() -> None:
+    notices = (HoldoutShiftWarning("train and holdout can be told apart."),)
+    results = SuiteResult({"copies": leak("Drop it.")}, sizes={"holdout": 9}, notices=notices)
+    page = DecisionPage.of(results)
+    assert page.steps[0].startswith("Set a holdout aside anew")
+    assert "Drop it." not in page.steps
+    assert page.facets[-1].status == "leak, or only another population, found"
+
+
+def test_where_nothing_is_wrong_it_is_a_persons_decision(suite_result: SuiteResult) -> None:
+    steps = DecisionPage.of(suite_result).steps
+    assert all(not step.startswith("Mend") or "0." in step for step in steps)
+    assert not [word for step in steps for word in step.lower().split() if word == "safe"]
+
+
+def test_the_table_has_titles_and_verdicts(suite_result: SuiteResult) -> None:
+    *_, table = DecisionPage.of(suite_result).parts()
+    assert isinstance(table, Grid)
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert "Kolmogorov-Smirnov complement" in rows
+    assert rows["Exact match share"][-1] == "no leak found by this test"
+    assert all(row[-1] for row in table.rows)
+    assert len(rows) <= 17
+
+
+def test_it_is_built_from_the_json_alone(suite_result: SuiteResult) -> None:
+    again = SuiteResult.from_dict(suite_result.to_dict())
+    assert DecisionPage.of(again).parts() == DecisionPage.of(suite_result).parts()
+    assert str(DecisionPage.of(again)) == str(DecisionPage.of(suite_result))
+
+
+def test_an_empty_suite_has_a_page() -> None:
+    page = DecisionPage.of(SuiteResult({}))
+    assert {facet.status for facet in page.facets} == {"not looked at"}
+    assert isinstance(page.parts()[1], Listed)
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("KSComplement", "Kolmogorov-Smirnov complement"),
+        ("DCROverfittingProtection", "DCR overfitting protection"),
+        ("TSTR", "Train on synthetic, test on real (TSTR)"),
+        ("KAnonymity", "K-anonymity"),
+        ("MembershipDisclosureF1", "Membership disclosure F1"),
+    ],
+)
+def test_titles_are_those_that_people_use(name: str, title: str) -> None:
+    assert title_of(name) == title
+
+
+def test_a_column_that_is_wrong_everywhere_comes_first(tables: list[pd.DataFrame]) -> None:
+    from skeval import make_suite
+
+    train, holdout, synthetic = tables
+    broken = synthetic.assign(income=synthetic["income"] * 3.0 + 20.0)
+    results = make_suite("fidelity").fit(train, holdout).evaluate(broken)
+    place, found = next(iter(worst_columns(results).items()))
+    assert place == "income"
+    assert "Kolmogorov-Smirnov complement" in found[0].text
+    assert len({flaw.text for flaw in found}) >= 2
+
+
+def test_chance_is_no_flaw(suite_result: SuiteResult) -> None:
+    assert all(flaw.weight < 0.15 for flaw in flaws(suite_result))
+
+
+def test_columns_by_which_attacks_succeed_weigh_most() -> None:
+    rate = {"n": 100, "n_success": 60, "rate": 0.6, "interval": [0.5, 0.7]}
+    column = {"zip": {"n": 100, "train": 40.0, "holdout": 10.0, "p_value": 0.001}}
+    attack = {"attack": rate, "control": {**rate, "n_success": 20}, "baseline": rate}
+    attacks = {
+        "univariate singling out": {**attack, "p_adjusted": 0.01, "columns": column},
+        "inference of sex": {**attack, "p_adjusted": 0.01, "residual_risk": 0.5},
+        "inference of age": {**attack, "p_adjusted": 0.9, "residual_risk": 0.1},
+    }
+    tags = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="attack")
+    result = Result(0.5, metric="AnonymeterRisk", tags=tags, details={"attacks": attacks})
+    worst = worst_columns(SuiteResult({"anonymeter": result}))
+    assert list(worst) == ["sex", "zip"]
+    assert worst["sex"][0].text == "inferred of 60.0% of train rows, of 20.0% of holdout rows"
+    assert "single out 40.0 train rows, 10.0 holdout rows in 100 tries" in worst["zip"][0].text

@@ -1,0 +1,24 @@
+"""What `import skeval` brings with it: start-up is paid by every use, a short command too."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import skeval
+
+_LISTED = "import sys, skeval; print(*sys.modules)"
+LATER = ("numba", "matplotlib", "sklearn.ensemble", "skeval.checks", "skeval.generators", "typer")
+
+
+def test_what_few_need_is_imported_by_them():
+    done = subprocess.run([sys.executable, "-c", _LISTED], capture_output=True, text=True)
+    assert set(LATER).isdisjoint(done.stdout.split()), done.stderr
+
+
+def test_the_checks_are_there_all_the_same():
+    assert callable(skeval.check_metric)
+    with pytest.raises(AttributeError, match="has no attribute 'check_metrics'"):
+        skeval.check_metrics  # noqa: B018
