@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -21,7 +20,7 @@ from skeval.exceptions import (
     NothingToMeasureWarning,
 )
 from skeval.files import replacing
-from skeval.formatting import as_float
+from skeval.formatting import as_float, printable
 from skeval.parameters import Scaling
 from skeval.properties import property_details, property_scores
 from skeval.provenance import Provenance
@@ -35,7 +34,6 @@ SCHEMA_VERSION = 1  # of the JSON of a suite's results
 _TEXTS = ("metric", "error", "summary", "fact", "advice", "table")
 _NUMBERS = ("p_value", "baseline", "seconds")  # that may be missing
 _NO_SCORES = "{} holds no scores that SuiteResult.to_json wrote."
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _FOREIGN = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
 Aspect = Literal["fidelity", "utility", "privacy", "diagnostic"]
 Need = Literal["holdout", "target", "keys", "generator", "relational", "text"]
@@ -425,7 +423,7 @@ class SuiteResult(Mapping[str, Result]):
         return verdict(self, level)
 
     def compare(self, other: SuiteResult) -> pd.DataFrame:
-        """Set the values of two evaluations side by side.
+        """Set the values of two evaluations side by side; :func:`skeval.compare` takes any number.
 
         Parameters
         ----------
@@ -437,9 +435,12 @@ class SuiteResult(Mapping[str, Result]):
         DataFrame
             By metric: `value`, `other`, `difference` (other minus this), and `better`: which of the
             two is better by the metric's direction, "this", "other" or "" where they are equal, the
-            metric has no direction or a value is missing.
+            metric has no direction or a value is missing, as that of a metric which one of the two
+            has not. It goes by the values alone, whatever their intervals.
         """
-        shared = {name: (self[name], other[name]) for name in self if name in other}
+        names = dict.fromkeys([*self, *other])
+        nothing = Result(float("nan"))
+        shared = {name: (self.get(name, nothing), other.get(name, nothing)) for name in names}
         frame = pd.DataFrame(
             [(this.value, that.value) for this, that in shared.values()],
             index=pd.Index(list(shared), name="metric"),
@@ -711,7 +712,7 @@ def _plain(value: Any) -> Any:
 def _printable(content: Any) -> Any:
     """Return content of a JSON file with the control characters in its texts replaced."""
     if isinstance(content, str):
-        return _CONTROL.sub("\ufffd", content)
+        return printable(content)
     if isinstance(content, list):
         return [_printable(part) for part in content]
     if isinstance(content, dict):

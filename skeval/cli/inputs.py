@@ -10,6 +10,7 @@ from typing import Any
 from skeval.cli.options import say
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output
+from skeval.progress import shown
 from skeval.tables.dialects import Dialect
 from skeval.tables.large import LargeTable, infer_kinds
 from skeval.tables.reading import PLAIN, read_table
@@ -54,6 +55,14 @@ def read_tables(
         raise InvalidParameterError(
             f"expected two or three files, TRAIN [HOLDOUT] SYNTHETIC, got {len(paths)}."
         )
+    with shown("lines") as tick:
+        tick("read")
+        return _read(paths, schema, header=header, dialect=dialect)
+
+
+def _read(
+    paths: list[Path], schema: Path | None, *, header: bool, dialect: Dialect
+) -> tuple[TrainHoldoutSynthetic, Any]:
     first, *others = paths
     if any(is_large(path) for path in paths) and not any(_holds_tables(path) for path in paths):
         roles = ("train", "holdout", "synthetic") if len(paths) == 3 else ("train", "synthetic")
@@ -81,6 +90,29 @@ def read_tables(
         ]
         say(f"note: {known}.")
     return (train, further[0] if len(further) == 2 else None, further[-1]), known
+
+
+def read_candidates(
+    paths: list[Path], first: Any, known: Any, *, header: bool, dialect: Dialect = PLAIN
+) -> dict[str, Any]:
+    """Return synthetic tables by the names of their files, of which the first is read already."""
+    names = candidate_names(paths)
+    others: list[Any] = [
+        RelationalData.from_folder(path, known, header=header, dialect=dialect)
+        if path.is_dir()
+        else read_table(path, header=header, dialect=dialect)
+        for path in paths[1:]
+    ]
+    return dict(zip(names, [first, *others], strict=True))
+
+
+def candidate_names(paths: list[Path]) -> list[str]:
+    """Return the names of files without their endings, or whole where two are the same."""
+    stems = [path.name.split(".")[0] for path in paths]
+    names = stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise InvalidParameterError(f"the same synthetic table twice: {', '.join(twice)}.")
+    return names
 
 
 def _holds_tables(path: Path) -> bool:
@@ -116,7 +148,9 @@ def say_kinds(train: Any, known: Any) -> None:
 
 def files_by_role(paths: list[Path]) -> dict[str, Path]:
     """Return the files of the tables by role; folders are known by their tables alone."""
-    roles = ("train", "synthetic") if len(paths) == 2 else ("train", "holdout", "synthetic")
+    roles = ["train", "synthetic"] if len(paths) == 2 else ["train", "holdout", "synthetic"]
+    if len(paths) > 3:
+        roles = ["train", "holdout", *candidate_names(paths[2:])]
     return {} if any(map(Path.is_dir, paths)) else dict(zip(roles, paths, strict=True))
 
 
@@ -127,6 +161,14 @@ def check_of_one_table(known: Any, **columns: str | None) -> None:
             f"--{' and --'.join(named)} cannot be used with folders: utility is of one table. "
             "Give the files of that table, or use skeval.relational.RelationalTSTR in Python."
         )
+
+
+def check_named(train: Any, **columns: str | None) -> None:
+    """Refuse options that name no column, where no metric may do so."""
+    names = [] if isinstance(train, RelationalData) else [str(name) for name in train]
+    for option, name in columns.items():
+        if names and name is not None and name not in names:
+            raise InvalidParameterError(f"--{option} names {name}, which is no column of train.")
 
 
 def read_schema(path: Path | None) -> Any:
