@@ -170,10 +170,9 @@ def _write_report(
     from skeval.verdict import summary
 
     result = write_report(*tables, output, progress="lines", **settings)
-    if not isinstance(result, Comparison):
-        write_junit(gate, result, junit)
-    say_kinds(tables[0], settings.get("schema"))
+    results = dict(result) if isinstance(result, Comparison) else {"": result}
+    write_junit(gate, results, junit)
+    say_kinds(next(iter(results.values())))
     say(result.sentence if isinstance(result, Comparison) else summary(result))
     say(f"Report: {output}")
-    for one in result.values() if isinstance(result, Comparison) else [result]:
-        enforce(gate, one)
+    enforce(gate, results)
