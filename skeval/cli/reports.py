@@ -44,7 +44,6 @@ from skeval.cli.options import (
     app,
     say,
 )
-from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output
 from skeval.policy import Policy
 from skeval.progress import shown
@@ -90,8 +89,6 @@ def report(
     gate, dialect = policy_of(fail_on, require, policy, junit), dialect_of(sep, encoding, decimal)
     if gate is not None:
         check_policy(gate, _suite_of(tables, target, sensitive, seed))
-    if junit is not None and len(tables) > 3:
-        raise InvalidParameterError("--junit is of one synthetic table, and there are several.")
     # from four tables on, all behind the holdout are candidates
     read, known = read_tables(tables[:3], schema, header=header, dialect=dialect)
     check_of_one_table(known, target=target, sensitive=sensitive)
