@@ -92,6 +92,31 @@ def _read(
     return (train, further[0] if len(further) == 2 else None, further[-1]), known
 
 
+def read_candidates(
+    paths: list[Path], first: Any, known: Any, *, header: bool, dialect: Dialect = PLAIN
+) -> dict[str, Any]:
+    """Return synthetic tables by the names of their files, of which the first is read already."""
+    names = candidate_names(paths)
+    tables = [first]
+    for path in paths[1:]:
+        if is_large(path):
+            tables.append(source_of(path, "synthetic"))
+        elif path.is_dir():
+            tables.append(RelationalData.from_folder(path, known, header=header, dialect=dialect))
+        else:
+            tables.append(read_table(path, header=header, dialect=dialect))
+    return dict(zip(names, tables, strict=True))
+
+
+def candidate_names(paths: list[Path]) -> list[str]:
+    """Return the names of files without their endings, or whole where two are the same."""
+    stems = [path.name.split(".")[0] for path in paths]
+    names = stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise InvalidParameterError(f"the same synthetic table twice: {', '.join(twice)}.")
+    return names
+
+
 def _holds_tables(path: Path) -> bool:
     return path.is_dir() and not is_large(path)
 
@@ -125,7 +150,9 @@ def say_kinds(train: Any, known: Any) -> None:
 
 def files_by_role(paths: list[Path]) -> dict[str, Path]:
     """Return the files of the tables by role; folders are known by their tables alone."""
-    roles = ("train", "synthetic") if len(paths) == 2 else ("train", "holdout", "synthetic")
+    roles = ["train", "synthetic"] if len(paths) == 2 else ["train", "holdout", "synthetic"]
+    if len(paths) > 3:
+        roles = ["train", "holdout", *candidate_names(paths[2:])]
     return {} if any(map(Path.is_dir, paths)) else dict(zip(roles, paths, strict=True))
 
 
