@@ -187,6 +187,10 @@ class Result:
     table : str
         Of several tables, the one that was measured; empty where there is one only, or all were.
 
+    See Also
+    --------
+    SuiteResult : The results of many metrics.
+
     Examples
     --------
     >>> from skeval import Result
@@ -331,6 +335,11 @@ class SuiteResult(Mapping[str, Result]):
         Warnings about the tables themselves.
     provenance : Provenance, optional
         Version, parameters, seeds, inputs and kinds of columns, of results that a suite made.
+
+    See Also
+    --------
+    Result : Of one metric.
+    Verdict : What may be concluded of privacy.
 
     Examples
     --------
