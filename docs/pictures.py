@@ -24,7 +24,7 @@ from skeval.reporting.theme import theme
 STATIC = Path(__file__).parent / "_static"
 COLUMNS = ["dep_time", "dep_delay", "arr_delay", "carrier", "origin", "air_time", "distance"]
 PICTURES = {  # by section
-    "scores": "report_first.png",
+    "decision": "report_first.png",
     "similarity": "report_similarity.png",
     "columns": "report_columns.png",
     "membership": "report_membership.png",
@@ -45,8 +45,8 @@ def draw(result: SuiteResult) -> None:
     """Write the first page of some sections as a picture."""
     wanted = dict(PICTURES)
     with theme():
-        for section, page in draw_pages(plan(result, None, None), "Synthetic flights"):
-            if name := wanted.pop(section, None):
+        for sections, page in draw_pages(plan(result, None, None), "Synthetic flights"):
+            for name in filter(None, (wanted.pop(section, None) for section in sections)):
                 drawn = io.BytesIO()
                 page.figure.savefig(drawn, dpi=FINER * DPI)
                 Image.open(drawn).convert("RGB").reduce(FINER).quantize(64).save(
