@@ -73,7 +73,8 @@ def check_output(path: str | Path, endings: Collection[str], *, owner: str) -> P
         raise InvalidParameterError(f"{owner}: {path} must end in {known}.")
     if not path.parent.is_dir():
         raise InvalidParameterError(f"{owner}: there is no folder {path.parent}; make it first.")
-    target = _target(path)
+    with _named(path):
+        target = _target(path)
     if target.is_file() or not target.exists():
         with _named(path):
             _opened(target).unlink()
@@ -108,7 +109,10 @@ def replacing(path: str | Path) -> Iterator[Path]:
 
 
 def _target(path: Path) -> Path:
-    return path.resolve() if path.is_symlink() else path
+    try:
+        return path.resolve() if path.is_symlink() else path
+    except RuntimeError as error:  # of Python 3.11 and 3.12
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from error
 
 
 def _opened(target: Path) -> Path:

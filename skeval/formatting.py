@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 NOTHING = "\N{EN DASH}"
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _MOST_DIGITS = 6  # tried before two numbers are called equal
 _SCORE_NAMES = {
     "roc_auc": "ROC-AUC",
@@ -173,6 +174,18 @@ def beside(baseline: float | None, what: str) -> str:
     ('; 25.0% of holdout rows do', '')
     """
     return "" if baseline is None else f"; {percent(baseline)} {what}"
+
+
+def printable(text: str) -> str:
+    r"""Return a text with what terminals obey, and does not show, replaced.
+
+    Examples
+    --------
+    >>> from skeval.formatting import printable
+    >>> printable("a\x1b[2J") == "a\N{REPLACEMENT CHARACTER}[2J"
+    True
+    """
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def as_float(value: Any) -> float:

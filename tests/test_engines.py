@@ -67,7 +67,8 @@ def test_only_a_client_is_one(client):
 
 @pytest.fixture(scope="module")
 def cluster():
-    distributed = pytest.importorskip("distributed")
+    import distributed
+
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", module=r"distributed|dask|tornado")
         workers = distributed.LocalCluster(

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from skeval import __version__
 from skeval.cli.words import in_words
+from skeval.formatting import printable
 
 app = typer.Typer(
     help="Evaluate synthetic tabular data: each number with its baseline and interval.",
@@ -23,7 +24,8 @@ Tables = Annotated[
     list[Path],
     typer.Argument(
         metavar="TRAIN [HOLDOUT] SYNTHETIC",
-        help="CSV or Parquet files, or folders of them, a file a table. "
+        help="CSV or Parquet files, or folders of them, a file a table; or folders of Parquet "
+        "files that are parts of one table, which are not read whole. "
         "Without a holdout there are no baselines.",
     ),
 ]
@@ -88,4 +90,6 @@ def debugging() -> bool:
 
 def say(text: str) -> None:
     """Print a sentence on standard error, in the words of the command line."""
-    Console(stderr=True, soft_wrap=True).print(in_words(text), markup=False, highlight=False)
+    Console(stderr=True, soft_wrap=True).print(
+        printable(in_words(text)), markup=False, highlight=False
+    )

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
+from skeval.formatting import printable
+
 _WIDE = 200  # columns of a log
 _NARROWEST = 12  # of names
+
+
+class _Printable(Table):
+    """A table whose cells, that hold names of others, give terminals no orders."""
+
+    def add_row(self, *cells: Any, **settings: Any) -> None:
+        super().add_row(*map(printable, cells), **settings)
 
 
 def table_of(*names: str, texts: int = 1) -> Table:
@@ -18,7 +28,7 @@ def table_of(*names: str, texts: int = 1) -> Table:
 
     The first `texts` columns are broken where there is no room, the others never.
     """
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table = _Printable(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for place, name in enumerate(names):
         if place < texts:
             table.add_column(name, overflow="fold", min_width=_NARROWEST)

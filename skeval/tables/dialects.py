@@ -68,8 +68,8 @@ class Dialect:
             raise InvalidParameterError(f"sep and decimal cannot both be {self.sep!r}.")
         if self.encoding is not None:
             try:
-                codecs.lookup(self.encoding)
-            except LookupError as error:
+                "".encode(self.encoding)  # an encoding of texts: others are known as well
+            except (LookupError, ValueError) as error:
                 raise InvalidParameterError(f"there is no encoding {self.encoding}.") from error
 
     def of(self, path: Path) -> Dialect:

@@ -206,7 +206,7 @@ def look_at(
     TableError, SchemaMismatchError
         If the table cannot be used; all faulty columns are named at once.
     """
-    known = _kinds(source, schema) if role == "train" else TableSchema.known(schema)
+    known = infer_kinds(source, schema) if role == "train" else TableSchema.known(schema)
     oddities = Oddities(known, role, lenient=lenient)
     oddities.check_names(source.names)
     labels: dict[str, list[str]] = {}
@@ -228,7 +228,7 @@ def look_at(
     return Learned(known, labels, precision, oddities.notices())
 
 
-def _kinds(source: TableSource, schema: TableSchema | Mapping[str, Any] | None) -> TableSchema:
+def infer_kinds(source: TableSource, schema: TableSchema | Mapping[str, Any] | None) -> TableSchema:
     """Return the kinds of all columns, each that is not known inferred from the whole column."""
     known = TableSchema.known(schema, source.names)
     kinds, formats = dict(known.kinds), dict(known.datetime_formats)

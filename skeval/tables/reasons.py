@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from skeval.tables.schema import Kind, TableSchema, plain_values
+from skeval.tables.large import LargeTable
+from skeval.tables.schema import Kind, TableSchema, plain_values, read_column
 
 _FEW = 20  # different whole numbers, up to which they may be codes of categories
 _FEWEST_ROWS = 20  # below, few values say nothing
@@ -25,12 +26,14 @@ class ColumnReason(NamedTuple):
     doubt: str = ""
 
 
-def column_reasons(frame: pd.DataFrame, schema: TableSchema) -> dict[str, ColumnReason]:
+def column_reasons(
+    frame: pd.DataFrame | LargeTable, schema: TableSchema
+) -> dict[str, ColumnReason]:
     """Say of each column why it has its kind, and what a reader should look at.
 
     Parameters
     ----------
-    frame : DataFrame
+    frame : DataFrame or LargeTable
         The rows from which kinds were inferred, as they were given.
     schema : TableSchema
         As :meth:`TableSchema.infer` returned it.
@@ -86,7 +89,7 @@ def _of_numbers(present: pd.Series, name: str, *, in_texts: bool) -> tuple[str, 
     why = "texts that all read as numbers" if in_texts else "numbers"
     if present.dtype.kind == "m":
         return "durations", ""
-    read = pd.to_numeric(present.astype(object), errors="coerce").astype("float64")
+    read = read_column(present, "continuous", None)
     if not (read % 1 == 0).all():
         return why, ""
     why = why.replace("numbers", "whole numbers")

@@ -397,7 +397,7 @@ def test_one_sentence_and_an_exit_code(world, tmp_path, run, monkeypatch, start)
         printed = out + err
         if "Traceback" in printed or "did not expect" in printed:
             faults.append((line, "a foreign error", printed[-300:]))
-        if code not in (0, 1, 2) or (code == 2 and not err.strip()):
+        if code not in (0, 1, 2) or (code == 2 and not printed.strip()):
             faults.append((line, code, printed[-300:]))
         if "\x1b" in printed:
             faults.append((line, "an escape code", printed[-300:]))
