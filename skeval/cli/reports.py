@@ -121,7 +121,7 @@ def demo(
     output: Annotated[Path, typer.Option(*OUTPUT, help="Where to write.")] = Path(
         "skeval-demo.pdf"
     ),
-    rows: Annotated[int, typer.Option(help="Number of flights to use.", min=100)] = 20_000,
+    rows: Annotated[int, typer.Option(help="Number of flights to use.", min=100)] = 10_000,
     seed: Seed = 0,
 ) -> None:
     """Write a report of real flights, half of them held out, and a copula fitted on the rest."""
