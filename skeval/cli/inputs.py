@@ -10,13 +10,16 @@ from typing import Any
 from skeval.cli.options import say
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output
+from skeval.progress import shown
 from skeval.tables.dialects import Dialect
+from skeval.tables.large import LargeTable, infer_kinds
 from skeval.tables.reading import PLAIN, read_table
 from skeval.tables.reasons import ColumnReason, column_reasons
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.relational_sources import read_json
 from skeval.tables.schema import TableSchema
+from skeval.tables.sources import TableSource, is_large, source_of
 
 _MOST_DOUBTS = 5  # that are spelled out
 TrainHoldoutSynthetic = tuple[Any, Any, Any]  # frames, or RelationalData; the second may be None
@@ -52,8 +55,26 @@ def read_tables(
         raise InvalidParameterError(
             f"expected two or three files, TRAIN [HOLDOUT] SYNTHETIC, got {len(paths)}."
         )
+    with shown("lines") as tick:
+        tick("read")
+        return _read(paths, schema, header=header, dialect=dialect)
+
+
+def _read(
+    paths: list[Path], schema: Path | None, *, header: bool, dialect: Dialect
+) -> tuple[TrainHoldoutSynthetic, Any]:
     first, *others = paths
-    if not any(path.is_dir() for path in paths):
+    if any(is_large(path) for path in paths) and not any(_holds_tables(path) for path in paths):
+        roles = ("train", "holdout", "synthetic") if len(paths) == 3 else ("train", "synthetic")
+        train, *further = (
+            source_of(path, role)
+            if is_large(path)
+            else read_table(path, header=header, dialect=dialect)
+            for path, role in zip(paths, roles, strict=True)
+        )
+        known = read_schema(schema)
+        say("note: large tables, or tables in parts: they are read a column at a time.")
+    elif not any(path.is_dir() for path in paths):
         train, *further = (read_table(path, header=header, dialect=dialect) for path in paths)
         known = read_schema(schema)
     elif files := [str(path) for path in paths if not path.is_dir()]:
@@ -71,8 +92,39 @@ def read_tables(
     return (train, further[0] if len(further) == 2 else None, further[-1]), known
 
 
+def read_candidates(
+    paths: list[Path], first: Any, known: Any, *, header: bool, dialect: Dialect = PLAIN
+) -> dict[str, Any]:
+    """Return synthetic tables by the names of their files, of which the first is read already."""
+    names = candidate_names(paths)
+    tables = [first]
+    for path in paths[1:]:
+        if is_large(path):
+            tables.append(source_of(path, "synthetic"))
+        elif path.is_dir():
+            tables.append(RelationalData.from_folder(path, known, header=header, dialect=dialect))
+        else:
+            tables.append(read_table(path, header=header, dialect=dialect))
+    return dict(zip(names, tables, strict=True))
+
+
+def candidate_names(paths: list[Path]) -> list[str]:
+    """Return the names of files without their endings, or whole where two are the same."""
+    stems = [path.name.split(".")[0] for path in paths]
+    names = stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise InvalidParameterError(f"the same synthetic table twice: {', '.join(twice)}.")
+    return names
+
+
+def _holds_tables(path: Path) -> bool:
+    return path.is_dir() and not is_large(path)
+
+
 def kinds_of(train: Any, known: Any) -> dict[str, ColumnReason]:
     """Return kinds, reasons and doubts of the columns of a table, or of several."""
+    if isinstance(train, TableSource):
+        return column_reasons(LargeTable(train), infer_kinds(train, known))
     if not isinstance(known, RelationalSchema):
         return column_reasons(train, TableSchema.infer(train, known))
     return {
@@ -98,7 +150,9 @@ def say_kinds(train: Any, known: Any) -> None:
 
 def files_by_role(paths: list[Path]) -> dict[str, Path]:
     """Return the files of the tables by role; folders are known by their tables alone."""
-    roles = ("train", "synthetic") if len(paths) == 2 else ("train", "holdout", "synthetic")
+    roles = ["train", "synthetic"] if len(paths) == 2 else ["train", "holdout", "synthetic"]
+    if len(paths) > 3:
+        roles = ["train", "holdout", *candidate_names(paths[2:])]
     return {} if any(map(Path.is_dir, paths)) else dict(zip(roles, paths, strict=True))
 
 

@@ -24,7 +24,8 @@ Tables = Annotated[
     list[Path],
     typer.Argument(
         metavar="TRAIN [HOLDOUT] SYNTHETIC",
-        help="CSV or Parquet files, or folders of them, a file a table. "
+        help="CSV or Parquet files, or folders of them, a file a table; or folders of Parquet "
+        "files that are parts of one table, which are not read whole. "
         "Without a holdout there are no baselines.",
     ),
 ]

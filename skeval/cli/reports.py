@@ -24,6 +24,7 @@ from skeval.cli.inputs import (
     check_paths,
     dialect_of,
     files_by_role,
+    read_candidates,
     read_tables,
     say_kinds,
 )
@@ -43,8 +44,10 @@ from skeval.cli.options import (
     app,
     say,
 )
+from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output
 from skeval.policy import Policy
+from skeval.progress import shown
 
 if TYPE_CHECKING:
     from skeval.suite import MetricSuite
@@ -87,9 +90,17 @@ def report(
     gate, dialect = policy_of(fail_on, require, policy, junit), dialect_of(sep, encoding, decimal)
     if gate is not None:
         check_policy(gate, _suite_of(tables, target, sensitive, seed))
-    read, known = read_tables(tables, schema, header=header, dialect=dialect)
+    if junit is not None and len(tables) > 3:
+        raise InvalidParameterError("--junit is of one synthetic table, and there are several.")
+    # from four tables on, all behind the holdout are candidates
+    read, known = read_tables(tables[:3], schema, header=header, dialect=dialect)
     check_of_one_table(known, target=target, sensitive=sensitive)
     check_named(read[0], sensitive=sensitive)
+    if len(tables) > 3:
+        read = (
+            *read[:2],
+            read_candidates(tables[2:], read[2], known, header=header, dialect=dialect),
+        )
     _write_report(
         read,
         output,
@@ -124,9 +135,11 @@ def demo(
     from skeval.report import ENDINGS
 
     check_output(output, ENDINGS, owner="report")
-    flights = load_flights(rows, random_state=seed)
-    train, holdout = train_test_split(flights, test_size=0.5, random_state=seed)
-    synthetic = GaussianCopula().fit(train).sample(len(train), random_state=seed)
+    with shown("lines") as tick:
+        tick("made")
+        flights = load_flights(rows, random_state=seed)
+        train, holdout = train_test_split(flights, test_size=0.5, random_state=seed)
+        synthetic = GaussianCopula().fit(train).sample(len(train), random_state=seed)
     say(
         f"{len(train):,} real flights as train, {len(holdout):,} held out, "
         f"{len(synthetic):,} synthetic ones from a Gaussian copula."
@@ -152,12 +165,15 @@ def _write_report(
     junit: Path | None = None,
     **settings: Any,
 ) -> None:
+    from skeval.comparison import Comparison
     from skeval.report import report as write_report
     from skeval.verdict import summary
 
     result = write_report(*tables, output, progress="lines", **settings)
-    write_junit(gate, result, junit)
+    if not isinstance(result, Comparison):
+        write_junit(gate, result, junit)
     say_kinds(tables[0], settings.get("schema"))
-    say(summary(result))
+    say(result.sentence if isinstance(result, Comparison) else summary(result))
     say(f"Report: {output}")
-    enforce(gate, result)
+    for one in result.values() if isinstance(result, Comparison) else [result]:
+        enforce(gate, one)

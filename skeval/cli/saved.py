@@ -12,6 +12,7 @@ from skeval.cli.inputs import check_paths
 from skeval.cli.options import OUTPUT, app, say
 from skeval.cli.tables import show, table_of
 from skeval.exceptions import InvalidParameterError, TableError
+from skeval.progress import shown
 from skeval.result import SuiteResult
 from skeval.tables.reading import check_exists
 
@@ -32,7 +33,8 @@ def render(
     check_paths(output, ENDINGS, "report", [scores])
     result = read_results(scores)
     write = result.to_html if output.suffix.lower() in ENDINGS[1:] else result.to_pdf
-    write(output, title=title)
+    with shown("lines") as tick:
+        write(output, title=title, progress=tick("drawn"))
     say(f"Report: {output}")
 
 

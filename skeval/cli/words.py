@@ -35,6 +35,17 @@ _WORDS = (
         " Metrics of texts look at them.",
     ),
     (r"report: (?=\S+ must end in)", "--output "),
+    (
+        r"Pass them by name: fit\(.*?RelationalSchema\(\.\.\.\)\)\.",
+        "Give folders, a file a table: TRAIN [HOLDOUT] SYNTHETIC.",
+    ),
+    (r"Lift it: PerTable\(.*", "Give the files of one table."),
+    (
+        r"name it, keys=\[column\], or pass a schema with a primary_key",
+        "name it in the metadata of SDV: --schema FILE",
+    ),
+    (r"\b(?:Table|Relational)Schema(?:\.from_sdv)?(?=:| expected)", "--schema FILE"),
+    (r"longer than timeout=(\S+) seconds", r"longer than --timeout \1 seconds"),
 )
 _PATTERNS = tuple((re.compile(pattern), words) for pattern, words in _WORDS)
 

@@ -300,6 +300,10 @@ class Discretizer(TransformerMixin, BaseEstimator):
         self.n_cells_ = np.array([cells.n_cells for cells in self.cells_.values()])
         return self
 
+    def codes(self, frame: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
+        """Return the cells of some columns of a canonical frame; see :meth:`transform`."""
+        return np.column_stack([self.cells_[name].codes(_values(frame[[name]])) for name in names])
+
     def transform(self, X: Any) -> np.ndarray:
         """Return the cell of each value.
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from skeval.tables.large import LargeTable
 from skeval.tables.schema import Kind, TableSchema, plain_values, read_column
 
 _FEW = 20  # different whole numbers, up to which they may be codes of categories
@@ -25,12 +26,14 @@ class ColumnReason(NamedTuple):
     doubt: str = ""
 
 
-def column_reasons(frame: pd.DataFrame, schema: TableSchema) -> dict[str, ColumnReason]:
+def column_reasons(
+    frame: pd.DataFrame | LargeTable, schema: TableSchema
+) -> dict[str, ColumnReason]:
     """Say of each column why it has its kind, and what a reader should look at.
 
     Parameters
     ----------
-    frame : DataFrame
+    frame : DataFrame or LargeTable
         The rows from which kinds were inferred, as they were given.
     schema : TableSchema
         As :meth:`TableSchema.infer` returned it.

@@ -15,8 +15,8 @@ from skeval.exceptions import TableError
 from skeval.tables.schema import name_of
 
 BATCH = 2**17  # rows of a batch, whatever the parts that the table is stored in
+_LARGE_FILE = 2**29  # bytes; in memory it is many times as large
 _PARQUET = (".parquet", ".pq")
-_NO_ROWS = np.empty(0, dtype=np.int64)
 
 
 class TableSource:
@@ -67,6 +67,10 @@ class TableSource:
                 yield pa.Table.from_pandas(part, preserve_index=False)
             else:
                 yield part if isinstance(part, pa.Table) else pa.Table.from_batches([part])
+
+    def split(self) -> list[TableSource]:
+        """Return parts that can be read on other machines, none empty; by default all is one."""
+        return [self]
 
     def frames(
         self, columns: Sequence[str], rows: np.ndarray | None = None, size: int | None = BATCH
@@ -143,6 +147,20 @@ class ArrowSource(TableSource):
 
     def _count(self) -> int:
         return int(self.dataset.count_rows())
+
+    def split(self) -> list[TableSource]:
+        """Return the groups of rows of the files, each a dataset of its own."""
+        import pyarrow.dataset as ds
+
+        whole = self.dataset
+        if not isinstance(whole, ds.FileSystemDataset):
+            return [self]
+        parts = [
+            ArrowSource(ds.FileSystemDataset([group], whole.schema, whole.format), self.role)
+            for fragment in whole.get_fragments()
+            for group in fragment.split_by_row_group()
+        ]
+        return [part for part in parts if part.n_rows]
 
     def _parts(self, names: list[Any]) -> Iterator[Any]:
         # a batch at a time, few ahead: readers would otherwise hold much of the table
@@ -260,6 +278,32 @@ def source_of(table: Any, role: str) -> TableSource | None:
             "at least one row and one column are needed."
         )
     return source
+
+
+def is_large(path: Path) -> bool:
+    """Tell whether a path is a table in parts, or a Parquet file too large to be read at once.
+
+    A folder holds parts if all its files are Parquet with the same columns, two at least or one
+    whose name begins with "part".
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from skeval.tables.sources import is_large
+    >>> is_large(Path("train.csv"))
+    False
+    """
+    if path.is_file():
+        return path.suffix.lower() in _PARQUET and path.stat().st_size > _LARGE_FILE
+    files = sorted(file for file in path.rglob("*") if file.is_file() and file.name[0] not in "._")
+    if not files or any(file.suffix.lower() not in _PARQUET for file in files):
+        return False
+    if len(files) == 1:
+        return files[0].name.startswith("part")
+    import pyarrow.parquet as pq
+
+    first, *others = (set(pq.read_schema(file).names) for file in files)
+    return all(names == first for names in others)
 
 
 def _parquet(path: Path, role: str) -> Any:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from skeval.cli.catalogue import explained, metric_classes, preset_metrics
+from skeval.cli.words import in_words
+from skeval.datasets import make_mixed, make_relational
+from skeval.relational_context import read_context
 
 
 def test_explain(run):
@@ -29,6 +34,18 @@ def test_every_name_is_explained():
         lines = list(explained(name))
         assert lines[0].split(" ")[0].rstrip(":") == name
         assert len(lines[2]) > 20
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("people/tv_complement", "people/tv_complement: TVComplement (fidelity)"),
+        ("referential_integrity", "ReferentialIntegrity (diagnostic)"),
+        ("relationship_validity/referential_integrity", "ReferentialIntegrity (diagnostic)"),
+    ],
+)
+def test_names_of_several_tables(name, first):
+    assert next(explained(name)) == first
 
 
 def test_an_unknown_name(run):
@@ -56,3 +73,32 @@ def test_names_are_whole_in_tables(folder, run, monkeypatch, width):
         "column_pair_trends/correlation",
         "column_pair_trends/contingency",
     ]
+
+
+def test_what_python_is_told_to_write_is_said_in_options():
+    """Whatever a metric lacks, its message names an option or a file."""
+    tables = [make_mixed(30, random_state=seed) for seed in range(2)]
+    alone, several = read_context(tables[0]), read_context(make_relational(5))
+    n_unmet = 0
+    for metric in preset_metrics(None, None).values():
+        for context in (alone, several):
+            if unmet := metric.unmet_need(context):
+                n_unmet += 1
+                assert not re.search(r"fit\(|schema=|target=|PerTable", in_words(unmet)), unmet
+    assert n_unmet > 20
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--schema", "kinds.json"), "--schema FILE: kinds must be among"),
+        (("--suite", "utility"), "--suite utility needs --target"),
+        (("--target", "nothing"), "--target names nothing"),
+        (("--sensitive", "nothing", "--target", "member"), "--sensitive names nothing"),
+    ],
+)
+def test_errors_speak_of_options(folder, run, arguments, said):
+    (folder / "kinds.json").write_text('{"age": "number"}')
+    code, _, err = run("evaluate", "train.csv", "holdout.csv", "synthetic.csv", *arguments)
+    assert code == 2
+    assert said in err

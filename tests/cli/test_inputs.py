@@ -1,0 +1,49 @@
+"""What commands read: folders that hold the parts of one table, and folders of tables."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from skeval import SuiteResult
+from skeval.tables import sources
+from skeval.tables.sources import is_large
+from tests.tables.test_sources import write_parts
+
+ROLES = ("train", "holdout", "synthetic")
+
+
+def test_folders_of_parts_give_what_files_give(folder, run):
+    for role in ROLES:
+        table = pd.read_csv(f"{role}.csv")
+        table.to_parquet(f"{role}.parquet")
+        write_parts(table, folder / role, 3)
+    files = [f"{role}.parquet" for role in ROLES]
+    for tables, saved in ((ROLES, "parts.json"), (files, "files.json")):
+        assert run("evaluate", *tables, "--suite", "quality", "-o", saved)[0] == 0
+    parts, whole = (SuiteResult.from_json(name) for name in ("parts.json", "files.json"))
+    for name, result in whole.items():
+        assert parts[name].to_dict() | {"seconds": 0} == result.to_dict() | {"seconds": 0}
+    cells = [[record.cells for record in one.provenance.inputs] for one in (parts, whole)]
+    assert cells[0] == cells[1]
+    code, out, err = run("evaluate", "train", "synthetic.csv", "--suite", "quality")
+    assert code == 0, err
+    assert "read a column at a time" in out + err
+
+
+def test_which_folders_hold_parts(tmp_path, monkeypatch):
+    one, other = pd.DataFrame({"a": [1], "b": [2]}), pd.DataFrame({"a": [1], "c": [2]})
+    assert not is_large(tmp_path)
+    one.to_parquet(tmp_path / "users.parquet")
+    assert not is_large(tmp_path)  # a table of that name
+    one[["b", "a"]].to_parquet(tmp_path / "more.parquet")
+    (tmp_path / "_SUCCESS").write_text("")
+    assert is_large(tmp_path)
+    other.to_parquet(tmp_path / "orders.parquet")
+    assert not is_large(tmp_path)
+    (tmp_path / "part").mkdir()
+    one.to_parquet(tmp_path / "part" / "part-0.parquet")
+    assert is_large(tmp_path / "part")
+    (tmp_path / "part" / "orders.csv").write_text("a,b")
+    assert not is_large(tmp_path / "part")
+    monkeypatch.setattr(sources, "_LARGE_FILE", 10)
+    assert is_large(tmp_path / "orders.parquet")

@@ -1,0 +1,65 @@
+"""The sample gate of examples/ci: the very commands of it fail for a planted leak only."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+
+from skeval import SuiteResult, assert_release
+from skeval.cli import main
+from skeval.datasets import make_mixed
+
+CI = Path(__file__).parent.parent / "examples" / "ci"
+N_ROWS, N_COPIES = 400, 20
+
+
+@pytest.fixture
+def gate(tmp_path, monkeypatch):
+    """Go to a folder with the data and the policy; return what runs the commands of the file."""
+    monkeypatch.chdir(tmp_path)
+    tables = [make_mixed(N_ROWS, random_state=seed) for seed in (3, 4, 5)]
+    for name, table in zip(("train", "holdout", "synthetic"), tables, strict=True):
+        table.to_csv(f"{name}.csv", index=False)
+    (tmp_path / "policy.toml").write_bytes((CI / "policy.toml").read_bytes())
+    text = (CI / "release-gate.yml").read_text(encoding="utf-8")
+    commands = re.findall(r"^ +(skeval (?:.*\\\n)*.*)$", text, re.MULTILINE)
+    assert len(commands) == 1
+
+    def run():
+        codes = []
+        for command in commands:
+            monkeypatch.setattr(sys, "argv", shlex.split(command.replace("\\\n", " ")))
+            with pytest.raises(SystemExit) as ended:
+                main()
+            codes.append(ended.value.code or 0)
+        return codes
+
+    return run
+
+
+def test_fresh_rows_pass(gate):
+    assert gate() == [0]
+    suite = ElementTree.parse("gate.xml").getroot()
+    assert (suite.attrib["tests"], suite.attrib["failures"]) == ("5", "0")
+    assert json.loads(Path("scores.json").read_text())["verdict"]["alarm"] is False
+    assert_release(SuiteResult.from_json("scores.json"), "policy.toml")
+
+
+def test_a_planted_leak_fails(gate):
+    copies = pd.read_csv("train.csv").iloc[:N_COPIES]
+    fresh = pd.read_csv("synthetic.csv").iloc[N_COPIES:]
+    pd.concat([copies, fresh]).to_csv("synthetic.csv", index=False)
+    assert gate() == [1]
+    failed = [
+        case.attrib["name"] for case in ElementTree.parse("gate.xml").iter("testcase") if len(case)
+    ]
+    assert failed == ["no leak found", "exact_matches <= baseline + 0.001"]
+    with pytest.raises(AssertionError, match="no leak found"):
+        assert_release(SuiteResult.from_json("scores.json"), "policy.toml")

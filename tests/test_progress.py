@@ -1,0 +1,59 @@
+"""Progress: bars in a terminal, lines with an estimate elsewhere, nothing for what is quick."""
+
+from __future__ import annotations
+
+import io
+import time
+
+import pytest
+from rich.console import Console
+
+from skeval import progress
+from skeval.progress import said, shown
+
+
+@pytest.mark.parametrize(
+    ("state", "text"),
+    [
+        (("measured", 0, 0, 3.0), "skeval: at work for 3 s"),
+        (("measured", 0, 8, 3.0), "skeval: 0 of 8 measured after 3 s"),
+        (("measured", 2, 8, 3.0), "skeval: 2 of 8 measured after 3 s, about 9 s to go"),
+        (("drawn", 8, 8, 3.0), "skeval: 8 of 8 drawn after 3 s"),
+    ],
+)
+def test_lines(state, text):
+    assert said(*state) == text
+
+
+def test_what_takes_long_says_how_far_it_is(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "_FIRST", 0.05)
+    with shown("lines") as tick:
+        advance = tick("measured")
+        advance("a", 1, 4)
+        time.sleep(0.3)
+    lines = capsys.readouterr().err.splitlines()
+    assert 1 <= len(lines) <= 3  # after 0.05, 0.15 and 0.35 seconds
+    assert lines[0].startswith("skeval: 1 of 4 measured after 0 s, about ")
+
+
+def test_what_is_quick_is_silent(capsys):
+    with shown("lines") as tick:
+        tick("measured")("a", 1, 2)
+    with shown(True) as tick:  # no terminal
+        assert tick("measured") is None
+    with shown(False) as tick:
+        assert tick("measured") is None
+    assert capsys.readouterr().err == ""
+
+
+def test_bars_in_a_terminal(monkeypatch):
+    written = io.StringIO()
+    terminal = Console(file=written, force_terminal=True, width=120, stderr=True)
+    monkeypatch.setattr("rich.console.Console", lambda **settings: terminal)
+    with shown(True) as tick:
+        advance = tick("measured")
+        advance("ks", 1, 2)
+        time.sleep(0.15)
+        advance("tv", 2, 2)
+    assert "ks measured" in written.getvalue() or "tv measured" in written.getvalue()
+    assert "left:" in written.getvalue()
