@@ -73,8 +73,8 @@ class MetricTags:
     scaling : {"counts", "sorted runs", "neighbours", "sampled"}, default="sampled"
         What is done with tables that need not fit in memory: "counts" are added up and "sorted
         runs" merged over all rows, a column or a few at a time; "neighbours" are looked for among
-        all rows where these fit in memory; otherwise a seeded sample is measured, and the result
-        says so.
+        all rows, in parts where these do not fit in memory; otherwise a seeded sample is measured,
+        and the result says so.
 
     Raises
     ------
