@@ -165,7 +165,8 @@ def check_of_one_table(known: Any, **columns: str | None) -> None:
 
 def check_named(train: Any, **columns: str | None) -> None:
     """Refuse options that name no column, where no metric may do so."""
-    names = [] if isinstance(train, RelationalData) else [str(name) for name in train]
+    one = train.names if isinstance(train, TableSource) else train
+    names = [] if isinstance(train, RelationalData) else [str(name) for name in one]
     for option, name in columns.items():
         if names and name is not None and name not in names:
             raise InvalidParameterError(f"--{option} names {name}, which is no column of train.")
