@@ -7,7 +7,8 @@ import inspect
 import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from typing import Annotated, Any, Literal, Self, get_args, overload
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, cast, get_args, overload
 
 import numpy as np
 import pandas as pd

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import pypdf
 import pytest
 
 from skeval import Comparison, MetricSuite, MetricTags, Result, SuiteResult, compare, report
@@ -174,7 +175,6 @@ def test_json_keeps_it(comparison):
 
 
 def test_a_report_of_candidates_has_the_answer_on_its_first_page(tables, tmp_path):
-    pypdf = pytest.importorskip("pypdf")
     suite = MetricSuite([("ks", KSComplement()), ("matches", ExactMatchShare())])
     candidates = {"<b>fresh</b>": tables[3], "copies": tables[0]}
     train = tmp_path / "train.csv"

@@ -97,13 +97,15 @@ def read_candidates(
 ) -> dict[str, Any]:
     """Return synthetic tables by the names of their files, of which the first is read already."""
     names = candidate_names(paths)
-    others: list[Any] = [
-        RelationalData.from_folder(path, known, header=header, dialect=dialect)
-        if path.is_dir()
-        else read_table(path, header=header, dialect=dialect)
-        for path in paths[1:]
-    ]
-    return dict(zip(names, [first, *others], strict=True))
+    tables = [first]
+    for path in paths[1:]:
+        if is_large(path):
+            tables.append(source_of(path, "synthetic"))
+        elif path.is_dir():
+            tables.append(RelationalData.from_folder(path, known, header=header, dialect=dialect))
+        else:
+            tables.append(read_table(path, header=header, dialect=dialect))
+    return dict(zip(names, tables, strict=True))
 
 
 def candidate_names(paths: list[Path]) -> list[str]:

@@ -95,7 +95,7 @@ def report(
     # from four tables on, all behind the holdout are candidates
     read, known = read_tables(tables[:3], schema, header=header, dialect=dialect)
     check_of_one_table(known, target=target, sensitive=sensitive)
-    check_named(read[0], target=target, sensitive=sensitive)
+    check_named(read[0], sensitive=sensitive)
     if len(tables) > 3:
         read = (
             *read[:2],

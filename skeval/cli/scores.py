@@ -112,7 +112,7 @@ def evaluate(
         check_policy(gate, made())
     (train, holdout, synthetic), known = read_tables(tables, schema, header=header, dialect=dialect)
     check_of_one_table(known, target=target, sensitive=sensitive)
-    check_named(train, target=target, sensitive=sensitive)
+    check_named(train, sensitive=sensitive)
     measured = made(known if isinstance(known, RelationalSchema) else None)
     on_error = "raise" if debugging() else "warn"
     check_policy(gate, measured)
