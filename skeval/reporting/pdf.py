@@ -70,6 +70,11 @@ class PDFRenderer(FileRenderer):
     progress : callable, optional
         Called as ``progress(section, n_done, n_total)`` when a section is drawn.
 
+    See Also
+    --------
+    HTMLRenderer : One page, in a browser.
+    FigureRenderer : Loose figures.
+
     Examples
     --------
     >>> import pathlib, tempfile
