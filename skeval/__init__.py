@@ -6,6 +6,7 @@ from skeval._versions import show_versions
 from skeval.base import Metric
 from skeval.by_group import ByGroup
 from skeval.combining import combine_draws
+from skeval.comparison import Comparison, compare
 from skeval.context import Context, shared
 from skeval.engines import engine
 from skeval.overall import OverallScore
@@ -27,6 +28,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "ByGroup",
+    "Comparison",
     "Context",
     "Discretizer",
     "Metric",
@@ -44,6 +46,7 @@ __all__ = [
     "assert_release",
     "check_metric",
     "combine_draws",
+    "compare",
     "compute_privacy_stats",
     "engine",
     "evaluate_draws",

@@ -21,6 +21,7 @@ from skeval.parameters import Legal, Scaling, check_parameters, legal_sets
 from skeval.relational_context import RelationalContext, read_context
 from skeval.result import MetricTags, Need, Result
 from skeval.stats.intervals import halves_interval
+from skeval.stats.paired import Sampled, Varied
 from skeval.steps.halves import MOST_HALVED, halvings
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured, holdout_in_place, synthetic_sample
@@ -68,6 +69,11 @@ class Metric(BaseEstimator):
         The real tables, and what was computed of them. A fitted metric holds real rows; pickling
         drops them unless ``context_.remember_rows`` is set.
 
+    See Also
+    --------
+    check_metric : Whether a metric keeps the contract.
+    shared : Work that metrics have in common.
+
     Notes
     -----
     Where a holdout is given, the baseline is the same metric with holdout rows in the synthetic
@@ -79,6 +85,9 @@ class Metric(BaseEstimator):
     gives ``Result.difference``, the interval of value minus baseline with the noise of both; rows
     are taken to be drawn independently. With ``_halved = "root"`` it is the noise of the root, for
     sums of squares, which shrink as the square of the noise.
+
+    Metrics with ``needs_no_rows = True`` look at columns one by one, and at no row: they can be
+    evaluated by a suite that was saved without rows, :meth:`MetricSuite.save`.
 
     Examples
     --------
@@ -104,6 +113,9 @@ class Metric(BaseEstimator):
     }
 
     _parts: ClassVar[tuple[str, ...]] = ()  # of the details, shown for the holdout too
+
+    # whether it looks at columns one by one, so that their distributions in a file will do
+    needs_no_rows: ClassVar[bool] = False
 
     # whether it is fast enough to be measured on halves as well
     _halved: ClassVar[Halved] = False
@@ -322,13 +334,7 @@ class Metric(BaseEstimator):
             return None
         drawn = min(counted, MOST_HALVED)
         synthetic, holdout = (
-            np.array(
-                [
-                    [self._result(half).value for half in halves]
-                    for halves in halvings(context, role, drawn, _N_HALVINGS)
-                ]
-            )
-            for role in ("synthetic", "holdout")
+            self._of_halves(context, role, drawn) for role in ("synthetic", "holdout")
         )
         slopes = 1.0, 1.0
         if self._halved == "root":
@@ -337,6 +343,26 @@ class Metric(BaseEstimator):
         return halves_interval(
             value - fresh, synthetic, holdout, slopes=slopes, share=drawn / counted
         )
+
+    def _of_halves(self, context: Context, role: str, n_rows: int) -> np.ndarray:
+        pairs = halvings(context, role, n_rows, _N_HALVINGS)
+        return np.array([[self._result(half).value for half in halves] for halves in pairs])
+
+    def variation(self, context: Context, n_rows: int) -> Sampled | None:
+        """Return the value of `n_rows` synthetic rows and how it varies, given the real rows.
+
+        Two synthetic tables are compared by it; None where the metric has only intervals that take
+        the real rows as random too.
+        """
+        counted = self._n_counted(context, n_rows)
+        if not self._halved or counted < _FEWEST_HALVED:
+            return None
+        whole = n_rows >= context.n_rows("synthetic")
+        value = self._result(context if whole else synthetic_sample(context, n_rows)).value
+        drawn = min(counted, MOST_HALVED)
+        halves = self._of_halves(context, "synthetic", drawn)
+        kind: Varied = "roots" if self._halved == "root" else "halves"
+        return Sampled(value, halves, kind, drawn / counted)
 
     def _n_counted(self, context: Context, n_rows: int) -> int:
         """Return how many of `n_rows` in the synthetic place the value is of."""

@@ -99,6 +99,8 @@ class Context:
         Of a sample of tables larger than memory, how many rows each of them has.
     """
 
+    is_saved = False  # whether its real tables were drawn from saved statistics
+
     def __init__(
         self,
         schema: TableSchema,

@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from skeval.comparison import Comparison
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output
 from skeval.progress import Shown, shown
@@ -18,6 +19,7 @@ from skeval.result import SuiteResult
 from skeval.steps.samples import positions_by_content, sampled
 from skeval.suite import MetricSuite, make_suite
 from skeval.tables.large import LargeTable, table_of
+from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
 from skeval.tables.sources import FrameSource
@@ -46,6 +48,10 @@ class ReportColumns:
     pairs : int or "all", default=24
         How many pairs are drawn: half those that agree least, half those that are most strongly
         associated in train.
+
+    See Also
+    --------
+    report : It takes them.
 
     Examples
     --------
@@ -94,8 +100,8 @@ def report(
     progress: Shown = True,
     date: Date = None,
     files: Mapping[str, str | Path] | None = None,
-) -> SuiteResult:
-    """Evaluate a synthetic table and write the report.
+) -> SuiteResult | Comparison:
+    """Evaluate a synthetic table, or several candidates, and write the report.
 
     Parameters
     ----------
@@ -107,7 +113,9 @@ def report(
         subjects. Without them there are no baselines, and metrics that need them are listed as left
         out.
     synthetic : table of shape (n_synthetic, n_columns), or mapping of str to table
-        The rows under evaluation.
+        The rows under evaluation. Where train is one table, a mapping names candidates, two or
+        more, of which the report says which is ahead; where train is several tables, so does a
+        mapping of names to such mappings.
     path : str or Path
         Where to write: ending in ``.pdf``, or in ``.html`` or ``.htm`` for an HTML page. An
         existing file is replaced only when the report is complete.
@@ -139,13 +147,13 @@ def report(
         Of the report; now, or what the environment variable ``SOURCE_DATE_EPOCH`` says. Equal
         tables, parameters and dates give the same bytes.
     files : mapping of str to path, optional
-        By `train`, `holdout` and `synthetic`, the files of which the tables were read: their names
-        and hashes go into the provenance.
+        By `train`, `holdout` and `synthetic`, or the name of a candidate, the files of which the
+        tables were read: their names and hashes go into the provenance.
 
     Returns
     -------
-    SuiteResult
-        The results that the report shows.
+    SuiteResult or Comparison
+        The results that the report shows; a :class:`~skeval.Comparison` of candidates.
 
     Raises
     ------
@@ -153,6 +161,11 @@ def report(
         If parameters or tables cannot be used, or `path` has another ending.
     OSError
         If `path` cannot be written; this is found before the work.
+
+    See Also
+    --------
+    make_suite : The same numbers, as a result.
+    SuiteResult.to_pdf : The report of any suite.
 
     Examples
     --------
@@ -188,14 +201,31 @@ def report(
         if suite is None:
             suite = report_suite(chosen, random_state, target=target, sensitive=sensitive)
             suite.n_jobs = n_jobs
-    renderer = HTMLRenderer if path.suffix.lower() in ENDINGS[1:] else PDFRenderer
+    on_page = path.suffix.lower() in ENDINGS[1:]
+    renderer = HTMLRenderer if on_page else PDFRenderer
     with shown(progress) as tick:
         measured = tick("measured")
         suite.fit(train, holdout, schema=schema)
+        if _are_candidates(train, synthetic):
+            compared = suite.compare(synthetic, progress=measured, date=date)
+            for name, one in compared.items():
+                own = {"synthetic" if n == name else n: p for n, p in (files or {}).items()}
+                own = {role: own[role] for role in own if role in ("synthetic", *wholes)}
+                one.provenance = _of_wholes(one, wholes, random_state, own)
+            (compared.to_html if on_page else compared.to_pdf)(path)
+            return compared
         result = suite.evaluate(synthetic, progress=measured, date=date)
         result.provenance = _of_wholes(result, wholes, random_state, files or {})
         renderer(columns=chosen, progress=tick("drawn")).render(result, path)
     return result
+
+
+def _are_candidates(train: Any, synthetic: Any) -> bool:
+    """Tell whether the synthetic side is a mapping of candidates, each such as train is."""
+    if not isinstance(synthetic, Mapping) or isinstance(synthetic, RelationalData):
+        return False
+    several = isinstance(train, Mapping)
+    return not several or all(isinstance(one, Mapping) for one in synthetic.values())
 
 
 def _of_wholes(

@@ -7,7 +7,8 @@ import inspect
 import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from typing import Annotated, Any, Literal, Self, get_args, overload
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, cast, get_args, overload
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
 from skeval.base import Metric
+from skeval.comparison import Comparison, compared
 from skeval.context import Context
 from skeval.cores import Cores, sharing, using, waiting
 from skeval.engines import carried
@@ -100,6 +102,11 @@ class MetricSuite(_BaseComposition):
         Metrics that were left out, and why, the optional ones included.
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    make_suite : Ready suites.
+    SuiteResult : What a suite returns.
 
     Examples
     --------
@@ -255,8 +262,155 @@ class MetricSuite(_BaseComposition):
         """
         check_is_fitted(self, "context_")
         stamp(date)  # an illegal one is found before the work
+        return self._evaluated(self._with(synthetic), progress, date)
+
+    def compare(
+        self,
+        tables: Mapping[str, Any],
+        *,
+        progress: Progress | None = None,
+        date: Date = None,
+    ) -> Comparison:
+        """Measure several synthetic tables, and how far they are apart.
+
+        Parameters
+        ----------
+        tables : mapping of str to table
+            Synthetic tables, two or more, by the names that they shall have.
+        progress : callable, optional
+            Called as ``progress("table: metric", n_done, n_total)`` when a metric is done.
+        date : date, datetime or str, optional
+            Of the evaluation, for its provenance.
+
+        Returns
+        -------
+        Comparison
+            The results by table, the intervals of their differences, and which table is ahead.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there are fewer than two tables.
+        """
+        check_is_fitted(self, "context_")
+        stamp(date)
+        contexts = {str(name): self._with(table) for name, table in tables.items()}
+        n_rows = min((c.n_rows("synthetic") for c in contexts.values()), default=0)
+        n_metrics, results, variations = len(self.metrics_), {}, {}
+        for i, (table, context) in enumerate(contexts.items()):
+
+            def tick(name: str, n_done: int, n_total: int, i: int = i, table: str = table) -> None:
+                if progress is not None:
+                    done = i * n_metrics + n_done
+                    progress(f"{table}: {name}", done, len(contexts) * n_metrics)
+
+            results[table] = self._evaluated(context, tick, date)
+            variations[table] = {
+                name: variation
+                for name, metric in self.metrics_.items()
+                if np.isfinite(results[table][name].value)
+                and (variation := metric.variation(context, n_rows)) is not None
+            }
+        return compared(results, variations)
+
+    def save(self, path: str | Path, *, rows: bool = False) -> Path:
+        """Write the fitted suite to a file, for releases that come later.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file; an existing one is replaced when it is complete.
+        rows : bool, default=False
+            False keeps aggregates of single columns, each of at least ten rows, as readable JSON:
+            metrics that look at columns one by one can be evaluated with them, and
+            :class:`~skeval.exceptions.MetricWarning` names those that are left out. True keeps
+            everything, the real rows too, and the file says so.
+
+        Returns
+        -------
+        Path
+
+        Raises
+        ------
+        InvalidParameterError
+            If the suite is of several tables and `rows` is False, or cannot be pickled.
+
+        Notes
+        -----
+        Of numbers and dates, a file without rows holds values that ten rows have, and a hundred
+        intervals at most between quantiles, whose ends are means of ten neighbours and rounded; of
+        categories the levels that ten rows have; of texts and keys nothing. Two files of tables
+        that differ in one row differ in counts: whoever has both, and knows the rest, may tell what
+        that row adds.
+
+        Values that come from it are near those of the rows themselves, by about the share of rows
+        in an interval; holdout baselines and their intervals are kept as well.
+
+        Examples
+        --------
+        >>> import pathlib, tempfile
+        >>> from skeval import MetricSuite
+        >>> from skeval.datasets import make_mixed
+        >>> from skeval.fidelity import KSComplement
+        >>> train, release = make_mixed(500, random_state=0), make_mixed(500, random_state=1)
+        >>> suite = MetricSuite([("ks", KSComplement())]).fit(train)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = suite.save(pathlib.Path(folder) / "suite.json")
+        ...     saved = MetricSuite.load(path)
+        >>> gap = saved.evaluate(release)["ks"].value - suite.evaluate(release)["ks"].value
+        >>> abs(gap) < 0.02
+        True
+        """
+        from skeval.saved import save_suite
+
+        check_is_fitted(self, "context_")
+        return save_suite(self, path, rows=rows)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a fitted suite that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path : str or Path
+            A file with rows is a pickle, which can run any code: load only files that you wrote.
+
+        Returns
+        -------
+        MetricSuite
+            Fitted. Metrics that need rows which the file does not hold are in `skipped_`, and their
+            rows of results say so.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the file holds no such suite.
+        """
+        from skeval.saved import load_suite
+
+        return cast("Self", load_suite(cls, path))
+
+    def _loaded(self, context: Context, left_out: Mapping[str, str]) -> Self:
+        """Take a context that was saved; `left_out` says why metrics cannot be evaluated by it."""
+        self.metrics_ = {
+            name: clone(metric).fit_context(context)
+            for name, metric in self.metrics
+            if name not in left_out
+        }
+        self._left_out = {
+            name: Result(float("nan"), metric=type(metric).__name__, tags=metric.tags, error=why)
+            for name, metric in self.metrics
+            if (why := left_out.get(name))
+        }
+        self._names = [name for name, _ in self.metrics]
+        self.skipped_, self.context_ = dict(left_out), context
+        return self
+
+    def _with(self, synthetic: Any) -> Context:
         lenient = all(metric.tags.lenient for metric in self.metrics_.values())
-        context = self.context_.with_synthetic(synthetic, lenient=lenient)
+        return self.context_.with_synthetic(synthetic, lenient=lenient)
+
+    def _evaluated(self, context: Context, progress: Progress | None, date: Date) -> SuiteResult:
         done: list[str] = []
         failures: list[MetricFailedWarning] = []
 
@@ -276,7 +430,7 @@ class MetricSuite(_BaseComposition):
             measured = dict(zip(self.metrics_, parallel(calls), strict=True))
         results = {name: measured.get(name) or self._left_out[name] for name in self._names}
         for notice in [*failures, *context.notices, *property_warnings(results)]:
-            warnings.warn(notice, stacklevel=2)
+            warnings.warn(notice, stacklevel=3)
         sizes = {
             role: context.n_rows(role)
             for role in ("train", "holdout", "synthetic")
@@ -416,6 +570,10 @@ def evaluate_draws(
     InvalidParameterError
         If there are fewer than two draws.
 
+    See Also
+    --------
+    combine_draws : What the tables estimate together.
+
     Notes
     -----
     The generator was fitted once: how much another fit would change is not in the interval.
@@ -510,6 +668,11 @@ def make_suite(
     ------
     InvalidParameterError
         If there is no such preset, or utility is asked for without a target.
+
+    See Also
+    --------
+    MetricSuite : A suite of one's own metrics.
+    report : What the preset "report" measures, as a document.
 
     Examples
     --------

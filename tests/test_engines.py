@@ -68,7 +68,8 @@ def test_only_a_client_is_one(client):
 
 @contextmanager
 def two_processes():
-    distributed = pytest.importorskip("distributed")
+    import distributed
+
     workers = distributed.LocalCluster(
         n_workers=2, threads_per_worker=2, processes=True, memory_limit="1GiB",
         dashboard_address=":0", protocol="tcp",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import signal
 import subprocess
 import sys
 import warnings
@@ -17,9 +19,11 @@ import pytest
 
 import skeval.large_context
 import skeval.steps.neighbors
+import skeval.tables.large
 from skeval import Metric, MetricSuite, diagnostic, fidelity, privacy, report
 from skeval.context import Context
 from skeval.datasets import make_mixed
+from skeval.engines import DaskEngine
 from skeval.exceptions import SampledWarning, SchemaMismatchError, TableError
 from skeval.fidelity import EnergyDistance, KSComplement
 from skeval.large_context import LargeContext
@@ -83,6 +87,7 @@ def expected():
 @pytest.mark.parametrize("form", FORMS)
 def test_the_same_bits_however_a_table_is_stored(form, expected, tmp_path, monkeypatch):
     monkeypatch.setattr(skeval.large_context, "_SPILLED", 100)  # what steps keep goes to files
+    monkeypatch.setattr(skeval.tables.large, "BATCH", 70)
     result = evaluated(*stored(form, tmp_path))
     assert list(result) == [metric.__name__ for metric in COUNTED]
     for name, one in result.items():
@@ -253,3 +258,28 @@ except MemoryError:
     values, told = done.stdout.splitlines()
     assert all(float(value) > 0.99 for value in values.split())
     assert told == "does not fit"
+
+
+@pytest.mark.slow
+def test_counts_go_out_to_a_cluster_and_come_back_the_same(tmp_path, monkeypatch):
+    """Each task opens its own group of rows; a worker that is killed loses nothing."""
+    distributed = pytest.importorskip("distributed")
+    paths = [write_parts(t, tmp_path / str(i), 7) for i, t in enumerate(TABLES)]
+    names = ("TVComplement", "ContingencySimilarity", "SimilarityScore", "JensenShannonDistance")
+    suite = [(name, getattr(fidelity, name)()) for name in names]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = MetricSuite(suite).fit(*TABLES[:2]).evaluate(TABLES[2])
+        workers = distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, memory_limit="1GiB",
+            dashboard_address=None,
+        )  # fmt: skip
+        with workers, distributed.Client(workers):
+            fitted, sent, submit = MetricSuite(suite, on_error="raise"), [], DaskEngine.submit
+            monkeypatch.setattr(DaskEngine, "submit", lambda *a: sent.append(a[1]) or submit(*a))
+            fitted.fit(*paths[:2])
+            os.kill(next(iter(workers.workers.values())).pid, signal.SIGKILL)
+            result = fitted.evaluate(paths[2])
+    assert len(sent) > 3 * 7  # each pass over a table in seven parts
+    for name in names:
+        assert result[name].to_dict() | {"seconds": 0} == expected[name].to_dict() | {"seconds": 0}

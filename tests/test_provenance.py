@@ -8,6 +8,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import polars
 import pytest
 import sklearn
 from sklearn.ensemble import RandomForestClassifier
@@ -153,7 +154,6 @@ def test_what_is_no_date_is_refused_before_the_work(suite, tables, date):
 
 
 def test_cells_have_one_hash_in_whatever_storage(tables, tmp_path):
-    polars = pytest.importorskip("polars")
     train = tables[0]
     schema = TableSchema.infer(train)
     train.to_csv(tmp_path / "a.csv", index=False)
@@ -239,7 +239,7 @@ def test_several_tables_have_hashes_and_kinds_of_their_own():
 
 def test_equal_dates_and_tables_give_the_same_page_and_paper(tables, tmp_path):
     suite = MetricSuite([("tv", TVComplement())])
-    for ending in ("html",):
+    for ending in ("html", "pdf"):
         paths = [tmp_path / f"{i}.{ending}" for i in range(2)]
         for path in paths:
             report(*tables, path, suite=suite, date=DATE, progress=False)

@@ -99,13 +99,18 @@ def test_suite_result_is_a_mapping(two_suites):
 
 def test_compare_goes_by_direction(two_suites):
     frame = two_suites[0].compare(two_suites[1])
-    assert frame["better"].to_dict() == {"up": "other", "down": "this", "mid": ""}
-    np.testing.assert_allclose(frame["difference"], [0.1, 1.0, 1.0])
+    assert frame["better"].to_dict() == {
+        **{"up": "other", "down": "this", "mid": ""},
+        "only here": "",
+    }
+    np.testing.assert_allclose(frame["difference"], [0.1, 1.0, 1.0, np.nan])
 
 
 def test_compare_with_a_missing_value(two_suites):
     lost = SuiteResult({"up": Result(float("nan"), tags=HIGH)})
-    assert two_suites[0].compare(lost)["better"].tolist() == [""]
+    frame = two_suites[0].compare(lost)
+    assert frame["better"].tolist() == ["", "", ""]
+    assert frame["other"].isna().all()  # rows that one side lacks are there
 
 
 def test_suite_result_round_trips(two_suites, tmp_path):

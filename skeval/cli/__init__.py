@@ -11,11 +11,21 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from skeval.cli import catalogue, reports, saved, schemas, scores
+from skeval.cli import catalogue, comparison, reports, saved, schemas, scores
 from skeval.cli.options import DEBUG, app, debugging, say
 from skeval.exceptions import MetricWarning, SkevalError
 
-__all__ = ["app", "catalogue", "main", "printed_warnings", "reports", "saved", "schemas", "scores"]
+__all__ = [
+    "app",
+    "catalogue",
+    "comparison",
+    "main",
+    "printed_warnings",
+    "reports",
+    "saved",
+    "schemas",
+    "scores",
+]
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from skeval.cli.options import say
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output
 from skeval.progress import shown
+from skeval.result import SuiteResult
 from skeval.tables.dialects import Dialect
 from skeval.tables.large import LargeTable, infer_kinds
 from skeval.tables.reading import PLAIN, read_table
@@ -92,6 +93,31 @@ def _read(
     return (train, further[0] if len(further) == 2 else None, further[-1]), known
 
 
+def read_candidates(
+    paths: list[Path], first: Any, known: Any, *, header: bool, dialect: Dialect = PLAIN
+) -> dict[str, Any]:
+    """Return synthetic tables by the names of their files, of which the first is read already."""
+    names = candidate_names(paths)
+    tables = [first]
+    for path in paths[1:]:
+        if is_large(path):
+            tables.append(source_of(path, "synthetic"))
+        elif path.is_dir():
+            tables.append(RelationalData.from_folder(path, known, header=header, dialect=dialect))
+        else:
+            tables.append(read_table(path, header=header, dialect=dialect))
+    return dict(zip(names, tables, strict=True))
+
+
+def candidate_names(paths: list[Path]) -> list[str]:
+    """Return the names of files without their endings, or whole where two are the same."""
+    stems = [path.name.split(".")[0] for path in paths]
+    names = stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise InvalidParameterError(f"the same synthetic table twice: {', '.join(twice)}.")
+    return names
+
+
 def _holds_tables(path: Path) -> bool:
     return path.is_dir() and not is_large(path)
 
@@ -111,12 +137,17 @@ def kinds_of(train: Any, known: Any) -> dict[str, ColumnReason]:
     }
 
 
-def say_kinds(train: Any, known: Any) -> None:
+def say_kinds(result: SuiteResult) -> None:
     """Say in a line how many columns are of which kind, and which kinds are in doubt."""
-    kinds = kinds_of(train, known)
-    counted = Counter(reason.kind for reason in kinds.values())
-    counts = ", ".join(f"{n} {kind}" for kind, n in counted.most_common())
-    doubts = [f"{name} is {one.kind} ({one.doubt})" for name, one in kinds.items() if one.doubt]
+    if result.provenance is None:
+        return
+    columns = result.provenance.columns
+    counts = ", ".join(f"{n} {kind}" for kind, n in Counter(c.kind for c in columns).most_common())
+    doubts = [
+        f"{f'{one.table}.' if one.table else ''}{one.column} is {one.kind} ({one.doubt})"
+        for one in columns
+        if one.doubt
+    ]
     more = f"; and {len(doubts) - _MOST_DOUBTS} more" if len(doubts) > _MOST_DOUBTS else ""
     said = "; ".join(doubts[:_MOST_DOUBTS]) + more
     doubt = f" In doubt: {said}. skeval schema writes the kinds to edit." if doubts else ""
@@ -125,7 +156,9 @@ def say_kinds(train: Any, known: Any) -> None:
 
 def files_by_role(paths: list[Path]) -> dict[str, Path]:
     """Return the files of the tables by role; folders are known by their tables alone."""
-    roles = ("train", "synthetic") if len(paths) == 2 else ("train", "holdout", "synthetic")
+    roles = ["train", "synthetic"] if len(paths) == 2 else ["train", "holdout", "synthetic"]
+    if len(paths) > 3:
+        roles = ["train", "holdout", *candidate_names(paths[2:])]
     return {} if any(map(Path.is_dir, paths)) else dict(zip(roles, paths, strict=True))
 
 
@@ -140,7 +173,8 @@ def check_of_one_table(known: Any, **columns: str | None) -> None:
 
 def check_named(train: Any, **columns: str | None) -> None:
     """Refuse options that name no column, where no metric may do so."""
-    names = [] if isinstance(train, RelationalData) else [str(name) for name in train]
+    table = train.names if isinstance(train, TableSource) else train
+    names = [] if isinstance(train, RelationalData) else [str(name) for name in table]
     for option, name in columns.items():
         if names and name is not None and name not in names:
             raise InvalidParameterError(f"--{option} names {name}, which is no column of train.")

@@ -24,6 +24,7 @@ from skeval.cli.inputs import (
     check_paths,
     dialect_of,
     files_by_role,
+    read_candidates,
     read_tables,
     say_kinds,
 )
@@ -88,9 +89,15 @@ def report(
     gate, dialect = policy_of(fail_on, require, policy, junit), dialect_of(sep, encoding, decimal)
     if gate is not None:
         check_policy(gate, _suite_of(tables, target, sensitive, seed))
-    read, known = read_tables(tables, schema, header=header, dialect=dialect)
+    # from four tables on, all behind the holdout are candidates
+    read, known = read_tables(tables[:3], schema, header=header, dialect=dialect)
     check_of_one_table(known, target=target, sensitive=sensitive)
-    check_named(read[0], target=target, sensitive=sensitive)
+    check_named(read[0], sensitive=sensitive)
+    if len(tables) > 3:
+        read = (
+            *read[:2],
+            read_candidates(tables[2:], read[2], known, header=header, dialect=dialect),
+        )
     _write_report(
         read,
         output,
@@ -114,7 +121,7 @@ def demo(
     output: Annotated[Path, typer.Option(*OUTPUT, help="Where to write.")] = Path(
         "skeval-demo.pdf"
     ),
-    rows: Annotated[int, typer.Option(help="Number of flights to use.", min=100)] = 20_000,
+    rows: Annotated[int, typer.Option(help="Number of flights to use.", min=100)] = 10_000,
     seed: Seed = 0,
 ) -> None:
     """Write a report of real flights, half of them held out, and a copula fitted on the rest."""
@@ -155,12 +162,14 @@ def _write_report(
     junit: Path | None = None,
     **settings: Any,
 ) -> None:
+    from skeval.comparison import Comparison
     from skeval.report import report as write_report
     from skeval.verdict import summary
 
     result = write_report(*tables, output, progress="lines", **settings)
-    write_junit(gate, result, junit)
-    say_kinds(tables[0], settings.get("schema"))
-    say(summary(result))
+    results = dict(result) if isinstance(result, Comparison) else {"": result}
+    write_junit(gate, results, junit)
+    say_kinds(next(iter(results.values())))
+    say(result.sentence if isinstance(result, Comparison) else summary(result))
     say(f"Report: {output}")
-    enforce(gate, result)
+    enforce(gate, results)

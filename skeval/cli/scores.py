@@ -1,4 +1,4 @@
-"""Commands that print and save scores: `evaluate` and `compare`."""
+"""The command that prints and saves scores: `evaluate`."""
 
 from __future__ import annotations
 
@@ -48,7 +48,6 @@ from skeval.cli.options import (
     debugging,
     say,
 )
-from skeval.cli.saved import read_results
 from skeval.cli.tables import show, table_of
 from skeval.cli.words import in_words
 from skeval.files import replacing
@@ -100,8 +99,6 @@ def evaluate(
     date: DateOption = None,
 ) -> None:
     """Print the scores of a synthetic table, and save them."""
-    from skeval.verdict import summary
-
     if output is not None:
         check_paths(output, tuple(_WRITERS), "scores", [*tables, schema, policy])
     gate, dialect = policy_of(fail_on, require, policy, junit), dialect_of(sep, encoding, decimal)
@@ -115,7 +112,7 @@ def evaluate(
         check_policy(gate, made())
     (train, holdout, synthetic), known = read_tables(tables, schema, header=header, dialect=dialect)
     check_of_one_table(known, target=target, sensitive=sensitive)
-    check_named(train, target=target, sensitive=sensitive)
+    check_named(train, sensitive=sensitive)
     measured = made(known if isinstance(known, RelationalSchema) else None)
     on_error = "raise" if debugging() else "warn"
     check_policy(gate, measured)
@@ -129,14 +126,20 @@ def evaluate(
     if output is not None:  # before they are printed: whatever goes wrong there, they are kept
         with replacing(output) as temporary:
             temporary.write_text(_WRITERS[output.suffix.lower()](result), encoding="utf-8")
-    write_junit(gate, result, junit)
+    write_junit(gate, {"": result}, junit)
     print_scores(result)
-    say_kinds(train, known)
+    say_kinds(result)
+    _say_verdict(result, output)
+    enforce(gate, {"": result})
+
+
+def _say_verdict(result: SuiteResult, output: Path | None) -> None:
+    from skeval.verdict import summary
+
     if sentence := summary(result):
         say(sentence)
     if output is not None:
         say(f"Saved: {output}")
-    enforce(gate, result)
 
 
 def _preset(
@@ -157,20 +160,6 @@ def _preset(
         n_jobs=-1,
         schema=relations,
     )
-
-
-@app.command()
-def compare(
-    first: Annotated[Path, typer.Argument(help="What `evaluate -o scores.json` saved.")],
-    second: Annotated[Path, typer.Argument(help="The same of another synthetic table.")],
-) -> None:
-    """Set the scores of two synthetic tables side by side."""
-    frame = read_results(first).compare(read_results(second))
-    names = {"this": escape(first.stem), "other": escape(second.stem), "": ""}
-    table = table_of("metric", names["this"], names["other"], "difference", "better")
-    for row in frame.itertuples():
-        table.add_row(escape(str(row.Index)), *(f"{x:.4g}" for x in row[1:4]), names[row.better])
-    show(table)
 
 
 def print_scores(result: SuiteResult) -> None:

@@ -1,4 +1,4 @@
-"""A report as one web page that needs nothing else: no network, no script, no other file."""
+"""A report as one web page that needs nothing else: no network, no other file."""
 
 from __future__ import annotations
 
@@ -6,75 +6,24 @@ import base64
 import io
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
-from string import Template
 from urllib.parse import quote
 
-from skeval.formatting import number, shown_interval
+from skeval.formatting import as_float, number, shown_interval
 from skeval.reporting.decision import titles_of
 from skeval.reporting.displays.distributions import PairDisplay
 from skeval.reporting.displays.values import band_of, comparable, scale_of
 from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.layout import Item
+from skeval.reporting.page import Cell, embedded, page, table, text_cell
 from skeval.reporting.parts import Grid, Listed, Part, Words
 from skeval.reporting.sections import HOW_TO_READ, TABLE_HEADS, Plan, Section
 from skeval.reporting.text import evidence, finding
-from skeval.reporting.theme import ALARM, COLOURS, FAINT, FONT, GREY, INK
+from skeval.reporting.theme import COLOURS, FAINT
 from skeval.result import Result, SuiteResult
 from skeval.verdict import is_shifted, summary
-
-_STYLE = Template("""
-:root { color: $ink; font: 16px/1.5 system-ui, sans-serif; }
-body { margin: 0 auto; max-width: 72rem; padding: 2rem 1.5rem 4rem; overflow-wrap: anywhere; }
-h1 { font-size: 2rem; line-height: 1.2; margin: 0 0 .25rem; }
-h2 { border-top: 1px solid $faint; font-size: 1.35rem; margin: 3rem 0 .5rem; padding-top: 1.5rem; }
-h3 { font-size: 1.05rem; margin: 1.5rem 0 .25rem; }
-.quiet, figcaption small { color: $grey; }
-.lead { font-size: 1.1rem; }
-nav ul { columns: 2; list-style: none; padding: 0; }
-a { color: $train; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; }
-th, td { border-bottom: 1px solid $faint; padding: .4rem .6rem; }
-th, td { text-align: left; vertical-align: top; }
-thead th { color: $grey; font-size: .8rem; white-space: nowrap; }
-td.n { text-align: right; white-space: nowrap; }
-tbody th small { color: $grey; display: block; font-weight: normal; }
-.alarm { color: $alarm; font-weight: bold; }
-.grid { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fill, minmax(19rem, 1fr)); }
-.pairs { grid-template-columns: repeat(auto-fill, minmax(24rem, 1fr)); }
-figure { margin: 0; }
-figcaption { font-weight: 600; } figcaption small { display: block; font-weight: normal; }
-figure svg, figure img { height: auto; max-width: 100%; }
-.form { display: grid; grid-template-columns: 1fr 1fr; }
-.form div { border: 1px solid $faint; color: $grey; font-size: .8rem; height: 4rem; }
-.form div { padding: .4rem; }
-.key span { margin-right: 1.5rem; }
-.key i { display: inline-block; height: .7em; margin-right: .4em; width: 1.4em; }
-""").substitute(ink=INK, faint=FAINT, grey=GREY, alarm=ALARM, train=COLOURS["train"])
-
-_PAGE = Template("""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="skeval">
-<title>$title</title>
-<style>$style</style>
-</head>
-<body>
-<header>
-<h1>$title</h1>
-<p class="quiet">$sizes</p>
-</header>
-<main>
-$body
-</main>
-</body>
-</html>
-""")
 
 
 class HTMLRenderer(FileRenderer):
@@ -90,6 +39,11 @@ class HTMLRenderer(FileRenderer):
         As for :class:`PDFRenderer`.
     progress : callable, optional
         Called as ``progress(section, n_done, n_total)`` when a section is drawn.
+
+    See Also
+    --------
+    PDFRenderer : On paper.
+    FigureRenderer : Loose figures.
 
     Examples
     --------
@@ -111,12 +65,7 @@ class HTMLRenderer(FileRenderer):
         for done, section in enumerate(content.sections, start=1):
             parts.append(_scores(content) if section.name == "scores" else _section(section))
             self._report(section.key, done, content)
-        return _PAGE.substitute(
-            title=escape(self.title),
-            style=_STYLE,
-            sizes=escape(content.sizes()),
-            body="\n".join(parts),
-        )
+        return page(self.title, content.sizes(), "\n".join(parts))
 
 
 def _scores(content: Plan) -> str:
@@ -160,29 +109,30 @@ def _listed(title: str, texts: Sequence[str]) -> str:
 
 
 def _table(suite_result: SuiteResult) -> str:
-    head = "".join(f'<th scope="col">{text}</th>' for text in TABLE_HEADS)
     alarms, shifted = suite_result.verdict().alarms, is_shifted(suite_result)
     titles = titles_of(suite_result)
-    rows = "\n".join(
+    rows = [
         _row(name, titles[name], result, name in alarms, shifted)
         for name, result in suite_result.items()
         if not result.error
-    )
-    table = f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>"
-    return f'<div class="wide">\n<table>\n{table}\n</table>\n</div>'
+    ]
+    return table(TABLE_HEADS, rows)
 
 
-def _row(name: str, title: str, result: Result, alarm: bool, shifted: bool) -> str:
-    kind, said = "n alarm" if alarm else "n", finding(result, alarm, shifted)
-    interval = shown_interval(band_of(result))
+def _row(name: str, title: str, result: Result, alarm: bool, shifted: bool) -> list[Cell]:
+    said, band = finding(result, alarm, shifted), band_of(result)
     direction = result.tags.direction if result.tags is not None else ""
-    return (
-        f'<tr><th scope="row">{escape(title)}<small>{escape(name)}: {escape(said)}</small></th>'
-        f"<td>{_strip(result)}</td>"
-        f'<td class="{kind}">{number(result.value)}</td><td class="n">{interval}</td>'
-        f'<td class="n">{number(result.baseline)}</td><td>{escape(direction)}</td>'
-        f"<td>{escape(evidence(result))}</td></tr>"
-    )
+    low, high = scale_of(result)
+    place = (comparable(result) - low) / (high - low)
+    return [
+        Cell(f"{escape(title)}<small>{escape(name)}: {escape(said)}</small>", title),
+        Cell(_strip(result), float(place)),
+        Cell(number(result.value), as_float(result.value), "n alarm" if alarm else "n"),
+        Cell(shown_interval(band), as_float(band[0] if band else None), "n"),
+        Cell(number(result.baseline), as_float(result.baseline), "n"),
+        text_cell(direction, "one"),
+        text_cell(evidence(result)),
+    ]
 
 
 def _strip(result: Result, width: float = 120.0) -> str:
@@ -208,7 +158,7 @@ def _strip(result: Result, width: float = 120.0) -> str:
 
 
 def _section(section: Section) -> str:
-    figures = "\n".join(_figure(item) for item in section.items)
+    figures = "\n".join(drawn(item) for item in section.items)
     if section.layout.grid:
         figures = f'<div class="{section.layout.grid}">\n{figures}\n</div>'
     key = ""
@@ -220,11 +170,11 @@ def _section(section: Section) -> str:
     return (
         f'<section id="{escape(_anchor(section))}">\n<h2>{escape(section.heading)}</h2>\n'
         f"{_paragraph(section.intro, 'quiet') if section.intro else ''}\n"
-        f"{_written(section.parts)}\n{key}\n{figures}\n</section>"
+        f"{written(section.parts)}\n{key}\n{figures}\n</section>"
     )
 
 
-def _written(parts: Sequence[Part]) -> str:
+def written(parts: Iterable[Part]) -> str:
     """Return words, lists, tables and forms."""
     texts = []
     for part in parts:
@@ -241,14 +191,12 @@ def _written(parts: Sequence[Part]) -> str:
 
 
 def _grid(grid: Grid) -> str:
-    head = "".join(f'<th scope="col">{escape(text)}</th>' for text in grid.heads)
-    rows = "\n".join(_grid_row(grid, row, i in grid.alarms) for i, row in enumerate(grid.rows))
-    table = f"{f'<thead><tr>{head}</tr></thead>' if head else ''}\n<tbody>\n{rows}\n</tbody>"
+    rows = [_grid_row(grid, row, i in grid.alarms) for i, row in enumerate(grid.rows)]
     title = f"<h3>{escape(grid.title)}</h3>\n" if grid.title else ""
-    return f'{title}<div class="wide">\n<table class="text">\n{table}\n</table>\n</div>'
+    return title + table(grid.heads or ("",) * len(grid.widths), rows, "text")
 
 
-def _grid_row(grid: Grid, row: Sequence[str], alarm: bool) -> str:
+def _grid_row(grid: Grid, row: Sequence[str], alarm: bool) -> list[Cell]:
     cells = []
     for k, text in enumerate(row):
         first, *others = (escape(line) for line in text.split("\n"))
@@ -257,35 +205,23 @@ def _grid_row(grid: Grid, row: Sequence[str], alarm: bool) -> str:
         # what an alarm marks: the verdict, which is last, or stands below the name
         if alarm and k == (len(row) - 1 if grid.heads else 0):
             kinds.append("alarm")
-        kind = f' class="{" ".join(kinds)}"' if kinds else ""
-        tag, scope = ("th", ' scope="row"') if k == 0 else ("td", "")
-        cells.append(f"<{tag}{scope}{kind}>{first}{small}</{tag}>")
-    return f"<tr>{''.join(cells)}</tr>"
+        cells.append(Cell(first + small, None, " ".join(kinds)))
+    return cells
 
 
-def _figure(item: Item) -> str:
+def drawn(item: Item) -> str:
     """Return a figure: drawn as lines, or as points where it is dense."""
     label, buffer = escape(item.heading), io.BytesIO()
     dense = isinstance(item.display, PairDisplay)
     save(item.display.untitled(), buffer, "png" if dense else "svg")
     if dense:
         content = base64.b64encode(buffer.getvalue()).decode("ascii")
-        drawn = f'<img alt="{label}" src="data:image/png;base64,{content}">'
+        picture = f'<img alt="{label}" src="data:image/png;base64,{content}">'
     else:
-        drawn = _embedded(buffer.getvalue().decode("utf-8"), label)
+        picture = embedded(buffer.getvalue().decode("utf-8"), label)
     lines = escape(item.caption).replace("\n", "<br>")
     caption = f"<figcaption>{label}<small>{lines}</small></figcaption>"
-    return f"<figure>\n{caption}\n{drawn}\n</figure>"
-
-
-def _embedded(svg: str, label: str) -> str:
-    """Return a drawing as an element of the page: no prologue, no names that would clash."""
-    text = svg[svg.index("<svg ") :]
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    text = re.sub(r'<g id="[^"]*"', "<g", text)
-    # Verdana has nearly the widths of the font that the figure was laid out with
-    text = text.replace(f"'{FONT}'", f"'{FONT}', Verdana, sans-serif")
-    return text.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1).strip()
+    return f"<figure>\n{caption}\n{picture}\n</figure>"
 
 
 def scores_table(suite_result: SuiteResult) -> str:

@@ -11,6 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from skeval.files import replacing
 from skeval.formatting import number, shown_interval
 from skeval.reporting.decision import DecisionPage, titles_of
 from skeval.reporting.displays.values import band_of, scale_of, strip
@@ -21,6 +22,7 @@ from skeval.reporting.layout import (
     MM,
     TOP,
     Block,
+    Item,
     Page,
     legend,
     paged,
@@ -67,6 +69,11 @@ class PDFRenderer(FileRenderer):
         `sign_off`; all otherwise.
     progress : callable, optional
         Called as ``progress(section, n_done, n_total)`` when a section is drawn.
+
+    See Also
+    --------
+    HTMLRenderer : One page, in a browser.
+    FigureRenderer : Loose figures.
 
     Examples
     --------
@@ -170,7 +177,9 @@ def draw_pages(plan: Plan, title: str) -> Iterator[tuple[list[str], Page]]:
         yield list(dict.fromkeys(block.section for *_, block in placed)), page
 
 
-def draw_decision_page(suite_result: SuiteResult, title: str = "Decision page") -> Figure:
+def draw_decision_page(
+    suite_result: SuiteResult, title: str = "Decision page", *, figure: Figure | None = None
+) -> Figure:
     """Draw the first page of a report alone.
 
     Parameters
@@ -179,6 +188,8 @@ def draw_decision_page(suite_result: SuiteResult, title: str = "Decision page") 
         Of any suite, live or from JSON.
     title : str, default="Decision page"
         Above it.
+    figure : Figure, optional
+        To draw on, as ``plt.figure()``; a new one otherwise.
 
     Returns
     -------
@@ -193,13 +204,57 @@ def draw_decision_page(suite_result: SuiteResult, title: str = "Decision page") 
     [8.3, 11.7]
     """
     with theme():
-        page = Page()
+        page = Page(figure)
         written = _written(DecisionPage.of(suite_result).parts())
         for y, height, block in paged([*_lines(title, 20.0, after=4.0, weight="bold"), *written])[
             0
         ]:
             block.draw(page, y, height)
     return page.figure
+
+
+def write_paper(path: Path, title: str, sizes: str, content: Iterable[Part | Item]) -> Path:
+    """Write words, tables and figures of one panel as a PDF, from top to bottom.
+
+    Parameters
+    ----------
+    path : Path
+        Replaced only when the paper is complete.
+    title, sizes : str
+        Above it.
+    content : iterable of parts and items
+        In their order.
+    """
+    from matplotlib.backends.backend_pdf import PdfPages
+
+    about = {"Title": title, "Author": "skeval", "CreationDate": None}
+    with replacing(path) as temporary, theme(), PdfPages(temporary, metadata=about) as pdf:
+        blocks = [
+            *_lines(title, 20.0, after=2.0, weight="bold"),
+            *_lines(sizes, 9.0, after=3.0, color=GREY),
+        ]
+        for one in content:
+            blocks.extend([_small(one)] if isinstance(one, Item) else _written([one]))
+        pages = paged(blocks)
+        for n, placed in enumerate(pages, start=1):
+            page = Page()
+            for y, height, block in placed:
+                block.draw(page, y, height)
+            page.footer(title, n, len(pages))
+            pdf.savefig(page.figure)
+    return path
+
+
+def _small(item: Item) -> Block:
+    """Return a figure of one panel with its heading, smaller than the page is wide."""
+    below = 12.0 + paragraph_height(item.caption, WIDTH, 8.0)
+
+    def draw(page: Page, y: float, height: float) -> None:
+        page.text(MARGIN, y + 6.5, item.heading, 10.0, weight="bold")
+        page.paragraph(MARGIN, y + 8.5, item.caption, WIDTH, 8.0, color=GREY)
+        item.display.draw([page.axes(MARGIN + 12.0, y + below, 110.0, 56.0)])
+
+    return Block(below + 72.0, draw)
 
 
 def _blocks(plan: Plan, title: str, numbers: Mapping[str, int]) -> Iterator[Block]:

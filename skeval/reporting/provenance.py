@@ -32,7 +32,7 @@ def provenance_parts(suite_result: SuiteResult) -> tuple[Part, ...]:
     heads = ("Column", "Kind", "Why", "Doubt")
     return (
         Grid((), tuple(_facts(provenance)), (0.25, 0.75), title="Evaluation"),
-        Grid(("Table", "Rows", "SHA-256"), _inputs(provenance), (0.25, 0.15, 0.6), title="Inputs"),
+        Grid(("Table", "Rows", "SHA-256"), _inputs(provenance), (0.2, 0.1, 0.7), title="Inputs"),
         Grid(heads, tuple(columns), (0.25, 0.15, 0.3, 0.3), title="Kinds of columns"),
         Grid(
             ("Name", "Made by"),
@@ -62,7 +62,7 @@ def _inputs(provenance: Provenance) -> tuple[tuple[str, ...], ...]:
             f"{one.role}: {one.file}" if one.file else one.role,
             f"{one.n_rows:,}"
             + (f", {one.n_measured:,} drawn" if one.n_measured < one.n_rows else ""),
-            " ".join(_hashes(one)) or "left out",
+            "\n".join(_hashes(one)) or "left out",
         )
         for one in provenance.inputs
     )

@@ -21,6 +21,7 @@ from skeval.parameters import (
 )
 from skeval.result import Result, undefined
 from skeval.stats.intervals import percentile_interval
+from skeval.stats.paired import Sampled
 from skeval.stats.roc import roc_curve
 from skeval.steps import models
 from skeval.steps.problem import Question, problem_of, rows_of_role
@@ -84,6 +85,16 @@ class _Transfer(ModelMetric):
         }
         interval, baseline = percentile_interval(score), float(on_real[0])
         return {"interval": interval, "baseline": baseline, "details": details}
+
+    def variation(self, context: Context, n_rows: int) -> Sampled | None:
+        """Return the score and its replicates over the tested rows, the same for all tables."""
+        _, training, tested = self._transfer()
+        if tested != models.HOLDOUT or not self.n_bootstrap:
+            return None
+        scoring = self._scoring(context)
+        scores = self._replicates(context, training, tested, scoring, self.n_bootstrap)
+        value, *replicates = scores.mean(axis=0)
+        return Sampled(float(value), np.array(replicates), "rows")
 
 
 class TSTR(_Transfer):

@@ -68,7 +68,11 @@ def test_names_are_text_not_markup(page: Checker) -> None:
 
 
 def test_it_needs_nothing_else(page: Checker) -> None:
-    assert not {tag for tag, _ in page.seen} & {"script", "link", "iframe", "base"}
+    tags = [tag for tag, _ in page.seen]
+    assert not set(tags) & {"link", "iframe", "base", "object", "form"}
+    assert tags.count("script") == 1
+    policy = next(a["content"] for t, a in page.seen if "http-equiv" in a)
+    assert "default-src 'none'" in (policy or "")
     for tag, attributes in page.seen:
         for key in ("src", "href", "xlink:href"):
             target = attributes.get(key) or ""

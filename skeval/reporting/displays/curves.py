@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -378,8 +378,8 @@ class ROCDisplay(Display):
 class ParetoDisplay(Display):
     """Candidates by two scores, the front of those that no other beats in both as steps.
 
-    Left of and below the steps lies what some candidate dominates. Names stand at the candidates on
-    the front; others are grey.
+    Left of and below the steps lies what some candidate dominates. Candidates that are not on the
+    front are grey.
 
     Parameters
     ----------
@@ -391,6 +391,8 @@ class ParetoDisplay(Display):
     low, high : DataFrame, optional
         Intervals in the form of `scores`, drawn as crosses; with them the front keeps whatever
         chance may have set behind, see :func:`~skeval.model_selection.pareto_front`.
+    named : {"front", "all"}, default="front"
+        Which candidates have their names beside them.
 
     Raises
     ------
@@ -417,7 +419,9 @@ class ParetoDisplay(Display):
         *,
         low: pd.DataFrame | None = None,
         high: pd.DataFrame | None = None,
+        named: Literal["front", "all"] = "front",
     ) -> None:
+        self.named = named
         self.x = x
         self.y = y
         points = points_of(scores, [x, y], "ParetoDisplay")
@@ -452,7 +456,7 @@ class ParetoDisplay(Display):
             rows = known[front == on_front]
             ax.plot(rows[self.x], rows[self.y], "o", color=colour, ms=size, lw=0, zorder=3)
         ax.margins(0.12)
-        self._names(ax, known[front])
+        self._names(ax, known if self.named == "all" else known[front])
         ax.set_xlabel(f"{self.x}, more is better")
         ax.set_ylabel(f"{self.y}, more is better")
 

@@ -1,0 +1,74 @@
+"""Scores of several tables on the command line, and candidates in one report."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from skeval import MetricSuite
+from skeval.cli import main
+from skeval.datasets import make_mixed
+from skeval.fidelity import TVComplement
+from skeval.privacy import ExactMatchShare
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["skeval", *map(str, arguments)])
+        code = 0
+        try:
+            main()
+        except SystemExit as ended:
+            code = ended.code or 0
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    return call
+
+
+@pytest.fixture
+def saved(run):
+    tables = [make_mixed(150, random_state=seed) for seed in range(4)]
+    suite = MetricSuite([("tv", TVComplement()), ("matches", ExactMatchShare())])
+    suite.fit(*tables[:2])
+    names = ("a.json", "b.json", "copies.json")
+    for name, table in zip(names, [*tables[2:], tables[0]], strict=True):
+        suite.evaluate(table).to_json(name)
+    return names
+
+
+def test_any_number_of_scores_are_compared(run, saved):
+    code, out, err = run("compare", *saved, "-o", "c.html")
+    assert code == 0
+    assert "a, b" in next(line for line in out.splitlines() if "matches" in line)
+    assert err.startswith("Not copies: a leak was found there.")
+    assert run("compare", *saved, "-o", "c.json")[0] == 0
+    assert run("compare", *saved, "-o", "c.pdf")[0] == 0
+
+
+def test_one_table_or_one_name_twice_is_refused(run, saved):
+    assert "two tables or more" in run("compare", saved[0])[2]
+    assert "the same synthetic table twice" in run("compare", saved[0], saved[0])[2]
+
+
+def test_a_row_that_one_file_lacks_is_named(run, saved):
+    train, synthetic = make_mixed(150, random_state=0), make_mixed(150, random_state=2)
+    MetricSuite([("tv", TVComplement())]).fit(train).evaluate(synthetic).to_json("few.json")
+    code, out, _ = run("compare", "a.json", "few.json")
+    assert code == 0
+    assert "not in few" in " ".join(out.split())
+
+
+@pytest.mark.slow
+def test_four_files_are_candidates_of_one_report(run):
+    names = ("train", "holdout", "one", "other")
+    for seed, name in enumerate(names):
+        make_mixed(80, random_state=seed).to_csv(f"{name}.csv", index=False)
+    code, _, err = run("report", *(f"{name}.csv" for name in names), "-o", "r.html")
+    assert code == 0
+    assert "one" in err
+    assert "other" in err

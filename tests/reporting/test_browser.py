@@ -1,0 +1,81 @@
+"""Pages in a real browser: nothing is fetched, nothing complained of, keys sort, a phone can read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from skeval import SuiteResult
+from tests.reporting.browser import Browser, browser_path
+
+pytestmark = pytest.mark.browser
+
+FIRST_COLUMN = """[...document.querySelectorAll("table.sortable")[0].tBodies[0].rows]
+.map((row) => row.cells[%d].dataset.v ?? row.cells[%d].textContent)"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = browser_path()
+    assert path, "no Chromium; install it, or name one in SKEVAL_BROWSER"
+    with Browser(path) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def path(odd: SuiteResult, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return odd.to_html(tmp_path_factory.mktemp("html") / "report.html")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_nothing_is_fetched_and_nothing_overflows(browser: Browser, path: Path, width: int) -> None:
+    browser.requests.clear()
+    browser.open(path, width)
+    assert {url.split(":")[0] for url in browser.requests} <= {"file", "data"}
+    assert set(browser.requests) - {u for u in browser.requests if u.startswith("data:")} == {
+        path.as_uri()
+    }
+    assert browser.messages == []
+    assert browser.value("document.documentElement.scrollWidth") <= width
+    beyond = """[...document.querySelectorAll("main *:not(svg *)")].filter((e) =>
+        e.getBoundingClientRect().right > innerWidth + 1).length"""
+    assert browser.value(beyond) == 0
+
+
+def test_columns_are_sorted_by_keys_alone(browser: Browser, path: Path) -> None:
+    browser.open(path, 1280)
+    heads = browser.value(
+        '[...document.querySelectorAll("table.sortable")[0].tHead.rows[0].cells]'
+        ".map((head) => head.textContent)"
+    )
+    place = heads.index("Value")
+    script = FIRST_COLUMN % (place, place)
+    before = browser.value(script)
+    browser.value(f'document.querySelectorAll("table.sortable thead button")[{place - 1}].focus()')
+    browser.press("Tab", 9)
+    assert browser.value("document.activeElement.textContent") == "Value"
+    browser.press("Enter", 13, "\r")
+    known = [float(value) for value in browser.value(script) if value]
+    assert known == sorted(known)
+    assert known != [float(value) for value in before if value]
+    state = f'document.querySelectorAll("table.sortable thead th")[{place}].ariaSort'
+    assert browser.value(state) == "ascending"
+    browser.press("Enter", 13, "\r")
+    assert [float(value) for value in browser.value(script) if value] == known[::-1]
+    assert browser.value(state) == "descending"
+    assert browser.messages == []
+
+
+def test_no_other_script_runs(browser: Browser, path: Path, tmp_path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    hostile = tmp_path / "hostile.html"
+    hostile.write_text(
+        text.replace("<main>", '<main><script>document.title = "run"</script>', 1),
+        encoding="utf-8",
+    )
+    browser.open(hostile, 800)
+    assert browser.value("document.title") != "run"
+    assert any("Content Security Policy" in message for message in browser.messages)
+    browser.messages.clear()
