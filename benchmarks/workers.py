@@ -93,7 +93,7 @@ def on_workers(
     """The same on a cluster of so many processes, whole and in parts; then a score and refits."""
     with (
         LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None,
+            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0",
             memory_limit=limit,
         ) as cluster,
         Client(cluster) as client,

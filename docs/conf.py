@@ -32,7 +32,7 @@ templates_path = ["_templates"]
 default_role = "code"
 nitpicky = True
 nitpick_ignore_regex = [
-    (r"py:.*", r"(pandas|scipy|sklearn)\..*"),  # no inventories are fetched
+    (r"py:.*", r"(joblib|pandas|scipy|sklearn)\..*"),  # no inventories are fetched
     # inside, and named for those who read the source
     (
         r"py:.*",
@@ -43,7 +43,7 @@ nitpick_ignore_regex = [
 
 # The reference: pages from __all__ (docs/_ext), one page a name (autosummary).
 api_package = "skeval"
-api_modules = ["datasets", "exceptions", "parameters"]
+api_modules = ["datasets", "exceptions", "parameters", "provenance"]
 autodoc_typehints = "none"  # the Parameters sections name the types
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False  # the templates list them
@@ -66,6 +66,7 @@ sphinx_gallery_conf = {
 
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
+html_css_files = ["skeval.css"]
 html_title = f"skeval {version}"
 html_show_sourcelink = False
 html_theme_options = {

@@ -11,6 +11,7 @@ in it. Which test sees that, what does it say about where the leak is, and what 
 # The release
 # -----------
 # 1,000 flights are train, 1,000 are held out before anything is fitted.
+import textwrap
 import warnings
 
 import matplotlib.pyplot as plt
@@ -37,7 +38,7 @@ release = SequentialCART(min_samples_leaf=2, random_state=0).fit(train).sample(l
 # The verdict is of all tests at once: at most one clean table in twenty has any alarm. It says
 # which columns bring synthetic rows near to train rows.
 screens = make_suite("screens").fit(train, holdout)
-print(screens.evaluate(release).verdict().sentence)
+print(textwrap.fill(screens.evaluate(release).verdict().sentence, 80))
 
 # %%
 # Mended, or not

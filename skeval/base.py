@@ -69,6 +69,11 @@ class Metric(BaseEstimator):
         The real tables, and what was computed of them. A fitted metric holds real rows; pickling
         drops them unless ``context_.remember_rows`` is set.
 
+    See Also
+    --------
+    check_metric : Whether a metric keeps the contract.
+    shared : Work that metrics have in common.
+
     Notes
     -----
     Where a holdout is given, the baseline is the same metric with holdout rows in the synthetic

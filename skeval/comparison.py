@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -18,6 +18,9 @@ from skeval.formatting import as_float
 from skeval.overall import OverallScore
 from skeval.result import SCHEMA_VERSION, Result, SuiteResult
 from skeval.stats.paired import Ends, Sampled, independent_interval, paired_interval
+
+if TYPE_CHECKING:
+    from skeval.reporting import Display
 
 LEVEL = 0.95
 PAIRED, INDEPENDENT, NO_INTERVAL = "paired", "independent", "none"
@@ -295,10 +298,35 @@ class Comparison(Mapping[str, SuiteResult]):
             yield f"Not compared in all tables: {', '.join(untold)}."
         yield from self.caveats()
 
-    def _repr_html_(self) -> str:
-        from skeval.reporting.comparison import comparison_body
+    def plot(self, ax: Any = None) -> Display:
+        """Draw the tables by two facets, privacy and utility where there are both.
 
-        return comparison_body(self)
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; a new figure if None.
+
+        Returns
+        -------
+        Display
+            With `ax_` and `figure_`.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there are scores of one facet only.
+        """
+        from skeval.reporting.comparison import pareto_of
+
+        display = pareto_of(self)
+        if display is None:
+            raise InvalidParameterError("Comparison.plot: there are scores of one facet only.")
+        return display.plot(ax)
+
+    def _repr_html_(self) -> str:
+        from skeval.reporting.comparison import comparison_lead
+
+        return comparison_lead(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain lists, dicts, strings and numbers."""

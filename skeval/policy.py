@@ -7,6 +7,7 @@ import math
 import operator
 import re
 import tomllib
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ FAIL_ON = ("leak", "fact")
 FIELDS = ("value", "baseline", "low", "high", "diff_low", "diff_high", "p_value", "p_adjusted")
 _NO_LEAK = "no leak found"
 _LONGEST = 500  # characters of a requirement
+_MOST_BITS = 1000  # of whole numbers, more than which no float holds
 _QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"|`([^`]+)`")
 # "column_shapes/ks_complement" is a name; "low / high" a quotient
 _SLASHED = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:/[A-Za-z_]\w*)+")
@@ -105,7 +107,9 @@ class Requirement:
             raise InvalidParameterError(f"a requirement is a text of at most {_LONGEST} letters.")
         try:
             spelled = _SLASHED.sub(self._placed, _QUOTED.sub(self._placed, text))
-            tree = ast.parse(spelled.strip(), mode="eval").body
+            with warnings.catch_warnings():  # such as of "1if", which is no requirement either
+                warnings.simplefilter("error", SyntaxWarning)
+                tree = ast.parse(spelled.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise InvalidParameterError(f"{text!r} is no requirement. {_HOW}.") from error
         self._tree = tree
@@ -142,7 +146,7 @@ class Requirement:
                     f"{self.text!r}: a result has no {node.attr}; it has {', '.join(FIELDS)}."
                 )
             names.append(self._names.get(node.value.id, node.value.id))
-        elif not (isinstance(node, ast.Constant) and type(node.value) in (int, float)):
+        elif not (isinstance(node, ast.Constant) and _is_number(node.value)):
             raise InvalidParameterError(f"{self.text!r} is no requirement. {_HOW}.")
 
     def judge(self, results: SuiteResult) -> Outcome:
@@ -406,6 +410,10 @@ def failed_metrics(results: SuiteResult) -> list[str]:
         for name, result in results.items()
         if any(isinstance(warning, MetricFailedWarning) for warning in result.warnings)
     ]
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is float or (type(value) is int and value.bit_length() < _MOST_BITS)
 
 
 def _failures(results: SuiteResult) -> Outcome:

@@ -27,6 +27,18 @@ from skeval.tables.reading import read_table
 from skeval.tables.reasons import column_reasons
 from skeval.tables.schema import TableSchema, read_column
 
+__all__ = [
+    "ColumnRecord",
+    "InputRecord",
+    "Provenance",
+    "constructor",
+    "hash_of_cells",
+    "hash_of_file",
+    "rebuilt",
+    "stamp",
+    "verify",
+]
+
 EPOCH = "SOURCE_DATE_EPOCH"
 SAME_BYTES, SAME_CELLS, DIFFERENT = "the same bytes", "the same cells", "not among the inputs"
 Date = dt.date | str | None

@@ -49,6 +49,10 @@ class ReportColumns:
         How many pairs are drawn: half those that agree least, half those that are most strongly
         associated in train.
 
+    See Also
+    --------
+    report : It takes them.
+
     Examples
     --------
     >>> from skeval import ReportColumns
@@ -157,6 +161,11 @@ def report(
         If parameters or tables cannot be used, or `path` has another ending.
     OSError
         If `path` cannot be written; this is found before the work.
+
+    See Also
+    --------
+    make_suite : The same numbers, as a result.
+    SuiteResult.to_pdf : The report of any suite.
 
     Examples
     --------

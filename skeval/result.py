@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -12,15 +12,21 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from skeval import exceptions
 from skeval.exceptions import (
     DegenerateInputWarning,
     InvalidParameterError,
     MetricWarning,
     NothingToMeasureWarning,
 )
-from skeval.files import replacing
-from skeval.formatting import as_float, printable
+from skeval.formatting import as_float
+from skeval.json_content import (
+    named_warnings,
+    no_formula,
+    plain_json,
+    rebuilt_warnings,
+    without_controls,
+    write_json,
+)
 from skeval.parameters import Scaling
 from skeval.properties import property_details, property_scores
 from skeval.provenance import Provenance
@@ -67,8 +73,8 @@ class MetricTags:
     scaling : {"counts", "sorted runs", "neighbours", "sampled"}, default="sampled"
         What is done with tables that need not fit in memory: "counts" are added up and "sorted
         runs" merged over all rows, a column or a few at a time; "neighbours" are looked for among
-        all rows where these fit in memory; otherwise a seeded sample is measured, and the result
-        says so.
+        all rows, in parts where these do not fit in memory; otherwise a seeded sample is measured,
+        and the result says so.
 
     Raises
     ------
@@ -181,6 +187,10 @@ class Result:
     table : str
         Of several tables, the one that was measured; empty where there is one only, or all were.
 
+    See Also
+    --------
+    SuiteResult : The results of many metrics.
+
     Examples
     --------
     >>> from skeval import Result
@@ -251,10 +261,10 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain lists, dicts, strings and numbers; nan is None."""
         content = {item.name: getattr(self, item.name) for item in fields(self)}
-        content["warnings"] = _named(self.warnings)
+        content["warnings"] = named_warnings(self.warnings)
         content["tags"] = self.tags.to_dict() if self.tags else None
         content["contrast"] = self.contrast.to_dict() if self.contrast else None
-        plain: dict[str, Any] = _plain(content)
+        plain: dict[str, Any] = plain_json(content)
         return plain
 
     @classmethod
@@ -276,7 +286,7 @@ class Result:
                 for name in _NUMBERS
             },
             "value": as_float(content["value"]),
-            "warnings": _rebuilt(content["warnings"]),
+            "warnings": rebuilt_warnings(content["warnings"]),
             "tags": MetricTags.from_dict(tags) if tags else None,
             "contrast": Contrast.from_dict(contrast) if contrast else None,
         }
@@ -284,7 +294,7 @@ class Result:
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the JSON text, and write it to `path` if given."""
-        return _write_json(self.to_dict(), path)
+        return write_json(self.to_dict(), path)
 
     def display(self) -> Display:
         """Return the display that draws this result: `plot(ax=None)` and `frame()`."""
@@ -325,6 +335,11 @@ class SuiteResult(Mapping[str, Result]):
         Warnings about the tables themselves.
     provenance : Provenance, optional
         Version, parameters, seeds, inputs and kinds of columns, of results that a suite made.
+
+    See Also
+    --------
+    Result : Of one metric.
+    Verdict : What may be concluded of privacy.
 
     Examples
     --------
@@ -480,7 +495,8 @@ class SuiteResult(Mapping[str, Result]):
         -------
         DataFrame
             `table`, `what`, `metric`, `score`, `baseline`; see
-            :func:`~skeval.properties.property_details`. ``display(property)`` draws it.
+            :func:`~skeval.properties.property_details`. ``display(property)`` draws one of them,
+            :class:`~skeval.reporting.PropertyDisplay` all.
 
         Raises
         ------
@@ -573,8 +589,8 @@ class SuiteResult(Mapping[str, Result]):
             "provenance": self.provenance.to_dict() if self.provenance else None,
             "results": {name: {**r.to_dict(), "seconds": None} for name, r in self.items()},
             "sizes": self.sizes,
-            "notices": _named(self.notices),
-            "verdict": _plain(self.verdict().to_dict()),
+            "notices": named_warnings(self.notices),
+            "verdict": plain_json(self.verdict().to_dict()),
         }
 
     @classmethod
@@ -584,13 +600,13 @@ class SuiteResult(Mapping[str, Result]):
         return cls(
             {name: Result.from_dict(result) for name, result in content["results"].items()},
             sizes=content["sizes"],
-            notices=_rebuilt(content["notices"]),
+            notices=rebuilt_warnings(content["notices"]),
             provenance=Provenance.from_dict(provenance) if provenance else None,
         )
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the JSON text, and write it to `path` if given."""
-        return _write_json(self.to_dict(), path)
+        return write_json(self.to_dict(), path)
 
     @classmethod
     def from_json(cls, path: str | Path) -> SuiteResult:
@@ -605,7 +621,7 @@ class SuiteResult(Mapping[str, Result]):
             If the file holds no such results, or those of another version of the schema.
         """
         try:
-            content = _printable(json.loads(Path(path).read_text(encoding="utf-8")))
+            content = without_controls(json.loads(Path(path).read_text(encoding="utf-8")))
             version = content["schema_version"]
         except _FOREIGN as error:
             raise InvalidParameterError(_NO_SCORES.format(path)) from error
@@ -615,7 +631,7 @@ class SuiteResult(Mapping[str, Result]):
                 f"version {SCHEMA_VERSION}. Take the skeval that wrote it, or evaluate again."
             )
         try:
-            named = {_no_formula(name): one for name, one in content["results"].items()}
+            named = {no_formula(name): one for name, one in content["results"].items()}
             return cls.from_dict({**content, "results": named})
         except _FOREIGN as error:
             raise InvalidParameterError(_NO_SCORES.format(path)) from error
@@ -687,56 +703,3 @@ def mean_of_columns(
         },
         warnings=warnings,
     )
-
-
-def _plain(value: Any) -> Any:
-    """Reduce arrays, numpy numbers and tuples to what strict JSON knows."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(part) for key, part in value.items()}
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not np.isfinite(value):
-        return None if np.isnan(value) else str(value)
-    if value is None or isinstance(value, str | int | float):
-        return value
-    raise TypeError(
-        f"a result holds {type(value).__name__}, which JSON does not know; put lists, dicts, "
-        "numbers, strings and arrays into details."
-    )
-
-
-def _printable(content: Any) -> Any:
-    """Return content of a JSON file with the control characters in its texts replaced."""
-    if isinstance(content, str):
-        return printable(content)
-    if isinstance(content, list):
-        return [_printable(part) for part in content]
-    if isinstance(content, dict):
-        return {_printable(name): _printable(part) for name, part in content.items()}
-    return content
-
-
-def _no_formula(name: str) -> str:
-    return f"'{name}" if name.startswith(("=", "+", "-", "@")) else name
-
-
-def _named(warnings: Iterable[MetricWarning]) -> list[list[str]]:
-    """Return the class and the text of each warning."""
-    return [[type(warning).__name__, str(warning)] for warning in warnings]
-
-
-def _rebuilt(named: Iterable[Sequence[str]]) -> tuple[MetricWarning, ...]:
-    """Return the warnings of these classes and texts."""
-    return tuple(getattr(exceptions, name, MetricWarning)(text) for name, text in named)
-
-
-def _write_json(content: Mapping[str, Any], path: str | Path | None) -> str:
-    text = json.dumps(content, indent=1, allow_nan=False)
-    if path is not None:
-        with replacing(path) as temporary:
-            temporary.write_text(text, encoding="utf-8")
-    return text

@@ -7,7 +7,8 @@ import inspect
 import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from typing import Annotated, Any, Literal, Self, get_args, overload
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self, cast, get_args, overload
 
 import numpy as np
 import pandas as pd
@@ -101,6 +102,11 @@ class MetricSuite(_BaseComposition):
         Metrics that were left out, and why, the optional ones included.
     context_ : Context
         The real tables.
+
+    See Also
+    --------
+    make_suite : Ready suites.
+    SuiteResult : What a suite returns.
 
     Examples
     --------
@@ -564,6 +570,10 @@ def evaluate_draws(
     InvalidParameterError
         If there are fewer than two draws.
 
+    See Also
+    --------
+    combine_draws : What the tables estimate together.
+
     Notes
     -----
     The generator was fitted once: how much another fit would change is not in the interval.
@@ -658,6 +668,11 @@ def make_suite(
     ------
     InvalidParameterError
         If there is no such preset, or utility is asked for without a target.
+
+    See Also
+    --------
+    MetricSuite : A suite of one's own metrics.
+    report : What the preset "report" measures, as a document.
 
     Examples
     --------

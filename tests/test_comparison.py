@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import pypdf
 import pytest
 
 from skeval import Comparison, MetricSuite, MetricTags, Result, SuiteResult, compare, report
@@ -174,7 +175,6 @@ def test_json_keeps_it(comparison):
 
 
 def test_a_report_of_candidates_has_the_answer_on_its_first_page(tables, tmp_path):
-    pypdf = pytest.importorskip("pypdf")
     suite = MetricSuite([("ks", KSComplement()), ("matches", ExactMatchShare())])
     candidates = {"<b>fresh</b>": tables[3], "copies": tables[0]}
     train = tmp_path / "train.csv"
@@ -202,6 +202,13 @@ def test_several_tables_are_compared_too(tmp_path):
         train, None, {"a": one, "b": other}, tmp_path / "a.html", suite=suite, progress=False
     )
     assert set(both) == {"a", "b"}
+
+
+def test_two_facets_are_drawn(comparison, suite, tables):
+    assert comparison.plot().figure_.axes[0].get_xlabel().startswith("utility")
+    alone = MetricSuite([("ks", KSComplement())]).fit(tables[0])
+    with pytest.raises(InvalidParameterError, match="one facet only"):
+        alone.compare({"a": tables[2], "b": tables[3]}).plot()
 
 
 def test_progress_is_told_over_all_tables(tables):

@@ -73,6 +73,7 @@ def test_reasons_give_the_numbers(text, reason):
         *("tstr > 'a' 'b'", "tstr > True", "tstr > 1 if 1 else 2", "(lambda: 1)() < tstr"),
         *("tstr.low.high > 1", "tstr in (1, 2)", "(" * 400 + "tstr", "tstr > 0" + " " * 600),
         *("\x00", "tstr > 1; 2", "tstr > 1j", "a b > 1", "tstr\n> 1\n2"),
+        *("tstr > 1" + "0" * 400, "tstr > 1if 1else 2", "'\\d' > 1 is 2", "-" * 300 + "tstr"),
     ],
 )
 def test_what_is_no_requirement_is_refused_in_a_sentence(text):

@@ -51,7 +51,7 @@ def titles(outline):
 def test_each_table_has_its_sections(written):
     folder, _ = written
     outline = titles(PdfReader(folder / "a.pdf").outline)
-    assert outline[:2] == ["Scores", "Tables and keys"]
+    assert outline[:3] == ["Decision page", "Scores", "Tables and keys"]
     at = outline.index("visits")
     assert "Similarity matrix" in outline[at + 1]
     assert outline.index("people") < at

@@ -291,7 +291,7 @@ def test_a_table_of_texts_only():
     measured = {name: one.value for name, one in result.items() if not np.isnan(one.value)}
     assert measured["exact_matches"] == measured["near_duplicates"] == 0.0  # compared whole
     others = {name for name in measured if "text" not in result[name].tags.needs}
-    assert others == {"exact_matches", "near_duplicates"}
+    assert others == {"exact_matches", "near_duplicates", "table_structure", "missing_values"}
     assert any("leave the text columns out: note" in str(notice) for notice in result.notices)
     assert [name for name, found in result.items() if found.error] == ["anonymeter"]
 

@@ -78,11 +78,14 @@ def preset_metrics(target: str | None, sensitive: str | None) -> dict[str, Metri
 
 def explained(name: str) -> Iterator[str]:
     """Yield what there is to say of a metric, line by line, from its docstring and tags."""
-    of_presets = preset_metrics("target", "sensitive")
-    instance = of_presets.get(name)
-    kinds = metric_classes()
+    of_presets, kinds = preset_metrics("target", "sensitive"), metric_classes()
+    last = name.rpartition("/")[2]  # of "table/metric"
+    instance = of_presets.get(name) or of_presets.get(last)
+    by_words = {_words(kind): kind for kind in kinds}  # such as referential_integrity
     if instance is None and name not in kinds:
-        raise InvalidParameterError(_unknown(name, [*kinds, *of_presets]))
+        if _words(last) not in by_words:
+            raise InvalidParameterError(_unknown(name, [*kinds, *of_presets]))
+        name = by_words[_words(last)]
     kind = type(instance) if instance is not None else kinds[name]
     doc = _without_roles(inspect.cleandoc(kind.__doc__ or ""))
     head, *rest = _UNDERLINE.split(doc)
@@ -110,6 +113,10 @@ def explained(name: str) -> Iterator[str]:
         if section in parts:
             yield ""
             yield f"{section}\n{parts[section]}"
+
+
+def _words(name: str) -> str:
+    return name.replace("_", "").lower()
 
 
 def _defaults(kind: type[Metric]) -> dict[str, object]:

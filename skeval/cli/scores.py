@@ -112,7 +112,7 @@ def evaluate(
         check_policy(gate, made())
     (train, holdout, synthetic), known = read_tables(tables, schema, header=header, dialect=dialect)
     check_of_one_table(known, target=target, sensitive=sensitive)
-    check_named(train, target=target, sensitive=sensitive)
+    check_named(train, sensitive=sensitive)
     measured = made(known if isinstance(known, RelationalSchema) else None)
     on_error = "raise" if debugging() else "warn"
     check_policy(gate, measured)
@@ -126,11 +126,11 @@ def evaluate(
     if output is not None:  # before they are printed: whatever goes wrong there, they are kept
         with replacing(output) as temporary:
             temporary.write_text(_WRITERS[output.suffix.lower()](result), encoding="utf-8")
-    write_junit(gate, result, junit)
+    write_junit(gate, {"": result}, junit)
     print_scores(result)
-    say_kinds(train, known)
+    say_kinds(result)
     _say_verdict(result, output)
-    enforce(gate, result)
+    enforce(gate, {"": result})
 
 
 def _say_verdict(result: SuiteResult, output: Path | None) -> None:

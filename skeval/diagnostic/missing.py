@@ -66,6 +66,7 @@ class MissingValueSimilarity(Metric):
     """
 
     tags = OF_COLUMNS
+    needs_no_rows = True
 
     def __init__(self, columns: AnyColumns = None) -> None:
         self.columns = columns

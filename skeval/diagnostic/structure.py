@@ -211,6 +211,7 @@ class TableStructure(Metric):
     """
 
     tags = replace(OF_COLUMNS, display="ValueDisplay")
+    needs_no_rows = True
 
     def __init__(self, dtypes: Literal["exact", "kind"] = "exact") -> None:
         self.dtypes = dtypes

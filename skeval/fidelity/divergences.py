@@ -44,6 +44,7 @@ class CellDivergence(Metric):
         scaling="counts",
     )
 
+    needs_no_rows = True
     _halved: ClassVar[Halved] = True
 
     def __init__(

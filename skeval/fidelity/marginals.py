@@ -103,6 +103,7 @@ class KSComplement(Metric):
 
     tags = _TAGS
 
+    needs_no_rows = True
     _halved = True
 
     def __init__(self, columns: Columns = None) -> None:
@@ -216,6 +217,7 @@ class TVComplement(Metric):
     """
 
     tags = replace(_TAGS, scaling="counts")
+    needs_no_rows = True
 
     _halved = True
 
@@ -313,6 +315,7 @@ class StatisticSimilarity(Metric):
 
     tags = _TAGS
 
+    needs_no_rows = True
     _halved = True
 
     def __init__(

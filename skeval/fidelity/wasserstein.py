@@ -93,6 +93,7 @@ class WassersteinDistance(Metric):
         scaling="sorted runs",
     )
 
+    needs_no_rows = True
     _halved = True
 
     def __init__(

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from skeval.engines import Engine, LocalEngine, current_engine
 from skeval.exceptions import InvalidParameterError
+from skeval.neighbors.cells import Box, Cells
 from skeval.neighbors.encoding import (
     LARGEST,
     SMALLEST_RANGE,
@@ -42,6 +43,8 @@ T = TypeVar("T")
 Best = tuple[Floats, Ints]
 MOST_SENT, LEAST_SENT = 200_000, 2_000  # rows of a block of queries that goes to a worker
 BLOCKS_A_WORKER = 4
+SAMPLED = 2_000  # rows of each part, by which the table is cut into cells
+MOST_CELLS = 256
 
 
 @dataclass(frozen=True)
@@ -78,9 +81,9 @@ class PartitionedNearestNeighbors(MixedNearestNeighbors):
     What :class:`~skeval.neighbors.mixed.MixedNearestNeighbors` finds among all rows at once, this
     finds part by part: each is asked for what is nearer than the best so far, or as near and of a
     lower index. Where the index of the whole table fits `max_memory` it is built once, and on a
-    cluster copied to the workers that need it; where not, there is one index for as many parts as
-    fit. On one machine these are built one after the other, each once a call, and on a cluster they
-    stay on the workers that built them.
+    cluster copied to the workers that need it; where not, the table is cut into cells of alike rows
+    with an index each. On one machine these are opened one after the other, twice a call, and on a
+    cluster they stay on the workers that built them.
 
     Parameters
     ----------
@@ -90,8 +93,8 @@ class PartitionedNearestNeighbors(MixedNearestNeighbors):
     categorical : array-like of bool of shape (n_columns,) or of int, default=None
         Mask or positions of the columns that hold codes.
     max_memory : int, default=None
-        Bytes that an index may take while it is built, in one process. A part is never cut: one
-        that needs more is an index of its own. None: no limit.
+        Bytes that an index may take in one process, about: it is cells of a sample of rows that are
+        of one size. None: no limit.
     leaf_size : int, default=None
         Most reference rows that are read together.
     n_jobs : int, default=None
@@ -112,9 +115,9 @@ class PartitionedNearestNeighbors(MixedNearestNeighbors):
 
     Notes
     -----
-    Rows are read twice, once by `fit` for the codes and ranges that all parts share, once for an
-    index; queries given in parts once for each index, or once on a cluster. A block of queries
-    visits the indexes one after the other, and the distances so far prune what it reads there.
+    Rows are read once by `fit`, for the codes and ranges that all parts share, and once for each
+    index; queries given in parts twice for each index, or once on a cluster. A query is first asked
+    of the cell that it lies in, and then of those whose box is as near as its nearest row so far.
 
     Under a client of Dask (see :func:`skeval.engine`) every step is a task: an index whose worker
     dies is built anew.
@@ -173,15 +176,16 @@ class PartitionedNearestNeighbors(MixedNearestNeighbors):
         in_memory = not any(isinstance(part, Part) for part in parts)
         engine = LocalEngine() if in_memory else current_engine()
         merged = engine.reduce(values_of_part, tasks, merge_values)
-        values = [column.values for column in merged]
+        values = [column.values for column in merged.columns]
         self.n_features_in_ = len(values)
         self.n_samples_fit_ = sum(size_of(part) for part in parts)
         measured = scales(self.ranges, self.categorical, len(values))
         self._columns = ColumnEncoder.learn(values, *measured)
         self.backend_ = usable_backend(self.backend)
-        built = (self.max_memory, self.leaf_size, self.backend_)
-        self._index = index = PartsIndex(self._columns, parts, *built)
-        self.n_indexes_ = len(index.groups)
+        self.n_indexes_ = n = _n_indexes(parts, self._columns, self.max_memory)
+        sample = self._columns.encode(column_lines(merged.sample))
+        cells = Cells.learn(sample, self._columns.weights, n)
+        self._index = PartsIndex(self._columns, parts, cells, n, self.leaf_size, self.backend_)
         return self
 
     def _encode(self, Y: Any) -> Any:
@@ -193,16 +197,21 @@ class PartitionedNearestNeighbors(MixedNearestNeighbors):
 
 
 class PartsIndex:
-    """Indexes of groups of parts, opened one at a time here, or each by a task of a cluster.
+    """Indexes of cells of alike rows, opened one at a time here, or each by a task of a cluster.
+
+    Parts are in no order as a rule: each would hold rows near every query. Cells do not, so that
+    most queries have to do with the one that they lie in.
 
     Attributes
     ----------
     columns : ColumnEncoder
         Of all parts.
-    groups : list of list of rows
-        The parts of each index.
-    borders : ndarray of shape (n_groups + 1,)
-        Where each group begins among all rows.
+    parts : list of rows
+        As they were given.
+    cells : Cells
+        Where each row belongs.
+    n_cells : int
+        Number of indexes.
     leaf_size, backend
         Of the indexes.
     """
@@ -211,21 +220,27 @@ class PartsIndex:
         self,
         columns: ColumnEncoder,
         parts: list[Rows],
-        max_memory: int | None,
+        cells: Cells,
+        n_cells: int,
         leaf_size: int | None,
         backend: str,
     ) -> None:
-        self.columns, self.leaf_size, self.backend = columns, leaf_size, backend
-        self.groups = _grouped(parts, columns, max_memory)
-        sizes = [sum(size_of(part) for part in group) for group in self.groups]
-        self.borders: Ints = np.cumsum([0, *sizes], dtype=np.int64)
-        self._whole: Index | None = None  # of the one group, if there is one
+        self.columns, self.parts, self.cells, self.n_cells = columns, parts, cells, n_cells
+        self.leaf_size, self.backend = leaf_size, backend
+        self._held: Cell | None = None  # the one that was opened last
 
     def nearest(
         self, queries: Any, n_neighbors: int, own: Ints, limits: Floats, n_jobs: int | None
     ) -> Best:
-        """Return sums and indices of the nearest rows of all parts."""
+        """Return sums and indices of the nearest rows of all cells."""
         engine = current_engine(n_jobs)
+        if engine.n_workers and self.n_cells > 1 and isinstance(queries, Encoded):
+            # alike queries go out together, to the worker that has what is near them
+            order = np.argsort(self.cells.of(queries), kind="stable")
+            back = np.argsort(order)
+            queries, own, limits = _taken(queries, order), own[order], limits[order]
+        else:
+            back = None
         blocks = blocks_of(queries, engine.n_workers)
         excludes, limited = bool((own >= 0).any()), bool(np.isfinite(limits).any())
         given = [
@@ -233,57 +248,59 @@ class PartsIndex:
             for here, _ in blocks
         ]
         states = [_nothing_yet(here.stop - here.start, n_neighbors) for here, _ in blocks]
-        spans = list(pairwise(self.borders.tolist()))
-        bests = self._fold(engine, improve, blocks, given, states, spans, n_jobs)
+        bests = self._fold(engine, improve, blocks, given, states, n_jobs, home_first=True)
         sums = np.concatenate([best[0] for best in bests])
         rows = np.concatenate([best[1] for best in bests])
-        return sums, np.where(rows == NO_LIMIT, -1, rows)
+        rows = np.where(rows == NO_LIMIT, -1, rows)
+        return (sums, rows) if back is None else (sums[back], rows[back])
 
     def within(self, queries: Any, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
-        """Count for each query the balls around the rows of all parts, up to `limit`."""
+        """Count for each query the balls around the rows of all cells, up to `limit`."""
         engine = current_engine(n_jobs)
         blocks = blocks_of(queries, engine.n_workers)
         states = [np.zeros(here.stop - here.start, dtype=np.int64) for here, _ in blocks]
-        mine = [radii[start:stop] for start, stop in pairwise(self.borders)]
-        limits = [limit] * len(blocks)
-        counts = self._fold(engine, count_more, blocks, limits, states, mine, n_jobs)
+        given = [(engine.submit(_same, radii), limit)] * len(blocks)
+        counts = self._fold(engine, count_more, blocks, given, states, n_jobs)
         return np.concatenate(counts)
 
     def divided(
         self, queries: Any, own: Ints, labels: Bytes, n_jobs: int | None
     ) -> tuple[Floats, Floats]:
-        """Divide each query evenly among its nearest rows of all parts; see `TreeIndex.divided`.
+        """Divide each query evenly among its nearest rows of all cells; see `TreeIndex.divided`.
 
         The queries are taken in the order and the chunks that one index takes them in, on which the
         last bits of a sum depend.
         """
         encoded = encoded_rows(self.columns, queries)
         least = self.nearest(encoded, 1, own, np.full(encoded.n_rows, np.inf), n_jobs)[0][:, 0]
-        chunks, spans = self._chunks(encoded), [slice(*span) for span in pairwise(self.borders)]
+        chunks = self._chunks(encoded)
         engine = current_engine(n_jobs)
         asked = [(_taken(encoded, chunk), least[chunk], own[chunk]) for chunk in chunks]
-        tied = list(self._each(engine, find_ties, [[task] * len(spans) for task in asked]))
+        sent = [(engine.submit(_same, rows), *others) for rows, *others in asked]
+        tied = list(self._each(engine, find_ties, [[task] * self.n_cells for task in sent]))
         among = [sum(n_tied for _, n_tied in found) for found in zip(*tied, strict=True)]
+        marks = engine.submit(_same, labels)
         given = [
-            [(*task, tied[at][c], among[c], labels[span]) for at, span in enumerate(spans)]
-            for c, task in enumerate(asked)
+            [(*task, tied[at][c], among[c], marks) for at in range(self.n_cells)]
+            for c, task in enumerate(sent)
         ]
-        masses, labelled = [], [np.zeros(chunk.size, dtype=np.int64) for chunk in chunks]
+        masses = np.zeros(labels.size)
+        labelled = [np.zeros(chunk.size, dtype=np.int64) for chunk in chunks]
         for shares in self._each(engine, share_ties, given):
-            masses.append(reduce(np.add, [mass for mass, _ in shares]))
-            labelled = [n + more for n, (_, more) in zip(labelled, shares, strict=True)]
+            rows = shares[0][0]
+            masses[rows] = reduce(np.add, [mass for _, mass, _ in shares])
+            labelled = [n + more for n, (_, _, more) in zip(labelled, shares, strict=True)]
         shares_of_queries = np.empty(encoded.n_rows)
         shares_of_queries[np.concatenate(chunks)] = np.concatenate(labelled) / np.concatenate(among)
-        return np.concatenate(masses), shares_of_queries
+        return masses, shares_of_queries
 
     def _each(
         self, engine: Engine, function: Callable[..., T], given: list[list[tuple[Any, ...]]]
     ) -> Iterator[list[T]]:
-        """Yield for each index what a function gives of its chunks, which `given` lists first."""
-        for at in range(len(self.groups)):
-            index = self._opened(engine, at)
-            span = (int(self.borders[at]), int(self.borders[at + 1]))
-            tasks = [engine.submit(function, index, span, *chunk[at]) for chunk in given]
+        """Yield for each cell what a function gives of its chunks, which `given` lists first."""
+        for at in range(self.n_cells):
+            cell = self._opened(engine, at)
+            tasks = [engine.submit(function, cell, *chunk[at]) for chunk in given]
             yield [engine.result(task) for task in tasks]
 
     def _chunks(self, queries: Encoded) -> list[Ints]:
@@ -303,47 +320,115 @@ class PartsIndex:
         blocks: list[tuple[slice, Any]],
         given: Sequence[Any],
         states: list[Any],
-        extras: Sequence[Any],
         n_jobs: int | None,
+        *,
+        home_first: bool = False,
     ) -> list[Any]:
-        """Take each block of queries through all indexes: what is known goes along.
+        """Take each block of queries through all cells: what is known goes along.
 
-        Here an index is opened once and all blocks visit it. On a cluster the blocks of a wave
-        begin at different indexes, so that all workers have work; the results are the same.
+        Here a cell is opened and all blocks visit it. On a cluster the blocks of a wave begin at
+        different cells, so that all workers have work; the results are the same.
         """
-        n_groups = len(self.groups)
         if not engine.n_workers:
-            for at in range(n_groups):
-                index = self._opened(engine, at)
+            for at, which in _visits(self.n_cells, home_first):
+                cell = self._opened(engine, at)
                 for b, (_, source) in enumerate(blocks):
                     rows = encoded_rows(self.columns, source)
-                    states[b] = step(index, extras[at], rows, given[b], states[b], n_jobs)
+                    states[b] = step(cell, which, rows, given[b], states[b], n_jobs)
             return states
-        indexes = [self._opened(engine, at) for at in range(n_groups)]
+        cells = [self._opened(engine, at) for at in range(self.n_cells)]
         wave = BLOCKS_A_WORKER * engine.n_workers
         for first in range(0, len(blocks), wave):
             mine = range(first, min(first + wave, len(blocks)))
             sent = {b: engine.submit(encoded_rows, self.columns, blocks[b][1]) for b in mine}
-            for turn in range(n_groups):
+            homes = {b: self._home(blocks[b][1], b) for b in mine}
+            # the home of a block that is read there is not known here
+            sorted_here = all(isinstance(blocks[b][1], Encoded) for b in mine)
+            for at, which in _visits(self.n_cells, home_first and not sorted_here):
                 for b in mine:
-                    at = (b + turn) % n_groups
-                    states[b] = engine.submit(
-                        step, indexes[at], extras[at], sent[b], given[b], states[b], 1
-                    )
+                    cell = cells[(homes[b] + at) % self.n_cells]
+                    states[b] = engine.submit(step, cell, which, sent[b], given[b], states[b], 1)
             for b in mine:
                 states[b] = engine.result(states[b])
         return states
 
+    def _home(self, rows: Any, otherwise: int) -> int:
+        """Return the cell of the first query of a block."""
+        if not isinstance(rows, Encoded):
+            return otherwise
+        return int(self.cells.of(_taken(rows, slice(0, 1)))[0])
+
     def _opened(self, engine: Engine, at: int) -> Any:
-        """Return the index of a group, or the handle of the task that builds it."""
-        task = (self.columns, self.groups[at], self.leaf_size, self.backend)
+        """Return the cell with its index, or the handle of the task that builds it."""
+        task = (self.columns, self.parts, self.cells, at, self.leaf_size, self.backend)
         if engine.n_workers:
             return engine.submit(build_part_index, *task)
-        if len(self.groups) > 1:
-            return build_part_index(*task)
-        if self._whole is None:
-            self._whole = build_part_index(*task)
-        return self._whole
+        held = self._held
+        if held is None or held.at != at:
+            held = self._held = None  # two of them need not fit
+            held = self._held = build_part_index(*task)
+        return held
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_held": None}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The rows of a cell, with an index.
+
+    Attributes
+    ----------
+    at : int
+        Its number.
+    cells : Cells
+        Of all.
+    rows : ndarray of int64
+        The places of its rows in the whole table, ascending.
+    index : Index or None
+        None where there is no row.
+    box : Box or None
+        None where there is but one cell, or no row.
+    weights : ndarray
+        Of the box.
+    """
+
+    at: int
+    cells: Cells
+    rows: Ints
+    index: Index | None
+    box: Box | None
+    weights: Floats
+
+    def asked(self, which: str, queries: Encoded, reach: Floats) -> Ints:
+        """Return the queries that may have rows of this cell within their reach."""
+        if self.index is None:
+            return np.empty(0, dtype=np.int64)
+        if self.box is None:
+            return np.arange(queries.n_rows)
+        if which == "home":
+            return np.flatnonzero(self.cells.of(queries) == self.at)
+        near = self.box.bounds(queries, self.weights) <= reach
+        if which == "others":
+            near &= self.cells.of(queries) != self.at
+        return np.flatnonzero(near)
+
+    def own(self, own: Ints) -> Ints:
+        """Return where the queries' own rows stand in the cell, -1 for none."""
+        places = np.minimum(np.searchsorted(self.rows, own), len(self.rows) - 1)
+        return np.where(self.rows[places] == own, places, -1)
+
+
+def _visits(n_cells: int, home_first: bool) -> list[tuple[int, str]]:
+    """Return in what order cells are visited, and by which queries.
+
+    A query that begins at home knows how near a row elsewhere would have to be. What was opened
+    last stays open for the way back.
+    """
+    if n_cells == 1 or not home_first:
+        return [(at, "all") for at in range(n_cells)]
+    there = [(at, "home") for at in range(n_cells)]
+    return there + [(at, "others") for at in reversed(range(n_cells))]
 
 
 # -- tasks: pure functions of what they are given --------------------------------------------------
@@ -356,19 +441,26 @@ class Occurring(NamedTuple):
     is_book: bool
 
 
-def values_of_part(
-    part: Rows, ranges: ArrayLike | None, categorical: ArrayLike | None
-) -> list[Occurring]:
-    """Return of each column what an encoder must know of it."""
-    lines = column_lines(loaded(part))
+class Learned(NamedTuple):
+    """What is learned of parts before they are indexed: of each column, and a few rows."""
+
+    columns: list[Occurring]
+    sample: Floats
+
+
+def values_of_part(part: Rows, ranges: ArrayLike | None, categorical: ArrayLike | None) -> Learned:
+    """Return of each column what an encoder must know of it, and a few rows."""
+    rows = loaded(part)
+    lines = column_lines(rows)
     widths, coded = scales(ranges, categorical, len(lines))
-    return [
+    columns = [
         _needed(line, bool(is_code), None if widths is None else float(widths[j]))
         for j, (line, is_code) in enumerate(zip(lines, coded, strict=True))
     ]
+    return Learned(columns, rows[:: -(-len(rows) // SAMPLED)].copy())
 
 
-def merge_values(parts: list[list[Occurring]]) -> list[Occurring]:
+def merge_values(parts: list[Learned]) -> Learned:
     """Join what parts have in their columns.
 
     Raises
@@ -376,28 +468,42 @@ def merge_values(parts: list[list[Occurring]]) -> list[Occurring]:
     InvalidParameterError
         If parts differ in their number of columns.
     """
-    if len({len(part) for part in parts}) > 1:
+    widths = [len(part.columns) for part in parts]
+    if len(set(widths)) > 1:
         raise InvalidParameterError(
             "PartitionedNearestNeighbors: parts must have one number of columns, got "
-            f"{', '.join(str(len(part)) for part in parts)}."
+            f"{', '.join(map(str, widths))}."
         )
     merged = []
-    for column in zip(*parts, strict=True):
+    for column in zip(*(part.columns for part in parts), strict=True):
         values, is_book = np.concatenate([part.values for part in column]), column[0].is_book
         merged.append(Occurring(np.unique(values) if is_book else _ends(values), is_book))
-    return merged
+    return Learned(merged, np.concatenate([part.sample for part in parts]))
 
 
 def build_part_index(
-    columns: ColumnEncoder, parts: list[Rows], leaf_size: int | None, backend: str
-) -> Index:
-    """Read and encode parts, and return the index over them."""
-    rows = [encoded_rows(columns, part) for part in parts]
-    if len(rows) > 1:
-        numbers = np.concatenate([part.numbers for part in rows], axis=1)
-        codes = np.concatenate([part.codes for part in rows], axis=1)
-        rows = [Encoded(numbers, codes, numbers.shape[1] if numbers.size else codes.shape[1])]
-    return build_index(columns, rows[0], leaf_size, backend)
+    columns: ColumnEncoder,
+    parts: list[Rows],
+    cells: Cells,
+    at: int,
+    leaf_size: int | None,
+    backend: str,
+) -> Cell:
+    """Read all parts, and return the rows of one cell with their index."""
+    start, places, kept = 0, [], []
+    for part in parts:
+        rows = encoded_rows(columns, part)
+        own = np.arange(rows.n_rows)
+        if cells.tree is not None:
+            own = np.flatnonzero(cells.of(rows) == at)
+            rows = _taken(rows, own)
+        places.append(own + start)
+        kept.append(rows)
+        start += size_of(part)
+    rows = _joined(kept)
+    index = build_index(columns, rows, leaf_size, backend) if rows.n_rows else None
+    box = Box.of(rows) if rows.n_rows and cells.tree is not None else None
+    return Cell(at, cells, np.concatenate(places), index, box, columns.weights)
 
 
 def encoded_rows(columns: ColumnEncoder, rows: Any) -> Encoded:
@@ -405,76 +511,116 @@ def encoded_rows(columns: ColumnEncoder, rows: Any) -> Encoded:
     if isinstance(rows, Encoded):
         return rows
     if isinstance(rows, Streamed):
-        parts = [encoded_rows(columns, part) for part in rows.parts]
-        numbers = np.concatenate([part.numbers for part in parts], axis=1)
-        codes = np.concatenate([part.codes for part in parts], axis=1)
-        return Encoded(numbers, codes, rows.n_rows)
+        return _joined([encoded_rows(columns, part) for part in rows.parts])
     return columns.encode(column_lines(loaded(rows)))
 
 
+def _joined(parts: list[Encoded]) -> Encoded:
+    if len(parts) == 1:
+        return parts[0]
+    numbers = np.concatenate([part.numbers for part in parts], axis=1)
+    codes = np.concatenate([part.codes for part in parts], axis=1)
+    return Encoded(numbers, codes, sum(part.n_rows for part in parts))
+
+
 def improve(
-    index: Index,
-    span: tuple[int, int],
+    cell: Cell,
+    which: str,
     queries: Encoded,
     given: tuple[Ints | None, Floats | None],
     best: Best,
     n_jobs: int | None,
 ) -> Best:
-    """Return the nearest rows of what is known and of one index; its rows are those of `span`."""
+    """Return the nearest rows of what is known and of one cell."""
     own, limits = given
-    sums, rows = best
-    reach = sums[:, -1] if limits is None else np.minimum(limits, sums[:, -1])
-    mine = np.full(queries.n_rows, -1) if own is None else _own_here(own, span)
-    more, places = index.nearest(queries, sums.shape[1], mine, reach, n_jobs)
-    places = np.where(places < 0, NO_LIMIT, places + span[0])
-    sums, rows = np.hstack([sums, more]), np.hstack([rows, places])
-    kept = np.lexsort((rows, sums), axis=-1)[:, : best[0].shape[1]]
-    return np.take_along_axis(sums, kept, axis=1), np.take_along_axis(rows, kept, axis=1)
+    k = best[0].shape[1]
+    reach = best[0][:, -1] if limits is None else np.minimum(limits, best[0][:, -1])
+    picks = cell.asked(which, queries, reach)
+    if cell.index is None or not picks.size:
+        return best
+    mine = np.full(picks.size, -1) if own is None else cell.own(own[picks])
+    asked = queries if picks.size == queries.n_rows else _taken(queries, picks)
+    more, places = cell.index.nearest(asked, k, mine, reach[picks], n_jobs)
+    found = np.where(places < 0, NO_LIMIT, cell.rows[places])
+    if (best[1][picks] == NO_LIMIT).all():
+        kept = more, found
+    else:
+        sums, rows = np.hstack([best[0][picks], more]), np.hstack([best[1][picks], found])
+        order = np.lexsort((rows, sums), axis=-1)[:, :k]
+        kept = np.take_along_axis(sums, order, axis=1), np.take_along_axis(rows, order, axis=1)
+    if picks.size == queries.n_rows:
+        return kept
+    both = best[0].copy(), best[1].copy()
+    both[0][picks], both[1][picks] = kept
+    return both
 
 
 def count_more(
-    index: Index, radii: Floats, queries: Encoded, limit: int, counts: Ints, n_jobs: int | None
+    cell: Cell,
+    which: str,
+    queries: Encoded,
+    given: tuple[Floats, int],
+    counts: Ints,
+    n_jobs: int | None,
 ) -> Ints:
-    """Add the balls of one index that hold each query, where the limit is not reached."""
-    open_ones = np.flatnonzero(counts < limit)
-    if not open_ones.size:
+    """Add the balls of one cell that hold each query, where the limit is not reached."""
+    radii, limit = given[0][cell.rows], given[1]
+    if cell.index is None:
+        return counts
+    picks = cell.asked(which, queries, np.full(queries.n_rows, radii.max()))
+    picks = picks[counts[picks] < limit]
+    if not picks.size:
         return counts
     total = counts.copy()
-    total[open_ones] += index.within(_taken(queries, open_ones), radii, limit, n_jobs)
+    total[picks] += cell.index.within(_taken(queries, picks), radii, limit, n_jobs)
     return np.minimum(total, limit)
 
 
-def find_ties(
-    index: Index, span: tuple[int, int], queries: Encoded, least: Floats, own: Ints
-) -> tuple[Ints, Ints]:
-    """Return the first of the nearest rows in one index, and how many there are."""
-    return index.tied(queries, least, _own_here(own, span))
+def find_ties(cell: Cell, queries: Encoded, least: Floats, own: Ints) -> tuple[Ints, Ints]:
+    """Return the first of the nearest rows in one cell, and how many there are."""
+    first, n_tied = np.full(queries.n_rows, -1), np.zeros(queries.n_rows, dtype=np.int64)
+    picks = cell.asked("all", queries, least)
+    if cell.index is not None and picks.size:
+        found = cell.index.tied(_taken(queries, picks), least[picks], cell.own(own[picks]))
+        first[picks], n_tied[picks] = found
+    return first, n_tied
 
 
 def share_ties(
-    index: Index,
-    span: tuple[int, int],
+    cell: Cell,
     queries: Encoded,
     least: Floats,
     own: Ints,
     tied: tuple[Ints, Ints],
     among: Ints,
     labels: Bytes,
-) -> tuple[Floats, Ints]:
-    """Divide queries among their nearest rows in one index; see `TreeIndex.share`."""
-    return index.share(queries, least, _own_here(own, span), tied, among, labels)
+) -> tuple[Ints, Floats, Ints]:
+    """Divide queries among their nearest rows in one cell; see `TreeIndex.share`.
+
+    Returns the rows of the cell, what each gets, and by query how many have a label.
+    """
+    mass, labelled = np.zeros(cell.rows.size), np.zeros(queries.n_rows, dtype=np.int64)
+    picks = np.flatnonzero(tied[1])
+    if cell.index is not None and picks.size:
+        here = (tied[0][picks], tied[1][picks])
+        handed = (least[picks], cell.own(own[picks]), here, among[picks], labels[cell.rows])
+        mass, labelled[picks] = cell.index.share(_taken(queries, picks), *handed)
+    return cell.rows, mass, labelled
 
 
-def _own_here(own: Ints, span: tuple[int, int]) -> Ints:
-    return np.where((own >= span[0]) & (own < span[1]), own - span[0], -1)
+def _same(rows: T) -> T:
+    """Hold what several tasks ask for."""
+    return rows
 
 
 # -- parts and blocks ------------------------------------------------------------------------------
 
 
 def as_parts(rows: Any) -> list[Rows]:
-    """Return the parts of a table that have rows; an array is one part."""
-    given = list(rows) if _is_parts(rows) else [rows]
+    """Return the parts of a table that have rows; an array is one, unless it is in a file."""
+    given = list(rows) if isinstance(rows, list | tuple) and _is_parts(rows) else [rows]
+    if is_in_file(rows):
+        given = [rows[start : start + MOST_SENT] for start in range(0, len(rows), MOST_SENT)]
     parts = [
         part
         if isinstance(part, Part)
@@ -533,26 +679,30 @@ def _taken(queries: Encoded, picks: Ints | slice) -> Encoded:
 
 def _is_parts(rows: Any) -> bool:
     """Tell parts from the rows of one table, which are no tables themselves."""
-    return isinstance(rows, list | tuple) and all(
-        isinstance(part, Part) or getattr(part, "ndim", 0) == 2 for part in rows
+    return is_in_file(rows) or (
+        isinstance(rows, list | tuple)
+        and all(isinstance(part, Part) or getattr(part, "ndim", 0) == 2 for part in rows)
     )
 
 
-def _grouped(parts: list[Rows], columns: ColumnEncoder, max_memory: int | None) -> list[list[Rows]]:
-    """Join neighbouring parts while their index fits the memory."""
+def is_in_file(rows: Any) -> bool:
+    """Tell whether an array is in a file, of which the system holds in memory what is in use."""
+    while isinstance(rows, np.ndarray):
+        if isinstance(rows, np.memmap):
+            return True
+        rows = rows.base
+    return False
+
+
+def _n_indexes(parts: list[Rows], columns: ColumnEncoder, max_memory: int | None) -> int:
+    """Return into how many cells to cut a table so that the index of each fits the memory."""
+    if max_memory is None:
+        return 1
     n_numbers, n_codes = len(columns.wide) + len(columns.metric), len(columns.narrow)
-    # as loaded, encoded twice (in the order of the table and of the leaves), and the order itself
-    row_bytes = 8 * (n_numbers + n_codes) + 2 * (8 * n_numbers + n_codes) + 8
-    groups: list[list[Rows]] = []
-    held = 0
-    for part in parts:
-        n_bytes = size_of(part) * row_bytes
-        if not groups or (max_memory is not None and held + n_bytes > max_memory):
-            groups.append([])
-            held = 0
-        groups[-1].append(part)
-        held += n_bytes
-    return groups
+    # encoded twice, in the order of the table and of the leaves, and the places of the rows
+    row_bytes = 2 * (8 * n_numbers + n_codes) + 16
+    n_rows = sum(size_of(part) for part in parts)
+    return max(1, min(-(-n_rows * row_bytes // max_memory), n_rows, MOST_CELLS))
 
 
 def _nothing_yet(n_queries: int, n_neighbors: int) -> Best:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 
-from skeval.formatting import number, title_of
+from skeval.formatting import as_float, number, title_of
 from skeval.reporting.decision import titles_of
 from skeval.reporting.parts import Form, Grid, Part
 from skeval.reporting.text import judged
@@ -191,9 +192,8 @@ def _said(risk: str, kinds: list[str], results: SuiteResult) -> Iterator[tuple[s
 def _of_attacks(risk: str, result: Result) -> tuple[str, float] | None:
     """Return the attack of a risk that succeeds most significantly, in words, and its p-value."""
     attacks = result.details.get("attacks") or {}
-    own = {
-        n: a for n, a in attacks.items() if _ATTACKS[risk] in n and a.get("p_adjusted") is not None
-    }
+    known = {n: a for n, a in attacks.items() if not math.isnan(as_float(a.get("residual_risk")))}
+    own = {name: attack for name, attack in known.items() if _ATTACKS[risk] in name}
     if not own:
         return None
     name = min(own, key=lambda n: (own[n]["p_adjusted"], -own[n]["residual_risk"]))

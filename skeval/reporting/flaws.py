@@ -144,7 +144,7 @@ def _of_pairs(result: Result) -> Iterator[Flaw]:
 def _of_associations(result: Result) -> Iterator[Flaw]:
     details = result.details
     low, high = result.difference or (math.nan, math.nan)
-    if result.metric != "PhikMatrixDifference" or "names" not in details or low <= 0.0 <= high:
+    if result.metric != "PhikMatrixDifference" or "difference" not in details or low <= 0.0 <= high:
         return  # without a difference to fresh rows, that of a pair is chance
     names, change = details["names"], np.abs(numbers(details["difference"]))
     np.fill_diagonal(change, np.nan)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,8 @@ from skeval.stats.distributions import (
     total_variation_bias,
 )
 from skeval.steps.samples import ROLES, cells, codes, drawn_positions, named_seed
-from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
+from skeval.tables.large import CanonicalTable
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer, numbers
 
 # rows counted at a time, so that their codes stay in the cache over all pairs
 _CHUNK = 8_192
@@ -96,11 +98,28 @@ class JointTables:
         single = tuple(
             np.bincount(column, minlength=n) for column, n in zip(matrix.T, n_cells, strict=True)
         )
-        n_joint = sum(n * sum(n_cells[i + 1 :]) for i, n in enumerate(n_cells))
-        if n_joint > _MOST_CELLS:
+        if cls.too_many(n_cells):
             return cls(n_cells, missing, single, (), matrix)
         blocks = tuple(_count(matrix, n_cells, range(len(n_cells))))
         return cls(n_cells, missing, single, blocks, np.empty((0, len(n_cells)), dtype=np.int64))
+
+    @staticmethod
+    def too_many(n_cells: tuple[int, ...]) -> bool:
+        """Tell whether there are too many joint cells to keep their counts."""
+        return sum(n * sum(n_cells[i + 1 :]) for i, n in enumerate(n_cells)) > _MOST_CELLS
+
+    @classmethod
+    def added(cls, parts: list[JointTables]) -> JointTables:
+        """Return the counts of several parts of a table as those of the whole."""
+        single = tuple(
+            np.sum(counts, axis=0) for counts in zip(*(p.single for p in parts), strict=True)
+        )
+        kind = np.min_scalar_type(int(single[0].sum()) if single else 0)
+        blocks = tuple(
+            np.sum(counts, axis=0, dtype=kind)
+            for counts in zip(*(p.blocks for p in parts), strict=True)
+        )
+        return replace(parts[0], single=single, blocks=blocks)
 
     def starts(self, i: int) -> np.ndarray:
         """Return where the table with each later column begins in the block of column i."""
@@ -163,15 +182,27 @@ def joint_tables(
     """Return the joint counts of a role's named columns, on the cells learned from train."""
     measured = context.schema.measured
     at = [measured.index(name) for name in names]
-    cut = cells(context, *binning)
+    cut, table = cells(context, *binning), context[role]
+    n_cells = tuple(int(cut.n_cells_[j]) for j in at)
+    missing = tuple(cut.cells_[name].n_own + 1 for name in names)
+    all_rows = drawn.max_rows is None or drawn.max_rows >= len(table)
+    if isinstance(table, CanonicalTable) and all_rows and not JointTables.too_many(n_cells):
+        count = partial(_joint_counts, cut=cut, names=names, n_cells=n_cells, missing=missing)
+        return table.added_up(names, count, JointTables.added)
     matrix = codes(context, role, *binning)
     matrix = matrix[row_positions(context, role, drawn)]
     matrix = matrix if at == list(range(len(measured))) else matrix[:, at]
-    return JointTables.of(
-        matrix,
-        tuple(int(cut.n_cells_[j]) for j in at),
-        tuple(cut.cells_[name].n_own + 1 for name in names),
-    )
+    return JointTables.of(matrix, n_cells, missing)
+
+
+def _joint_counts(
+    frame: pd.DataFrame,
+    cut: Discretizer,
+    names: tuple[str, ...],
+    n_cells: tuple[int, ...],
+    missing: tuple[int, ...],
+) -> JointTables:
+    return JointTables.of(cut.codes(frame, names), n_cells, missing)
 
 
 class Compared(NamedTuple):

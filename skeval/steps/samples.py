@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from math import comb
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -22,7 +23,7 @@ from skeval.exceptions import (
 from skeval.parameters import Strategy
 from skeval.stats.distributions import quantiles_of_sorted
 from skeval.tables.frames import row_hashes
-from skeval.tables.large import LargeTable
+from skeval.tables.large import CanonicalTable, LargeTable
 from skeval.tables.preprocessing import NUMERIC, Discretizer, category_codes, numbers
 from skeval.tables.schema import Kind, TableSchema
 
@@ -241,10 +242,31 @@ def histogram(
     max_categories: int | None = 50,
 ) -> np.ndarray:
     """Return the counts of one column's cells."""
-    j = context.schema.measured.index(column)
+    j, rows = context.schema.measured.index(column), context[role]
+    if isinstance(rows, CanonicalTable):
+        return _cell_counts(context, role, n_bins, strategy, max_categories)[j]
     column_codes = codes(context, role, n_bins, strategy, max_categories)[:, j]
     n_cells = cells(context, n_bins, strategy, max_categories).n_cells_[j]
     return np.bincount(column_codes, minlength=n_cells)
+
+
+@shared
+def _cell_counts(
+    context: Context, role: str, n_bins: int, strategy: Strategy, max_categories: int | None
+) -> list[np.ndarray]:
+    """Return the counts of the cells of all measured columns, in one pass over a large table."""
+    cutter, names = cells(context, n_bins, strategy, max_categories), context.schema.measured
+    rows = cast("CanonicalTable", context[role])
+    return rows.added_up(names, partial(_counts_of, cutter=cutter, names=names), _summed)
+
+
+def _counts_of(frame: pd.DataFrame, cutter: Discretizer, names: Sequence[str]) -> list[np.ndarray]:
+    columns = zip(cutter.codes(frame, names).T, cutter.n_cells_, strict=True)
+    return [np.bincount(column, minlength=n_cells) for column, n_cells in columns]
+
+
+def _summed(counts: list[list[np.ndarray]]) -> list[np.ndarray]:
+    return [np.sum(of_column, axis=0) for of_column in zip(*counts, strict=True)]
 
 
 @shared

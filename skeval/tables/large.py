@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import tempfile
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from os import SEEK_END
 from threading import Lock
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import pandas as pd
 
+from skeval.engines import current_engine
 from skeval.exceptions import MetricWarning
 from skeval.tables.frames import Levels, Oddities, as_frame, read_as, with_levels
 from skeval.tables.precision import Precision, at_precision, coarsest, stored_precision
 from skeval.tables.schema import TableSchema
-from skeval.tables.sources import TableSource, source_of
+from skeval.tables.sources import BATCH, TableSource, source_of
 
+T = TypeVar("T")
 _ALIGNED = 64  # bytes, at multiples of which arrays start
 IN_MEMORY = 2**18  # rows that are read at once, as of halves and samples
 
@@ -143,6 +146,40 @@ class CanonicalTable(LargeTable):
         coarse = coarsest([self.precision, precision])
         return self if coarse == self.precision else self._with(precision=coarse)
 
+    def added_up(
+        self,
+        columns: Sequence[str],
+        count: Callable[[pd.DataFrame], T],
+        merge: Callable[[list[T]], T],
+    ) -> T:
+        """Count the rows a batch at a time, here or on the workers of a cluster.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            What is read.
+        count : callable
+            Gives the state of a batch: whole numbers, so that no order of the batches matters.
+        merge : callable
+            Makes one state of a list of them.
+
+        Returns
+        -------
+        object
+            The state of all rows.
+        """
+        engine = current_engine()
+        sent = engine.n_workers and self.rows is None
+        sources = self.source.split() if sent else [self.source]
+        tasks = [(self._with(source=source), columns, count, merge) for source in sources]
+        return engine.reduce(_counted, tasks, merge)
+
+    def frames(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
+        """Yield some columns of all rows, a batch at a time, as the rows lie in the source."""
+        rows = None if self.rows is None else np.sort(self.rows)
+        for frame in self.source.frames(self._stored(columns), rows, BATCH):
+            yield self._as_used(frame, columns)
+
     def _stored(self, columns: Sequence[str]) -> list[str]:
         stored = [name for name in columns if name in self.source.names]
         return stored or self.source.names[:1]  # of which the number of rows is known
@@ -153,6 +190,16 @@ class CanonicalTable(LargeTable):
         read = read_as(frame, self.schema, self.levels, names=list(columns))
         own = {name: dtype for name, dtype in self.precision.items() if name in columns}
         return at_precision(read, own)
+
+
+def _counted(
+    part: CanonicalTable,
+    columns: Sequence[str],
+    count: Callable[[pd.DataFrame], T],
+    merge: Callable[[list[T]], T],
+) -> T:
+    states = (count(frame) for frame in part.frames(columns))
+    return reduce(lambda one, other: merge([one, other]), states)
 
 
 @dataclass
@@ -268,13 +315,23 @@ class Spill:
         self.file: Any = None
         self._lock = Lock()
 
+    def room(self, shape: tuple[int, int]) -> np.memmap:
+        """Return an array of numbers in the file that can be written to, column by column."""
+        with self._lock:
+            start = self._end()
+            self.file.truncate(start + 8 * shape[0] * shape[1])
+        return np.memmap(self.file, np.float64, mode="r+", offset=start, shape=shape, order="F")
+
+    def _end(self) -> int:
+        if self.file is None:
+            self.file = tempfile.TemporaryFile(prefix="skeval-")  # noqa: SIM115
+            weakref.finalize(self, self.file.close)
+        return int(self.file.seek(-(-self.file.seek(0, SEEK_END) // _ALIGNED) * _ALIGNED))
+
     def keep(self, array: np.ndarray) -> Spilled:
         """Write an array, and return where it is."""
         with self._lock:
-            if self.file is None:
-                self.file = tempfile.TemporaryFile(prefix="skeval-")  # noqa: SIM115
-                weakref.finalize(self, self.file.close)
-            start = self.file.seek(-(-self.file.seek(0, SEEK_END) // _ALIGNED) * _ALIGNED)
+            start = self._end()
             # transposed, an array that lies column by column is written as it lies
             np.ascontiguousarray(array.T).tofile(self.file)
             self.file.flush()

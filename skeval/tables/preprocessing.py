@@ -81,6 +81,10 @@ class TablePreprocessor(ColumnTransformer):
     TableError, SchemaMismatchError
         If a table cannot be used, or lacks columns.
 
+    See Also
+    --------
+    Discretizer : Cells in place of numbers.
+
     Examples
     --------
     >>> import pandas as pd
@@ -246,6 +250,10 @@ class Discretizer(TransformerMixin, BaseEstimator):
     n_cells_ : ndarray of shape (n_columns,)
         The number of cells of each column: its own, then pooled, missing and unseen.
 
+    See Also
+    --------
+    TablePreprocessor : A matrix in place of a table.
+
     Notes
     -----
     Bins are closed on the left, those of "quantile" on the right; the outer ones reach to infinity.
@@ -299,6 +307,10 @@ class Discretizer(TransformerMixin, BaseEstimator):
         self.cells_ = {name: self._cut(frame[[name]]) for name in self.schema_.measured}
         self.n_cells_ = np.array([cells.n_cells for cells in self.cells_.values()])
         return self
+
+    def codes(self, frame: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
+        """Return the cells of some columns of a canonical frame; see :meth:`transform`."""
+        return np.column_stack([self.cells_[name].codes(_values(frame[[name]])) for name in names])
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the cell of each value.

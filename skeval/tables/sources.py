@@ -68,6 +68,10 @@ class TableSource:
             else:
                 yield part if isinstance(part, pa.Table) else pa.Table.from_batches([part])
 
+    def split(self) -> list[TableSource]:
+        """Return parts that can be read on other machines, none empty; by default all is one."""
+        return [self]
+
     def frames(
         self, columns: Sequence[str], rows: np.ndarray | None = None, size: int | None = BATCH
     ) -> Iterator[pd.DataFrame]:
@@ -143,6 +147,20 @@ class ArrowSource(TableSource):
 
     def _count(self) -> int:
         return int(self.dataset.count_rows())
+
+    def split(self) -> list[TableSource]:
+        """Return the groups of rows of the files, each a dataset of its own."""
+        import pyarrow.dataset as ds
+
+        whole = self.dataset
+        if not isinstance(whole, ds.FileSystemDataset):
+            return [self]
+        parts = [
+            ArrowSource(ds.FileSystemDataset([group], whole.schema, whole.format), self.role)
+            for fragment in whole.get_fragments()
+            for group in fragment.split_by_row_group()
+        ]
+        return [part for part in parts if part.n_rows]
 
     def _parts(self, names: list[Any]) -> Iterator[Any]:
         # a batch at a time, few ahead: readers would otherwise hold much of the table

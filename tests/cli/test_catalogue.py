@@ -36,6 +36,18 @@ def test_every_name_is_explained():
         assert len(lines[2]) > 20
 
 
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("people/tv_complement", "people/tv_complement: TVComplement (fidelity)"),
+        ("referential_integrity", "ReferentialIntegrity (diagnostic)"),
+        ("relationship_validity/referential_integrity", "ReferentialIntegrity (diagnostic)"),
+    ],
+)
+def test_names_of_several_tables(name, first):
+    assert next(explained(name)) == first
+
+
 def test_an_unknown_name(run):
     code, _, err = run("explain", "KSComplemet")
     assert code == 2

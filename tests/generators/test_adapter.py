@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import FitFailedWarning, NotFittedError
+from sklearn.model_selection import GridSearchCV
 
 from skeval.datasets import make_mixed
 from skeval.exceptions import (
@@ -455,3 +456,17 @@ def test_functions_that_fail_carry_no_cells():
     ) as raised:
         GeneratorAdapter((fit, lambda model, n: model)).fit(make_mixed(20))
     assert "Zedekiah" not in "".join(traceback.format_exception(raised.value))
+
+
+@pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
+def test_logs_of_searches_carry_no_cells():
+    search = GridSearchCV(
+        GeneratorAdapter(Epochs),
+        {"generator__fault": ["", "fit"]},
+        scoring=make_generator_scorer(KSComplement()),
+        cv=2,
+    )
+    with pytest.warns(FitFailedWarning, match="GeneratorFailedError") as told:
+        search.fit(make_mixed(60))
+    assert search.best_params_ == {"generator__fault": ""}
+    assert not any("Zedekiah" in str(warning.message) for warning in told)

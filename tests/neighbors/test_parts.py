@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from skeval.exceptions import InvalidParameterError
 from skeval.neighbors.mixed import MixedNearestNeighbors
-from skeval.neighbors.parts import Part, PartitionedNearestNeighbors
+from skeval.neighbors.parts import MOST_CELLS, Part, PartitionedNearestNeighbors
 from tests.neighbors.test_mixed import (
     ADULT_LIKE,
     BACKENDS,
@@ -26,7 +26,8 @@ from tests.neighbors.test_mixed import (
 )
 
 SOME, FEW = (settings(max_examples=n, deadline=None) for n in (40, 15))
-ALONE = 1  # byte: every part is an index of its own
+ALONE = 1  # byte: every row is an index of its own, up to 256 of them
+MEMORY = st.sampled_from([None, ALONE, 300, 1500])
 
 
 def cut(rows, n_parts):
@@ -37,21 +38,21 @@ def cut(rows, n_parts):
 
 
 @SOME
-@given(problems(), st.integers(1, 4), st.sampled_from([1, 3, 7]), st.booleans(), st.booleans())
-def test_parts_are_one_index_bit_for_bit(problem, k, n_parts, excluding, given_ranges):
+@given(problems(), st.integers(1, 4), st.sampled_from([1, 3, 7]), MEMORY, st.booleans())
+def test_parts_are_one_index_bit_for_bit(problem, k, n_parts, max_memory, given_ranges):
     X, Y, categorical = problem
     with np.errstate(over="ignore"):
         ranges = finite_ranges(X)
     own = np.where(np.arange(len(Y)) % 3 == 2, -1, np.arange(len(Y)) % len(X))
-    own = own if excluding and len(X) > 1 else None
+    own = own if k % 2 and len(X) > 1 else None
     k = min(k, len(X) - (own is not None))
     for backend in BACKENDS:
         settled = {"leaf_size": 2, "backend": backend}
         near = PartitionedNearestNeighbors(
-            ranges if given_ranges else None, categorical, max_memory=ALONE, **settled
+            ranges if given_ranges else None, categorical, max_memory=max_memory, **settled
         ).fit(cut(X, n_parts))
         one = MixedNearestNeighbors(ranges if given_ranges else None, categorical, **settled).fit(X)
-        assert near.n_indexes_ == sum(len(part) > 0 for part in np_parts(X, n_parts))
+        assert near.n_indexes_ == {None: 1, ALONE: len(X)}.get(max_memory, near.n_indexes_)
         expected = one.kneighbors(Y, k, exclude=own)
         assert_same(near.kneighbors(Y, k, exclude=own), expected)
         if len(Y):
@@ -60,18 +61,14 @@ def test_parts_are_one_index_bit_for_bit(problem, k, n_parts, excluding, given_r
             assert_same(expected, brute_neighbors(X, Y, ranges, categorical, k, own))
 
 
-def np_parts(rows, n_parts):
-    return [part.load() if isinstance(part, Part) else part for part in cut(rows, n_parts)]
-
-
 @FEW
-@given(problems(), st.sampled_from([1, 3, 7]), st.sampled_from([0.0, 0.2, 0.5]))
-def test_a_radius_and_counts_and_masses_too(problem, n_parts, radius):
+@given(problems(), st.sampled_from([1, 3, 7]), MEMORY, st.sampled_from([0.0, 0.2, 0.5]))
+def test_a_radius_and_counts_and_masses_too(problem, n_parts, max_memory, radius):
     X, Y, categorical = problem
     Y = np.vstack([Y, X[:3]])
     for backend in BACKENDS:
         settled = {"leaf_size": 2, "backend": backend}
-        near = PartitionedNearestNeighbors(None, categorical, max_memory=ALONE, **settled)
+        near = PartitionedNearestNeighbors(None, categorical, max_memory=max_memory, **settled)
         near.fit(cut(X, n_parts))
         one = MixedNearestNeighbors(None, categorical, **settled).fit(X)
         own = np.arange(len(Y)) % len(X) if len(X) > 1 else None
@@ -94,38 +91,38 @@ def test_a_radius_and_counts_and_masses_too(problem, n_parts, radius):
             np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("n_parts", [3, 7])
-def test_masses_of_many_queries_have_the_bits_of_one_index(n_parts):
+@pytest.mark.parametrize("max_memory", [30_000, 100_000])
+def test_masses_of_many_queries_have_the_bits_of_one_index(max_memory):
     X, Y = np.floor(mixed_table(3000, 5)), np.floor(mixed_table(700, 6))
     one = MixedNearestNeighbors(categorical=ADULT_LIKE).fit(X)
-    near = PartitionedNearestNeighbors(categorical=ADULT_LIKE, max_memory=ALONE, n_jobs=2)
-    near.fit(cut(X, n_parts))
+    near = PartitionedNearestNeighbors(categorical=ADULT_LIKE, max_memory=max_memory, n_jobs=2)
+    assert 2 < near.fit(cut(X, 7)).n_indexes_ < 20
     np.testing.assert_array_equal(near.nearest_mass(Y), one.nearest_mass(Y))
     assert_same(near.kneighbors(Y, 3), one.kneighbors(Y, 3))
 
 
-def test_parts_are_joined_while_their_index_fits():
+def test_a_table_is_cut_into_cells_only_where_its_index_does_not_fit():
     X = mixed_table(3000, 0)
-    parts = cut(X, 7)
     counts = [
-        PartitionedNearestNeighbors(categorical=ADULT_LIKE, max_memory=n).fit(parts).n_indexes_
-        for n in (None, 10**9, 200_000, ALONE)
+        PartitionedNearestNeighbors(categorical=ADULT_LIKE, max_memory=n).fit(cut(X, 7)).n_indexes_
+        for n in (None, 10**9, 100_000, ALONE)
     ]
     assert counts[:2] == [1, 1]
-    assert 1 < counts[2] < counts[3] == 7
+    assert 1 < counts[2] < 20
+    assert counts[3] == MOST_CELLS
 
 
-def test_rows_are_read_again_for_each_call_and_held_where_they_fit():
+def test_rows_are_read_again_for_each_cell_and_held_where_there_is_one():
     X, reads = mixed_table(400, 0), []
 
     def load():
         reads.append(1)
         return X
 
-    for max_memory, expected in [(None, 2), (ALONE, 3)]:
+    for max_memory, n_indexes, expected in [(None, 1, 2), (25_000, 2, 6)]:
         reads.clear()
         near = PartitionedNearestNeighbors(categorical=ADULT_LIKE, max_memory=max_memory)
-        near.fit([Part(400, load), X[:0], X[:10]])
+        assert near.fit([Part(400, load), X[:0], X[:10]]).n_indexes_ == n_indexes
         near.kneighbors(X[:5])
         near.kneighbors(X[:5])
         assert len(reads) == expected
@@ -160,11 +157,10 @@ def test_parts_that_do_not_fit_are_refused(parts, message):
         PartitionedNearestNeighbors().fit(parts)
 
 
-def test_a_code_that_is_none_is_named_when_its_part_is_encoded():
+def test_a_code_that_is_none_is_named():
     near = PartitionedNearestNeighbors(categorical=[0], max_memory=ALONE)
-    near.fit([np.array([[1.0]]), np.array([[0.5]])])
     with pytest.raises(InvalidParameterError, match="must hold whole numbers"):
-        near.kneighbors([[1.0]])
+        near.fit([np.array([[1.0]]), np.array([[0.5]])])
 
 
 def test_as_many_neighbours_as_there_are_rows_in_all_parts():

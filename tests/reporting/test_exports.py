@@ -11,7 +11,7 @@ import pytest
 from skeval import MetricSuite, MetricTags, Result, SuiteResult, make_suite
 from skeval.datasets import make_mixed
 from skeval.fidelity import KSComplement
-from skeval.reporting import Display, ScoresDisplay
+from skeval.reporting import Display, PropertyDisplay, ScoresDisplay
 
 PRIVACY = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="screen")
 
@@ -115,5 +115,8 @@ def test_properties_as_one_frame_and_figure(measured):
     for name, own in details.groupby("property"):
         assert len(own) == len(measured.details(name)) == measured.properties().loc[name, "n_used"]
         assert len(measured.display(name).plot().ax_.patches) == len(own)
+    whole = PropertyDisplay(measured)
+    assert len(whole.plot().ax_.patches) == len(details)
+    assert whole.frame()["column"].str.contains("column_shapes: age").any()
     alone = MetricSuite([("ks", KSComplement())]).fit(make_mixed(30)).evaluate(make_mixed(30))
     assert alone.details().empty

@@ -57,7 +57,7 @@ def test_calibration_and_importances(learned: SuiteResult) -> None:
     assert isinstance(importances, ImportancesDisplay)
     assert calibration.frame()["observed"].dropna().between(0, 1).all()
     assert importances.frame()[["train", "synthetic"]].sum().round(6).tolist() == [1.0, 1.0]
-    assert importances.plot().figure_.axes[0].get_xlabel() == "share of importance"
+    assert importances.plot().ax_.get_xlabel() == "share of importance"
 
 
 def test_utility_has_a_section_that_names_the_target(learned: SuiteResult) -> None:
@@ -74,7 +74,7 @@ def test_attacks_are_drawn_with_their_intervals(suite_result: SuiteResult) -> No
     assert (frame["low"] <= frame["share"] + 1e-12).all()
     assert (frame["share"] <= frame["high"] + 1e-12).all()
     assert display.left_out == 0
-    labels = [label.get_text() for label in display.plot().figure_.axes[0].get_yticklabels()]
+    labels = [label.get_text() for label in display.plot().ax_.get_yticklabels()]
     assert "linkability" in labels
 
 

@@ -105,8 +105,8 @@ class PropertyDisplay(ColumnScoresDisplay):
     ----------
     suite_result : SuiteResult
         Of the preset "quality" or "diagnostic", or of any suite with properties in its names.
-    property : str
-        The property, such as "column_shapes".
+    property : str, optional
+        The property, such as "column_shapes"; all of them if None.
     start, stop : int, optional
         Which ranks are drawn, the worst being 0.
 
@@ -129,21 +129,24 @@ class PropertyDisplay(ColumnScoresDisplay):
     def __init__(
         self,
         suite_result: SuiteResult,
-        property: str,
+        property: str | None = None,
         *,
         start: int = 0,
         stop: int | None = None,
     ) -> None:
         details = suite_result.details(property)
-        names = [
-            f"{t}: {w}" if t else str(w)
-            for t, w in zip(details["table"], details["what"], strict=True)
-        ]
+        places = details[["table", "what"] if property else ["property", "table", "what"]]
+        names = [": ".join(filter(None, map(str, place))) for place in places.to_numpy()]
         columns: dict[str, Any] = {
             to: dict(zip(names, details[of], strict=True))
             for to, of in (("columns", "score"), ("baseline_columns", "baseline"))
         }
-        first = next(r for name, r in suite_result.items() if name.startswith(f"{property}/"))
+        grouped = (
+            result
+            for name, result in suite_result.items()
+            if name.startswith(f"{property or name.partition('/')[0]}/")
+        )
+        first = next(grouped, Result(float("nan")))
         tags = None if first.tags is None else replace(first.tags, bounds=(0.0, 1.0))
         super().__init__(
             Result(float(details["score"].mean()), tags=tags, details=columns),

@@ -1,0 +1,289 @@
+"""A fitted suite in a file: aggregates under disclosure control, or all rows.
+
+Of each column a file without rows holds its levels, its frequent values and intervals between
+quantiles, each of at least ten rows. A table drawn from these, column by column, takes the place of
+the real one for the metrics that look at columns one by one.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import warnings
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from skeval.context import Context
+from skeval.exceptions import InvalidParameterError, MetricWarning
+from skeval.files import replacing
+from skeval.provenance import constructor, rebuilt
+from skeval.relational_context import RelationalContext
+from skeval.tables.schema import TableSchema
+
+if TYPE_CHECKING:
+    from skeval.suite import MetricSuite
+
+MIN_COUNT = 10  # rows behind each number of a file without rows
+OTHER = "(rare levels)"
+VERSION = 1
+_PARTS = 100  # of a column of numbers, at most
+_EACH = MIN_COUNT // 2  # rows on each side of an edge, of which it is the mean
+_NEEDS_ROWS = "it needs rows of the real tables, and the file that the suite came from holds none."
+_README = (
+    "This file holds rows of real data: whoever has it has them. It is a Python pickle, which can "
+    "run any code when it is loaded: load only files that you wrote.\n"
+)
+_MEMBERS = ("READ_ME_holds_rows.txt", "suite.pickle")
+_MICROSECOND = np.dtype("datetime64[us]")
+
+
+class SavedContext(Context):
+    """A context of tables that were drawn from saved statistics, column by column.
+
+    No row of it is anybody's, and nothing in it relates two columns. Levels of the synthetic table
+    that the file does not name count as rare.
+    """
+
+    is_saved = True
+
+    def with_synthetic(self, synthetic: Any, *, lenient: bool = False) -> Context:
+        """Return a context with these rows as `synthetic`; see :class:`~skeval.Context`."""
+        context = super().with_synthetic(synthetic, lenient=lenient)
+        rows = context["synthetic"]
+        for name, levels in self.levels.items():
+            if OTHER in levels and name in rows:
+                values = rows[name]
+                known = values.isin(levels) | values.isna()
+                labels = values.astype(object).where(known, OTHER)
+                rows[name] = pd.Categorical(labels, categories=levels)
+        real = context.real
+        return real.standing_in(rows, context.given("synthetic"), context.notices)
+
+
+def column_statistics(values: pd.Series, *, min_count: int = MIN_COUNT) -> dict[str, Any]:
+    """Return what may be kept of a canonical column: counts of at least so many rows.
+
+    Parameters
+    ----------
+    values : Series
+        Canonical: numbers, dates or categories.
+    min_count : int, default=10
+        Rows behind each number.
+
+    Returns
+    -------
+    dict
+        `n_missing`; of categories `levels` with their counts, and `other`, the rows of rarer ones
+        together; of numbers and dates `frequent`, the values that so many rows have, `bins`, the
+        ends and counts of intervals between quantiles, and `whole`. What fewer rows have is not
+        kept: neither their values nor their number.
+
+    Notes
+    -----
+    An edge between two intervals is the mean of ten neighbouring values, the outermost is the
+    median of the outermost interval, and all are rounded to a hundredth of the range between the
+    first and the last tenth: no value of one row stands in the file, and none moves an edge but its
+    neighbours.
+    """
+    n_missing = int(values.isna().sum())
+    kept: dict[str, Any] = {"n_missing": n_missing if n_missing >= min_count else 0}
+    present = values.dropna()
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        counts = present.value_counts()
+        rare = counts[counts < min_count]
+        levels = {str(level): int(n) for level, n in counts[counts >= min_count].items()}
+        other = int(rare.sum())
+        return {**kept, "levels": levels, "other": other if other >= min_count else 0}
+    numbers = _as_numbers(present)
+    distinct, counts = np.unique(numbers, return_counts=True)
+    frequent = counts >= min_count
+    others = np.repeat(distinct[~frequent], counts[~frequent])
+    pairs = zip(distinct[frequent].tolist(), counts[frequent].tolist(), strict=True)
+    return {
+        **kept,
+        "frequent": [list(pair) for pair in pairs],
+        "bins": _bins(others, min_count),
+        "whole": bool((numbers % 1 == 0).all()),
+    }
+
+
+def _as_numbers(values: pd.Series) -> np.ndarray:
+    if values.dtype.kind == "M":
+        return values.to_numpy(_MICROSECOND).astype(np.int64).astype(np.float64)
+    return values.to_numpy(dtype=np.float64)
+
+
+def _bins(ordered: np.ndarray, min_count: int) -> list[list[float]]:
+    """Return the ends and counts of intervals of about equal count; none of too few values."""
+    if ordered.size < 2 * min_count:
+        return []
+    n_bins = min(_PARTS, ordered.size // min_count)
+    cuts = np.linspace(0, ordered.size, n_bins + 1).round().astype(int)
+    inner = [float(ordered[cut - _EACH : cut + _EACH].mean()) for cut in cuts[1:-1]]
+    ends = [float(np.median(ordered[: cuts[1]])), float(np.median(ordered[cuts[-2] :]))]
+    low, high = np.quantile(ordered, [0.1, 0.9])
+    unit = 10.0 ** np.floor(np.log10(max((high - low) / 100.0, np.finfo(float).tiny)))
+    edges = [round(edge / unit) * unit for edge in [ends[0], *inner, ends[1]]]
+    return [
+        [edges[i], edges[i + 1], int(cuts[i + 1] - cuts[i])] for i in range(n_bins) if unit > 0.0
+    ]
+
+
+def drawn_column(kept: Mapping[str, Any], kind: str, n_rows: int, seed: int) -> pd.Series:
+    """Return a canonical column of so many rows with these statistics, in random order."""
+    if "levels" in kept:
+        counts = {**kept["levels"], **({OTHER: kept["other"]} if kept["other"] else {})}
+        levels = ["False", "True"] if kind == "boolean" else list(counts)
+        codes = [levels.index(level) for level in counts]
+        order = _positions([*counts.values()], kept["n_missing"], n_rows, seed)
+        picked = np.append(codes, -1)[order] if codes else np.full(n_rows, -1)
+        return pd.Series(
+            pd.Categorical.from_codes(picked, categories=pd.Index(levels, dtype=object))
+        )
+    parts = [np.full(n, value) for value, n in kept["frequent"]]
+    parts += [low + (np.arange(n) + 0.5) / n * (high - low) for low, high, n in kept["bins"]]
+    numbers = np.concatenate(parts) if parts else np.empty(0)
+    numbers = np.rint(numbers) if kept["whole"] else numbers
+    order = _positions([1] * numbers.size, kept["n_missing"], n_rows, seed)
+    values = np.append(numbers, np.nan)[order]
+    if kind == "datetime":
+        missing = np.isnan(values)
+        dates = np.where(missing, 0.0, values).astype(np.int64).astype(_MICROSECOND)
+        dates[missing] = np.datetime64("NaT")
+        return pd.Series(dates)
+    return pd.Series(values)
+
+
+def _positions(counts: list[int], n_missing: int, n_rows: int, seed: int) -> np.ndarray:
+    """Return for each row which of the counted things it is, -1 for missing, in random order.
+
+    What was not kept is made up for in proportion, so that there are as many rows as there were.
+    """
+    whole = np.repeat([*range(len(counts)), -1], [*counts, n_missing])
+    if whole.size == 0:
+        return np.full(n_rows, -1)
+    places = np.floor((np.arange(n_rows) + 0.5) * whole.size / n_rows).astype(int)
+    return np.random.default_rng(seed).permutation(whole[places])
+
+
+def save_suite(suite: MetricSuite, path: str | Path, *, rows: bool) -> Path:
+    """Write a fitted suite; see :meth:`MetricSuite.save`."""
+    path, context = Path(path), suite.context_
+    if rows:
+        return _save_rows(suite, path)
+    if isinstance(context, RelationalContext):
+        raise InvalidParameterError("save: several tables are saved with rows=True only.")
+    left_out = [n for n, metric in suite.metrics_.items() if not metric.needs_no_rows]
+    schema = context.schema
+    tables = {
+        role: {
+            "n_rows": context.n_rows(role),
+            "columns": {name: column_statistics(context[role][name]) for name in schema.measured},
+        }
+        for role in ("train", "holdout")
+        if role in context
+    }
+    content = {
+        "skeval_suite": VERSION,
+        "holds_rows": False,
+        "min_count": MIN_COUNT,
+        "left_out": dict.fromkeys(left_out, _NEEDS_ROWS),
+        "metrics": {name: constructor(metric) for name, metric in suite.metrics},
+        "kinds": dict(schema.kinds),
+        "datetime_formats": dict(schema.datetime_formats),
+        "dtypes": {n: str(kind) for n, kind in context.given("train").dtypes.items()},
+        "tables": tables,
+    }
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(content, indent=1, allow_nan=False), encoding="utf-8")
+    if left_out:
+        text = f"{path.name} holds no rows; metrics that need them are left out: "
+        warnings.warn(MetricWarning(f"{text}{', '.join(left_out)}."), stacklevel=3)
+    return path
+
+
+def _save_rows(suite: MetricSuite, path: Path) -> Path:
+    context = suite.context_
+    before, context.remember_rows = context.remember_rows, True
+    try:
+        held = pickle.dumps(suite)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise InvalidParameterError(
+            "save: the suite cannot be pickled; name functions and classes at the top of a module."
+        ) from error
+    finally:
+        context.remember_rows = before
+    with (
+        replacing(path) as temporary,
+        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as file,
+    ):
+        file.writestr(_MEMBERS[0], _README)
+        file.writestr(_MEMBERS[1], held)
+    return path
+
+
+def load_suite(kind: type[MetricSuite], path: str | Path) -> MetricSuite:
+    """Read a suite that :meth:`MetricSuite.save` wrote; see :meth:`MetricSuite.load`."""
+    path = Path(path)
+    try:
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as file:
+                suite = pickle.loads(file.read(_MEMBERS[1]))
+            if isinstance(suite, kind):
+                return suite
+            raise TypeError("no suite")
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["skeval_suite"] != VERSION:
+            raise InvalidParameterError(
+                f"{path} is of version {content['skeval_suite']!r}, only {VERSION} is read."
+            )
+        metrics = [(str(name), rebuilt(text)) for name, text in content["metrics"].items()]
+        context = _context(content)
+        left_out = {str(name): str(why) for name, why in content["left_out"].items()}
+    except (OSError, KeyError, TypeError, ValueError, AttributeError, pickle.PickleError) as error:
+        if isinstance(error, InvalidParameterError | OSError):
+            raise
+        raise InvalidParameterError(
+            f"{path} holds no suite that MetricSuite.save wrote."
+        ) from error
+    return kind(metrics)._loaded(context, left_out)
+
+
+def _context(content: Mapping[str, Any]) -> SavedContext:
+    schema = TableSchema(content["kinds"], datetime_formats=content["datetime_formats"])
+    tables, levels = {}, {}
+    for r, (role, table) in enumerate(content["tables"].items()):
+        n_rows = int(table["n_rows"])
+        columns = {}
+        for i, name in enumerate(schema.kinds):
+            kept = table["columns"].get(name)
+            if kept is None:  # text and keys: nothing is kept of them
+                columns[name] = pd.Series([None] * n_rows, dtype=object)
+                continue
+            columns[name] = drawn_column(kept, schema.kinds[name], n_rows, 1000 * r + i)
+        tables[role] = pd.DataFrame(columns)
+    for name in schema.columns("categorical", "boolean"):
+        found = [list(rows[name].cat.categories) for rows in tables.values()]
+        levels[name] = list(dict.fromkeys(level for each in found for level in each))
+        for rows in tables.values():
+            rows[name] = rows[name].cat.set_categories(levels[name])
+    given = {
+        role: pd.DataFrame({n: _stored(rows[n], content["dtypes"].get(n, "object")) for n in rows})
+        for role, rows in tables.items()
+    }
+    return SavedContext(schema, tables, levels=levels, given=given)
+
+
+def _stored(values: pd.Series, dtype: str) -> pd.Series:
+    """Return a column in the storage that it had, which is a part of a table's structure."""
+    try:
+        if dtype == "bool":
+            return values.eq("True")
+        return values.astype(object).astype(dtype) if dtype == "category" else values.astype(dtype)
+    except (TypeError, ValueError):  # such as whole numbers among which some are missing
+        return values
