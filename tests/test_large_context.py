@@ -19,7 +19,7 @@ import pytest
 
 import skeval.large_context
 import skeval.steps.neighbors
-import skeval.tables.large
+import skeval.tables.sources
 from skeval import Metric, MetricSuite, diagnostic, fidelity, privacy, report
 from skeval.context import Context
 from skeval.datasets import make_mixed
@@ -87,7 +87,7 @@ def expected():
 @pytest.mark.parametrize("form", FORMS)
 def test_the_same_bits_however_a_table_is_stored(form, expected, tmp_path, monkeypatch):
     monkeypatch.setattr(skeval.large_context, "_SPILLED", 100)  # what steps keep goes to files
-    monkeypatch.setattr(skeval.tables.large, "BATCH", 70)
+    monkeypatch.setattr(skeval.tables.sources, "CELLS", 700)
     result = evaluated(*stored(form, tmp_path))
     assert list(result) == [metric.__name__ for metric in COUNTED]
     for name, one in result.items():

@@ -19,7 +19,7 @@ from skeval.exceptions import MetricWarning
 from skeval.tables.frames import Levels, Oddities, as_frame, read_as, with_levels
 from skeval.tables.precision import Precision, at_precision, coarsest, stored_precision
 from skeval.tables.schema import TableSchema
-from skeval.tables.sources import BATCH, TableSource, source_of
+from skeval.tables.sources import TableSource, batch_rows, source_of
 
 T = TypeVar("T")
 _ALIGNED = 64  # bytes, at multiples of which arrays start
@@ -177,7 +177,7 @@ class CanonicalTable(LargeTable):
     def frames(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         """Yield some columns of all rows, a batch at a time, as the rows lie in the source."""
         rows = None if self.rows is None else np.sort(self.rows)
-        for frame in self.source.frames(self._stored(columns), rows, BATCH):
+        for frame in self.source.frames(self._stored(columns), rows, batch_rows(len(columns))):
             yield self._as_used(frame, columns)
 
     def _stored(self, columns: Sequence[str]) -> list[str]:
