@@ -306,13 +306,9 @@ def _steps(results: SuiteResult, verdict: Verdict) -> Iterable[str]:
             "no contrast of train and holdout can be relied on."
         )
     elif verdict.void:
-<<<<<<< HEAD
-        steps.append("Take rows that train and holdout share out of one, unless they are natural.")
-=======
         steps.append(
             "Take out the rows that train and holdout share, unless they are natural here."
         )
->>>>>>> int
     if not shifted:
         advice = dict.fromkeys(results[name].advice for name in verdict.alarms)
         steps += list(filter(None, advice)) or (
