@@ -33,6 +33,7 @@ from skeval.cli.options import (
     DateOption,
     Decimal,
     Encoding,
+    Hashes,
     Header,
     Jobs,
     SchemaFile,
@@ -82,6 +83,7 @@ def report(
     seed: Seed = 0,
     jobs: Jobs = -1,
     date: DateOption = None,
+    hashes: Hashes = True,
 ) -> None:
     """Write the report of a synthetic table."""
     from skeval.report import ENDINGS
@@ -116,6 +118,7 @@ def report(
         n_jobs=jobs,
         date=date,
         files=files_by_role(tables),
+        hashes=hashes,
     )
 
 
