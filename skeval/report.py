@@ -49,6 +49,10 @@ class ReportColumns:
         How many pairs are drawn: half those that agree least, half those that are most strongly
         associated in train.
 
+    See Also
+    --------
+    report : It takes them.
+
     Examples
     --------
     >>> from skeval import ReportColumns
@@ -103,7 +107,8 @@ def report(
     Parameters
     ----------
     train : table of shape (n_train, n_columns), or mapping of str to table
-        The rows that the generator learned from: pandas, polars or pyarrow. Several tables are
+        The rows that the generator learned from: pandas, polars or pyarrow; or what need not fit in
+        memory, as :meth:`~skeval.Metric.fit` takes it. Several tables are
         given by name, or as a :class:`~skeval.relational.RelationalData`.
     holdout : table of shape (n_holdout, n_columns), mapping of str to table, or None
         Real rows of the same population that the generator never saw; of several tables, of other
@@ -161,6 +166,11 @@ def report(
         If parameters or tables cannot be used, or `path` has another ending.
     OSError
         If `path` cannot be written; this is found before the work.
+
+    See Also
+    --------
+    make_suite : The same numbers, as a result.
+    SuiteResult.to_pdf : The report of any suite.
 
     Examples
     --------

@@ -73,8 +73,8 @@ class MetricTags:
     scaling : {"counts", "sorted runs", "neighbours", "sampled"}, default="sampled"
         What is done with tables that need not fit in memory: "counts" are added up and "sorted
         runs" merged over all rows, a column or a few at a time; "neighbours" are looked for among
-        all rows where these fit in memory; otherwise a seeded sample is measured, and the result
-        says so.
+        all rows, in parts where these do not fit in memory; otherwise a seeded sample is measured,
+        and the result says so.
 
     Raises
     ------
@@ -186,6 +186,10 @@ class Result:
         Where a leak lies and what to do about it; a sentence, printed beside an alarm only.
     table : str
         Of several tables, the one that was measured; empty where there is one only, or all were.
+
+    See Also
+    --------
+    SuiteResult : The results of many metrics.
 
     Examples
     --------
@@ -331,6 +335,11 @@ class SuiteResult(Mapping[str, Result]):
         Warnings about the tables themselves.
     provenance : Provenance, optional
         Version, parameters, seeds, inputs and kinds of columns, of results that a suite made.
+
+    See Also
+    --------
+    Result : Of one metric.
+    Verdict : What may be concluded of privacy.
 
     Examples
     --------

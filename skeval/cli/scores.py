@@ -129,11 +129,11 @@ def evaluate(
     if output is not None:  # before they are printed: whatever goes wrong there, they are kept
         with replacing(output) as temporary:
             temporary.write_text(_WRITERS[output.suffix.lower()](result), encoding="utf-8")
-    write_junit(gate, result, junit)
+    write_junit(gate, {"": result}, junit)
     print_scores(result)
-    say_kinds(train, known)
+    say_kinds(result)
     _say_verdict(result, output)
-    enforce(gate, result)
+    enforce(gate, {"": result})
 
 
 def _say_verdict(result: SuiteResult, output: Path | None) -> None:

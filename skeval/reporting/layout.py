@@ -21,6 +21,7 @@ from skeval.reporting.theme import COLOURS, FAINT, GREY, INK, SMALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 A4 = (210.0, 297.0)
 MARGIN = 17.0
@@ -44,14 +45,21 @@ class Item:
 
 
 class Page:
-    """One page; x grows to the right and y downwards, from the upper left corner."""
+    """One page; x grows to the right and y downwards, from the upper left corner.
+
+    Parameters
+    ----------
+    figure : Figure, optional
+        That becomes the page; a new one otherwise.
+    """
 
     width, height = A4
 
-    def __init__(self) -> None:
+    def __init__(self, figure: Figure | None = None) -> None:
         from matplotlib.figure import Figure
 
-        self.figure = Figure(figsize=(self.width / 25.4, self.height / 25.4))
+        self.figure = Figure() if figure is None else figure
+        self.figure.set_size_inches(self.width / 25.4, self.height / 25.4)
         self.canvas = self.figure.add_axes((0.0, 0.0, 1.0, 1.0), zorder=-1)
         self.canvas.set(xlim=(0.0, self.width), ylim=(self.height, 0.0))
         self.canvas.set_axis_off()

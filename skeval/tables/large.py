@@ -315,13 +315,23 @@ class Spill:
         self.file: Any = None
         self._lock = Lock()
 
+    def room(self, shape: tuple[int, int]) -> np.memmap:
+        """Return an array of numbers in the file that can be written to, column by column."""
+        with self._lock:
+            start = self._end()
+            self.file.truncate(start + 8 * shape[0] * shape[1])
+        return np.memmap(self.file, np.float64, mode="r+", offset=start, shape=shape, order="F")
+
+    def _end(self) -> int:
+        if self.file is None:
+            self.file = tempfile.TemporaryFile(prefix="skeval-")  # noqa: SIM115
+            weakref.finalize(self, self.file.close)
+        return int(self.file.seek(-(-self.file.seek(0, SEEK_END) // _ALIGNED) * _ALIGNED))
+
     def keep(self, array: np.ndarray) -> Spilled:
         """Write an array, and return where it is."""
         with self._lock:
-            if self.file is None:
-                self.file = tempfile.TemporaryFile(prefix="skeval-")  # noqa: SIM115
-                weakref.finalize(self, self.file.close)
-            start = self.file.seek(-(-self.file.seek(0, SEEK_END) // _ALIGNED) * _ALIGNED)
+            start = self._end()
             # transposed, an array that lies column by column is written as it lies
             np.ascontiguousarray(array.T).tofile(self.file)
             self.file.flush()

@@ -81,6 +81,10 @@ class TablePreprocessor(ColumnTransformer):
     TableError, SchemaMismatchError
         If a table cannot be used, or lacks columns.
 
+    See Also
+    --------
+    Discretizer : Cells in place of numbers.
+
     Examples
     --------
     >>> import pandas as pd
@@ -245,6 +249,10 @@ class Discretizer(TransformerMixin, BaseEstimator):
         The cells of each column.
     n_cells_ : ndarray of shape (n_columns,)
         The number of cells of each column: its own, then pooled, missing and unseen.
+
+    See Also
+    --------
+    TablePreprocessor : A matrix in place of a table.
 
     Notes
     -----

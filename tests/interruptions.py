@@ -1,0 +1,229 @@
+"""Run commands and end them at many moments; print what they left, as JSON lines.
+
+A process of its own, so that children that are forked of it have no threads of others. Usage:
+``python -m tests.interruptions FOLDER``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import struct
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skeval import MetricSuite
+from skeval.cli import main
+from skeval.datasets import make_mixed
+from skeval.fidelity import KSComplement
+from skeval.generators import Bootstrap
+from skeval.model_selection import cross_validate_generator
+from skeval.privacy import ExactMatchShare
+
+SECRET, WORD = 123456789.125, "only-this-person"
+TRACES = (str(SECRET).encode(), struct.pack("<d", SECRET), struct.pack(">d", SECRET), WORD.encode())
+OLD = b'{"old": true}\n'
+SUITE = MetricSuite([("ks", KSComplement()), ("copies", ExactMatchShare())])
+Command = tuple[str, Callable[[], None]]  # its output and what it does
+
+
+def command(*arguments: str) -> Callable[[], None]:
+    def act() -> None:
+        sys.argv = ["skeval", *arguments]
+        main()
+
+    return act
+
+
+def search(n_jobs: int) -> Callable[[], None]:
+    def act() -> None:
+        table = pd.read_csv("train.csv")
+        found = cross_validate_generator(
+            Bootstrap(), pd.concat([table] * 20), SUITE, cv=4, n_jobs=n_jobs
+        )
+        found.results[0].to_json("search.json")
+
+    return act
+
+
+TABLES = ("train.csv", "holdout.csv", "synthetic.csv")
+QUICK = ("--metrics", "KSComplement,NewRowShare,TSTR,DCRShare", "--target", "city", "--jobs", "1")
+COMMANDS: dict[str, Command] = {
+    "evaluate": ("scores.json", command("evaluate", *TABLES, *QUICK, "-o", "scores.json")),
+    "report": (
+        "report.html",
+        command("report", *TABLES[::2], "--columns", "2", "-o", "report.html"),
+    ),
+    "search": ("search.json", search(1)),
+    "search in processes": ("search.json", search(2)),
+}
+
+
+def forked(act: Callable[[], None], before: Callable[[], None] = lambda: None) -> int:
+    """Start a child, the leader of a group of processes, that ends as the command line does."""
+    if pid := os.fork():
+        return pid
+    os.setsid()
+    code = 3
+    try:
+        with open("said.txt", "ab") as said:
+            os.dup2(said.fileno(), 1)
+            os.dup2(said.fileno(), 2)
+        before()
+        act()
+        code = 0
+    except SystemExit as ended:
+        code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+    except BaseException as error:  # what Python would do at the top
+        print(f"Traceback: {type(error).__name__}: {error}")
+        code = 1
+    finally:
+        sys.stdout.flush()
+        os._exit(code)
+
+
+def code_of(pid: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def whole(path: Path) -> str:
+    """Say whether a file is the old one, a new one that is whole, or neither."""
+    content = path.read_bytes() if path.exists() else b""
+    if content == OLD:
+        return "old"
+    if path.suffix == ".json":
+        try:
+            return "new" if json.loads(content) else "broken"
+        except ValueError:
+            return "broken"
+    return "new" if content.rstrip().endswith(b"</html>") else "broken"
+
+
+def traces(folders: list[Path], known: set[Path]) -> list[str]:
+    """Return the files with a planted cell, other than those that are known."""
+    left = []
+    for folder in folders:
+        for path in folder.rglob("*"):
+            if path.is_file() and path not in known:
+                content = path.read_bytes()
+                left += [str(path)] if any(trace in content for trace in TRACES) else []
+    return left
+
+
+def tried(
+    name: str,
+    fault: str,
+    known: set[Path],
+    *,
+    before: Callable[[], None] = lambda: None,
+    end: tuple[float, int] | None = None,
+) -> dict[str, Any]:
+    output, act = COMMANDS[name]
+    path = Path(output)
+    path.unlink(missing_ok=True)
+    path.write_bytes(OLD)
+    path.chmod(0o666)
+    Path("said.txt").write_bytes(b"")
+    start = time.monotonic()
+    pid = forked(act, before)
+    if end is not None:
+        time.sleep(end[0])
+        os.killpg(pid, end[1]) if _runs(pid) else None
+    code, seconds = code_of(pid), time.monotonic() - start
+    said = Path("said.txt").read_text(errors="replace")
+    temporary = [Path.cwd(), Path(os.environ["TMPDIR"]), Path("/dev/shm")]
+    return {
+        "command": name,
+        "fault": fault,
+        "code": code,
+        "seconds": seconds,
+        "output": whole(path),
+        "said": said[-400:],
+        "parts": len(list(Path().glob(".skeval-*.part"))),
+        "traces": traces(temporary, known),
+    }
+
+
+def _runs(pid: int) -> bool:
+    try:
+        return os.getpgid(pid) == pid  # its own group, as soon as it has made one
+    except ProcessLookupError:
+        return False
+
+
+def limited(kind: int, size: int) -> Callable[[], None]:
+    def before() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(kind, (size, size))
+
+    return before
+
+
+def memory() -> int:
+    """Return how much address space this process has, in bytes."""
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    return pages * resource.getpagesize()
+
+
+def nobody() -> None:
+    """Give up the rights of the super-user, who may write anywhere."""
+    if os.geteuid() == 0:
+        os.setgid(65534)
+        os.setuid(65534)
+
+
+def write_tables(folder: Path) -> None:
+    for seed, name in enumerate(TABLES):
+        table = make_mixed(60, random_state=seed)[["age", "income", "city", "plan"]]
+        if name != "synthetic.csv":
+            table.loc[7, "income"] = SECRET
+            table["city"] = table["city"].astype(object)
+            table.loc[7, "city"] = WORD
+        table.to_csv(folder / name, index=False)
+
+
+def run(folder: Path) -> None:
+    os.chdir(folder)
+    write_tables(folder)
+    # what stood there before is no trace of ours
+    known = {folder / name for name in TABLES} | {p for p in Path("/dev/shm").rglob("*")}
+    for name, n_moments in (
+        ("evaluate", 7),
+        ("report", 7),
+        ("search", 6),
+        ("search in processes", 2),
+    ):
+        plain = tried(name, "none", known)
+        print(json.dumps(plain), flush=True)
+        for k in range(n_moments):
+            moment = plain["seconds"] * (k + 0.5) / n_moments
+            signal_number = signal.SIGKILL if k % 2 or n_moments == 2 else signal.SIGTERM
+            ended = tried(name, signal_number.name, known, end=(moment, signal_number))
+            print(json.dumps(ended), flush=True)
+    for name in ("evaluate", "report"):
+        for size in (600, 4000):
+            full = tried(name, "disk full", known, before=limited(resource.RLIMIT_FSIZE, size))
+            print(json.dumps(full), flush=True)
+        folder.chmod(0o555)
+        print(json.dumps(tried(name, "read-only", known, before=nobody)), flush=True)
+        folder.chmod(0o755)
+    for more in (10, 60, 200):
+        size = memory() + more * 2**20
+        short = tried("evaluate", "memory", known, before=limited(resource.RLIMIT_AS, size))
+        print(json.dumps(short), flush=True)
+    print(json.dumps({**tried("evaluate", "none", known), "command": "again"}), flush=True)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+    run(Path(sys.argv[1]).resolve())
