@@ -186,8 +186,8 @@ def _metric(comparison: Comparison, name: str, title: str, row: pd.Series[Any]) 
     return [
         *cells,
         Cell(number(row["baseline"]), float(row["baseline"]), "n"),
-        text_cell(row["ahead"] or tie),
-        text_cell(row["behind"]),
+        text_cell(row["ahead"] or tie, "said"),
+        text_cell(row["behind"], "said"),
     ]
 
 
