@@ -46,7 +46,7 @@ class Comparison(Mapping[str, SuiteResult]):
     results : mapping of str to SuiteResult
         By the names of the tables, two or more.
     differences : DataFrame
-        As ``differences`` has it.
+        One row for each metric and pair of tables; see below.
 
     Attributes
     ----------

@@ -11,6 +11,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.formatting import as_float, number, percent, shown_interval
 from skeval.reporting.appendix import definitions, sign_off, three_risks
 from skeval.reporting.decision import DecisionPage, titles_of
+from skeval.reporting.displays.attacks import AttacksDisplay
 from skeval.reporting.displays.base import DISPLAYS
 from skeval.reporting.displays.cardinality import CardinalityDisplay, keys_by_score
 from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
@@ -169,6 +170,18 @@ def _disclosed(results: SuiteResult) -> tuple[Part, ...]:
     )
     heads = ("Metric", "Value", "Fresh real rows", "Verdict", "Finding")
     return (Grid(heads, rows, (0.2, 0.08, 0.13, 0.17, 0.42), (1, 2)),) if rows else ()
+
+
+def _attacked(results: Mapping[str, Result], columns: Any) -> Filled:
+    """Draw attacks, and say how many are not drawn."""
+    items = []
+    for item in _each(results, columns)[0]:
+        if isinstance(item.display, AttacksDisplay) and item.display.left_out:
+            n = len(item.display.attacks)
+            note = f"{item.caption} Shown are the {n} with the largest risks."
+            item = replace(item, caption=note)
+        items.append(item)
+    return tuple(items), ""
 
 
 def _nothing(results: Mapping[str, Result], columns: Any) -> Filled:
@@ -525,6 +538,7 @@ SECTIONS = (
         that on the holdout is what the release gives away of persons; names of attacks whose excess
         is significant, after correction for the number of them, are red.""",
         display="AttacksDisplay AttackDisplay",
+        fill=_attacked,
         layout=FLOWING,
         on_request=True,
     ),
