@@ -16,7 +16,7 @@ def _report(target: str | None, sensitive: str | None) -> Named:
     return [
         *_validity(),
         *_fidelity(),
-        ("precision_recall", fidelity.PRDCurve(max_rows=_CLUSTERED)),
+        ("precision_recall", fidelity.PRDCurve(n_runs=3, max_rows=_CLUSTERED)),
         *_utility(target, sensitive),
         *_headlines(),
     ]

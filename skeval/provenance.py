@@ -88,7 +88,7 @@ class ColumnRecord:
 class Provenance:
     """What a reader must know to repeat results, and to see that files are those they are of.
 
-    A suite's results have it as :attr:`SuiteResult.provenance`; it goes into JSON, PDF and HTML.
+    A suite's results have it as ``provenance``; it goes into JSON, PDF and HTML.
 
     Parameters
     ----------

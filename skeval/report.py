@@ -100,6 +100,7 @@ def report(
     progress: Shown = True,
     date: Date = None,
     files: Mapping[str, str | Path] | None = None,
+    hashes: bool = True,
 ) -> SuiteResult | Comparison:
     """Evaluate a synthetic table, or several candidates, and write the report.
 
@@ -150,6 +151,9 @@ def report(
     files : mapping of str to path, optional
         By `train`, `holdout` and `synthetic`, or the name of a candidate, the files of which the
         tables were read: their names and hashes go into the provenance.
+    hashes : bool, default=True
+        Whether the hashes of the real tables are among the provenance; see
+        :class:`~skeval.provenance.Provenance` on what they show.
 
     Returns
     -------
@@ -212,11 +216,11 @@ def report(
             for name, one in compared.items():
                 own = {"synthetic" if n == name else n: p for n, p in (files or {}).items()}
                 own = {role: own[role] for role in own if role in ("synthetic", *wholes)}
-                one.provenance = _of_wholes(one, wholes, random_state, own)
+                one.provenance = _of_wholes(one, wholes, random_state, own, hashes=hashes)
             (compared.to_html if on_page else compared.to_pdf)(path)
             return compared
         result = suite.evaluate(synthetic, progress=measured, date=date)
-        result.provenance = _of_wholes(result, wholes, random_state, files or {})
+        result.provenance = _of_wholes(result, wholes, random_state, files or {}, hashes=hashes)
         renderer(columns=chosen, progress=tick("drawn")).render(result, path)
     return result
 
@@ -230,7 +234,12 @@ def _are_candidates(train: Any, synthetic: Any) -> bool:
 
 
 def _of_wholes(
-    result: SuiteResult, wholes: Mapping[str, Any], seed: int, files: Mapping[str, str | Path]
+    result: SuiteResult,
+    wholes: Mapping[str, Any],
+    seed: int,
+    files: Mapping[str, str | Path],
+    *,
+    hashes: bool,
 ) -> Provenance | None:
     """Return the provenance with the files, and the whole of tables that rows were drawn of."""
     provenance = result.provenance
@@ -240,6 +249,7 @@ def _of_wholes(
             if table is not None and len(table) != result.sizes[role]:
                 provenance = provenance.with_whole(role, table, seed)
         provenance = provenance.with_files(files)
+        provenance = provenance if hashes else provenance.without_hashes()
     return provenance
 
 

@@ -40,7 +40,7 @@ SCHEMA_VERSION = 1  # of the JSON of a suite's results
 _TEXTS = ("metric", "error", "summary", "fact", "advice", "table")
 _NUMBERS = ("p_value", "baseline", "seconds")  # that may be missing
 _NO_SCORES = "{} holds no scores that SuiteResult.to_json wrote."
-_FOREIGN = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
+FOREIGN = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
 Aspect = Literal["fidelity", "utility", "privacy", "diagnostic"]
 Need = Literal["holdout", "target", "keys", "generator", "relational", "text"]
 Evidence = Literal["screen", "attack", "audit", "disclosure"]
@@ -623,7 +623,7 @@ class SuiteResult(Mapping[str, Result]):
         try:
             content = without_controls(json.loads(Path(path).read_text(encoding="utf-8")))
             version = content["schema_version"]
-        except _FOREIGN as error:
+        except FOREIGN as error:
             raise InvalidParameterError(_NO_SCORES.format(path)) from error
         if version != SCHEMA_VERSION:
             raise InvalidParameterError(
@@ -633,7 +633,7 @@ class SuiteResult(Mapping[str, Result]):
         try:
             named = {no_formula(name): one for name, one in content["results"].items()}
             return cls.from_dict({**content, "results": named})
-        except _FOREIGN as error:
+        except FOREIGN as error:
             raise InvalidParameterError(_NO_SCORES.format(path)) from error
 
     def to_pdf(self, path: str | Path, **settings: Any) -> Path:

@@ -33,6 +33,7 @@ from skeval.cli.options import (
     DateOption,
     Decimal,
     Encoding,
+    Hashes,
     Header,
     Jobs,
     SchemaFile,
@@ -81,6 +82,7 @@ def report(
     seed: Seed = 0,
     jobs: Jobs = -1,
     date: DateOption = None,
+    hashes: Hashes = True,
 ) -> None:
     """Write the report of a synthetic table."""
     from skeval.report import ENDINGS
@@ -113,6 +115,7 @@ def report(
         n_jobs=jobs,
         date=date,
         files=files_by_role(tables),
+        hashes=hashes,
     )
 
 

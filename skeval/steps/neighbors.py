@@ -22,7 +22,7 @@ from skeval.steps.samples import (
     pooled_order,
 )
 from skeval.tables.frames import column_values
-from skeval.tables.preprocessing import NOMINAL, NUMERIC, TablePreprocessor
+from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
 
 if TYPE_CHECKING:
@@ -41,6 +41,9 @@ def preprocessor(context: Context, space: Any = "gower") -> Any:
     So does one with an embedder of texts. A common scale matters: ranges taken from each reference
     table on its own put distances to train and to holdout on different scales.
     """
+    # takes long, and most metrics look at distances that need none
+    from skeval.tables.spaces import TablePreprocessor
+
     rows = context.train
     # an embedder that knew the words of train alone would put other texts farther from them
     if is_gower(space) or getattr(space, "embedder", None) is not None:
