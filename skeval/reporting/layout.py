@@ -31,7 +31,7 @@ MM = 25.4 / 72.0  # millimetres in a point
 LEADING = 1.38
 _MOST_BARS = 25
 _BAR = 4.6
-_PITCH = 58.0  # of panels below each other
+_PITCH, _LEAST_PITCH = 58.0, 40.0  # of panels below each other
 _NAMES = 38.0  # beside figures of any kind, in millimetres
 
 
@@ -309,7 +309,7 @@ def _stacked(items: Sequence[Item]) -> Iterator[Block]:
     """Yield figures whose panels stand below each other, over the whole width."""
     for item in items:
         n, below = item.display.n_panels, _below_head(item) + 5.0
-        least = below + n * min(_PITCH, 46.0) if n > 1 else None
+        least = below + n * _LEAST_PITCH if n > 1 else None
         yield Block(below + n * _PITCH, partial(_draw_stacked, item), least)
 
 

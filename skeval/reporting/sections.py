@@ -241,15 +241,6 @@ SECTIONS = (
         layout=COLUMNS,
     ),
     Section(
-        "distances",
-        "Distances to the nearest row",
-        """How far rows are from the nearest other row, by default as the mean over columns of their
-        differences. Synthetic rows closer to each other than train rows are show a generator that
-        repeats itself; synthetic rows closer to train than holdout rows are, one that repeats
-        train. The last bar holds all greater distances.""",
-        display="DistancesDisplay",
-    ),
-    Section(
         "proximity",
         "Proximity of train rows",
         """For each train row, the distance to the nearest synthetic row over that to the nearest
@@ -257,6 +248,15 @@ SECTIONS = (
         threshold that a given share of TTPR does not exceed. A TSPR tail heavier than the TTPR tail
         is a sign of rows copied from train. The last bar holds all greater ratios.""",
         display="ProximityDisplay",
+    ),
+    Section(
+        "distances",
+        "Distances to the nearest row",
+        """How far rows are from the nearest other row, by default as the mean over columns of their
+        differences. Synthetic rows closer to each other than train rows are show a generator that
+        repeats itself; synthetic rows closer to train than holdout rows are, one that repeats
+        train. The last bar holds all greater distances.""",
+        display="DistancesDisplay",
     ),
     Section(
         "accumulation",
