@@ -84,10 +84,11 @@ def forked(act: Callable[[], None], before: Callable[[], None] = lambda: None) -
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
     except BaseException as error:  # what Python would do at the top
-        print(f"Traceback: {type(error).__name__}: {error}")
+        sys.stderr.write(f"Traceback: {type(error).__name__}: {error}\n")
         code = 1
     finally:
         sys.stdout.flush()
+        sys.stderr.flush()
         os._exit(code)
 
 
@@ -191,36 +192,41 @@ def write_tables(folder: Path) -> None:
         table.to_csv(folder / name, index=False)
 
 
+def tell(one: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(one) + "\n")
+    sys.stdout.flush()
+
+
 def run(folder: Path) -> None:
     os.chdir(folder)
     write_tables(folder)
     # what stood there before is no trace of ours
-    known = {folder / name for name in TABLES} | {p for p in Path("/dev/shm").rglob("*")}
+    known = {folder / name for name in TABLES} | set(Path("/dev/shm").rglob("*"))
     for name, n_moments in (
         ("evaluate", 7),
         ("report", 7),
         ("search", 6),
-        ("search in processes", 2),
+        ("search in processes", 1),
     ):
         plain = tried(name, "none", known)
-        print(json.dumps(plain), flush=True)
+        tell(plain)
         for k in range(n_moments):
             moment = plain["seconds"] * (k + 0.5) / n_moments
-            signal_number = signal.SIGKILL if k % 2 or n_moments == 2 else signal.SIGTERM
+            signal_number = signal.SIGKILL if k % 2 or n_moments == 1 else signal.SIGTERM
             ended = tried(name, signal_number.name, known, end=(moment, signal_number))
-            print(json.dumps(ended), flush=True)
+            tell(ended)
     for name in ("evaluate", "report"):
         for size in (600, 4000):
             full = tried(name, "disk full", known, before=limited(resource.RLIMIT_FSIZE, size))
-            print(json.dumps(full), flush=True)
+            tell(full)
         folder.chmod(0o555)
-        print(json.dumps(tried(name, "read-only", known, before=nobody)), flush=True)
+        tell(tried(name, "read-only", known, before=nobody))
         folder.chmod(0o755)
     for more in (10, 60, 200):
         size = memory() + more * 2**20
         short = tried("evaluate", "memory", known, before=limited(resource.RLIMIT_AS, size))
-        print(json.dumps(short), flush=True)
-    print(json.dumps({**tried("evaluate", "none", known), "command": "again"}), flush=True)
+        tell(short)
+    tell({**tried("evaluate", "none", known), "command": "again"})
 
 
 if __name__ == "__main__":
