@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
@@ -53,11 +54,11 @@ class Comparison(Mapping[str, SuiteResult]):
     ----------
     differences : DataFrame
         One row for each metric and pair of tables: `difference` (first minus second), its interval
-        from `low` to `high`, at 95% over all pairs of the metric together; how that was found,
-        `interval`: "paired" where both were measured against the same real rows, and their noise
-        given these rows is known; "independent" where only the intervals of the two values are, so
-        that it is mostly too wide; or "none". `ahead` is the table that is better by the metric's
-        direction where the interval does not hold 0, and `said` why none is.
+        from `low` to `high`, at 95% over all pairs and metrics of a facet together; how that was
+        found, `interval`: "paired" where both were measured against the same real rows, and their
+        noise given these rows is known; "independent" where only the intervals of the two values
+        are, so that it is mostly too wide; or "none". `ahead` is the table that is better by the
+        metric's direction where the interval does not hold 0, and `said` why none is.
 
     Notes
     -----
@@ -426,10 +427,13 @@ def compared(
             f"compare: at least two synthetic tables are needed, got {len(results)}."
         )
     names = dict.fromkeys(name for result in results.values() for name in result)
-    confidence = 1.0 - (1.0 - LEVEL) / math.comb(len(results), 2)
+    facets = {n: _aspect(next(r[n] for r in results.values() if n in r)) for n in names}
+    n_of_facet = Counter(facets.values())
+    n_pairs = math.comb(len(results), 2)
     rows = [
-        _row(name, tables, results, variations, confidence)
-        for name in names
+        # a facet is one statement: one false claim in it, of any metric, is one too many
+        _row(name, tables, results, variations, 1.0 - (1.0 - LEVEL) / (n_pairs * n_of_facet[facet]))
+        for name, facet in facets.items()
         for tables in combinations(results, 2)
         if all(name in results[table] and not results[table][name].error for table in tables)
     ]

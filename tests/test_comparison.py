@@ -114,6 +114,17 @@ def test_alike_tables_are_seldom_told_apart():
     assert told / n <= 0.05
 
 
+def test_a_facet_is_one_statement_of_all_its_metrics():
+    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
+    a, b = (
+        {f"m{k}": Result(x, (x - 0.1, x + 0.1), tags=tags) for k in range(10)} for x in (0.5, 0.7)
+    )
+    alone = compare({name: SuiteResult({"m0": r["m0"]}) for name, r in (("a", a), ("b", b))})
+    among = compare({"a": SuiteResult(a), "b": SuiteResult(b)})
+    assert alone.differences["ahead"].tolist() == ["b"]
+    assert among.differences["ahead"].tolist() == [""] * 10
+
+
 def test_rows_that_one_side_lacks_are_named():
     a = SuiteResult({"m": made(0.5, (0.4, 0.6)), "only": made(0.1)})
     b = SuiteResult({"m": made(0.9, (0.8, 1.0)), "failed": Result(float("nan"), error="no target")})

@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 
 HOW_TO_COMPARE = (
     "All tables were measured by one suite against the same real rows. A table is ahead of another "
-    "by a metric where the interval of their difference, at 95% over all pairs of tables, does not "
-    "hold 0, and the other is worse than the baseline by more than chance explains: what is nearer "
-    "to train than fresh real rows are is no better. Paired: the real rows are the same for both, "
-    "and their noise is counted once; independent: only the intervals of the two values are known, "
-    "so that a difference may be missed; none: there is no interval, and nothing is said."
+    "by a metric where the interval of their difference, at 95% over all pairs of tables and all "
+    "metrics of a facet together, does not hold 0, and the other is worse than the baseline by "
+    "more than chance explains: what is nearer to train than fresh real rows are is no better. "
+    "Paired: the real rows are the same for both, and their noise is counted once; independent: "
+    "only the intervals of the two values are known, so that a difference may be missed; none: "
+    "there is no interval, and nothing is said."
 )
 PARETO = (
     "Tables by the mean score of two facets, 1 as of fresh real rows. The points have no interval: "

@@ -11,6 +11,7 @@ from skeval.stats.intervals import halves_interval
 
 Varied = Literal["halves", "roots", "rows"]
 Ends = tuple[float, float] | None
+_FEWEST_BEYOND = 5  # replicates beyond an end, for their quantile to be one
 
 
 class Sampled(NamedTuple):
@@ -70,7 +71,11 @@ def paired_interval(first: Sampled, second: Sampled, confidence: float = 0.95) -
         known = moves[np.isfinite(moves)]
         if known.size < 2 or 2 * known.size < moves.size:
             return None
-        low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
+        tail = (1 - confidence) / 2
+        if tail * known.size < _FEWEST_BEYOND:  # what so few replicates show of the tails is chance
+            reach = float(norm.ppf(1 - tail) * known.std(ddof=1))
+            return difference - reach, difference + reach
+        low, high = np.quantile(known, [tail, 1 - tail])
         return min(float(low), difference), max(float(high), difference)
     if first.kind == "halves":
         return halves_interval(
