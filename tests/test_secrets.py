@@ -107,7 +107,10 @@ def measured():
     """Return results of all metrics of one table, and of presets."""
     metrics = [m for m in METRICS if not {"relational", "text"} & set(m.tags.needs)]
     suites = [MetricSuite([(type(m).__name__, m) for m in metrics])]
-    suites += [make_suite(name) for name in ("report", "privacy", "syneval", "quality", "fidelity", "diagnostic")]
+    suites += [
+        make_suite(name)
+        for name in ("report", "privacy", "syneval", "quality", "fidelity", "diagnostic")
+    ]
     return [suite.fit(TRAIN, HOLDOUT) for suite in suites]
 
 

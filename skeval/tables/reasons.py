@@ -70,7 +70,7 @@ def _reason(values: pd.Series, kind: Kind, schema: TableSchema, name: str) -> tu
     in_texts = pd.api.types.infer_dtype(present, skipna=True) == "string"
     if kind == "continuous":
         return _of_numbers(present, name, in_texts=in_texts)
-    n_distinct = int(present.astype(str).nunique())
+    n_distinct = int(present.astype(object).map(str).nunique())
     if kind == "datetime":
         form = schema.datetime_formats.get(name, "")
         both = form.startswith(("%m/%d", "%d/%m")) and not _beyond_twelve(present)
@@ -105,7 +105,7 @@ def _of_numbers(present: pd.Series, name: str, *, in_texts: bool) -> tuple[str, 
 
 
 def _of_categories(present: pd.Series, n_distinct: int, *, in_texts: bool) -> tuple[str, str]:
-    if in_texts and present.astype(str).str.fullmatch(_LEADING_ZERO).any():
+    if in_texts and present.astype(object).map(str).str.fullmatch(_LEADING_ZERO).any():
         return "codes with leading zeros", ""
     doubt = ""
     if len(present) >= _FEWEST_ROWS and 2 * n_distinct > len(present):
@@ -115,5 +115,5 @@ def _of_categories(present: pd.Series, n_distinct: int, *, in_texts: bool) -> tu
 
 def _beyond_twelve(present: pd.Series) -> bool:
     """Tell whether a day above twelve shows which of the first two numbers is the month."""
-    parts = present.astype(str).str.extract(r"^\s*(\d+)/(\d+)/").astype(float)
+    parts = present.astype(object).map(str).str.extract(r"^\s*(\d+)/(\d+)/").astype(float)
     return bool((parts > 12).to_numpy().any())
