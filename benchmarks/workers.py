@@ -4,9 +4,10 @@
     python benchmarks/workers.py --rows 100000 --workers 1 2
     python benchmarks/workers.py --machines 1 10 100      # and what 10^9 rows would take there
 
-Wall seconds on this machine: more workers than free cores show what the cluster costs, not what it
-gains. Every answer is compared bit for bit with that of one index in one process. The tables are
-made, written to a folder of NumPy files, and read there by the workers. Needs `skeval[dask]`.
+Wall seconds on this machine, processor seconds of one process: more workers than free cores show
+what the cluster costs, not what it gains. Every answer is compared bit for bit with that of one
+index in one process. The tables are made, written to a folder of NumPy files, and read there by the
+workers. Needs `skeval[dask]`.
 """
 
 from __future__ import annotations
@@ -30,19 +31,28 @@ from skeval.engines import DaskEngine
 from skeval.generators import GaussianCopula
 from skeval.model_selection import cross_validate_generator
 from skeval.neighbors.mixed import MixedNearestNeighbors
-from skeval.neighbors.parts import Part, PartitionedNearestNeighbors, encoded_rows
+from skeval.neighbors.parts import (
+    MOST_SENT,
+    Part,
+    PartitionedNearestNeighbors,
+    encoded_rows,
+)
 from skeval.privacy import DCROverfittingProtection
 
 K = 2
 BLOCK = 50_000  # rows of a part
 EMPTY_TASKS = 500
 ALL = 10**9
+CELL = 2 * 2**30  # bytes of an index on a worker
+NETWORK = 1.25e9  # bytes a second of a machine
 
 
-def timed(function: Callable[[], Any]) -> tuple[float, Any]:
-    begin = time.perf_counter()
+def timed(
+    function: Callable[[], Any], clock: Callable[[], float] = time.perf_counter
+) -> tuple[float, Any]:
+    begin = clock()
     outcome = function()
-    return time.perf_counter() - begin, outcome
+    return clock() - begin, outcome
 
 
 def coded(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
@@ -74,26 +84,43 @@ def same(found: Any, expected: Any) -> str:
 
 
 def at_home(folder: Path, n_rows: int) -> tuple[dict[str, float], Any, np.ndarray]:
-    """One index in one process: seconds, the answer, and which columns are codes."""
+    """One index in one process: processor seconds a row, the answer, which columns are codes."""
     for name, seed in (("reference", 0), ("queries", 1)):
         rows, is_code = coded(make_census(n_rows, random_state=seed))
         np.save(folder / f"{name}.npy", rows)
     X, Y = (np.load(folder / f"{name}.npy") for name in ("reference", "queries"))
     near = MixedNearestNeighbors(categorical=is_code)
     near.fit(X[:2000]).kneighbors(Y[:2000], K)  # compiles
-    build, _ = timed(lambda: near.fit(X))
-    search, answer = timed(lambda: near.kneighbors(Y, K))
-    print(f"one process        build {build:6.2f} s   search {search:6.2f} s")
-    return {"build": build, "search": search}, answer, is_code
+    few = n_rows // 10
+    near.fit(X[:few])
+    search_few, _ = timed(lambda: near.kneighbors(Y[:few], K), time.process_time)
+    build, _ = timed(lambda: near.fit(X), time.process_time)
+    search, answer = timed(lambda: near.kneighbors(Y, K), time.process_time)
+    parted = PartitionedNearestNeighbors(categorical=is_code)
+    parted.fit(parts_of(folder / "reference.npy", n_rows))
+    encode, block = timed(lambda: encoded_rows(parted._columns, Y[:BLOCK]), time.process_time)
+    n_block = block.n_rows
+    query_bytes = len(pickle.dumps(block)) / n_block
+    measured = {
+        "rows": n_rows,
+        "build": build / n_rows,
+        "search": search / n_rows,
+        "growth": float(np.log10(search / search_few)) - 1.0,
+        "encode": encode / n_block,
+        "query bytes": query_bytes,
+        "index bytes": 2 * query_bytes + 16,
+    }
+    print(f"one process        build {build:6.2f} s   search {search:6.2f} s   of the processor")
+    return measured, answer, is_code
 
 
 def on_workers(
     n_workers: int, folder: Path, n_rows: int, is_code: np.ndarray, answer: Any, limit: int
-) -> dict[str, float]:
-    """The same on a cluster of so many processes, whole and in parts; then a score and refits."""
+) -> float:
+    """The same on a cluster of so many processes; return the seconds of an empty task."""
     with (
         LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=None,
+            n_workers=n_workers, threads_per_worker=1, processes=True, dashboard_address=":0",
             memory_limit=limit,
         ) as cluster,
         Client(cluster) as client,
@@ -105,10 +132,9 @@ def on_workers(
         reference, queries = (
             parts_of(folder / f"{name}.npy", n_rows) for name in ("reference", "queries")
         )
-        seconds = {"task": empty / EMPTY_TASKS}
         warm = PartitionedNearestNeighbors(categorical=is_code).fit(reference[:1])
         warm.kneighbors(queries[:n_workers], K)
-        for name, n_bytes in (("whole", None), ("in 4 parts", n_rows * 60)):
+        for name, n_bytes in (("whole", None), ("in cells", n_rows * 30)):
             near = PartitionedNearestNeighbors(categorical=is_code, max_memory=n_bytes)
             fit, _ = timed(lambda near=near: near.fit(reference))
             search, found = timed(lambda near=near: near.kneighbors(queries, K))
@@ -124,26 +150,32 @@ def on_workers(
             lambda: cross_validate_generator(GaussianCopula(), few, DCROverfittingProtection())
         )
         print(f"{n_workers} workers            score {score:6.2f} s   5 folds {folds:6.2f} s")
-    return seconds
+    return empty / EMPTY_TASKS
 
 
-def on_paper(
-    machines: list[int], n_rows: int, home: dict[str, float], task: float, sent: dict[str, int]
-) -> None:
-    """What ALL x ALL rows would take on N machines of 16 cores and 64 GB, by what was measured."""
-    leaves = np.log2(ALL / n_rows)
-    print(
-        f"\n{'machines':>8} {'reads':>8} {'build':>8} {'search':>8} {'network':>8} {'scheduler':>9}"
-    )
+def on_paper(machines: list[int], measured: dict[str, float]) -> None:
+    """Print what ALL x ALL rows would take on machines of 16 cores, by what was measured of one.
+
+    The cost of a query grows as a power of the reference, fitted to two sizes. Each cell reads the
+    whole table once; each block of queries visits each cell twice, a task a visit; rows cross the
+    network once as queries, and answers go to one client.
+    """
+    cells = ALL * measured["index bytes"] / CELL
+    n_tasks = 2 * cells * ALL / MOST_SENT
+    slower = (ALL / measured["rows"]) ** measured["growth"]
+    print(f"\nfor {ALL:.0e} rows: {cells:.0f} cells of 2 GiB, {n_tasks:.0f} tasks")
+    print(f"the client holds {ALL * (16 * K + 16) / 2**30:.0f} GiB; hours of")
+    print("machines    reads    build   search  network    tasks")
     for n in machines:
         cores = 16 * n
-        encode = 2 * ALL * home["encode"] / n_rows / cores
-        build = ALL * home["build"] / n_rows / min(cores, 64) * (1 + leaves / 20)
-        search = ALL * home["search"] / n_rows / cores * (1 + leaves / 4)
-        n_tasks = ALL / BLOCK * 3
-        network = ALL * (sent["query row"] + sent["answer row"]) / (1.25e9 * n)
-        hours = [seconds / 3600 for seconds in (encode, build, search, network, n_tasks * task)]
-        print(f"{n:8} " + " ".join(f"{h:7.2f}h" for h in hours[:4]) + f" {hours[4]:8.2f}h")
+        hours = (
+            (cells + 2) * ALL * measured["encode"] / cores,
+            ALL * measured["build"] / min(cells, cores),
+            ALL * measured["search"] * slower / cores,
+            ALL * measured["query bytes"] / (NETWORK * n) + ALL * 16 * K / NETWORK,
+            n_tasks * measured["task"],
+        )
+        print(f"{n:8}" + "".join(f" {seconds / 3600:8.2f}" for seconds in hours))
 
 
 def main() -> None:
@@ -155,26 +187,14 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        home, answer, is_code = at_home(folder, given.rows)
-        near = PartitionedNearestNeighbors(categorical=is_code)
-        near.fit(parts_of(folder / "reference.npy", given.rows))
-        rows = read_rows(str(folder / "queries.npy"), 0, min(BLOCK, given.rows))
-        seconds, block = timed(lambda: encoded_rows(near._columns, np.array(rows)))
-        home["encode"] = seconds * given.rows / len(rows)
-        sent = {
-            "query row": len(pickle.dumps(block)) // len(rows),
-            "answer row": 16 * K,
-            "part": len(pickle.dumps(parts_of(folder / "queries.npy", given.rows)[0])),
-        }
+        measured, answer, is_code = at_home(folder, given.rows)
         for n_workers in given.workers:
-            task = on_workers(n_workers, folder, given.rows, is_code, answer, given.memory_limit)[
-                "task"
-            ]
-        print(f"\nbytes: {sent}; seconds of an empty task: {task:.2g}")
-        print(
-            f"microseconds a row: { {k: round(v / given.rows * 1e6, 2) for k, v in home.items()} }"
-        )
-    on_paper(given.machines, given.rows, home, task, sent)
+            limits = (given.rows, is_code, answer, given.memory_limit)
+            measured["task"] = on_workers(n_workers, folder, *limits)
+    descriptor = len(pickle.dumps(parts_of(folder / "queries.npy", given.rows)[0]))
+    print(f"\na part on disk is sent as {descriptor} bytes; of a row, in seconds and bytes:")
+    print(", ".join(f"{name} {value:.3g}" for name, value in measured.items()))
+    on_paper(given.machines, measured)
 
 
 if __name__ == "__main__":

@@ -17,12 +17,13 @@ from skeval.privacy_stats import PrivacyStats, compute_privacy_stats
 from skeval.report import ReportColumns, report
 from skeval.result import MetricTags, Result, SuiteResult
 from skeval.suite import MetricSuite, evaluate_draws, make_suite
-from skeval.tables.preprocessing import Discretizer, TablePreprocessor
+from skeval.tables.preprocessing import Discretizer
 from skeval.tables.schema import TableSchema
 from skeval.verdict import Verdict
 
 if TYPE_CHECKING:
     from skeval.checks import check_metric, parametrize_with_metric_checks
+    from skeval.tables.spaces import TablePreprocessor
 
 __version__ = "0.1.0"
 
@@ -59,7 +60,11 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import the checks where they are asked for: they stand on generators, and these on trees."""
+    """Import where it is asked for what stands on much of scikit-learn."""
+    if name == "TablePreprocessor":
+        from skeval.tables.spaces import TablePreprocessor
+
+        return TablePreprocessor
     if name not in {"check_metric", "parametrize_with_metric_checks"}:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import skeval.checks

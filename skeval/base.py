@@ -69,6 +69,11 @@ class Metric(BaseEstimator):
         The real tables, and what was computed of them. A fitted metric holds real rows; pickling
         drops them unless ``context_.remember_rows`` is set.
 
+    See Also
+    --------
+    check_metric : Whether a metric keeps the contract.
+    shared : Work that metrics have in common.
+
     Notes
     -----
     Where a holdout is given, the baseline is the same metric with holdout rows in the synthetic
@@ -130,7 +135,9 @@ class Metric(BaseEstimator):
         Parameters
         ----------
         train : table of shape (n_train, n_columns), or mapping of str to table
-            The rows that the generator learned from: pandas, polars or pyarrow. Metrics of
+            The rows that the generator learned from: pandas, polars or pyarrow; or, where they need
+            not fit in memory, a folder of Parquet files, a `pyarrow.dataset.Dataset`, a lazy polars
+            or a Dask frame, none of which is collected. Metrics of
             :mod:`skeval.relational` take several tables, by name, or a RelationalData.
         holdout : table of shape (n_holdout, n_columns), or mapping of str to table, optional
             Real rows of the same population that the generator never saw.

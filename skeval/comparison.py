@@ -8,16 +8,20 @@ import warnings
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.files import replacing
 from skeval.formatting import as_float
+from skeval.json_content import without_controls
 from skeval.overall import OverallScore
-from skeval.result import SCHEMA_VERSION, Result, SuiteResult
+from skeval.result import FOREIGN, SCHEMA_VERSION, Result, SuiteResult
 from skeval.stats.paired import Ends, Sampled, independent_interval, paired_interval
+
+if TYPE_CHECKING:
+    from skeval.reporting import Display
 
 LEVEL = 0.95
 PAIRED, INDEPENDENT, NO_INTERVAL = "paired", "independent", "none"
@@ -43,7 +47,7 @@ class Comparison(Mapping[str, SuiteResult]):
     results : mapping of str to SuiteResult
         By the names of the tables, two or more.
     differences : DataFrame
-        As :attr:`differences` has it.
+        One row for each metric and pair of tables; see below.
 
     Attributes
     ----------
@@ -295,10 +299,35 @@ class Comparison(Mapping[str, SuiteResult]):
             yield f"Not compared in all tables: {', '.join(untold)}."
         yield from self.caveats()
 
-    def _repr_html_(self) -> str:
-        from skeval.reporting.comparison import comparison_body
+    def plot(self, ax: Any = None) -> Display:
+        """Draw the tables by two facets, privacy and utility where there are both.
 
-        return comparison_body(self)
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where to draw; a new figure if None.
+
+        Returns
+        -------
+        Display
+            With `ax_` and `figure_`.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there are scores of one facet only.
+        """
+        from skeval.reporting.comparison import pareto_of
+
+        display = pareto_of(self)
+        if display is None:
+            raise InvalidParameterError("Comparison.plot: there are scores of one facet only.")
+        return display.plot(ax)
+
+    def _repr_html_(self) -> str:
+        from skeval.reporting.comparison import comparison_lead
+
+        return comparison_lead(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain lists, dicts, strings and numbers."""
@@ -316,6 +345,24 @@ class Comparison(Mapping[str, SuiteResult]):
         frame = frame.astype(dict.fromkeys(("difference", "low", "high"), float))
         results = {str(n): SuiteResult.from_dict(one) for n, one in content["tables"].items()}
         return cls(results, frame)
+
+    @classmethod
+    def from_json(cls, path: str | Path) -> Comparison:
+        """Read what :meth:`to_json` wrote; a report can be rendered from it.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the file holds no comparison.
+        """
+        try:
+            content = without_controls(json.loads(Path(path).read_text(encoding="utf-8")))
+            if content["schema_version"] == SCHEMA_VERSION:
+                return cls.from_dict(content)
+        except FOREIGN as error:
+            text = f"{path} holds no comparison that Comparison.to_json wrote."
+            raise InvalidParameterError(text) from error
+        raise InvalidParameterError(f"{path} is of another version of the schema.")
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the JSON text, and write it to `path` if given."""

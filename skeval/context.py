@@ -333,6 +333,10 @@ class Context:
         """Return what a metric that scales so is measured on: of tables in memory, this context."""
         return self
 
+    def room(self, shape: tuple[int, int]) -> np.ndarray:
+        """Return an array of numbers to be filled by a step."""
+        return np.empty(shape)
+
     def _kept(self, value: Any) -> Any:
         """Return what is remembered of a step's value."""
         return _frozen(value)

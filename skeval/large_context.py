@@ -134,7 +134,11 @@ class LargeContext(Context):
         """
         if scaling in {"counts", "sorted runs"}:
             return self
-        n_rows = None if scaling == "neighbours" and _fits(self) else self._most_rows
+        n_rows: int | None = self._most_rows
+        if scaling == "neighbours":
+            if not _fits(self):
+                return self
+            n_rows = None
         step = _with_drawn if "synthetic" in self else _drawn
         return step(self, n_rows)
 
@@ -144,6 +148,10 @@ class LargeContext(Context):
 
     def _state(self) -> dict[str, Any]:
         return {**super()._state(), "max_rows": self._most_rows}
+
+    def room(self, shape: tuple[int, int]) -> np.ndarray:
+        """Return an array to be filled by a step: in a file, where it would be large."""
+        return self._spill.room(shape) if 8 * np.prod(shape) > _SPILLED else super().room(shape)
 
     def _kept(self, value: Any) -> Any:
         return _spilled(super()._kept(value), self._spill)

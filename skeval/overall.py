@@ -64,6 +64,10 @@ class OverallScore(BaseEstimator):
         When a result is scored, if a parameter is outside its legal set or `weights` names a metric
         that the result has not.
 
+    See Also
+    --------
+    skeval.model_selection.pareto_front : Candidates that no other beats, facet by facet.
+
     Notes
     -----
     With `worst` the bound of the scale at its bad end, a metric scores

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from skeval.base import Metric
 
 Named = list[tuple[str, Metric]]
+_CLUSTERED = 1_000  # rows of each table, of which a curve of a report need no more
 
 
 def _report(target: str | None, sensitive: str | None) -> Named:
@@ -15,7 +16,7 @@ def _report(target: str | None, sensitive: str | None) -> Named:
     return [
         *_validity(),
         *_fidelity(),
-        ("precision_recall", fidelity.PRDCurve()),
+        ("precision_recall", fidelity.PRDCurve(n_runs=3, max_rows=_CLUSTERED)),
         *_utility(target, sensitive),
         *_headlines(),
     ]

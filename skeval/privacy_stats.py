@@ -33,6 +33,11 @@ class PrivacyStats:
     risk : float
         Share of train rows that synthetic rows come very near to, beyond what other real rows do.
 
+    See Also
+    --------
+    compute_privacy_stats : It is returned there.
+    skeval.privacy.PrivacyScore : The metric.
+
     Examples
     --------
     >>> from skeval import PrivacyStats

@@ -27,6 +27,18 @@ from skeval.tables.reading import read_table
 from skeval.tables.reasons import column_reasons
 from skeval.tables.schema import TableSchema, read_column
 
+__all__ = [
+    "ColumnRecord",
+    "InputRecord",
+    "Provenance",
+    "constructor",
+    "hash_of_cells",
+    "hash_of_file",
+    "rebuilt",
+    "stamp",
+    "verify",
+]
+
 EPOCH = "SOURCE_DATE_EPOCH"
 SAME_BYTES, SAME_CELLS, DIFFERENT = "the same bytes", "the same cells", "not among the inputs"
 Date = dt.date | str | None
@@ -76,7 +88,7 @@ class ColumnRecord:
 class Provenance:
     """What a reader must know to repeat results, and to see that files are those they are of.
 
-    A suite's results have it as :attr:`SuiteResult.provenance`; it goes into JSON, PDF and HTML.
+    A suite's results have it as ``provenance``; it goes into JSON, PDF and HTML.
 
     Parameters
     ----------

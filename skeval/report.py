@@ -49,6 +49,10 @@ class ReportColumns:
         How many pairs are drawn: half those that agree least, half those that are most strongly
         associated in train.
 
+    See Also
+    --------
+    report : It takes them.
+
     Examples
     --------
     >>> from skeval import ReportColumns
@@ -96,13 +100,15 @@ def report(
     progress: Shown = True,
     date: Date = None,
     files: Mapping[str, str | Path] | None = None,
+    hashes: bool = True,
 ) -> SuiteResult | Comparison:
     """Evaluate a synthetic table, or several candidates, and write the report.
 
     Parameters
     ----------
     train : table of shape (n_train, n_columns), or mapping of str to table
-        The rows that the generator learned from: pandas, polars or pyarrow. Several tables are
+        The rows that the generator learned from: pandas, polars or pyarrow; or what need not fit in
+        memory, as :meth:`~skeval.Metric.fit` takes it. Several tables are
         given by name, or as a :class:`~skeval.relational.RelationalData`.
     holdout : table of shape (n_holdout, n_columns), mapping of str to table, or None
         Real rows of the same population that the generator never saw; of several tables, of other
@@ -145,6 +151,9 @@ def report(
     files : mapping of str to path, optional
         By `train`, `holdout` and `synthetic`, or the name of a candidate, the files of which the
         tables were read: their names and hashes go into the provenance.
+    hashes : bool, default=True
+        Whether the hashes of the real tables are among the provenance; see
+        :class:`~skeval.provenance.Provenance` on what they show.
 
     Returns
     -------
@@ -157,6 +166,11 @@ def report(
         If parameters or tables cannot be used, or `path` has another ending.
     OSError
         If `path` cannot be written; this is found before the work.
+
+    See Also
+    --------
+    make_suite : The same numbers, as a result.
+    SuiteResult.to_pdf : The report of any suite.
 
     Examples
     --------
@@ -202,11 +216,11 @@ def report(
             for name, one in compared.items():
                 own = {"synthetic" if n == name else n: p for n, p in (files or {}).items()}
                 own = {role: own[role] for role in own if role in ("synthetic", *wholes)}
-                one.provenance = _of_wholes(one, wholes, random_state, own)
+                one.provenance = _of_wholes(one, wholes, random_state, own, hashes=hashes)
             (compared.to_html if on_page else compared.to_pdf)(path)
             return compared
         result = suite.evaluate(synthetic, progress=measured, date=date)
-        result.provenance = _of_wholes(result, wholes, random_state, files or {})
+        result.provenance = _of_wholes(result, wholes, random_state, files or {}, hashes=hashes)
         renderer(columns=chosen, progress=tick("drawn")).render(result, path)
     return result
 
@@ -220,7 +234,12 @@ def _are_candidates(train: Any, synthetic: Any) -> bool:
 
 
 def _of_wholes(
-    result: SuiteResult, wholes: Mapping[str, Any], seed: int, files: Mapping[str, str | Path]
+    result: SuiteResult,
+    wholes: Mapping[str, Any],
+    seed: int,
+    files: Mapping[str, str | Path],
+    *,
+    hashes: bool,
 ) -> Provenance | None:
     """Return the provenance with the files, and the whole of tables that rows were drawn of."""
     provenance = result.provenance
@@ -230,6 +249,7 @@ def _of_wholes(
             if table is not None and len(table) != result.sizes[role]:
                 provenance = provenance.with_whole(role, table, seed)
         provenance = provenance.with_files(files)
+        provenance = provenance if hashes else provenance.without_hashes()
     return provenance
 
 

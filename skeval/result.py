@@ -40,7 +40,7 @@ SCHEMA_VERSION = 1  # of the JSON of a suite's results
 _TEXTS = ("metric", "error", "summary", "fact", "advice", "table")
 _NUMBERS = ("p_value", "baseline", "seconds")  # that may be missing
 _NO_SCORES = "{} holds no scores that SuiteResult.to_json wrote."
-_FOREIGN = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
+FOREIGN = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
 Aspect = Literal["fidelity", "utility", "privacy", "diagnostic"]
 Need = Literal["holdout", "target", "keys", "generator", "relational", "text"]
 Evidence = Literal["screen", "attack", "audit", "disclosure"]
@@ -73,8 +73,8 @@ class MetricTags:
     scaling : {"counts", "sorted runs", "neighbours", "sampled"}, default="sampled"
         What is done with tables that need not fit in memory: "counts" are added up and "sorted
         runs" merged over all rows, a column or a few at a time; "neighbours" are looked for among
-        all rows where these fit in memory; otherwise a seeded sample is measured, and the result
-        says so.
+        all rows, in parts where these do not fit in memory; otherwise a seeded sample is measured,
+        and the result says so.
 
     Raises
     ------
@@ -186,6 +186,10 @@ class Result:
         Where a leak lies and what to do about it; a sentence, printed beside an alarm only.
     table : str
         Of several tables, the one that was measured; empty where there is one only, or all were.
+
+    See Also
+    --------
+    SuiteResult : The results of many metrics.
 
     Examples
     --------
@@ -331,6 +335,11 @@ class SuiteResult(Mapping[str, Result]):
         Warnings about the tables themselves.
     provenance : Provenance, optional
         Version, parameters, seeds, inputs and kinds of columns, of results that a suite made.
+
+    See Also
+    --------
+    Result : Of one metric.
+    Verdict : What may be concluded of privacy.
 
     Examples
     --------
@@ -614,7 +623,7 @@ class SuiteResult(Mapping[str, Result]):
         try:
             content = without_controls(json.loads(Path(path).read_text(encoding="utf-8")))
             version = content["schema_version"]
-        except _FOREIGN as error:
+        except FOREIGN as error:
             raise InvalidParameterError(_NO_SCORES.format(path)) from error
         if version != SCHEMA_VERSION:
             raise InvalidParameterError(
@@ -624,7 +633,7 @@ class SuiteResult(Mapping[str, Result]):
         try:
             named = {no_formula(name): one for name, one in content["results"].items()}
             return cls.from_dict({**content, "results": named})
-        except _FOREIGN as error:
+        except FOREIGN as error:
             raise InvalidParameterError(_NO_SCORES.format(path)) from error
 
     def to_pdf(self, path: str | Path, **settings: Any) -> Path:

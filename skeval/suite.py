@@ -103,6 +103,11 @@ class MetricSuite(_BaseComposition):
     context_ : Context
         The real tables.
 
+    See Also
+    --------
+    make_suite : Ready suites.
+    SuiteResult : What a suite returns.
+
     Examples
     --------
     >>> from skeval import MetricSuite
@@ -565,6 +570,10 @@ def evaluate_draws(
     InvalidParameterError
         If there are fewer than two draws.
 
+    See Also
+    --------
+    combine_draws : What the tables estimate together.
+
     Notes
     -----
     The generator was fitted once: how much another fit would change is not in the interval.
@@ -659,6 +668,11 @@ def make_suite(
     ------
     InvalidParameterError
         If there is no such preset, or utility is asked for without a target.
+
+    See Also
+    --------
+    MetricSuite : A suite of one's own metrics.
+    report : What the preset "report" measures, as a document.
 
     Examples
     --------

@@ -143,6 +143,11 @@ class Verdict:
     sentence : str
         All this in words: what was not looked at, facts, then alarms or their absence.
 
+    See Also
+    --------
+    SuiteResult.verdict : It is made there.
+    Policy : What a release must meet.
+
     Examples
     --------
     >>> from skeval import make_suite

@@ -44,7 +44,12 @@ BELOW = {  # what each room may know beside itself and the ground
 DOOR = ("skeval.result", "skeval.reporting")  # the one way up, inside methods
 
 
-PUBLIC = {"skeval.datasets", "skeval.exceptions", "skeval.parameters"}  # modules, not packages
+PUBLIC = {
+    "skeval.datasets",
+    "skeval.exceptions",
+    "skeval.parameters",
+    "skeval.provenance",
+}  # modules, not packages
 
 
 class Import(NamedTuple):

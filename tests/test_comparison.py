@@ -204,6 +204,13 @@ def test_several_tables_are_compared_too(tmp_path):
     assert set(both) == {"a", "b"}
 
 
+def test_two_facets_are_drawn(comparison, suite, tables):
+    assert comparison.plot().figure_.axes[0].get_xlabel().startswith("utility")
+    alone = MetricSuite([("ks", KSComplement())]).fit(tables[0])
+    with pytest.raises(InvalidParameterError, match="one facet only"):
+        alone.compare({"a": tables[2], "b": tables[3]}).plot()
+
+
 def test_progress_is_told_over_all_tables(tables):
     told = []
     suite = MetricSuite([("ks", KSComplement())]).fit(tables[0])

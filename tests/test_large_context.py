@@ -18,7 +18,8 @@ import pyarrow.dataset as ds
 import pytest
 
 import skeval.large_context
-import skeval.tables.large
+import skeval.steps.neighbors
+import skeval.tables.sources
 from skeval import Metric, MetricSuite, diagnostic, fidelity, privacy, report
 from skeval.context import Context
 from skeval.datasets import make_mixed
@@ -26,6 +27,7 @@ from skeval.engines import DaskEngine
 from skeval.exceptions import SampledWarning, SchemaMismatchError, TableError
 from skeval.fidelity import EnergyDistance, KSComplement
 from skeval.large_context import LargeContext
+from skeval.neighbors import PartitionedNearestNeighbors
 from skeval.privacy import KMap
 from tests.tables.test_sources import write_parts
 
@@ -36,6 +38,14 @@ ALL = [
     if isinstance(metric := getattr(package, name), type) and issubclass(metric, Metric)
 ]
 COUNTED = [metric for metric in ALL if metric.tags.scaling in {"counts", "sorted runs"}]
+QUICK = {"DCROverfittingProtection", "NNDR"}
+# of rows that match, or of samples
+WITHOUT_INDEX = {
+    "HittingRate",
+    "NearestNeighborAdversarialAccuracy",
+    "NewRowShare",
+    "NNDistanceDistributions",
+}
 SLOW = ["1 part", "7 parts", "dataset", "polars", "dask"]
 FORMS = [*(pytest.param(form, marks=pytest.mark.slow) for form in SLOW), "mixed"]
 
@@ -77,7 +87,7 @@ def expected():
 @pytest.mark.parametrize("form", FORMS)
 def test_the_same_bits_however_a_table_is_stored(form, expected, tmp_path, monkeypatch):
     monkeypatch.setattr(skeval.large_context, "_SPILLED", 100)  # what steps keep goes to files
-    monkeypatch.setattr(skeval.tables.large, "BATCH", 70)
+    monkeypatch.setattr(skeval.tables.sources, "CELLS", 700)
     result = evaluated(*stored(form, tmp_path))
     assert list(result) == [metric.__name__ for metric in COUNTED]
     for name, one in result.items():
@@ -125,13 +135,44 @@ def test_few_rows_are_no_sample(tmp_path):
     assert EnergyDistance().fit(paths[0]).score(paths[2]) == plain.value
 
 
-def test_neighbours_are_looked_for_among_all_rows_while_they_fit(tmp_path, monkeypatch):
+def test_neighbours_are_read_at_once_while_they_fit(tmp_path, monkeypatch):
     paths = stored("1 part", tmp_path)
     context = LargeContext.of(*paths[:2], max_rows=50).with_synthetic(paths[2])
     assert len(context.seen_by("neighbours").train) == 240
     monkeypatch.setattr(skeval.large_context, "_MOST_BYTES", 1000)
-    assert len(context.seen_by("neighbours").train) == 50
-    assert context.seen_by("neighbours") is context.seen_by("sampled")
+    assert context.seen_by("neighbours") is context
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "metric",
+    [
+        pytest.param(metric, marks=[] if metric.__name__ in QUICK else pytest.mark.slow)
+        for metric in ALL
+        if metric.tags.scaling == "neighbours"
+    ],
+)
+def test_neighbours_that_do_not_fit_are_found_in_parts_with_the_same_bits(
+    metric, tmp_path, monkeypatch
+):
+    expected = metric().fit(*TABLES[:2]).evaluate(TABLES[2]).to_dict()
+    monkeypatch.setattr(skeval.large_context, "_MOST_BYTES", 0)
+    monkeypatch.setattr(skeval.large_context, "_SPILLED", 100)
+    monkeypatch.setattr(skeval.steps.neighbors, "INDEX_BYTES", 10_000)
+    indexes = []
+    fit = PartitionedNearestNeighbors.fit
+
+    def noted(self, *tables):
+        fit(self, *tables)
+        indexes.append(self.n_indexes_)
+        return self
+
+    monkeypatch.setattr(PartitionedNearestNeighbors, "fit", noted)
+    paths = stored("7 parts", tmp_path)
+    result = metric().fit(*paths[:2]).evaluate(paths[2]).to_dict()
+    assert result | {"seconds": 0} == expected | {"seconds": 0}
+    if metric.__name__ not in WITHOUT_INDEX:
+        assert min(indexes) > 1
 
 
 def test_work_on_the_real_rows_is_done_once(tmp_path):

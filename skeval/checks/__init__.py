@@ -56,6 +56,10 @@ def check_metric(
     InvalidParameterError
         If `metric` is a class, or `on_fail` or an expected failure names nothing known.
 
+    See Also
+    --------
+    parametrize_with_metric_checks : The same as tests of pytest.
+
     Examples
     --------
     >>> from skeval import check_metric
@@ -122,6 +126,10 @@ def parametrize_with_metric_checks(
     -------
     decorator
         For a test function of `metric` and `check`, which calls ``check(metric)``.
+
+    See Also
+    --------
+    check_metric : The same at once.
 
     Examples
     --------

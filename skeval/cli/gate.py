@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +12,7 @@ import typer
 from skeval.cli.options import say
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output, replacing
-from skeval.policy import FAIL_ON, Policy, failed_metrics, junit
+from skeval.policy import FAIL_ON, Outcome, Policy, failed_metrics, junit
 from skeval.result import SuiteResult
 
 if TYPE_CHECKING:
@@ -66,20 +68,33 @@ def check_policy(policy: Policy | None, suite: MetricSuite | None) -> None:
         policy.check_names({name: type(metric).__name__ for name, metric in suite.metrics})
 
 
-def write_junit(policy: Policy | None, result: SuiteResult, path: Path | None) -> None:
-    """Write what the policy says of the results, if asked for."""
+def write_junit(
+    policy: Policy | None, results: Mapping[str, SuiteResult], path: Path | None
+) -> None:
+    """Write what the policy says of each synthetic table, if asked for."""
     if policy is not None and path is not None:
         with replacing(path) as temporary:
-            temporary.write_text(junit(policy.judge(result)), encoding="utf-8")
+            temporary.write_text(junit(_outcomes(policy, results)), encoding="utf-8")
 
 
-def enforce(policy: Policy | None, result: SuiteResult) -> None:
+def enforce(policy: Policy | None, results: Mapping[str, SuiteResult]) -> None:
     """End with exit code 1 where a rule is violated, or metrics failed: others may stand."""
-    failed = failed_metrics(result)
-    if failed:
-        say(f"skeval: {len(failed)} of {len(result)} metrics failed: {', '.join(failed)}.")
-    outcomes = policy.judge(result) if policy is not None else []
+    failures = {name: failed for name, one in results.items() if (failed := failed_metrics(one))}
+    for name, failed in failures.items():
+        of = f"{name}: " if name else ""
+        n_metrics = len(results[name])
+        say(f"skeval: {of}{len(failed)} of {n_metrics} metrics failed: {', '.join(failed)}.")
+    outcomes = _outcomes(policy, results) if policy is not None else []
     for outcome in outcomes:
         say(f"policy {outcome}")
-    if failed or not all(outcome.passed for outcome in outcomes):
+    if failures or not all(outcome.passed for outcome in outcomes):
         raise typer.Exit(1)
+
+
+def _outcomes(policy: Policy, results: Mapping[str, SuiteResult]) -> list[Outcome]:
+    """Return the outcome of each rule, of several synthetic tables by their names."""
+    return [
+        replace(outcome, rule=f"{name}: {outcome.rule}") if name else outcome
+        for name, result in results.items()
+        for outcome in policy.judge(result)
+    ]

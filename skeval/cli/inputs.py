@@ -11,6 +11,7 @@ from skeval.cli.options import say
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output
 from skeval.progress import shown
+from skeval.result import SuiteResult
 from skeval.tables.dialects import Dialect
 from skeval.tables.large import LargeTable, infer_kinds
 from skeval.tables.reading import PLAIN, read_table
@@ -136,12 +137,17 @@ def kinds_of(train: Any, known: Any) -> dict[str, ColumnReason]:
     }
 
 
-def say_kinds(train: Any, known: Any) -> None:
+def say_kinds(result: SuiteResult) -> None:
     """Say in a line how many columns are of which kind, and which kinds are in doubt."""
-    kinds = kinds_of(train, known)
-    counted = Counter(reason.kind for reason in kinds.values())
-    counts = ", ".join(f"{n} {kind}" for kind, n in counted.most_common())
-    doubts = [f"{name} is {one.kind} ({one.doubt})" for name, one in kinds.items() if one.doubt]
+    if result.provenance is None:
+        return
+    columns = result.provenance.columns
+    counts = ", ".join(f"{n} {kind}" for kind, n in Counter(c.kind for c in columns).most_common())
+    doubts = [
+        f"{f'{one.table}.' if one.table else ''}{one.column} is {one.kind} ({one.doubt})"
+        for one in columns
+        if one.doubt
+    ]
     more = f"; and {len(doubts) - _MOST_DOUBTS} more" if len(doubts) > _MOST_DOUBTS else ""
     said = "; ".join(doubts[:_MOST_DOUBTS]) + more
     doubt = f" In doubt: {said}. skeval schema writes the kinds to edit." if doubts else ""
@@ -167,7 +173,8 @@ def check_of_one_table(known: Any, **columns: str | None) -> None:
 
 def check_named(train: Any, **columns: str | None) -> None:
     """Refuse options that name no column, where no metric may do so."""
-    names = [] if isinstance(train, RelationalData) else [str(name) for name in train]
+    table = train.names if isinstance(train, TableSource) else train
+    names = [] if isinstance(train, RelationalData) else [str(name) for name in table]
     for option, name in columns.items():
         if names and name is not None and name not in names:
             raise InvalidParameterError(f"--{option} names {name}, which is no column of train.")

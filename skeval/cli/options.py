@@ -61,6 +61,13 @@ DateOption = Annotated[
     str | None,
     typer.Option("--date", help="Of the evaluation; now, or SOURCE_DATE_EPOCH, if not said."),
 ]
+Hashes = Annotated[
+    bool,
+    typer.Option(
+        "--hashes/--no-hashes",
+        help="Name train and holdout by their SHA-256, which whoever has them can check.",
+    ),
+]
 OUTPUT = ("--output", "-o")
 DEBUG = "--debug"
 

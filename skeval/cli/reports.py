@@ -33,6 +33,7 @@ from skeval.cli.options import (
     DateOption,
     Decimal,
     Encoding,
+    Hashes,
     Header,
     Jobs,
     SchemaFile,
@@ -44,7 +45,6 @@ from skeval.cli.options import (
     app,
     say,
 )
-from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output
 from skeval.policy import Policy
 from skeval.progress import shown
@@ -82,6 +82,7 @@ def report(
     seed: Seed = 0,
     jobs: Jobs = -1,
     date: DateOption = None,
+    hashes: Hashes = True,
 ) -> None:
     """Write the report of a synthetic table."""
     from skeval.report import ENDINGS
@@ -90,8 +91,6 @@ def report(
     gate, dialect = policy_of(fail_on, require, policy, junit), dialect_of(sep, encoding, decimal)
     if gate is not None:
         check_policy(gate, _suite_of(tables, target, sensitive, seed))
-    if junit is not None and len(tables) > 3:
-        raise InvalidParameterError("--junit is of one synthetic table, and there are several.")
     # from four tables on, all behind the holdout are candidates
     read, known = read_tables(tables[:3], schema, header=header, dialect=dialect)
     check_of_one_table(known, target=target, sensitive=sensitive)
@@ -116,6 +115,7 @@ def report(
         n_jobs=jobs,
         date=date,
         files=files_by_role(tables),
+        hashes=hashes,
     )
 
 
@@ -124,7 +124,7 @@ def demo(
     output: Annotated[Path, typer.Option(*OUTPUT, help="Where to write.")] = Path(
         "skeval-demo.pdf"
     ),
-    rows: Annotated[int, typer.Option(help="Number of flights to use.", min=100)] = 20_000,
+    rows: Annotated[int, typer.Option(help="Number of flights to use.", min=100)] = 10_000,
     seed: Seed = 0,
 ) -> None:
     """Write a report of real flights, half of them held out, and a copula fitted on the rest."""
@@ -170,10 +170,9 @@ def _write_report(
     from skeval.verdict import summary
 
     result = write_report(*tables, output, progress="lines", **settings)
-    if not isinstance(result, Comparison):
-        write_junit(gate, result, junit)
-    say_kinds(tables[0], settings.get("schema"))
+    results = dict(result) if isinstance(result, Comparison) else {"": result}
+    write_junit(gate, results, junit)
+    say_kinds(next(iter(results.values())))
     say(result.sentence if isinstance(result, Comparison) else summary(result))
     say(f"Report: {output}")
-    for one in result.values() if isinstance(result, Comparison) else [result]:
-        enforce(gate, one)
+    enforce(gate, results)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -16,6 +16,9 @@ from skeval.progress import shown
 from skeval.result import SuiteResult
 from skeval.tables.reading import check_exists
 
+if TYPE_CHECKING:
+    from skeval.comparison import Comparison
+
 Scores = Annotated[Path, typer.Argument(help="What `evaluate -o scores.json` saved.")]
 
 
@@ -25,16 +28,19 @@ def render(
     output: Annotated[Path, typer.Option(*OUTPUT, help="A PDF, or an HTML page.")] = Path(
         "report.html"
     ),
-    title: Annotated[str, typer.Option(help="Of the report.")] = "Synthetic data report",
+    title: Annotated[str, typer.Option(help="Of the report.")] = "",
 ) -> None:
     """Write the report of saved scores: no table is needed."""
     from skeval.report import ENDINGS
 
     check_paths(output, ENDINGS, "report", [scores])
-    result = read_results(scores)
+    result = _read_comparison(scores) or read_results(scores)
     write = result.to_html if output.suffix.lower() in ENDINGS[1:] else result.to_pdf
+    settings: dict[str, Any] = {"title": title} if title else {}
     with shown("lines") as tick:
-        write(output, title=title, progress=tick("drawn"))
+        if isinstance(result, SuiteResult):
+            settings["progress"] = tick("drawn")
+        write(output, **settings)
     say(f"Report: {output}")
 
 
@@ -68,6 +74,16 @@ def verify(
     if unknown := frame.loc[frame["found"] == DIFFERENT, "given"].tolist():
         say(f"skeval: not among the inputs of {scores}: {', '.join(unknown)}.")
         raise typer.Exit(1)
+
+
+def _read_comparison(path: Path) -> Comparison | None:
+    """Return what `compare -o comparison.json` saved; None where a file holds other scores."""
+    from skeval.comparison import Comparison
+
+    try:
+        return Comparison.from_json(path)
+    except InvalidParameterError:
+        return None
 
 
 def read_results(path: Path) -> SuiteResult:

@@ -72,6 +72,11 @@ class GeneratorAdapter(BaseEstimator):
         Whether pickling keeps `train_`; False. The generator itself may hold training rows too:
         that is its own affair.
 
+    See Also
+    --------
+    skeval.model_selection.cross_validate_generator : Measures a generator on fresh splits.
+    skeval.model_selection.make_generator_scorer : A suite as the scorer of a search.
+
     Notes
     -----
     **Differential privacy.** Where the generator's `random_state` or `seed` is None, which for

@@ -27,6 +27,10 @@ class Bootstrap(Sampler):
     train_ : DataFrame of shape (n_rows, n_columns)
         The training rows, under a plain index.
 
+    See Also
+    --------
+    IndependentMarginals : Copies cells and no rows.
+
     References
     ----------
     B. Efron, "Bootstrap Methods: Another Look at the Jackknife", Annals of Statistics 7 (1979),
@@ -73,6 +77,10 @@ class IndependentMarginals(Sampler):
     ----------
     train_ : DataFrame of shape (n_rows, n_columns)
         The training rows, under a plain index.
+
+    See Also
+    --------
+    GaussianCopula : Keeps correlations too.
 
     Notes
     -----

@@ -64,6 +64,10 @@ class SequentialCART(Sampler):
     models_ : list of length n_columns
         The trees of each column, in that order.
 
+    See Also
+    --------
+    GaussianCopula : Keeps no rows.
+
     Notes
     -----
     Trees see ranks. Of a number, date or duration the tree reduces the variance of its rank among

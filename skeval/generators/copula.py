@@ -57,6 +57,11 @@ class GaussianCopula(Sampler):
         Correlations of the latent normals: one per column, then one for each column that has both
         missing and other values, in that order, which is high where the value is missing.
 
+    See Also
+    --------
+    SequentialCART : Keeps what is not linear, and rows.
+    IndependentMarginals : Keeps columns alone.
+
     Notes
     -----
     Column j is a step function of a standard normal Z_j, cut at the normal quantiles of its

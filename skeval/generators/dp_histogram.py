@@ -71,6 +71,10 @@ class DPHistogram(Sampler):
     InvalidParameterError
         If a parameter is outside its legal set, or the domain has more than four million cells.
 
+    See Also
+    --------
+    skeval.privacy.DPAudit : What tests its promise.
+
     Notes
     -----
     Adding or removing a row changes one count by 1; replacing it changes two. With s = 1 or 2 of

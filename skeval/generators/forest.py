@@ -69,6 +69,10 @@ class RandomForestImputation(Sampler):
     predicted_ : DataFrame of shape (n_rows, n_columns)
         What the forests predict for every cell of `train_`. The forests are not kept.
 
+    See Also
+    --------
+    Bootstrap : The end of its dial where nothing is replaced.
+
     Notes
     -----
     :meth:`sample` draws as many rows as the training table has, or fewer, without replacement and

@@ -44,6 +44,10 @@ class CrossValidated:
     efficiencies : tuple of Efficiency
         What fit and sample cost, one a fold.
 
+    See Also
+    --------
+    cross_validate_generator : It is returned there.
+
     Notes
     -----
     Of fit and sample, `fit_seconds` and `sample_seconds` are by the clock on the wall, and
@@ -171,6 +175,11 @@ def cross_validate_generator(
     InvalidParameterError
         If the generator or the evaluator is none, the rows cannot be split so, or a fold is tested
         on rows that it has learned from.
+
+    See Also
+    --------
+    skeval.evaluate_draws : Several tables of one fit.
+    make_generator_scorer : The same in a search.
 
     Notes
     -----

@@ -62,6 +62,11 @@ def make_generator_scorer(
     InvalidParameterError
         If the metric has its best value in between, or none of the suite has a direction.
 
+    See Also
+    --------
+    best_subject_to : Chooses by one score, subject to another.
+    cross_validate_generator : Means, errors and costs without a search.
+
     Notes
     -----
     Scores of the training folds are nan: privacy of the training rows against themselves measures

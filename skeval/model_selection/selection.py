@@ -63,6 +63,11 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
         If no candidate is good enough. Given names only, also if all scores are of the sign that
         the bound does not suit.
 
+    See Also
+    --------
+    pareto_front : All candidates that no other beats.
+    make_generator_scorer : The scores it chooses by.
+
     Notes
     -----
     Equal ones are decided by the first. Which candidates keep the bound stands in the search's
@@ -229,6 +234,12 @@ def pareto_front(
     MetricWarning
         If no candidate has a score in each facet, so that the front is empty.
 
+    See Also
+    --------
+    hypervolume : The front as one number.
+    knee : One candidate of it.
+    facet_intervals : How sure the scores are.
+
     Examples
     --------
     >>> import pandas as pd
@@ -277,6 +288,10 @@ def hypervolume(
     MetricWarning
         If no candidate has a score in each facet; the volume is 0 then.
 
+    See Also
+    --------
+    pareto_front : The candidates that it is of.
+
     Examples
     --------
     >>> import pandas as pd
@@ -320,6 +335,10 @@ def knee(scores: pd.DataFrame, facets: Sequence[str] = FACETS) -> Any:
     -----
     MetricWarning
         If no candidate has a score in each facet.
+
+    See Also
+    --------
+    pareto_front : The candidates that it chooses from.
 
     Examples
     --------
@@ -385,6 +404,11 @@ def facet_table(
     InvalidParameterError
         If there are no results by candidate.
 
+    See Also
+    --------
+    facet_intervals : How sure they are.
+    pareto_front : Which candidates no other beats.
+
     Examples
     --------
     >>> from skeval import MetricSuite
@@ -446,6 +470,11 @@ def facet_intervals(
     ------
     InvalidParameterError
         If there are no results by candidate.
+
+    See Also
+    --------
+    facet_table : The scores themselves.
+    pareto_front : It takes the intervals.
 
     Notes
     -----

@@ -617,8 +617,10 @@ def _same(rows: T) -> T:
 
 
 def as_parts(rows: Any) -> list[Rows]:
-    """Return the parts of a table that have rows; an array is one part."""
-    given = list(rows) if _is_parts(rows) else [rows]
+    """Return the parts of a table that have rows; an array is one, unless it is in a file."""
+    given = list(rows) if isinstance(rows, list | tuple) and _is_parts(rows) else [rows]
+    if is_in_file(rows):
+        given = [rows[start : start + MOST_SENT] for start in range(0, len(rows), MOST_SENT)]
     parts = [
         part
         if isinstance(part, Part)
@@ -677,9 +679,19 @@ def _taken(queries: Encoded, picks: Ints | slice) -> Encoded:
 
 def _is_parts(rows: Any) -> bool:
     """Tell parts from the rows of one table, which are no tables themselves."""
-    return isinstance(rows, list | tuple) and all(
-        isinstance(part, Part) or getattr(part, "ndim", 0) == 2 for part in rows
+    return is_in_file(rows) or (
+        isinstance(rows, list | tuple)
+        and all(isinstance(part, Part) or getattr(part, "ndim", 0) == 2 for part in rows)
     )
+
+
+def is_in_file(rows: Any) -> bool:
+    """Tell whether an array is in a file, of which the system holds in memory what is in use."""
+    while isinstance(rows, np.ndarray):
+        if isinstance(rows, np.memmap):
+            return True
+        rows = rows.base
+    return False
 
 
 def _n_indexes(parts: list[Rows], columns: ColumnEncoder, max_memory: int | None) -> int:

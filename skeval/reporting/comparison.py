@@ -67,18 +67,22 @@ def sizes(comparison: Comparison) -> str:
 
 def comparison_body(comparison: Comparison) -> str:
     """Return what stands on the page below its title."""
-    sentence, *first = _first(comparison)
     how = written([Words(HOW_TO_COMPARE, "quiet")])
     sections = {
-        "Which table": "\n".join(drawn(o) if isinstance(o, Item) else written([o]) for o in first),
         "Metric by metric": f"{how}\n{_metrics(comparison)}",
         "Not measured in all tables": written(_lacking(comparison)),
         "Differences and their intervals": _differences(comparison),
         "What was found on privacy": written(_privacy(comparison)),
         **{f"Provenance of {name}": written(parts) for name, parts in _provenance(comparison)},
     }
-    lead = written([sentence]) if not isinstance(sentence, Item) else ""
-    return "\n".join([lead, *(_section(*pair) for pair in sections.items() if pair[1])])
+    shown = [_section(*pair) for pair in sections.items() if pair[1]]
+    return "\n".join([comparison_lead(comparison), *shown])
+
+
+def comparison_lead(comparison: Comparison) -> str:
+    """Return what answers the question of which table to take, alone."""
+    first = _first(comparison)
+    return "\n".join(drawn(one) if isinstance(one, Item) else written([one]) for one in first)
 
 
 def _section(title: str, content: str) -> str:
@@ -101,11 +105,17 @@ def _first(comparison: Comparison) -> Iterator[Part | Item]:
         rows.append((_NAMES[facet], *cells))
     share = 0.84 / len(comparison)
     yield Grid(("Facet", *comparison), tuple(rows), (0.16, *[share] * len(comparison)))
+    display = pareto_of(comparison)
+    if display is not None:
+        yield Item(display, "Tables that no other beats in both", PARETO)
+
+
+def pareto_of(comparison: Comparison) -> ParetoDisplay | None:
+    """Return the tables by two facets: privacy, and utility or else fidelity; None of one facet."""
+    scores = comparison.scores()
     others = [facet for facet in ("utility", "fidelity", "diagnostic") if facet in scores]
     axes = [*others[:1], "privacy"] if "privacy" in scores else others[:2]
-    if len(axes) > 1:
-        display = ParetoDisplay(scores, axes[0], axes[1], named="all")
-        yield Item(display, "Tables that no other beats in both", PARETO)
+    return ParetoDisplay(scores, axes[0], axes[1], named="all") if len(axes) > 1 else None
 
 
 def _titles(comparison: Comparison) -> dict[str, str]:
@@ -176,8 +186,8 @@ def _metric(comparison: Comparison, name: str, title: str, row: pd.Series[Any]) 
     return [
         *cells,
         Cell(number(row["baseline"]), float(row["baseline"]), "n"),
-        text_cell(row["ahead"] or tie),
-        text_cell(row["behind"]),
+        text_cell(row["ahead"] or tie, "said"),
+        text_cell(row["behind"], "said"),
     ]
 
 

@@ -300,10 +300,14 @@ def _no_copies(results: SuiteResult, verdict: Verdict) -> list[str]:
 def _steps(results: SuiteResult, verdict: Verdict) -> Iterable[str]:
     """Return what to do next, what is most urgent first."""
     shifted, steps = is_shifted(results), list[str]()
-    if verdict.void:
+    if shifted:
         steps.append(
             "Set a holdout aside anew, at random and before the generator is trained: until then "
             "no contrast of train and holdout can be relied on."
+        )
+    elif verdict.void:
+        steps.append(
+            "Take out the rows that train and holdout share, unless they are natural here."
         )
     if not shifted:
         advice = dict.fromkeys(results[name].advice for name in verdict.alarms)

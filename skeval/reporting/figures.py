@@ -104,6 +104,11 @@ class FigureRenderer(Renderer):
     format : {"png", "svg"}, default="png"
         Of the files.
 
+    See Also
+    --------
+    PDFRenderer : On paper.
+    HTMLRenderer : One page, in a browser.
+
     Examples
     --------
     >>> import pathlib, tempfile

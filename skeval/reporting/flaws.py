@@ -16,6 +16,8 @@ from skeval.verdict import ALARM_LEVEL, TEST_LEVEL, is_shifted
 # by how much a score falls short before it is spoken of: of fresh real rows, and of the best value
 _BEHIND_FRESH, _BEHIND_BEST = 0.02, 0.05
 _PAIR, _ASSOCIATION = 0.05, 0.1
+# what single values decide, chance moves far
+_OF_EXTREMES, _FAR = ("RangeCoverage", "CategoryCoverage", "OutlierCoverage"), 0.3
 _SECRET = "inference of "  # begins the names of such attacks
 
 
@@ -112,12 +114,13 @@ def _of_scores(title: str, result: Result) -> Iterator[Flaw]:
             continue
         behind = tags.sign * ((expected if known else best) - score)
         behind /= max(1.0, abs(score), abs(expected) if known else 1.0)
-        if behind > (_BEHIND_FRESH if known else _BEHIND_BEST):
+        most = _BEHIND_FRESH if known else _BEHIND_BEST
+        if behind > (_FAR if result.metric in _OF_EXTREMES else most):
             beside = (
                 f", fresh real rows {number(expected)}" if known else f", at best {number(best)}"
             )
             yield Flaw(result.table, column, min(behind, 1.0), f"{title} {number(score)}{beside}")
-        elif known and behind < -_BEHIND_BEST:
+        elif known and tags.aspect == "fidelity" and behind < -_BEHIND_BEST:
             text = (
                 f"{title} {number(score)}, closer to train than fresh real rows: {number(expected)}"
             )

@@ -40,6 +40,11 @@ class HTMLRenderer(FileRenderer):
     progress : callable, optional
         Called as ``progress(section, n_done, n_total)`` when a section is drawn.
 
+    See Also
+    --------
+    PDFRenderer : On paper.
+    FigureRenderer : Loose figures.
+
     Examples
     --------
     >>> import pathlib, tempfile

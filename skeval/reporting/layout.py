@@ -21,6 +21,7 @@ from skeval.reporting.theme import COLOURS, FAINT, GREY, INK, SMALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 A4 = (210.0, 297.0)
 MARGIN = 17.0
@@ -30,7 +31,7 @@ MM = 25.4 / 72.0  # millimetres in a point
 LEADING = 1.38
 _MOST_BARS = 25
 _BAR = 4.6
-_PITCH = 58.0  # of panels below each other
+_PITCH, _LEAST_PITCH = 58.0, 40.0  # of panels below each other
 _NAMES = 38.0  # beside figures of any kind, in millimetres
 
 
@@ -44,14 +45,21 @@ class Item:
 
 
 class Page:
-    """One page; x grows to the right and y downwards, from the upper left corner."""
+    """One page; x grows to the right and y downwards, from the upper left corner.
+
+    Parameters
+    ----------
+    figure : Figure, optional
+        That becomes the page; a new one otherwise.
+    """
 
     width, height = A4
 
-    def __init__(self) -> None:
+    def __init__(self, figure: Figure | None = None) -> None:
         from matplotlib.figure import Figure
 
-        self.figure = Figure(figsize=(self.width / 25.4, self.height / 25.4))
+        self.figure = Figure() if figure is None else figure
+        self.figure.set_size_inches(self.width / 25.4, self.height / 25.4)
         self.canvas = self.figure.add_axes((0.0, 0.0, 1.0, 1.0), zorder=-1)
         self.canvas.set(xlim=(0.0, self.width), ylim=(self.height, 0.0))
         self.canvas.set_axis_off()
@@ -301,7 +309,7 @@ def _stacked(items: Sequence[Item]) -> Iterator[Block]:
     """Yield figures whose panels stand below each other, over the whole width."""
     for item in items:
         n, below = item.display.n_panels, _below_head(item) + 5.0
-        least = below + n * min(_PITCH, 46.0) if n > 1 else None
+        least = below + n * _LEAST_PITCH if n > 1 else None
         yield Block(below + n * _PITCH, partial(_draw_stacked, item), least)
 
 

@@ -36,6 +36,7 @@ th[aria-sort=descending] button::after { content: " \\25BC"; }
 :focus-visible { outline: 2px solid $train; outline-offset: 2px; }
 .n { text-align: right; white-space: nowrap; }
 .one { white-space: nowrap; }
+.said { min-width: 7.5rem; }
 tbody th { min-width: 11rem; }
 tbody th small { color: $grey; display: block; font-weight: normal; }
 table.text { font-size: .85rem; }
@@ -68,7 +69,7 @@ td.n > div { text-align: left; white-space: normal; }
 td::before { color: $grey; content: attr(data-head); font-size: .8rem; grid-column: 1; }
 td::before { text-align: left; }
 td[data-head=""] > div { grid-column: 1 / -1; } td[data-head=""]::before { display: none; }
-td:empty, td.none { display: none; }
+td:empty, td.none { display: none; } .said { min-width: 0; }
 }
 @media print { thead button::after { content: none; } nav { display: none; } }
 """).substitute(ink=INK, faint=FAINT, grey=GREY, alarm=ALARM, train=COLOURS["train"])

@@ -70,6 +70,11 @@ class PDFRenderer(FileRenderer):
     progress : callable, optional
         Called as ``progress(section, n_done, n_total)`` when a section is drawn.
 
+    See Also
+    --------
+    HTMLRenderer : One page, in a browser.
+    FigureRenderer : Loose figures.
+
     Examples
     --------
     >>> import pathlib, tempfile
@@ -172,7 +177,9 @@ def draw_pages(plan: Plan, title: str) -> Iterator[tuple[list[str], Page]]:
         yield list(dict.fromkeys(block.section for *_, block in placed)), page
 
 
-def draw_decision_page(suite_result: SuiteResult, title: str = "Decision page") -> Figure:
+def draw_decision_page(
+    suite_result: SuiteResult, title: str = "Decision page", *, figure: Figure | None = None
+) -> Figure:
     """Draw the first page of a report alone.
 
     Parameters
@@ -181,6 +188,8 @@ def draw_decision_page(suite_result: SuiteResult, title: str = "Decision page") 
         Of any suite, live or from JSON.
     title : str, default="Decision page"
         Above it.
+    figure : Figure, optional
+        To draw on, as ``plt.figure()``; a new one otherwise.
 
     Returns
     -------
@@ -195,7 +204,7 @@ def draw_decision_page(suite_result: SuiteResult, title: str = "Decision page") 
     [8.3, 11.7]
     """
     with theme():
-        page = Page()
+        page = Page(figure)
         written = _written(DecisionPage.of(suite_result).parts())
         for y, height, block in paged([*_lines(title, 20.0, after=4.0, weight="bold"), *written])[
             0

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from skeval.exceptions import InvalidParameterError
-from skeval.formatting import as_float, number, percent, shown_interval
 from skeval.reporting.appendix import definitions, sign_off, three_risks
-from skeval.reporting.decision import DecisionPage, titles_of
+from skeval.reporting.decision import DecisionPage
 from skeval.reporting.displays.base import DISPLAYS
-from skeval.reporting.displays.cardinality import CardinalityDisplay, keys_by_score
-from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
-from skeval.reporting.displays.values import (
-    ColumnScoresDisplay,
-    ScoresDisplay,
-    ValueDisplay,
-    display_of,
+from skeval.reporting.filling import (
+    Filled,
+    all_scores,
+    aspect_of,
+    attacked,
+    bars,
+    bivariate,
+    cardinalities,
+    checked,
+    compared,
+    curves,
+    disclosed,
+    each,
+    mended,
+    nothing,
+    texts,
+    univariate,
 )
-from skeval.reporting.flaws import worst_columns
 from skeval.reporting.layout import (
     BESIDE,
     BIVARIATE,
@@ -35,16 +42,11 @@ from skeval.reporting.layout import (
     Item,
     Layout,
 )
-from skeval.reporting.parts import Grid, Part, Words
+from skeval.reporting.parts import Part
 from skeval.reporting.provenance import INTRO as OF_WHAT
 from skeval.reporting.provenance import TITLE as PROVENANCE
 from skeval.reporting.provenance import provenance_parts
-from skeval.reporting.text import finding, judged
 from skeval.result import Result, SuiteResult
-from skeval.verdict import is_shifted
-
-Filled = tuple[tuple[Item, ...], str]  # figures, and a note on their choice
-
 
 HOW_TO_READ = (
     "How to read: the baseline is what fresh real rows, the holdout, would score in the synthetic "
@@ -59,219 +61,7 @@ HOW_TO_READ = (
 )
 
 TABLE_HEADS = ("Metric", "On its scale", "Value", "95% interval", "Baseline", "Good", "Evidence")
-_MOST_COEFFICIENTS = 20
-_MOST_FLAWED = 10  # columns in the list of the worst
-_MOST_FLAWS = 7  # lines of each
 _ANY, _OWN = "any display", "any display of one table"
-_MOST_BARS, _FEW_BARS = 120, 40  # as those of every pair of columns of two tables
-_LENGTHS = (
-    "Share of texts by their length: filled train, dashed holdout, a line the synthetic table. The "
-    "outer bars hold what lies beyond."
-)
-
-
-def _each(results: Mapping[str, Result], columns: Any) -> Filled:
-    """Draw each result by its display."""
-    items = []
-    titles = titles_of(SuiteResult(results))
-    for name, result in _drawable(results).items():
-        whose = "real rows" if _aspect(result) == "utility" else "fresh real rows"
-        fresh = "" if result.baseline is None else f", {whose} {number(result.baseline)}"
-        heading = f"{titles[name]}: {number(result.value)}{fresh}"
-        items.append(Item(display_of(result), heading, finding(result)))
-    return tuple(items), ""
-
-
-def _bars(
-    results: Mapping[str, Result], columns: Any, most: int = _MOST_BARS, few: int = _FEW_BARS
-) -> Filled:
-    """Draw the scores of columns; of more than a report can show, those that are worst."""
-    items = []
-    for item in _each(results, columns)[0]:
-        result = item.display.result
-        scores = result.details.get("columns") or {}
-        if len(scores) > most and not isinstance(scores, list):
-            sign = -1 if result.tags is not None and result.tags.sign < 0 else 1
-            defined = {n: s for n, s in scores.items() if not math.isnan(as_float(s))}
-            worst = sorted(defined, key=lambda name: sign * as_float(scores[name]))[:few]
-            details = {**result.details, "columns": {name: scores[name] for name in worst}}
-            shown = replace(result, details=details)
-            note = f"{item.caption} Shown are the worst {len(worst)} of {len(scores):,}."
-            item = replace(item, display=type(item.display)(shown), caption=note)
-        items.append(item)
-    return tuple(items), ""
-
-
-def _mended(results: Mapping[str, Result], columns: Any) -> Filled:
-    """Draw the columns with which most is wrong, and say what is."""
-    marginals = _with(results, "marginals").get("marginals", {})
-    worst = worst_columns(SuiteResult(results))
-    items: list[Item] = []
-    for place, found in worst.items():
-        column = found[0].column
-        if column in marginals and len(items) < _MOST_FLAWED:
-            texts = list(dict.fromkeys(flaw.text for flaw in found))
-            more = len(texts) - _MOST_FLAWS
-            lines = [*texts[:_MOST_FLAWS], *([f"and {more} more"] if more > 0 else [])]
-            display = MarginalDisplay(column, marginals[column])
-            items.append(Item(display, place, "\n".join(lines)))
-    note = f"Shown are {len(items):,} of {len(worst):,}." if len(worst) > len(items) else ""
-    return tuple(items), note
-
-
-def _curves(results: Mapping[str, Result], columns: Any) -> Filled:
-    """Draw curves of models first, then what has bars."""
-    items = _bars(results, columns, _MOST_COEFFICIENTS, _MOST_COEFFICIENTS)[0]
-    bars = [item for item in items if isinstance(item.display, ColumnScoresDisplay)]
-    return (*(item for item in items if item not in bars), *bars), ""
-
-
-def _checked(results: SuiteResult) -> tuple[Part, ...]:
-    """Write a row for each check of columns, types and values: where it falls short, and how."""
-    titles, rows = titles_of(results), []
-    for name, result in results.items():
-        if result.error or math.isnan(result.value):
-            continue
-        scores, sign = result.details.get("columns") or {}, result.tags.sign if result.tags else 1
-        best = (max if sign >= 0 else min)(result.tags.bounds) if result.tags else math.inf
-        short = {n: as_float(s) for n, s in scores.items() if sign * (best - as_float(s)) > 0}
-        worst = sorted(short, key=lambda n: sign * short[n])
-        said = ", ".join(f"{n} {number(short[n])}" for n in worst[:_MOST_FLAWS])
-        more = f" and {len(worst) - _MOST_FLAWS} more" if len(worst) > _MOST_FLAWS else ""
-        rows.append((titles[name], number(result.value), number(result.baseline), said + more))
-    heads = ("Check", "Value", "Fresh real rows", "Columns short of the best value")
-    return (Grid(heads, tuple(rows), (0.27, 0.09, 0.13, 0.51), (1, 2)),) if rows else ()
-
-
-def _compared(results: SuiteResult) -> tuple[Part, ...]:
-    """Write a row for each metric: value, what real rows get, and what it says."""
-    titles, rows = titles_of(results), []
-    for name, result in results.items():
-        if not result.error and not math.isnan(result.value):
-            ends: Any = result.details.get("difference")
-            stated = isinstance(ends, Mapping) and ends.get("low") is not None
-            interval = (as_float(ends["low"]), as_float(ends["high"])) if stated else None
-            numbers = number(result.value), number(result.baseline), shown_interval(interval)
-            rows.append((titles[name], *numbers, finding(result)))
-    heads = ("Metric", "Value", "Real rows", "Difference (95%)", "Finding")
-    table = Grid(heads, tuple(rows), (0.2, 0.08, 0.1, 0.17, 0.45), (1, 2, 3))
-    targets = dict.fromkeys(r.details["target"] for r in results.values() if "target" in r.details)
-    named = (Words(f"Target: {', '.join(map(str, targets))}."),) if targets else ()
-    return (*named, table) if rows else ()
-
-
-def _disclosed(results: SuiteResult) -> tuple[Part, ...]:
-    verdict, shifted, titles = results.verdict(), is_shifted(results), titles_of(results)
-    rows = tuple(
-        (titles[n], number(r.value), number(r.baseline), judged(r, verdict, n, shifted), r.summary)
-        for n, r in results.items()
-        if not r.error and not math.isnan(r.value)
-    )
-    heads = ("Metric", "Value", "Fresh real rows", "Verdict", "Finding")
-    return (Grid(heads, rows, (0.2, 0.08, 0.13, 0.17, 0.42), (1, 2)),) if rows else ()
-
-
-def _nothing(results: Mapping[str, Result], columns: Any) -> Filled:
-    return (), ""
-
-
-def _cardinalities(results: Mapping[str, Result], columns: Any) -> Filled:
-    """Draw the children of each foreign key that has several bars."""
-    items = []
-    for item in _each(results, columns)[0]:
-        result = item.display.result
-        for key in keys_by_score(result):
-            if len(result.details["histograms"][key]["starts"]) > 1:
-                score = number(result.details.get("columns", {}).get(key))
-                items.append(Item(CardinalityDisplay(result, key=key), key, f"score {score}"))
-        items = items or [item]
-    return tuple(items), ""
-
-
-def _all_scores(results: Mapping[str, Result], columns: Any) -> Filled:
-    return (Item(ScoresDisplay(SuiteResult(results)), "All scores"),), ""
-
-
-def _drawable(results: Mapping[str, Result]) -> dict[str, Result]:
-    """Return the results that have a figure; an undefined value has none."""
-    return {
-        name: result
-        for name, result in results.items()
-        if not math.isnan(result.value) and type(display_of(result)) is not ValueDisplay
-    }
-
-
-def _with(results: Mapping[str, Result], key: str) -> Mapping[str, Any]:
-    """Return the details of the first result that has some entries there."""
-    return next((r.details for r in _drawable(results).values() if r.details.get(key)), {})
-
-
-def among(names: Sequence[str], chosen: int | Sequence[str] | None) -> list[str]:
-    """Return the first `chosen` names, or those chosen, in the order chosen."""
-    if chosen is None:
-        return list(names)
-    if isinstance(chosen, int):
-        return list(names)[:chosen]
-    return [name for name in chosen if name in names]
-
-
-def _univariate(results: Mapping[str, Result], columns: Any) -> Filled:
-    details = _with(results, "marginals")
-    marginals = details.get("marginals", {})
-    names = among(list(marginals), getattr(columns, "univ", None))
-    notes = [_agreement(details, name) for name in names]
-    items = tuple(
-        Item(MarginalDisplay(name, marginals[name], note=note), name, note)
-        for name, note in zip(names, notes, strict=True)
-    )
-    note = "" if len(names) == len(marginals) else f"{len(names):,} of {len(marginals):,} columns."
-    return items, note
-
-
-def _agreement(details: Mapping[str, Any], name: str) -> str:
-    score, fresh = (details.get(key, {}).get(name) for key in ("columns", "baseline_columns"))
-    if math.isnan(as_float(score)):
-        return ""
-    fresh_rows = "" if math.isnan(as_float(fresh)) else f", fresh real rows {number(fresh)}"
-    return f"similarity {number(score)}{fresh_rows}"
-
-
-def _bivariate(results: Mapping[str, Result], columns: Any) -> Filled:
-    details = _with(results, "pairs")
-    names = set(among(list(details.get("names", [])), getattr(columns, "biv", None)))
-    pairs = [pair for pair in details.get("pairs", []) if set(pair["columns"]) <= names]
-    n_all = min(int(details.get("n_pairs", 0)), len(names) * (len(names) - 1) // 2)
-    items = tuple(_pair_item(pair) for pair in pairs)
-    if len(pairs) >= n_all:
-        return items, f"All {len(pairs):,} pairs, those that agree least first."
-    how = "half that agree least, half most strongly associated in train"
-    return items, f"{len(pairs):,} of {n_all:,} pairs: {how}."
-
-
-def _pair_item(pair: Mapping[str, Any]) -> Item:
-    display = PairDisplay(pair)
-    first, second = display.columns
-    score, share = number(pair.get("score")), percent(display.darkest())
-    caption = f"similarity {score}; darkest cell: {share} of rows"
-    return Item(display, f"{first} \N{MULTIPLICATION SIGN} {second}", caption)
-
-
-def _texts(results: Mapping[str, Result], columns: Any) -> Filled:
-    """Draw all rates, then the lengths of texts, then what has a figure of its own."""
-    measured = {name: result for name, result in results.items() if not math.isnan(result.value)}
-    if not measured:
-        return (), ""
-    items = [Item(ScoresDisplay(SuiteResult(measured)), "Texts in numbers")]
-    for name, result in measured.items():
-        for column, marginal in result.details.get("marginals", {}).items():
-            heading = f"{name}: {column}"
-            items.append(Item(MarginalDisplay(column, marginal), heading, _LENGTHS))
-    drawn = {
-        name: result
-        for name, result in measured.items()
-        if not isinstance(display_of(result), ColumnScoresDisplay)
-    }
-    return (*items, *_each(drawn, columns)[0]), ""
 
 
 @dataclass(frozen=True)
@@ -317,7 +107,7 @@ class Section:
     aspect: str = ""
     evidence: str = ""
     write: Callable[[SuiteResult], tuple[Part, ...]] | None = None
-    fill: Callable[[Mapping[str, Result], Any], Filled] = _each
+    fill: Callable[[Mapping[str, Result], Any], Filled] = each
     layout: Layout = STACKED
     on_request: bool = False
     table: str = ""
@@ -343,14 +133,14 @@ class Section:
         taken = {section.needs for section in SECTIONS if section.needs}
         free = {n: r for n, r in suite_result.items() if taken.isdisjoint(_needs(r))}
         if self.aspect:
-            return {n: r for n, r in free.items() if _aspect(r) == self.aspect}
+            return {n: r for n, r in free.items() if aspect_of(r) == self.aspect}
         if self.evidence:
             return {n: r for n, r in free.items() if r.row()["evidence"] == self.evidence}
         aspects = {section.aspect for section in SECTIONS if section.aspect}
         named = {
             name: (_display_name(result), result)
             for name, result in free.items()
-            if _aspect(result) not in aspects
+            if aspect_of(result) not in aspects
         }
         if self.display:
             own = self.display.split()
@@ -381,13 +171,6 @@ class Section:
         return "not measured by this suite"
 
 
-def _aspect(result: Result) -> str:
-    """Return the aspect of a metric of one table; those between tables have their own figures."""
-    if result.tags is None or "relational" in result.tags.needs:
-        return ""
-    return result.tags.aspect
-
-
 def _needs(result: Result) -> frozenset[str]:
     return frozenset(result.tags.needs if result.tags is not None else ())
 
@@ -402,9 +185,9 @@ SECTIONS = (
         "Decision page",
         display=_ANY,
         write=lambda results: DecisionPage.of(results).parts(),
-        fill=_nothing,
+        fill=nothing,
     ),
-    Section("scores", "Scores", display=_ANY, fill=_all_scores),
+    Section("scores", "Scores", display=_ANY, fill=all_scores),
     Section(
         "worst",
         "Columns to mend",
@@ -413,7 +196,7 @@ SECTIONS = (
         associations that are lost, attacks that succeed by them; each beside its histogram. The
         order is no test.""",
         display=_OWN,
-        fill=_mended,
+        fill=mended,
         layout=BESIDE,
         on_request=True,
     ),
@@ -434,8 +217,8 @@ SECTIONS = (
         the best value of all; fresh real rows need not reach it, as few rows do not span every
         range or hold every category.""",
         aspect="diagnostic",
-        write=_checked,
-        fill=_nothing,
+        write=checked,
+        fill=nothing,
         on_request=True,
     ),
     Section(
@@ -454,17 +237,8 @@ SECTIONS = (
         """One bar per column, the worst first: 1 means the same distribution as in train. The green
         marker is where fresh real rows score.""",
         display="ColumnScoresDisplay",
-        fill=_bars,
+        fill=bars,
         layout=COLUMNS,
-    ),
-    Section(
-        "distances",
-        "Distances to the nearest row",
-        """How far rows are from the nearest other row, by default as the mean over columns of their
-        differences. Synthetic rows closer to each other than train rows are show a generator that
-        repeats itself; synthetic rows closer to train than holdout rows are, one that repeats
-        train. The last bar holds all greater distances.""",
-        display="DistancesDisplay",
     ),
     Section(
         "proximity",
@@ -474,6 +248,15 @@ SECTIONS = (
         threshold that a given share of TTPR does not exceed. A TSPR tail heavier than the TTPR tail
         is a sign of rows copied from train. The last bar holds all greater ratios.""",
         display="ProximityDisplay",
+    ),
+    Section(
+        "distances",
+        "Distances to the nearest row",
+        """How far rows are from the nearest other row, by default as the mean over columns of their
+        differences. Synthetic rows closer to each other than train rows are show a generator that
+        repeats itself; synthetic rows closer to train than holdout rows are, one that repeats
+        train. The last bar holds all greater distances.""",
+        display="DistancesDisplay",
     ),
     Section(
         "accumulation",
@@ -501,8 +284,8 @@ SECTIONS = (
         """Models that learn from the synthetic table, beside the same models learning from train:
         both are tested on holdout rows, which neither has seen.""",
         aspect="utility",
-        write=_compared,
-        fill=_curves,
+        write=compared,
+        fill=curves,
         layout=CURVES,
         on_request=True,
     ),
@@ -525,6 +308,7 @@ SECTIONS = (
         that on the holdout is what the release gives away of persons; names of attacks whose excess
         is significant, after correction for the number of them, are red.""",
         display="AttacksDisplay AttackDisplay",
+        fill=attacked,
         layout=FLOWING,
         on_request=True,
     ),
@@ -544,8 +328,8 @@ SECTIONS = (
         """How rows stand out by attributes that others may know: the k-anonymity family. These
         describe the release.""",
         evidence="disclosure",
-        write=_disclosed,
-        fill=_nothing,
+        write=disclosed,
+        fill=nothing,
         on_request=True,
     ),
     Section(
@@ -565,7 +349,7 @@ SECTIONS = (
         worst first. Numbers that fewer than ten parents have are pooled; a key of a single bar is
         not drawn.""",
         display="CardinalityDisplay",
-        fill=_cardinalities,
+        fill=cardinalities,
         on_request=True,
     ),
     Section(
@@ -592,7 +376,7 @@ SECTIONS = (
         one text alone mentions, and who wrote; then how alike lengths, words and phrases are. No
         word of a text is shown.""",
         needs="text",
-        fill=_texts,
+        fill=texts,
         layout=FLOWING,
         on_request=True,
     ),
@@ -611,7 +395,7 @@ SECTIONS = (
         quarter of train has stands beside the others, on a scale of its own if they would vanish;
         its label gives its greatest share.""",
         display="SimilarityMatrixDisplay",
-        fill=_univariate,
+        fill=univariate,
         layout=UNIVARIATE,
     ),
     Section(
@@ -621,7 +405,7 @@ SECTIONS = (
         colours; darker is more, in steps of the square root so that small cells show. Cells of
         fewer than ten rows are blank in both.""",
         display="SimilarityMatrixDisplay",
-        fill=_bivariate,
+        fill=bivariate,
         layout=BIVARIATE,
     ),
     Section(
@@ -631,7 +415,7 @@ SECTIONS = (
         and what the metrics of this suite found of each.""",
         display=_ANY,
         write=three_risks,
-        fill=_nothing,
+        fill=nothing,
     ),
     Section(
         "appendix",
@@ -640,7 +424,7 @@ SECTIONS = (
         assumed to have, what it cannot see, and references.""",
         display=_ANY,
         write=definitions,
-        fill=_nothing,
+        fill=nothing,
     ),
     Section(
         "provenance",
@@ -648,7 +432,7 @@ SECTIONS = (
         OF_WHAT,
         display=_ANY,
         write=provenance_parts,
-        fill=_nothing,
+        fill=nothing,
         on_request=True,
     ),
     Section(
@@ -658,7 +442,7 @@ SECTIONS = (
         metrics cannot see.""",
         display=_ANY,
         write=sign_off,
-        fill=_nothing,
+        fill=nothing,
     ),
 )
 
@@ -693,11 +477,11 @@ class Plan:
 
     def warnings(self) -> list[str]:
         """Return the warnings: first those of the tables, then those of metrics by name."""
-        texts = [str(notice) for notice in self.suite_result.notices]
+        said = [str(notice) for notice in self.suite_result.notices]
         for name, result in self.suite_result.items():
             if not result.error:
-                texts += [f"{name}: {warning}" for warning in result.warnings]
-        return list(dict.fromkeys(texts))
+                said += [f"{name}: {warning}" for warning in result.warnings]
+        return list(dict.fromkeys(said))
 
 
 def plan(

@@ -394,8 +394,9 @@ def area_and_error(positives: np.ndarray, negatives: np.ndarray) -> tuple[float,
     --------
     >>> import numpy as np
     >>> from skeval.stats.roc import area_and_error
-    >>> area_and_error(np.array([1.0, 2.0]), np.array([0.0, 1.5]))
-    (0.75, 0.25)
+    >>> value, error = area_and_error(np.array([1.0, 2.0]), np.array([0.0, 1.5]))
+    >>> value, round(error, 4)
+    (0.75, 0.3536)
     """
     m, n = positives.size, negatives.size
     above = placements(positives, negatives)

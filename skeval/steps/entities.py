@@ -47,6 +47,10 @@ class Entity(NamedTuple):
     start, end : int
         Where it stands, in characters.
 
+    See Also
+    --------
+    EntityLeakage : Counts those that are repeated.
+
     Examples
     --------
     >>> from skeval.text import Entity
@@ -66,6 +70,11 @@ class EntityRecognizer(Protocol):
 
     A property ``about``, a dict of strings with `backend`, `model` and `version`, is quoted in
     results, and what is kept on disk goes by it.
+
+    See Also
+    --------
+    PatternRecognizer : The one that needs no model.
+    EntityLeakage : Takes a recognizer.
 
     Examples
     --------

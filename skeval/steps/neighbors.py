@@ -22,13 +22,14 @@ from skeval.steps.samples import (
     pooled_order,
 )
 from skeval.tables.frames import column_values
-from skeval.tables.preprocessing import NOMINAL, NUMERIC, TablePreprocessor
+from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
 
 if TYPE_CHECKING:
     from skeval.neighbors.mixed import MixedNearestNeighbors
 
 
+INDEX_BYTES = 2**30  # that an index may take, where the rows themselves are in a file or sent out
 SENT_FROM = 50_000  # reference rows: a search among fewer is over before a worker has them
 LONGEST = 16  # real rows kept a list: of so many nearest, hardly ever all have one label
 
@@ -40,6 +41,9 @@ def preprocessor(context: Context, space: Any = "gower") -> Any:
     So does one with an embedder of texts. A common scale matters: ranges taken from each reference
     table on its own put distances to train and to holdout on different scales.
     """
+    # takes long, and most metrics look at distances that need none
+    from skeval.tables.spaces import TablePreprocessor
+
     rows = context.train
     # an embedder that knew the words of train alone would put other texts farther from them
     if is_gower(space) or getattr(space, "embedder", None) is not None:
@@ -62,12 +66,17 @@ def encoded(
     if columns is not None:  # a table is transformed once, however many choices are made of it
         return encoded(context, role, space)[:, kept_features(context, space, columns)]
     if is_gower(space):
-        rows, names = context[role], encoded_columns(context.schema)
-        matrix = np.empty((len(rows), len(names)))
-        for j, name in enumerate(names):
-            matrix[:, j] = column_values(rows[name])
-        return matrix
+        return gower_matrix(context, context[role])
     return as_matrix(preprocessor(context, space).transform(context[role]), space)
+
+
+def gower_matrix(context: Context, rows: pd.DataFrame) -> np.ndarray:
+    """Return the matrix of canonical rows in space "gower", read a column at a time."""
+    names = encoded_columns(context.schema)
+    matrix = context.room((len(rows), len(names)))
+    for j, name in enumerate(names):
+        matrix[:, j] = column_values(rows[name])
+    return matrix
 
 
 def as_matrix(transformed: Any, space: Any) -> np.ndarray:
@@ -118,11 +127,13 @@ def ranges(context: Context, columns: ColumnChoice = None) -> np.ndarray:
     if columns is not None:
         return ranges(context)[kept_features(context, "gower", columns)]
     roles = [role for role in ("train", "holdout") if role in context]
-    real = np.concatenate([encoded(context, role) for role in roles])
-    present = ~np.isnan(real)
-    low = np.where(present, real, np.inf).min(axis=0)
-    high = np.where(present, real, -np.inf).max(axis=0)
-    return np.where(present.any(axis=0), high - low, 0.0)
+    tables = [encoded(context, role) for role in roles]
+    widths = np.zeros(tables[0].shape[1])
+    for j in range(len(widths)):  # a column at a time: tables may be larger than memory
+        low = np.fmin.reduce([np.fmin.reduce(table[:, j]) for table in tables])
+        high = np.fmax.reduce([np.fmax.reduce(table[:, j]) for table in tables])
+        widths[j] = 0.0 if np.isnan(low) else high - low
+    return widths
 
 
 @dataclass(frozen=True)
@@ -230,27 +241,33 @@ def index_of(
     """Return a search structure over encoded rows, on the common scale of the context."""
     from sklearn.neighbors import NearestNeighbors
 
-    search = gower_engine(context, columns, len(rows)) if is_gower(space) else NearestNeighbors()
-    return Index(rows, search.fit(rows if order is None else rows[order]), space, order)
+    search = gower_engine(context, columns, rows) if is_gower(space) else NearestNeighbors()
+    return Index(
+        rows, search.fit(rows if order is None else _taken(context, [rows], order)), space, order
+    )
 
 
 def gower_engine(
-    context: Context, columns: ColumnChoice = None, n_rows: int = 0
+    context: Context, columns: ColumnChoice = None, rows: np.ndarray | None = None
 ) -> MixedNearestNeighbors:
     """Return the unfitted engine with the context's common scale.
 
-    With many reference rows, where a cluster is active, it is one that searches there.
+    Where the reference rows are in a file, it is one that holds no more of them than fit; where
+    they are many and a cluster is active, one that searches there.
     """
     from skeval.neighbors.mixed import MixedNearestNeighbors
-    from skeval.neighbors.parts import PartitionedNearestNeighbors
+    from skeval.neighbors.parts import PartitionedNearestNeighbors, is_in_file
 
-    goes_out = n_rows >= SENT_FROM and current_engine().n_workers
-    kind = PartitionedNearestNeighbors if goes_out else MixedNearestNeighbors
     n_numeric, n_nominal = (len(context.schema.columns(*kinds)) for kinds in (NUMERIC, NOMINAL))
     is_nominal = np.repeat([False, True], [n_numeric, n_nominal])
     if columns is not None:
         is_nominal = is_nominal[kept_features(context, "gower", columns)]
-    return kind(ranges=ranges(context, columns), categorical=is_nominal)
+    own_ranges = ranges(context, columns)
+    if rows is not None and (
+        is_in_file(rows) or (len(rows) >= SENT_FROM and current_engine().n_workers)
+    ):
+        return PartitionedNearestNeighbors(own_ranges, is_nominal, max_memory=INDEX_BYTES)
+    return MixedNearestNeighbors(own_ranges, is_nominal)
 
 
 @shared
@@ -370,9 +387,21 @@ def pool_index(
     a list that is cut would hold train rows alone.
     """
     real = [rows_of(context, role, space, columns, n_rows, seed) for role in ("train", "holdout")]
-    rows = np.concatenate(real)
+    rows = _taken(context, real)
     order = pooled_order(context) if n_rows is None else np.arange(len(rows))
     return index_of(context, rows, space, columns, np.random.default_rng(0).permutation(order))
+
+
+def _taken(
+    context: Context, tables: list[np.ndarray], order: np.ndarray | None = None
+) -> np.ndarray:
+    """Return the rows of tables, one table after the other or in another order."""
+    n_rows = sum(len(table) for table in tables)
+    rows = context.room((n_rows, tables[0].shape[1]))
+    for j in range(rows.shape[1]):  # a column at a time: not all of them need fit in memory
+        column = np.concatenate([table[:, j] for table in tables])
+        rows[:, j] = column if order is None else column[order]
+    return rows
 
 
 def list_matrix(rows: np.ndarray, listed: np.ndarray, n_pool: int) -> csr_array:

@@ -19,7 +19,7 @@ from skeval.exceptions import MetricWarning
 from skeval.tables.frames import Levels, Oddities, as_frame, read_as, with_levels
 from skeval.tables.precision import Precision, at_precision, coarsest, stored_precision
 from skeval.tables.schema import TableSchema
-from skeval.tables.sources import BATCH, TableSource, source_of
+from skeval.tables.sources import TableSource, batch_rows, source_of
 
 T = TypeVar("T")
 _ALIGNED = 64  # bytes, at multiples of which arrays start
@@ -177,7 +177,7 @@ class CanonicalTable(LargeTable):
     def frames(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         """Yield some columns of all rows, a batch at a time, as the rows lie in the source."""
         rows = None if self.rows is None else np.sort(self.rows)
-        for frame in self.source.frames(self._stored(columns), rows, BATCH):
+        for frame in self.source.frames(self._stored(columns), rows, batch_rows(len(columns))):
             yield self._as_used(frame, columns)
 
     def _stored(self, columns: Sequence[str]) -> list[str]:
@@ -315,13 +315,23 @@ class Spill:
         self.file: Any = None
         self._lock = Lock()
 
+    def room(self, shape: tuple[int, int]) -> np.memmap:
+        """Return an array of numbers in the file that can be written to, column by column."""
+        with self._lock:
+            start = self._end()
+            self.file.truncate(start + 8 * shape[0] * shape[1])
+        return np.memmap(self.file, np.float64, mode="r+", offset=start, shape=shape, order="F")
+
+    def _end(self) -> int:
+        if self.file is None:
+            self.file = tempfile.TemporaryFile(prefix="skeval-")  # noqa: SIM115
+            weakref.finalize(self, self.file.close)
+        return int(self.file.seek(-(-self.file.seek(0, SEEK_END) // _ALIGNED) * _ALIGNED))
+
     def keep(self, array: np.ndarray) -> Spilled:
         """Write an array, and return where it is."""
         with self._lock:
-            if self.file is None:
-                self.file = tempfile.TemporaryFile(prefix="skeval-")  # noqa: SIM115
-                weakref.finalize(self, self.file.close)
-            start = self.file.seek(-(-self.file.seek(0, SEEK_END) // _ALIGNED) * _ALIGNED)
+            start = self._end()
             # transposed, an array that lies column by column is written as it lies
             np.ascontiguousarray(array.T).tofile(self.file)
             self.file.flush()

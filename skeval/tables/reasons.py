@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import pandas as pd
@@ -70,7 +71,6 @@ def _reason(values: pd.Series, kind: Kind, schema: TableSchema, name: str) -> tu
     in_texts = pd.api.types.infer_dtype(present, skipna=True) == "string"
     if kind == "continuous":
         return _of_numbers(present, name, in_texts=in_texts)
-    n_distinct = int(present.astype(object).map(str).nunique())
     if kind == "datetime":
         form = schema.datetime_formats.get(name, "")
         both = form.startswith(("%m/%d", "%d/%m")) and not _beyond_twelve(present)
@@ -82,7 +82,7 @@ def _reason(values: pd.Series, kind: Kind, schema: TableSchema, name: str) -> tu
         return "texts of many words, most of them different", ""
     if kind == "id":
         return "every value occurs once, as in keys", ""
-    return _of_categories(present, n_distinct, in_texts=in_texts)
+    return _of_categories(present.astype(object).map(str).unique(), len(present), in_texts=in_texts)
 
 
 def _of_numbers(present: pd.Series, name: str, *, in_texts: bool) -> tuple[str, str]:
@@ -104,13 +104,14 @@ def _of_numbers(present: pd.Series, name: str, *, in_texts: bool) -> tuple[str, 
     return why, ""
 
 
-def _of_categories(present: pd.Series, n_distinct: int, *, in_texts: bool) -> tuple[str, str]:
-    if in_texts and present.astype(object).map(str).str.fullmatch(_LEADING_ZERO).any():
+def _of_categories(distinct: Iterable[str], n_rows: int, *, in_texts: bool) -> tuple[str, str]:
+    texts = list(distinct)
+    if in_texts and any(_LEADING_ZERO.fullmatch(text) for text in texts):
         return "codes with leading zeros", ""
     doubt = ""
-    if len(present) >= _FEWEST_ROWS and 2 * n_distinct > len(present):
-        doubt = f"{n_distinct:,} different values in {len(present):,} rows: text or a key?"
-    return f"{n_distinct:,} different values", doubt
+    if n_rows >= _FEWEST_ROWS and 2 * len(texts) > n_rows:
+        doubt = f"{len(texts):,} different values in {n_rows:,} rows: text or a key?"
+    return f"{len(texts):,} different values", doubt
 
 
 def _beyond_twelve(present: pd.Series) -> bool:

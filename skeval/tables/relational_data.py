@@ -36,6 +36,11 @@ class RelationalData(Mapping[str, pd.DataFrame]):
     TableError
         If one of the tables cannot be used, or there is none.
 
+    See Also
+    --------
+    RelationalSchema : Keys and roles.
+    split_by_subject : Train and holdout of it.
+
     Examples
     --------
     >>> import pandas as pd
@@ -245,6 +250,10 @@ def split_by_subject(
         If the roles of the tables are not known.
     InvalidParameterError
         If `test_size` leaves one side without a subject.
+
+    See Also
+    --------
+    RelationalData : What is split.
 
     Notes
     -----

@@ -48,6 +48,10 @@ class ForeignKey:
     InvalidParameterError
         If there is no column, or not as many on both sides.
 
+    See Also
+    --------
+    RelationalSchema : It holds the keys.
+
     Examples
     --------
     >>> from skeval.relational import ForeignKey
@@ -89,6 +93,10 @@ class SequenceKey:
     ------
     InvalidParameterError
         If `key` names no column.
+
+    See Also
+    --------
+    RelationalSchema : It holds them.
 
     Examples
     --------
@@ -140,6 +148,11 @@ class RelationalSchema:
     InvalidParameterError
         If a table or column that is named does not exist, or a role is none of the three; all
         faults in one sentence.
+
+    See Also
+    --------
+    ForeignKey : A link of two tables.
+    SequenceKey : Whose rows they are, and what orders them.
 
     Examples
     --------

@@ -86,6 +86,10 @@ class TableSchema:
     InvalidParameterError
         If a kind is not one of the six, or a key column is not in the table.
 
+    See Also
+    --------
+    skeval.relational.RelationalSchema : Of several tables.
+
     Examples
     --------
     >>> import pandas as pd

@@ -14,9 +14,14 @@ import pandas as pd
 from skeval.exceptions import TableError
 from skeval.tables.schema import name_of
 
-BATCH = 2**17  # rows of a batch, whatever the parts that the table is stored in
+CELLS = 2**20  # of a batch, whatever the parts that the table is stored in
 _LARGE_FILE = 2**29  # bytes; in memory it is many times as large
 _PARQUET = (".parquet", ".pq")
+
+
+def batch_rows(n_columns: int) -> int:
+    """Return how many rows a batch of so many columns has."""
+    return max(1, CELLS // max(1, n_columns))
 
 
 class TableSource:
@@ -73,7 +78,7 @@ class TableSource:
         return [self]
 
     def frames(
-        self, columns: Sequence[str], rows: np.ndarray | None = None, size: int | None = BATCH
+        self, columns: Sequence[str], rows: np.ndarray | None = None, size: int | None = None
     ) -> Iterator[pd.DataFrame]:
         """Yield pandas frames of `size` rows each, the last of what is left; None for all in one.
 
@@ -165,7 +170,10 @@ class ArrowSource(TableSource):
     def _parts(self, names: list[Any]) -> Iterator[Any]:
         # a batch at a time, few ahead: readers would otherwise hold much of the table
         scanned = self.dataset.to_batches(
-            columns=names, batch_size=BATCH, batch_readahead=2, fragment_readahead=1
+            columns=names,
+            batch_size=batch_rows(len(names)),
+            batch_readahead=2,
+            fragment_readahead=1,
         )
         return (batch for batch in scanned if batch.num_rows)
 
@@ -183,12 +191,12 @@ class PolarsSource(TableSource):
         return int(self.lazy.select(pl.len()).collect(engine="streaming").item())
 
     def _parts(self, names: list[Any]) -> Iterator[Any]:
-        query = self.lazy.select(names)
+        query, n_rows = self.lazy.select(names), batch_rows(len(names))
         if hasattr(query, "collect_batches"):
-            batches = query.collect_batches(chunk_size=BATCH, maintain_order=True)
+            batches = query.collect_batches(chunk_size=n_rows, maintain_order=True)
         else:  # a version that cannot hand them out: one query a batch
-            starts = range(0, self.n_rows, BATCH)
-            batches = (query.slice(at, BATCH).collect(engine="streaming") for at in starts)
+            starts = range(0, self.n_rows, n_rows)
+            batches = (query.slice(at, n_rows).collect(engine="streaming") for at in starts)
         return (batch.to_arrow() for batch in batches if len(batch))
 
 
@@ -219,7 +227,7 @@ class FrameSource(TableSource):
         return len(self.frame)
 
     def frames(
-        self, columns: Sequence[str], rows: np.ndarray | None = None, size: int | None = BATCH
+        self, columns: Sequence[str], rows: np.ndarray | None = None, size: int | None = None
     ) -> Iterator[pd.DataFrame]:
         """Yield slices of the frame; see :meth:`TableSource.frames`."""
         chosen = self.frame[list(columns)]

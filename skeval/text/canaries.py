@@ -51,6 +51,11 @@ class Canaries(NamedTuple):
     references : list of str
         Keep them to yourself.
 
+    See Also
+    --------
+    make_canaries : Makes them.
+    TextCanaryExposure : Looks for them.
+
     Examples
     --------
     >>> from skeval.text import Canaries

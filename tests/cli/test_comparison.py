@@ -48,6 +48,9 @@ def test_any_number_of_scores_are_compared(run, saved):
     assert err.startswith("Not copies: a leak was found there.")
     assert run("compare", *saved, "-o", "c.json")[0] == 0
     assert run("compare", *saved, "-o", "c.pdf")[0] == 0
+    assert run("render", "c.json", "-o", "again.html")[0] == 0
+    with open("c.html", encoding="utf-8") as page, open("again.html", encoding="utf-8") as again:
+        assert page.read() == again.read()
 
 
 def test_one_table_or_one_name_twice_is_refused(run, saved):

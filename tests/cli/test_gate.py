@@ -86,3 +86,16 @@ def test_p_values_are_printed(folder, run):
     _, out, _ = run("evaluate", *LEAK, *SCREENS)
     assert "p-value" in out
     assert "<1e-16" in out
+
+
+def test_each_of_several_tables_is_held_to_the_policy(folder, run):
+    """One leaking candidate closes the gate, and the rules say which it is."""
+    (folder / "copies.csv").write_bytes((folder / "train.csv").read_bytes())
+    gate = ("--fail-on", "leak", "--junit", "gate.xml", "--columns", "2")
+    code, _, err = run("report", *THREE, "copies.csv", "-o", "r.html", *gate)
+    assert code == 1, err
+    assert "policy violated: copies: no leak found" in err
+    assert "policy holds: synthetic: no metric failed" in err
+    cases = list(ElementTree.parse("gate.xml").iter("testcase"))
+    failed = [case.attrib["name"] for case in cases if len(case)]
+    assert (len(cases), failed) == (4, ["copies: no leak found"])

@@ -105,3 +105,7 @@ def test_evaluate_writes_names_hashes_and_the_date(folder, run):
     assert [one["file"] for one in provenance["inputs"]] == list(FILES)
     assert run(*command)[0] == 0
     assert (folder / "q.json").read_bytes() == first
+    assert run(*command, "--no-hashes")[0] == 0
+    train, _, synthetic = json.loads((folder / "q.json").read_text())["provenance"]["inputs"]
+    assert (train["cells"], train["file_bytes"], train["file"]) == ("", "", "train.csv")
+    assert synthetic["cells"]

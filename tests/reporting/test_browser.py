@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from skeval import SuiteResult
+from skeval import MetricSuite, SuiteResult
+from skeval.datasets import make_mixed
+from skeval.fidelity import SimilarityScore, TVComplement
 from tests.reporting.browser import Browser, browser_path
 
 pytestmark = pytest.mark.browser
@@ -29,8 +32,20 @@ def path(odd: SuiteResult, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return odd.to_html(tmp_path_factory.mktemp("html") / "report.html")
 
 
+@pytest.fixture(scope="module")
+def compared(tables: list[pd.DataFrame], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    candidates = {"one": tables[2], "other": make_mixed(400, random_state=3)}
+    suite = MetricSuite([("tv", TVComplement()), ("similarity", SimilarityScore())])
+    comparison = suite.fit(*tables[:2]).compare(candidates)
+    return comparison.to_html(tmp_path_factory.mktemp("html") / "compared.html")
+
+
+@pytest.mark.parametrize("page", ["path", "compared"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_nothing_is_fetched_and_nothing_overflows(browser: Browser, path: Path, width: int) -> None:
+def test_nothing_is_fetched_and_nothing_overflows(
+    browser: Browser, page: str, width: int, request: pytest.FixtureRequest
+) -> None:
+    path = request.getfixturevalue(page)
     browser.requests.clear()
     browser.open(path, width)
     assert {url.split(":")[0] for url in browser.requests} <= {"file", "data"}

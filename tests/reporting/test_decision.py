@@ -154,3 +154,14 @@ def test_columns_by_which_attacks_succeed_weigh_most() -> None:
     assert list(worst) == ["sex", "zip"]
     assert worst["sex"][0].text == "inferred of 60.0% of train rows, of 20.0% of holdout rows"
     assert "single out 40.0 train rows, 10.0 holdout rows in 100 tries" in worst["zip"][0].text
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"), [("RangeCoverage", False), ("BoundaryAdherence", True)]
+)
+def test_what_single_values_decide_is_no_flaw_before_it_is_far(metric: str, said: bool) -> None:
+    tags = MetricTags("diagnostic", greater_is_better=True, bounds=(0, 1))
+    columns = {"columns": {"age": 0.8, "sex": 1.0}, "baseline_columns": {"age": 1.0, "sex": 0.8}}
+    result = Result(0.9, metric=metric, tags=tags, details=columns)
+    found = [flaw.column for flaw in flaws(SuiteResult({"a": result}))]
+    assert found == (["age"] if said else [])  # and more than fresh rows is no sign of memorising

@@ -11,7 +11,8 @@ import pytest
 import skeval.reporting
 from skeval import MetricTags, Result, SuiteResult, make_suite
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
-from skeval.reporting.sections import among, plan
+from skeval.reporting.filling import among
+from skeval.reporting.sections import plan
 from skeval.reporting.text import evidence, finding
 
 

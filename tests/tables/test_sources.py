@@ -92,7 +92,7 @@ def test_only_the_columns_that_are_asked_for_are_read(tmp_path, monkeypatch):
 
 def test_a_lazy_frame_of_an_older_polars_is_read_by_slices(monkeypatch):
     monkeypatch.delattr(pl.LazyFrame, "collect_batches")
-    monkeypatch.setattr(sources, "BATCH", 10)
+    monkeypatch.setattr(sources, "CELLS", 10)
     assert source_of(pl.from_pandas(TABLE).lazy(), "train").read(["n"])["n"].tolist() == [
         *range(23)
     ]

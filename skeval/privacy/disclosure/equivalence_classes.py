@@ -15,8 +15,9 @@ from skeval.parameters import BinCount, Columns, Count, Legal, Scaling, is_text
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.steps.samples import cells, chosen_columns
-from skeval.tables.preprocessing import NOMINAL, NUMERIC, Cells, TablePreprocessor, numbers
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, Cells, numbers
 from skeval.tables.schema import TableSchema
+from skeval.tables.spaces import TablePreprocessor
 
 CAP = 999  # what no cluster is said to exceed
 _N_CLUSTERS = (2, 5, 10, 15)

@@ -18,7 +18,14 @@ from skeval.privacy.distance_screens.dcr import check_iterations
 from skeval.privacy.distance_screens.percentiles import median_evidence
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.percentiles import bootstrap_percentiles
-from skeval.steps.neighbors import as_matrix, kept_features, preprocessor, reference_index
+from skeval.steps.neighbors import (
+    as_matrix,
+    gower_matrix,
+    is_gower,
+    kept_features,
+    preprocessor,
+    reference_index,
+)
 
 _N_BOOTSTRAP = 500
 # distances to train, of the synthetic rows and of each table of random rows
@@ -216,7 +223,10 @@ def random_distances(
     if n_reference is not None and n_reference >= context.n_rows("train"):
         n_reference = None
     frame = random_rows(context.train, n_rows, np.random.default_rng([seed, repeat]))
-    rows = as_matrix(preprocessor(context, space).transform(frame), space)
+    if is_gower(space):
+        rows = gower_matrix(context, frame)
+    else:
+        rows = as_matrix(preprocessor(context, space).transform(frame), space)
     kept = kept_features(context, space, columns)
     seed = seed if n_reference else 0  # a sample of all rows is no sample
     index = reference_index(context, "train", space, columns, n_reference, seed)

@@ -41,6 +41,11 @@ class Display:
     ax_ : Axes or tuple of Axes
         Of that figure: one, or one a panel.
 
+    See Also
+    --------
+    register_display : Makes a display of one's own known.
+    display_of : The display of a result.
+
     Examples
     --------
     >>> import pandas as pd
@@ -155,6 +160,10 @@ def register_display(kind: Kind) -> Kind:
     -------
     type of Display
         The same, so that this is a decorator.
+
+    See Also
+    --------
+    Display : What it registers.
 
     Examples
     --------

@@ -274,6 +274,10 @@ def display_of(result: Result) -> Display:
         Of the class that was registered under this name: :class:`ValueDisplay` if there is none, or
         if the result lacks the details that it reads, as one of a degenerate table does.
 
+    See Also
+    --------
+    Display : What it returns.
+
     Examples
     --------
     >>> from skeval import Result

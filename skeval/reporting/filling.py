@@ -1,0 +1,265 @@
+"""How sections of a report are filled: figures and tables made of results, the worst first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from skeval.formatting import as_float, number, percent, shown_interval
+from skeval.reporting.decision import titles_of
+from skeval.reporting.displays.attacks import AttacksDisplay
+from skeval.reporting.displays.cardinality import CardinalityDisplay, keys_by_score
+from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
+from skeval.reporting.displays.values import (
+    ColumnScoresDisplay,
+    ScoresDisplay,
+    ValueDisplay,
+    display_of,
+)
+from skeval.reporting.flaws import worst_columns
+from skeval.reporting.layout import Item
+from skeval.reporting.parts import Grid, Part, Words
+from skeval.reporting.text import finding, judged
+from skeval.result import Result, SuiteResult
+from skeval.verdict import is_shifted
+
+Filled = tuple[tuple[Item, ...], str]  # figures, and a note on their choice
+
+_MOST_COEFFICIENTS = 20
+_MOST_FLAWED = 10  # columns in the list of the worst
+_MOST_FLAWS = 7  # lines of each
+_MOST_BARS, _FEW_BARS = 120, 40  # as those of every pair of columns of two tables
+_LENGTHS = (
+    "Share of texts by their length: filled train, dashed holdout, a line the synthetic table. The "
+    "outer bars hold what lies beyond."
+)
+
+
+def each(results: Mapping[str, Result], columns: Any) -> Filled:
+    """Draw each result by its display."""
+    items = []
+    titles = titles_of(SuiteResult(results))
+    for name, result in _drawable(results).items():
+        whose = "real rows" if aspect_of(result) == "utility" else "fresh real rows"
+        fresh = "" if result.baseline is None else f", {whose} {number(result.baseline)}"
+        heading = f"{titles[name]}: {number(result.value)}{fresh}"
+        items.append(Item(display_of(result), heading, finding(result)))
+    return tuple(items), ""
+
+
+def bars(
+    results: Mapping[str, Result], columns: Any, most: int = _MOST_BARS, few: int = _FEW_BARS
+) -> Filled:
+    """Draw the scores of columns; of more than a report can show, those that are worst."""
+    items = []
+    for item in each(results, columns)[0]:
+        result = item.display.result
+        scores = result.details.get("columns") or {}
+        if len(scores) > most and not isinstance(scores, list):
+            sign = -1 if result.tags is not None and result.tags.sign < 0 else 1
+            defined = {n: s for n, s in scores.items() if not math.isnan(as_float(s))}
+            worst = sorted(defined, key=lambda name: sign * as_float(scores[name]))[:few]
+            details = {**result.details, "columns": {name: scores[name] for name in worst}}
+            shown = replace(result, details=details)
+            note = f"{item.caption} Shown are the worst {len(worst)} of {len(scores):,}."
+            item = replace(item, display=type(item.display)(shown), caption=note)
+        items.append(item)
+    return tuple(items), ""
+
+
+def mended(results: Mapping[str, Result], columns: Any) -> Filled:
+    """Draw the columns with which most is wrong, and say what is."""
+    marginals = _with(results, "marginals").get("marginals", {})
+    worst = worst_columns(SuiteResult(results))
+    items: list[Item] = []
+    for place, found in worst.items():
+        column = found[0].column
+        if column in marginals and len(items) < _MOST_FLAWED:
+            said = list(dict.fromkeys(flaw.text for flaw in found))
+            more = len(said) - _MOST_FLAWS
+            lines = [*said[:_MOST_FLAWS], *([f"and {more} more"] if more > 0 else [])]
+            display = MarginalDisplay(column, marginals[column])
+            items.append(Item(display, place, "\n".join(lines)))
+    note = f"Shown are {len(items):,} of {len(worst):,}." if len(worst) > len(items) else ""
+    return tuple(items), note
+
+
+def curves(results: Mapping[str, Result], columns: Any) -> Filled:
+    """Draw curves of models first, then what has bars."""
+    items = bars(results, columns, _MOST_COEFFICIENTS, _MOST_COEFFICIENTS)[0]
+    last = [item for item in items if isinstance(item.display, ColumnScoresDisplay)]
+    return (*(item for item in items if item not in last), *last), ""
+
+
+def checked(results: SuiteResult) -> tuple[Part, ...]:
+    """Write a row for each check of columns, types and values: where it falls short, and how."""
+    titles, rows = titles_of(results), []
+    for name, result in results.items():
+        if result.error or math.isnan(result.value):
+            continue
+        scores, sign = result.details.get("columns") or {}, result.tags.sign if result.tags else 1
+        best = (max if sign >= 0 else min)(result.tags.bounds) if result.tags else math.inf
+        short = {n: as_float(s) for n, s in scores.items() if sign * (best - as_float(s)) > 0}
+        worst = sorted(short, key=lambda n: sign * short[n])
+        said = ", ".join(f"{n} {number(short[n])}" for n in worst[:_MOST_FLAWS])
+        more = f" and {len(worst) - _MOST_FLAWS} more" if len(worst) > _MOST_FLAWS else ""
+        rows.append((titles[name], number(result.value), number(result.baseline), said + more))
+    heads = ("Check", "Value", "Fresh real rows", "Columns short of the best value")
+    return (Grid(heads, tuple(rows), (0.27, 0.09, 0.13, 0.51), (1, 2)),) if rows else ()
+
+
+def compared(results: SuiteResult) -> tuple[Part, ...]:
+    """Write a row for each metric: value, what real rows get, and what it says."""
+    titles, rows = titles_of(results), []
+    for name, result in results.items():
+        if not result.error and not math.isnan(result.value):
+            ends: Any = result.details.get("difference")
+            stated = isinstance(ends, Mapping) and ends.get("low") is not None
+            interval = (as_float(ends["low"]), as_float(ends["high"])) if stated else None
+            numbers = number(result.value), number(result.baseline), shown_interval(interval)
+            rows.append((titles[name], *numbers, finding(result)))
+    heads = ("Metric", "Value", "Real rows", "Difference (95%)", "Finding")
+    table = Grid(heads, tuple(rows), (0.2, 0.08, 0.1, 0.17, 0.45), (1, 2, 3))
+    targets = dict.fromkeys(r.details["target"] for r in results.values() if "target" in r.details)
+    named = (Words(f"Target: {', '.join(map(str, targets))}."),) if targets else ()
+    return (*named, table) if rows else ()
+
+
+def disclosed(results: SuiteResult) -> tuple[Part, ...]:
+    """Write a row for each measure of how rows stand out by known attributes."""
+    verdict, shifted, titles = results.verdict(), is_shifted(results), titles_of(results)
+    rows = tuple(
+        (titles[n], number(r.value), number(r.baseline), judged(r, verdict, n, shifted), r.summary)
+        for n, r in results.items()
+        if not r.error and not math.isnan(r.value)
+    )
+    heads = ("Metric", "Value", "Fresh real rows", "Verdict", "Finding")
+    return (Grid(heads, rows, (0.2, 0.08, 0.13, 0.17, 0.42), (1, 2)),) if rows else ()
+
+
+def attacked(results: Mapping[str, Result], columns: Any) -> Filled:
+    """Draw attacks, and say how many are not drawn."""
+    items = []
+    for item in each(results, columns)[0]:
+        if isinstance(item.display, AttacksDisplay) and item.display.left_out:
+            n = len(item.display.attacks)
+            note = f"{item.caption} Shown are the {n} with the largest risks."
+            item = replace(item, caption=note)
+        items.append(item)
+    return tuple(items), ""
+
+
+def nothing(results: Mapping[str, Result], columns: Any) -> Filled:
+    """Draw nothing: the section has tables only."""
+    return (), ""
+
+
+def cardinalities(results: Mapping[str, Result], columns: Any) -> Filled:
+    """Draw the children of each foreign key that has several bars."""
+    items = []
+    for item in each(results, columns)[0]:
+        result = item.display.result
+        for key in keys_by_score(result):
+            if len(result.details["histograms"][key]["starts"]) > 1:
+                score = number(result.details.get("columns", {}).get(key))
+                items.append(Item(CardinalityDisplay(result, key=key), key, f"score {score}"))
+        items = items or [item]
+    return tuple(items), ""
+
+
+def all_scores(results: Mapping[str, Result], columns: Any) -> Filled:
+    """Draw all values in one figure."""
+    return (Item(ScoresDisplay(SuiteResult(results)), "All scores"),), ""
+
+
+def _drawable(results: Mapping[str, Result]) -> dict[str, Result]:
+    """Return the results that have a figure; an undefined value has none."""
+    return {
+        name: result
+        for name, result in results.items()
+        if not math.isnan(result.value) and type(display_of(result)) is not ValueDisplay
+    }
+
+
+def _with(results: Mapping[str, Result], key: str) -> Mapping[str, Any]:
+    """Return the details of the first result that has some entries there."""
+    return next((r.details for r in _drawable(results).values() if r.details.get(key)), {})
+
+
+def among(names: Sequence[str], chosen: int | Sequence[str] | None) -> list[str]:
+    """Return the first `chosen` names, or those chosen, in the order chosen."""
+    if chosen is None:
+        return list(names)
+    if isinstance(chosen, int):
+        return list(names)[:chosen]
+    return [name for name in chosen if name in names]
+
+
+def univariate(results: Mapping[str, Result], columns: Any) -> Filled:
+    """Draw the chosen columns, each by itself."""
+    details = _with(results, "marginals")
+    marginals = details.get("marginals", {})
+    names = among(list(marginals), getattr(columns, "univ", None))
+    notes = [_agreement(details, name) for name in names]
+    items = tuple(
+        Item(MarginalDisplay(name, marginals[name], note=note), name, note)
+        for name, note in zip(names, notes, strict=True)
+    )
+    note = "" if len(names) == len(marginals) else f"{len(names):,} of {len(marginals):,} columns."
+    return items, note
+
+
+def _agreement(details: Mapping[str, Any], name: str) -> str:
+    score, fresh = (details.get(key, {}).get(name) for key in ("columns", "baseline_columns"))
+    if math.isnan(as_float(score)):
+        return ""
+    fresh_rows = "" if math.isnan(as_float(fresh)) else f", fresh real rows {number(fresh)}"
+    return f"similarity {number(score)}{fresh_rows}"
+
+
+def bivariate(results: Mapping[str, Result], columns: Any) -> Filled:
+    """Draw the chosen pairs of columns."""
+    details = _with(results, "pairs")
+    names = set(among(list(details.get("names", [])), getattr(columns, "biv", None)))
+    pairs = [pair for pair in details.get("pairs", []) if set(pair["columns"]) <= names]
+    n_all = min(int(details.get("n_pairs", 0)), len(names) * (len(names) - 1) // 2)
+    items = tuple(_pair_item(pair) for pair in pairs)
+    if len(pairs) >= n_all:
+        return items, f"All {len(pairs):,} pairs, those that agree least first."
+    how = "half that agree least, half most strongly associated in train"
+    return items, f"{len(pairs):,} of {n_all:,} pairs: {how}."
+
+
+def _pair_item(pair: Mapping[str, Any]) -> Item:
+    display = PairDisplay(pair)
+    first, second = display.columns
+    score, share = number(pair.get("score")), percent(display.darkest())
+    caption = f"similarity {score}; darkest cell: {share} of rows"
+    return Item(display, f"{first} \N{MULTIPLICATION SIGN} {second}", caption)
+
+
+def texts(results: Mapping[str, Result], columns: Any) -> Filled:
+    """Draw all rates, then the lengths of texts, then what has a figure of its own."""
+    measured = {name: result for name, result in results.items() if not math.isnan(result.value)}
+    if not measured:
+        return (), ""
+    items = [Item(ScoresDisplay(SuiteResult(measured)), "Texts in numbers")]
+    for name, result in measured.items():
+        for column, marginal in result.details.get("marginals", {}).items():
+            heading = f"{name}: {column}"
+            items.append(Item(MarginalDisplay(column, marginal), heading, _LENGTHS))
+    drawn = {
+        name: result
+        for name, result in measured.items()
+        if not isinstance(display_of(result), ColumnScoresDisplay)
+    }
+    return (*items, *each(drawn, columns)[0]), ""
+
+
+def aspect_of(result: Result) -> str:
+    """Return the aspect of a metric of one table; those between tables have their own figures."""
+    if result.tags is None or "relational" in result.tags.needs:
+        return ""
+    return result.tags.aspect
