@@ -203,15 +203,15 @@ def run(folder: Path) -> None:
     # what stood there before is no trace of ours
     known = {folder / name for name in TABLES} | set(Path("/dev/shm").rglob("*"))
     for name, n_moments in (
-        ("evaluate", 7),
-        ("report", 7),
-        ("search", 6),
+        ("evaluate", 9),
+        ("report", 8),
+        ("search", 7),
         ("search in processes", 1),
     ):
         plain = tried(name, "none", known)
         tell(plain)
         for k in range(n_moments):
-            moment = plain["seconds"] * (k + 0.5) / n_moments
+            moment = 0.9 * plain["seconds"] * (k + 0.5) / n_moments
             signal_number = signal.SIGKILL if k % 2 or n_moments == 1 else signal.SIGTERM
             ended = tried(name, signal_number.name, known, end=(moment, signal_number))
             tell(ended)

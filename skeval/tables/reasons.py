@@ -82,7 +82,7 @@ def _reason(values: pd.Series, kind: Kind, schema: TableSchema, name: str) -> tu
         return "texts of many words, most of them different", ""
     if kind == "id":
         return "every value occurs once, as in keys", ""
-    return _of_categories(present.astype(str).unique(), len(present), in_texts=in_texts)
+    return _of_categories(present.astype(object).map(str).unique(), len(present), in_texts=in_texts)
 
 
 def _of_numbers(present: pd.Series, name: str, *, in_texts: bool) -> tuple[str, str]:
@@ -116,5 +116,5 @@ def _of_categories(distinct: Iterable[str], n_rows: int, *, in_texts: bool) -> t
 
 def _beyond_twelve(present: pd.Series) -> bool:
     """Tell whether a day above twelve shows which of the first two numbers is the month."""
-    parts = present.astype(str).str.extract(r"^\s*(\d+)/(\d+)/").astype(float)
+    parts = present.astype(object).map(str).str.extract(r"^\s*(\d+)/(\d+)/").astype(float)
     return bool((parts > 12).to_numpy().any())
