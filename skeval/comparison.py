@@ -264,9 +264,17 @@ class Comparison(Mapping[str, SuiteResult]):
                 return f"{choice[0]} is the one table without a found leak."
             return f"Take {choice[0]}: {'; '.join(self._reason(choice[0], o) for o in others)}."
         said = [self._between(*pair) for pair in combinations(choice, 2)]
+        aside = "".join(f" {text}." for text in self._set_aside(choice))
         if all(told.endswith(UNTOLD) for told in said):
-            return f"{_and(choice)} are {UNTOLD}: take any of them, or measure more rows."
-        return f"Choose by what matters: {'; '.join(said)}."
+            return f"{_and(choice)} are {UNTOLD}: take any of them, or measure more rows.{aside}"
+        return f"Choose by what matters: {'; '.join(said)}.{aside}"
+
+    def _set_aside(self, choice: list[str]) -> Iterator[str]:
+        """Say of each table that another one keeps out of the choice which one that is, and why."""
+        for table in self:
+            if table not in (*choice, *self.leaking):
+                better = next(o for o in self if o not in self.leaking and self._beats(o, table))
+                yield f"{better} is {self._reason(better, table)}"
 
     def _reason(self, first: str, second: str) -> str:
         parts = [

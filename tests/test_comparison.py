@@ -125,6 +125,19 @@ def test_a_facet_is_one_statement_of_all_its_metrics():
     assert among.differences["ahead"].tolist() == [""] * 10
 
 
+def test_what_is_set_aside_is_named_with_the_reason():
+    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
+    values = {"a": 0.8, "b": 0.3, "c": 0.7}
+    results = {
+        n: SuiteResult({"m": Result(x, (x - 0.1, x + 0.1), tags=tags)}) for n, x in values.items()
+    }
+    said = compare(results).sentence
+    assert said.startswith(
+        "a and c are not distinguishable: take any of them, or measure more rows."
+    )
+    assert "a is ahead of b in fidelity by 1 of 1 metrics." in said
+
+
 def test_rows_that_one_side_lacks_are_named():
     a = SuiteResult({"m": made(0.5, (0.4, 0.6)), "only": made(0.1)})
     b = SuiteResult({"m": made(0.9, (0.8, 1.0)), "failed": Result(float("nan"), error="no target")})
