@@ -120,9 +120,15 @@ class DaskEngine:
         # never the key of an earlier task: results of tasks are not to be shared, nor kept
         key = f"{getattr(function, '__name__', 'task')}-{uuid4().hex}"
         with dask.config.set(_UNHEARD):  # rows in memory can only be sent
-            return self.client.submit(
+            task = self.client.submit(
                 _call, function, list(arguments), key=key, pure=False, retries=self.retries
             )
+        # The scheduler may hear that a result is let go before it has planned the task that asks
+        # for it, which then never runs. So results that a task asks for are held until it is done.
+        asked = [arg for arg in _flat(arguments) if isinstance(arg, type(task))]
+        if asked:
+            task.add_done_callback(lambda _, held=asked: held.clear())
+        return task
 
     def result(self, handle: Any) -> Any:
         """Wait for a task and fetch what it gave."""
@@ -152,6 +158,14 @@ class DaskEngine:
             level = [self.submit(merge, group) for group in groups]
         merged: T = level[0].result()
         return merged
+
+
+def _flat(arguments: Iterable[Any]) -> Iterator[Any]:
+    for argument in arguments:
+        if isinstance(argument, list):
+            yield from argument
+        else:
+            yield argument
 
 
 _CHOSEN: ContextVar[Engine | None] = ContextVar("engine", default=None)

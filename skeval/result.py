@@ -40,7 +40,15 @@ SCHEMA_VERSION = 1  # of the JSON of a suite's results
 _TEXTS = ("metric", "error", "summary", "fact", "advice", "table")
 _NUMBERS = ("p_value", "baseline", "seconds")  # that may be missing
 _NO_SCORES = "{} holds no scores that SuiteResult.to_json wrote."
-FOREIGN = (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError)
+FOREIGN = (
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    IndexError,
+    OverflowError,
+    RecursionError,
+)
 Aspect = Literal["fidelity", "utility", "privacy", "diagnostic"]
 Need = Literal["holdout", "target", "keys", "generator", "relational", "text"]
 Evidence = Literal["screen", "attack", "audit", "disclosure"]
@@ -599,7 +607,7 @@ class SuiteResult(Mapping[str, Result]):
         provenance = content["provenance"]
         return cls(
             {name: Result.from_dict(result) for name, result in content["results"].items()},
-            sizes=content["sizes"],
+            sizes={str(role): int(n) for role, n in content["sizes"].items()},
             notices=rebuilt_warnings(content["notices"]),
             provenance=Provenance.from_dict(provenance) if provenance else None,
         )

@@ -68,8 +68,8 @@ def test_everything_is_reported_and_no_value_of_a_single_person(tmp_path):
 @pytest.mark.slow
 def test_same_bytes_on_each_run_and_from_saved_scores(tmp_path):
     first, second = tmp_path / "a.pdf", tmp_path / "b.pdf"
-    result = report(TRAIN, HOLDOUT, SYNTHETIC, first, columns=2)
-    report(pl.DataFrame(TRAIN), HOLDOUT, SYNTHETIC, second, columns=2)
+    result = report(TRAIN, HOLDOUT, SYNTHETIC, first, columns=2, date="2026-01-02")
+    report(pl.DataFrame(TRAIN), HOLDOUT, SYNTHETIC, second, columns=2, date="2026-01-02")
     assert first.read_bytes() == second.read_bytes()
     result.to_json(tmp_path / "scores.json")
     SuiteResult.from_json(tmp_path / "scores.json").to_pdf(second, columns=ReportColumns.of(2))

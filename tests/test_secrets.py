@@ -149,6 +149,8 @@ def outputs(tmp_path_factory):
                 keep(f"{name} pickle", pickle.dumps(each))
                 keep(f"{name} warnings", "\n".join(map(str, each.warnings)))
                 keep(f"{name} details", repr(each.details))
+                keep(f"{name} words", f"{each.summary} {each.fact} {each.advice}")
+                keep(f"{name} contrast", repr(each.contrast))
             for name, metric in suite.metrics_.items():
                 keep(f"{name} metric", repr(metric))
                 keep(f"{name} pickled metric", pickle.dumps(metric))

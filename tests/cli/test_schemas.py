@@ -11,7 +11,8 @@ from skeval import SuiteResult
 from skeval.datasets import make_relational
 
 
-def test_schema_is_printed_written_and_read(folder, run):
+def test_schema_is_printed_written_and_read(folder, run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "160")  # a line a column, however narrow the terminal
     table = pd.read_csv("train.csv")
     table.assign(mrn=range(100, 220), zip=[f"{i % 40:05}" for i in range(120)]).to_csv(
         "codes.csv", index=False

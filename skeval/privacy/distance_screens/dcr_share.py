@@ -28,7 +28,7 @@ from skeval.stats.association import cramers_v
 from skeval.stats.relabelling import Relabelled, relabelling_test
 from skeval.steps.contrasts import set_against
 from skeval.steps.neighbors import is_gower
-from skeval.steps.samples import chosen_columns, column_key
+from skeval.steps.samples import chosen_columns, column_key, pooled_order
 from skeval.tables.preprocessing import Discretizer
 from skeval.verdict import Contrast
 
@@ -201,7 +201,8 @@ class DCRShare(TrainShareScreen):
         fields = {"p_value": of_all.p_value, "baseline": details["expected"]}
         fields |= {"interval": largest_interval(every), "contrast": of_all.contrast}
         if len(shares) > 1:
-            test = largest_test(every, self.n_permutations, self.random_state)
+            order = pooled_order(context)
+            test = largest_test(every, order, self.n_permutations, self.random_state)
             what = f"{CLOSER}, in the worst of {len(shares)} groups of columns"
             contrast = Contrast(
                 what,
@@ -249,15 +250,20 @@ def largest_interval(shares: Sequence[TrainShare]) -> tuple[float, float]:
     return max(0.0, max(p - h for p, h in halves)), min(1.0, max(p + h for p, h in halves))
 
 
-def largest_test(shares: Sequence[TrainShare], n_permutations: int, seed: int) -> Relabelled:
+def largest_test(
+    shares: Sequence[TrainShare], order: np.ndarray, n_permutations: int, seed: int
+) -> Relabelled:
     """Hold the largest share of each draw against relabellings that all groups have in common.
 
+    Labels are drawn in the `order` of the pooled rows, which goes by what they hold; rows that were
+    drawn stand in it already.
     The p-value of several draws is twice the mean of theirs: they depend on each other in an
     unknown way.
     """
     n_train, tests = shares[0].n_train, []
     for draw, of_groups in enumerate(zip(*(share.masses for share in shares), strict=True)):
         masses = np.stack(of_groups)
+        masses = masses[:, order] if masses.shape[1] == order.size else masses
         sizes = (n_train, masses.shape[1] - n_train)
         settings = {"n_permutations": n_permutations, "seed": seed + draw}
         tests.append(relabelling_test(partial(_largest, masses), *sizes, **settings))
