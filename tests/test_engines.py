@@ -106,7 +106,7 @@ def doomed():
         yield active
 
 
-@pytest.mark.slow
+@pytest.mark.cluster
 def test_the_active_client_is_used_unless_another_word_is_said(client):
     assert current_engine() == DaskEngine(client)
     assert current_engine().n_workers == 4
@@ -120,7 +120,7 @@ def test_the_active_client_is_used_unless_another_word_is_said(client):
     assert DaskEngine(client).result(DaskEngine(client).submit(current_engine)) == LocalEngine()
 
 
-@pytest.mark.slow
+@pytest.mark.cluster
 def test_results_of_tasks_come_and_merge_in_order(client):
     away = DaskEngine(client)
     assert list(away.map(pow, [(2, i) for i in range(20)])) == [2**i for i in range(20)]
@@ -181,6 +181,7 @@ def assert_same(found, expected):
         np.testing.assert_array_equal(mine, theirs)
 
 
+@pytest.mark.cluster
 @pytest.mark.parametrize("max_memory", [None, 150_000])
 def test_a_search_on_a_cluster_has_the_bits_of_one_index(client, census, max_memory):
     categorical, X, Y, reference, _, one = census
@@ -200,7 +201,7 @@ def test_a_search_on_a_cluster_has_the_bits_of_one_index(client, census, max_mem
         assert_same(near.kneighbors(Y[:50], 3), one.kneighbors(Y[:50], 3))
 
 
-@pytest.mark.slow
+@pytest.mark.cluster
 @pytest.mark.parametrize("max_memory", [None, 150_000])
 def test_the_worker_that_holds_the_index_is_killed(doomed, census, tmp_path, max_memory):
     """The last queries wait until the index, built and searched, has died with its worker."""
@@ -271,7 +272,7 @@ def measured():
     }
 
 
-@pytest.mark.slow
+@pytest.mark.cluster
 @pytest.mark.filterwarnings(
     "ignore:5 fits with and as many without:skeval.exceptions.MetricWarning"
 )

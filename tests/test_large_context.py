@@ -260,7 +260,7 @@ except MemoryError:
     assert told == "does not fit"
 
 
-@pytest.mark.slow
+@pytest.mark.cluster
 def test_counts_go_out_to_a_cluster_and_come_back_the_same(tmp_path, monkeypatch):
     """Each task opens its own group of rows; a worker that is killed loses nothing."""
     distributed = pytest.importorskip("distributed")
