@@ -272,10 +272,9 @@ def _active_client() -> Any | None:
     """Return the client that collections of Dask would use; nothing is imported to look for it."""
     if "distributed" not in sys.modules:
         return None
-    from distributed import Client
-
+    current: Any = sys.modules["distributed"].Client.current
     try:
-        client = Client.current()  # type: ignore[no-untyped-call]
+        client = current()
     except ValueError:
         return None
     return None if client.asynchronous or client.status != "running" else client
