@@ -2,36 +2,17 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from skeval import MetricSuite
-from skeval.cli import main
 from skeval.datasets import make_mixed
 from skeval.fidelity import TVComplement
 from skeval.privacy import ExactMatchShare
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
+def saved(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["skeval", *map(str, arguments)])
-        code = 0
-        try:
-            main()
-        except SystemExit as ended:
-            code = ended.code or 0
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return call
-
-
-@pytest.fixture
-def saved(run):
     tables = [make_mixed(150, random_state=seed) for seed in range(4)]
     suite = MetricSuite([("tv", TVComplement()), ("matches", ExactMatchShare())])
     suite.fit(*tables[:2])
@@ -67,7 +48,8 @@ def test_a_row_that_one_file_lacks_is_named(run, saved):
 
 
 @pytest.mark.slow
-def test_four_files_are_candidates_of_one_report(run):
+def test_four_files_are_candidates_of_one_report(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     names = ("train", "holdout", "one", "other")
     for seed, name in enumerate(names):
         make_mixed(80, random_state=seed).to_csv(f"{name}.csv", index=False)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import pytest
 
 from skeval import MetricSuite
-from skeval.cli import main
 from skeval.datasets import make_mixed
 from skeval.fidelity import TVComplement
 
@@ -28,21 +26,6 @@ def folder(tmp_path, monkeypatch):
     result.provenance = result.provenance.with_files(dict(zip(roles, FILES, strict=True)))
     result.to_json("scores.json")
     return tmp_path
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    def call(*arguments):
-        monkeypatch.setattr(sys, "argv", ["skeval", *map(str, arguments)])
-        code = 0
-        try:
-            main()
-        except SystemExit as ended:
-            code = ended.code or 0
-        printed = capsys.readouterr()
-        return code, printed.out, printed.err
-
-    return call
 
 
 def test_files_are_known_again(folder, run):
