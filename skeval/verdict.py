@@ -111,7 +111,10 @@ class Contrast:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Contrast:
         """Rebuild a contrast from what :meth:`to_dict` gave."""
-        numbers = {name: as_float(content[name]) for name in ("observed", "expected")}
+        kinds = {"what": str, "reference": str, "high_leaks": bool, "share": bool, "n_tests": int}
+        if wrong := [name for name, kind in kinds.items() if not isinstance(content[name], kind)]:
+            raise TypeError(f"a contrast has another type of {', '.join(wrong)}.")
+        numbers = {name: as_float(content[name]) for name in ("observed", "expected", "least_p")}
         tests = tuple(map(str, content["tests"]))
         return cls(**{**content, **numbers, "tests": tests})
 
