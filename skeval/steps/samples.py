@@ -22,9 +22,9 @@ from skeval.exceptions import (
 )
 from skeval.parameters import Strategy
 from skeval.stats.distributions import quantiles_of_sorted
-from skeval.tables.frames import row_hashes
+from skeval.tables.frames import column_values, row_hashes
 from skeval.tables.large import CanonicalTable, LargeTable
-from skeval.tables.preprocessing import NUMERIC, Discretizer, category_codes, numbers
+from skeval.tables.preprocessing import NUMERIC, Discretizer
 from skeval.tables.schema import Kind, TableSchema
 
 T = TypeVar("T")
@@ -276,9 +276,7 @@ def sorted_values(context: Context, role: str, column: str) -> np.ndarray:
     Dates are seconds since 1970, booleans 0 and 1; infinite values, which synthetic tables may
     have, stand at the ends.
     """
-    frame = context[role][[column]]
-    nominal = isinstance(frame[column].dtype, pd.CategoricalDtype)
-    values = (category_codes(frame) if nominal else numbers(frame)).ravel()
+    values = column_values(context[role][column])
     return np.sort(values[~np.isnan(values)])
 
 

@@ -143,13 +143,15 @@ class Discretizer(TransformerMixin, BaseEstimator):
             )
         else:
             frame, self.schema_, self.levels_ = learn(X, None)
-        self.cells_ = {name: self._cut(frame[[name]]) for name in self.schema_.measured}
+        self.cells_ = {name: self._cut(frame[name]) for name in self.schema_.measured}
         self.n_cells_ = np.array([cells.n_cells for cells in self.cells_.values()])
         return self
 
     def codes(self, frame: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
         """Return the cells of some columns of a canonical frame; see :meth:`transform`."""
-        return np.column_stack([self.cells_[name].codes(_values(frame[[name]])) for name in names])
+        return np.column_stack(
+            [self.cells_[name].codes(column_values(frame[name])) for name in names]
+        )
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the cell of each value.
@@ -173,26 +175,21 @@ class Discretizer(TransformerMixin, BaseEstimator):
         large = isinstance(X, CanonicalTable)
         codes = mapped(shape, kind) if large else np.empty(shape, dtype=kind, order="F")
         for j, (name, cells) in enumerate(self.cells_.items()):
-            column = frame[[name]]
-            codes[:, j] = cells.codes(_values(column))
+            column = frame[name]
+            codes[:, j] = cells.codes(column_values(column))
             if self.nan == "drop":
-                codes[column[name].isna().to_numpy(), j] = -1
+                codes[column.isna().to_numpy(), j] = -1
         return codes
 
-    def _cut(self, column: pd.DataFrame) -> Cells:
-        values = _values(column)
-        if isinstance(column.iloc[:, 0].dtype, pd.CategoricalDtype):
+    def _cut(self, column: pd.Series) -> Cells:
+        values = column_values(column)
+        if isinstance(column.dtype, pd.CategoricalDtype):
             return _cut_categories(values, self.max_categories)
         edges = inner_edges(values[np.isfinite(values)], self.n_bins, self.strategy)
         return Cells(
             n_own=0 if edges is None else len(edges) + 1,
             edges=np.array([]) if edges is None else edges,
         )
-
-
-def _values(column: pd.DataFrame) -> np.ndarray:
-    nominal = isinstance(column.iloc[:, 0].dtype, pd.CategoricalDtype)
-    return (category_codes(column) if nominal else numbers(column)).ravel()
 
 
 def _cut_categories(codes: np.ndarray, max_categories: int | None) -> Cells:
