@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from skeval.context import Context, shared
+from skeval.context import Context, content_hashes, shared
 from skeval.exceptions import (
     ConstantColumnWarning,
     DegenerateInputWarning,
@@ -51,9 +51,12 @@ def content_order(context: Context, role: str) -> np.ndarray:
     Draws of positions go by it, since the order in which rows are given means nothing. It is that
     of hashes: where a row stands in it says nothing of its values. Ids decide among equal rows.
     """
-    rows, ids = context[role], context.schema.columns("id")
-    others = [name for name in rows.columns if name not in ids]
-    order: np.ndarray = np.lexsort((row_hashes(rows, ids), row_hashes(rows, others)))
+    rows, ids, hashes = context[role], context.schema.columns("id"), content_hashes(context, role)
+    if hashes is None:
+        hashes = np.zeros(len(rows), dtype=np.uint64)
+    if not ids:
+        return np.argsort(hashes, kind="stable")
+    order: np.ndarray = np.lexsort((row_hashes(rows, ids), hashes))
     return order
 
 

@@ -462,8 +462,12 @@ def row_share(train: Any, holdout: Any, names: Sequence[str]) -> float:
     """Return the share of holdout rows that train has in some columns; 0 without a column."""
     if not names:
         return 0.0
-    known, seen = (row_hashes(table, names) for table in (train, holdout))
-    return float(np.isin(seen, known).mean())
+    return hashed_share(*(row_hashes(table, names) for table in (train, holdout)))
+
+
+def hashed_share(known: np.ndarray | None, seen: np.ndarray | None) -> float:
+    """Return the share of the hashes that are among the known ones; 0 where there are none."""
+    return 0.0 if known is None or seen is None else float(np.isin(seen, known).mean())
 
 
 def row_hashes(table: Any, names: Sequence[str]) -> np.ndarray:
