@@ -218,7 +218,7 @@ def cells(
 ) -> Discretizer:
     """Return the fitted cells of all measured columns, learned from train."""
     cutter = Discretizer(n_bins, strategy=strategy, max_categories=max_categories)
-    return cutter.fit(_measured(context, "train"))
+    return cutter.learn_cells(context["train"], context.schema, context.levels)
 
 
 @shared
@@ -226,13 +226,7 @@ def codes(
     context: Context, role: str, n_bins: int, strategy: Strategy, max_categories: int | None
 ) -> np.ndarray:
     """Return the cell of each value of the measured columns, shape (n_rows, n_columns)."""
-    cutter = cells(context, n_bins, strategy, max_categories)
-    return cutter.transform(_measured(context, role))
-
-
-def _measured(context: Context, role: str) -> pd.DataFrame:
-    rows = context[role]  # a large table is read a column at a time
-    return rows[context.schema.measured] if isinstance(rows, pd.DataFrame) else rows
+    return cells(context, n_bins, strategy, max_categories).cut(context[role])
 
 
 @shared
