@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from skeval.context import Context
 from skeval.cores import sharing
 from skeval.exceptions import InvalidParameterError, MissingInputError, SampledWarning
+from skeval.formatting import as_float
 from skeval.parameters import Legal, Scaling, check_parameters, legal_sets
 from skeval.relational_context import RelationalContext, read_context
 from skeval.result import MetricTags, Need, Result
@@ -27,6 +28,7 @@ from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured, holdout_in_place, synthetic_sample
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
+from skeval.verdict import ALARM_LEVEL
 
 Halved = Literal[False, True, "root"]
 _N_HALVINGS = 5  # of each table, for the noise of a difference
@@ -182,13 +184,16 @@ class Metric(BaseEstimator):
         self.context_ = context
         return self
 
-    def evaluate(self, synthetic: Any) -> Result:
+    def evaluate(self, synthetic: Any, *, advise: bool = False) -> Result:
         """Measure a synthetic table.
 
         Parameters
         ----------
         synthetic : table of shape (n_synthetic, n_columns)
             With the columns of train, in any order; further ones are ignored, with a warning.
+        advise : bool, default=False
+            Whether a test that shows a leak also looks where it lies, which may take longer than
+            the test: `Result.advice`. Suites do, once for all their metrics.
 
         Returns
         -------
@@ -198,7 +203,7 @@ class Metric(BaseEstimator):
         """
         check_is_fitted(self, "context_")
         context = self.context_.with_synthetic(synthetic, lenient=self.tags.lenient)
-        result = self.evaluate_context(context)
+        result = self.evaluate_context(context, advise=advise)
         result = replace(result, warnings=(*context.notices, *result.warnings))
         result.emit_warnings()
         return replace(result, warnings=(*self.context_.notices, *result.warnings))
@@ -217,12 +222,14 @@ class Metric(BaseEstimator):
             warnings.warn(warning, stacklevel=2)
         return float(value)
 
-    def evaluate_context(self, context: Context) -> Result:
+    def evaluate_context(self, context: Context, *, advise: bool = True) -> Result:
         """Measure the synthetic rows of a context, as a suite does to share its steps."""
         start = time.perf_counter()
         with sharing(getattr(self, "n_jobs", None)):
             context = context.seen_by(self._scaling)
             result = self._in_relation(context, self._result(context))
+            if advise and as_float(result.p_value) <= ALARM_LEVEL and not result.advice:
+                result = replace(result, advice=self._leak_advice(context))
         if not np.isnan(result.value):  # else the warnings say why
             result = replace(result, summary=self._summary(result))
         if notices := sample_notices(context):
@@ -284,6 +291,10 @@ class Metric(BaseEstimator):
     def _summary(self, result: Result) -> str:
         """Say in a sentence what the finished result shows: by default what `_compute` wrote."""
         return result.summary
+
+    def _leak_advice(self, context: Context) -> str:
+        """Say where a leak lies that the test has shown, and what to do; nothing by default."""
+        return ""
 
     def _result(self, context: Context) -> Result:
         return self._finished(self._compute(context))

@@ -34,8 +34,9 @@ from skeval.parameters import Scaling
 from skeval.tables.frames import (
     as_frame,
     conform,
+    hashed_share,
     learn_levels,
-    shared_share,
+    row_hashes,
     with_levels,
 )
 from skeval.tables.precision import Precision, at_precision, coarsest, stored_precision
@@ -206,14 +207,14 @@ class Context:
             role: at_precision(with_levels(rows, levels), precision)
             for role, (rows, _) in read.items()
         }
-        notices = [notice for _, given in read.values() for notice in given]
+        context = cls(schema, tables, levels=levels, given=frames, precision=precision)
+        context.notices = tuple(notice for _, given in read.values() for notice in given)
         if holdout is not None:
-            texts = schema.columns("text")
-            if share := shared_share(tables["train"], tables["holdout"], texts):
+            hashes = (content_hashes(context, role) for role in ("train", "holdout"))
+            if share := hashed_share(*hashes):
                 kind = MostlySharedRowsWarning if share > MOST_SHARED else SharedRowsWarning
-                notices.append(kind(SHARED_ROWS.format(share=share)))
-        said = tuple(notices)
-        return cls(schema, tables, levels=levels, notices=said, given=frames, precision=precision)
+                context.notices += (kind(SHARED_ROWS.format(share=share)),)
+        return context
 
     def with_synthetic(self, synthetic: Any, *, lenient: bool = False) -> Context:
         """Return a context with these rows as `synthetic`; it shares this one's memo of real rows.
@@ -461,3 +462,11 @@ def shared(
         return context.recall(key, lambda view: step(cast("C", view), *args, **kwargs))
 
     return cast("Callable[Concatenate[C, P], T]", recalled)
+
+
+@shared
+def content_hashes(context: Context, role: str) -> np.ndarray | None:
+    """Return a hash of what each row holds, ids aside; None where there is nothing else."""
+    rows, ids = context[role], context.schema.columns("id")
+    names = [name for name in rows.columns if name not in ids]
+    return row_hashes(rows, names) if names else None

@@ -10,7 +10,7 @@ from skeval.base import Metric
 from skeval.context import Context
 from skeval.parameters import Columns, JobCount, Scaling, Seed, Space
 from skeval.result import Result, undefined
-from skeval.steps.exposure import advised
+from skeval.steps.exposure import advice_on_leak
 from skeval.steps.neighbors import is_gower, nearest
 from skeval.steps.samples import column_key
 
@@ -49,17 +49,21 @@ class NeighborMetric(Metric):
     def _compute(self, context: Context) -> float | Result:
         if isinstance(self.space, str) and not context.schema.measured:
             return undefined("no column of this table can be measured.")
-        columns = None if self.columns is None else column_key(context.schema, self.columns)
-        return self._measure(context, columns)
+        return self._measure(context, self._key(context))
+
+    def _key(self, context: Context) -> ColumnKey:
+        return None if self.columns is None else column_key(context.schema, self.columns)
 
     def _measure(self, context: Context, columns: ColumnKey) -> float | Result:
         raise NotImplementedError(f"{type(self).__name__} must define _measure.")
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if not np.isnan(result.value):
-            columns = None if self.columns is None else column_key(context.schema, self.columns)
-            result = advised(context, self._with_evidence(context, columns, result), columns)
+            result = self._with_evidence(context, self._key(context), result)
         return super()._in_relation(context, result)
+
+    def _leak_advice(self, context: Context) -> str:
+        return advice_on_leak(context, self._key(context))
 
     def _with_evidence(self, context: Context, columns: ColumnKey, result: Result) -> Result:
         return result

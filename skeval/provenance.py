@@ -21,7 +21,7 @@ from skeval._versions import installed_versions
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.relational_context import RelationalContext
-from skeval.tables.frames import read_as
+from skeval.tables.frames import read_alone
 from skeval.tables.large import LargeTable, table_of
 from skeval.tables.reading import read_table
 from skeval.tables.reasons import column_reasons
@@ -459,9 +459,8 @@ def hash_of_cells(frame: pd.DataFrame | LargeTable, schema: TableSchema) -> str:
     absent = pd.Series([None] * len(frame), dtype=object)
     for name in sorted(schema.kinds):  # one at a time: a large table may stand for a frame
         given = frame[name] if name in frame.columns else absent
-        read = read_as(given.to_frame(name), schema, {}, names=[name])
         digest.update(repr((name, len(frame))).encode())
-        for part in _cells(read[name]):
+        for part in _cells(read_alone(given, schema, name)):
             digest.update(part)
     return digest.hexdigest()
 
@@ -477,10 +476,12 @@ def _cells(values: pd.Series) -> Iterator[bytes]:
         return
     if not isinstance(values.dtype, pd.CategoricalDtype):
         values = read_column(values, "categorical", None)
-    held = values.cat.remove_unused_categories()
-    held = held.cat.reorder_categories(sorted(held.cat.categories))
-    yield repr(list(held.cat.categories)).encode("utf-8", "backslashreplace")
-    yield held.cat.codes.to_numpy("<i4").tobytes()
+    codes, labels = values.array.codes, list(values.dtype.categories)
+    held = sorted(np.unique(codes[codes >= 0]).tolist(), key=labels.__getitem__)
+    yield repr([labels[code] for code in held]).encode("utf-8", "backslashreplace")
+    place = np.full(len(labels) + 1, -1, dtype="<i4")  # the last is that of missing values
+    place[held] = np.arange(len(held))
+    yield place[codes].tobytes()
 
 
 @shared

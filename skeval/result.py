@@ -191,7 +191,8 @@ class Result:
     fact : str
         A count that stands whatever a test says of it, such as of copies of train rows; a sentence.
     advice : str
-        Where a leak lies and what to do about it; a sentence, printed beside an alarm only.
+        Where a leak lies and what to do about it; a sentence, printed beside an alarm only. Where
+        it takes searches of its own, suites look for it, and `evaluate` of a metric if asked to.
     table : str
         Of several tables, the one that was measured; empty where there is one only, or all were.
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval import Metric, MetricSuite, MetricTags, SuiteResult, make_suite
+from skeval import Metric, MetricSuite, MetricTags, Result, SuiteResult, make_suite
 from skeval.datasets import load_flights, make_census, make_mixed
 from skeval.fidelity import (
     ContingencySimilarity,
@@ -165,3 +165,36 @@ def test_the_difference_holds_0_for_fresh_real_rows(table):
             low, high = one.difference
             held[name] = held.get(name, 0) + (low <= 0.0 <= high)
     assert min(held.values()) >= 50, held
+
+
+class Told(Metric):
+    """A test whose result is what its parameters say, and that can say where a leak lies."""
+
+    tags = MetricTags("privacy", evidence="attack")
+
+    def __init__(self, p_value=None, own=""):
+        self.p_value = p_value
+        self.own = own
+
+    def _compute(self, context):
+        return Result(0.5, p_value=self.p_value, advice=self.own)
+
+    def _leak_advice(self, context):
+        return "Look here."
+
+
+@pytest.mark.parametrize(
+    ("p_value", "own", "advice"),
+    [
+        (None, "", ""),
+        (0.06, "", ""),
+        (0.05, "", "Look here."),
+        (0.01, "Drop it.", "Drop it."),
+    ],
+)
+def test_suites_say_where_a_leak_lies_and_metrics_if_they_are_asked(p_value, own, advice, tables):
+    train, _, synthetic = tables
+    metric = Told(p_value, own).fit(train)
+    assert metric.evaluate(synthetic).advice == own
+    assert metric.evaluate(synthetic, advise=True).advice == advice
+    assert MetricSuite([("told", metric)]).fit(train).evaluate(synthetic)["told"].advice == advice

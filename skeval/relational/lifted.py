@@ -72,13 +72,13 @@ class Lifted(Metric):
             return undefined(f"synthetic lacks {self._place(relational)}.")
         return fitted(self.metric, own)._compute(own)
 
-    def evaluate_context(self, context: Context) -> Result:
+    def evaluate_context(self, context: Context, *, advise: bool = True) -> Result:
         """Measure a context's synthetic rows; see :meth:`skeval.Metric.evaluate_context`."""
         start, relational = time.perf_counter(), cast("RelationalContext", context)
         own, place = self._own(relational), self._place(relational)
         if "synthetic" not in own:
             return replace(super().evaluate_context(context), table=place)
-        result = fitted(self.metric, own).evaluate_context(own)
+        result = fitted(self.metric, own).evaluate_context(own, advise=advise)
         result = placed(self._tested(relational, result), place)
         return replace(result, table=place, seconds=time.perf_counter() - start)
 

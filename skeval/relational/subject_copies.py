@@ -58,10 +58,10 @@ class SubjectMetric(Metric):
     def _tables(self, context: RelationalContext) -> list[str]:
         return context.relations.dependents(self._subject(context))
 
-    def evaluate_context(self, context: Context) -> Result:
+    def evaluate_context(self, context: Context, *, advise: bool = True) -> Result:
         """Measure a context's synthetic rows; see :meth:`skeval.Metric.evaluate_context`."""
         subject = self._subject(context)
-        result = super().evaluate_context(context)
+        result = super().evaluate_context(context, advise=advise)
         result = with_whole_subjects(cast("RelationalContext", context), subject, result)
         return replace(result, table=f"{subject} with all their rows")
 

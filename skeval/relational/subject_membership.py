@@ -31,7 +31,7 @@ from skeval.relational_context import RelationalContext
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.roc import auc
 from skeval.steps.aggregates import STATS, aggregated_context
-from skeval.steps.exposure import advised
+from skeval.steps.exposure import advice_on_leak
 from skeval.steps.relations import subject_positions
 from skeval.steps.samples import nothing_to_measure
 from skeval.steps.subjects import rows_taken
@@ -148,8 +148,13 @@ class SubjectMembership(SubjectMetric):
         shown, subject = compared["contrast"], self._subject(context)
         by = min(scored, key=lambda name: details["attacks"][name]["p_value"])
         compared["contrast"] = replace(shown, what=_PAIRS.format(subject=subject, by=by))
-        whole = aggregated_context(cast("RelationalContext", context), subject, STATS, "subject")
-        return advised(whole, replace(result, **compared, details=details))
+        return replace(result, **compared, details=details)
+
+    def _leak_advice(self, context: Context) -> str:
+        relational = cast("RelationalContext", context)
+        return advice_on_leak(
+            aggregated_context(relational, self._subject(context), STATS, "subject")
+        )
 
     def _summary(self, result: Result) -> str:
         return (

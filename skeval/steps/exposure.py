@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 from scipy.special import ndtr
 
 from skeval.context import Context, shared
-from skeval.formatting import as_float, counted
-from skeval.result import Result
+from skeval.formatting import counted
 from skeval.stats.relabelling import holm
 from skeval.stats.roc import area_and_error, auc_p_value
 from skeval.steps.neighbors import encoded, encoded_columns, nearest, pool_index, ranges
@@ -64,13 +62,6 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
         f"{listed(names)}: drop, pool or coarsen {'them' if len(names) > 1 else 'it'}, or "
         f"{_LESS_MEMORY}.{where}"
     )
-
-
-def advised(context: Context, result: Result, columns: ColumnChoice = None) -> Result:
-    """Return a result whose test, if it shows a leak, says where; as it is if it does already."""
-    if as_float(result.p_value) <= ALARM_LEVEL and not result.advice:
-        return replace(result, advice=advice_on_leak(context, columns))
-    return result
 
 
 def listed(names: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from skeval.context import Context, shared
+from skeval.context import Context, content_hashes, shared
 from skeval.exceptions import (
     ConstantColumnWarning,
     DegenerateInputWarning,
@@ -22,9 +22,9 @@ from skeval.exceptions import (
 )
 from skeval.parameters import Strategy
 from skeval.stats.distributions import quantiles_of_sorted
-from skeval.tables.frames import row_hashes
+from skeval.tables.frames import column_values, row_hashes
 from skeval.tables.large import CanonicalTable, LargeTable
-from skeval.tables.preprocessing import NUMERIC, Discretizer, category_codes, numbers
+from skeval.tables.preprocessing import NUMERIC, Discretizer
 from skeval.tables.schema import Kind, TableSchema
 
 T = TypeVar("T")
@@ -51,9 +51,12 @@ def content_order(context: Context, role: str) -> np.ndarray:
     Draws of positions go by it, since the order in which rows are given means nothing. It is that
     of hashes: where a row stands in it says nothing of its values. Ids decide among equal rows.
     """
-    rows, ids = context[role], context.schema.columns("id")
-    others = [name for name in rows.columns if name not in ids]
-    order: np.ndarray = np.lexsort((row_hashes(rows, ids), row_hashes(rows, others)))
+    rows, ids, hashes = context[role], context.schema.columns("id"), content_hashes(context, role)
+    if hashes is None:
+        hashes = np.zeros(len(rows), dtype=np.uint64)
+    if not ids:
+        return np.argsort(hashes, kind="stable")
+    order: np.ndarray = np.lexsort((row_hashes(rows, ids), hashes))
     return order
 
 
@@ -215,7 +218,7 @@ def cells(
 ) -> Discretizer:
     """Return the fitted cells of all measured columns, learned from train."""
     cutter = Discretizer(n_bins, strategy=strategy, max_categories=max_categories)
-    return cutter.fit(_measured(context, "train"))
+    return cutter.learn_cells(context["train"], context.schema, context.levels)
 
 
 @shared
@@ -223,13 +226,7 @@ def codes(
     context: Context, role: str, n_bins: int, strategy: Strategy, max_categories: int | None
 ) -> np.ndarray:
     """Return the cell of each value of the measured columns, shape (n_rows, n_columns)."""
-    cutter = cells(context, n_bins, strategy, max_categories)
-    return cutter.transform(_measured(context, role))
-
-
-def _measured(context: Context, role: str) -> pd.DataFrame:
-    rows = context[role]  # a large table is read a column at a time
-    return rows[context.schema.measured] if isinstance(rows, pd.DataFrame) else rows
+    return cells(context, n_bins, strategy, max_categories).cut(context[role])
 
 
 @shared
@@ -276,9 +273,7 @@ def sorted_values(context: Context, role: str, column: str) -> np.ndarray:
     Dates are seconds since 1970, booleans 0 and 1; infinite values, which synthetic tables may
     have, stand at the ends.
     """
-    frame = context[role][[column]]
-    nominal = isinstance(frame[column].dtype, pd.CategoricalDtype)
-    values = (category_codes(frame) if nominal else numbers(frame)).ravel()
+    values = column_values(context[role][column])
     return np.sort(values[~np.isnan(values)])
 
 

@@ -61,6 +61,7 @@ _NOTICES = (
 )
 _LARGEST = 2.0**1022  # the difference of larger numbers may be none
 _WHOLE = frozenset({"integer", "mixed-integer-float"})
+_OBJECT = np.dtype(object)
 _DTYPES = {"continuous": np.dtype("float64"), "datetime": np.dtype("datetime64[us]")}
 
 
@@ -101,7 +102,7 @@ def as_frame(table: Any, role: str) -> pd.DataFrame:
             f"{role} has complex numbers in {', '.join(map(str, complex_ones))}. Give their real "
             "and imaginary parts as columns of their own, or drop them."
         )
-    objects = [name for name in names if frame[name].dtype == object]
+    objects = [name for name, kind in zip(names, frame.dtypes, strict=True) if kind == _OBJECT]
     return frame.assign(**{name: _held(frame[name]) for name in objects})
 
 
@@ -243,15 +244,23 @@ def read_as(
     """
     columns = {}
     for name in schema.kinds if names is None else names:
-        read = read_column(frame[name], schema.kinds[name], schema.datetime_formats.get(name))
-        columns[name] = _usable(read) if oddities is None else oddities.add(frame[name], read)
+        given = frame[name]
+        if oddities is None:
+            columns[name] = read_alone(given, schema, name)
+        else:
+            columns[name] = oddities.add(given, _read(given, schema, name))
     # columns with an index would be aligned, and arrays of objects inferred to be strings
     plain = {n: c if c.dtype == object else c.array for n, c in columns.items()}
     return with_levels(pd.DataFrame(plain), {n: levels[n] for n in columns if n in levels})
 
 
-def _usable(read: pd.Series) -> pd.Series:
-    """Return a column with numbers beyond the largest as infinite."""
+def _read(given: pd.Series, schema: TableSchema, name: str) -> pd.Series:
+    return read_column(given, schema.kinds[name], schema.datetime_formats.get(name))
+
+
+def read_alone(given: pd.Series, schema: TableSchema, name: str) -> pd.Series:
+    """Return a column read as its kind, with numbers beyond the largest as infinite."""
+    read = _read(given, schema, name)
     if read.dtype != np.float64 or not (np.abs(read.to_numpy()) > _LARGEST).any():
         return read
     return _with_infinities(read)
@@ -396,7 +405,7 @@ def canonical(
 def column_values(values: pd.Series) -> np.ndarray:
     """Return a canonical column as float64: numbers, seconds since 1970, codes; missing is nan."""
     if isinstance(values.dtype, pd.CategoricalDtype):
-        codes = values.cat.codes.to_numpy().astype(np.float64)
+        codes = values.array.codes.astype(np.float64)
         codes[codes < 0] = np.nan
         return codes
     if values.dtype.kind == "M":
@@ -422,7 +431,7 @@ def with_levels(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
     columns = {
         name: with_real_levels(frame[name], real)
         for name, real in levels.items()
-        if list(frame[name].cat.categories[: len(real)]) != list(real)
+        if list(frame[name].dtype.categories[: len(real)]) != list(real)
     }
     return frame.assign(**columns) if columns else frame
 
@@ -430,7 +439,7 @@ def with_levels(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
 def learn_levels(frames: Sequence[pd.DataFrame], schema: TableSchema) -> dict[str, list[str]]:
     """Return the levels of each categorical column over all `frames` (canonical), sorted."""
     return {
-        name: sorted_labels({label for frame in frames for label in frame[name].cat.categories})
+        name: sorted_labels({label for frame in frames for label in frame[name].dtype.categories})
         for name in schema.columns("categorical", "boolean")
     }
 
@@ -453,8 +462,12 @@ def row_share(train: Any, holdout: Any, names: Sequence[str]) -> float:
     """Return the share of holdout rows that train has in some columns; 0 without a column."""
     if not names:
         return 0.0
-    known, seen = (row_hashes(table, names) for table in (train, holdout))
-    return float(np.isin(seen, known).mean())
+    return hashed_share(*(row_hashes(table, names) for table in (train, holdout)))
+
+
+def hashed_share(known: np.ndarray | None, seen: np.ndarray | None) -> float:
+    """Return the share of the hashes that are among the known ones; 0 where there are none."""
+    return 0.0 if known is None or seen is None else float(np.isin(seen, known).mean())
 
 
 def row_hashes(table: Any, names: Sequence[str]) -> np.ndarray:
@@ -475,7 +488,8 @@ def row_hashes(table: Any, names: Sequence[str]) -> np.ndarray:
     for name in names:
         column = table[name]
         try:
-            hashes = pd.util.hash_pandas_object(column, index=False).to_numpy()
+            plain = isinstance(column.dtype, np.dtype)
+            hashes = pd.util.hash_array(column.to_numpy() if plain else column.array)
         except (TypeError, ValueError):  # columns of objects may hold anything, lists among them
             cells = column.astype(object).map(_hashable, na_action="ignore")
             hashes = pd.util.hash_array(cells.to_numpy(object))

@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from skeval.files import mapped
 from skeval.parameters import BinCount, Count, Strategy, check_parameters, legal_sets
-from skeval.tables.frames import as_frame, canonical, column_values, learn
+from skeval.tables.frames import Levels, as_frame, canonical, column_values, learn
 from skeval.tables.large import CanonicalTable
+from skeval.tables.schema import TableSchema
 
 NUMERIC: tuple[Literal["continuous"], Literal["datetime"]] = ("continuous", "datetime")
 NOMINAL: tuple[Literal["categorical"], Literal["boolean"]] = ("categorical", "boolean")
@@ -133,23 +134,24 @@ class Discretizer(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the cells from the training table; text and id columns are left out."""
+        is_large = isinstance(X, CanonicalTable)
+        return self.learn_cells(*((X, X.schema, X.levels) if is_large else learn(X, None)))
+
+    def learn_cells(
+        self, frame: pd.DataFrame | CanonicalTable, schema: TableSchema, levels: Levels
+    ) -> Self:
+        """Learn the cells from a canonical table; see :meth:`fit`."""
         check_parameters(type(self).__name__, self.get_params(), legal_sets(type(self)))
-        frame: pd.DataFrame | CanonicalTable
-        if isinstance(X, CanonicalTable):  # a column at a time
-            frame, self.schema_, self.levels_ = (
-                X,
-                X.schema,
-                {n: list(of) for n, of in X.levels.items()},
-            )
-        else:
-            frame, self.schema_, self.levels_ = learn(X, None)
-        self.cells_ = {name: self._cut(frame[[name]]) for name in self.schema_.measured}
+        self.schema_, self.levels_ = schema, {name: list(of) for name, of in levels.items()}
+        self.cells_ = {name: self._cut(frame[name]) for name in self.schema_.measured}
         self.n_cells_ = np.array([cells.n_cells for cells in self.cells_.values()])
         return self
 
     def codes(self, frame: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
         """Return the cells of some columns of a canonical frame; see :meth:`transform`."""
-        return np.column_stack([self.cells_[name].codes(_values(frame[[name]])) for name in names])
+        return np.column_stack(
+            [self.cells_[name].codes(column_values(frame[name])) for name in names]
+        )
 
     def transform(self, X: Any) -> np.ndarray:
         """Return the cell of each value.
@@ -164,35 +166,35 @@ class Discretizer(TransformerMixin, BaseEstimator):
         ndarray of shape (n_rows, n_columns), int32, one column after the other in memory
         """
         check_is_fitted(self, "cells_")
-        frame, kind = X, np.dtype(np.int32)
-        if isinstance(X, CanonicalTable):  # of many rows in as few bytes as hold a cell
-            kind = np.min_scalar_type(-int(self.n_cells_.max(initial=0)))
-        else:
-            frame = canonical(as_frame(X, "the table"), self.schema_, "the table", self.levels_)
+        if isinstance(X, CanonicalTable):
+            return self.cut(X)
+        return self.cut(
+            canonical(as_frame(X, "the table"), self.schema_, "the table", self.levels_)
+        )
+
+    def cut(self, frame: pd.DataFrame | CanonicalTable) -> np.ndarray:
+        """Return the cell of each value of a canonical table; see :meth:`transform`."""
         shape = len(frame), len(self.cells_)
-        large = isinstance(X, CanonicalTable)
-        codes = mapped(shape, kind) if large else np.empty(shape, dtype=kind, order="F")
+        if isinstance(frame, CanonicalTable):  # of many rows in as few bytes as hold a cell
+            codes = mapped(shape, np.min_scalar_type(-int(self.n_cells_.max(initial=0))))
+        else:
+            codes = np.empty(shape, dtype=np.int32, order="F")
         for j, (name, cells) in enumerate(self.cells_.items()):
-            column = frame[[name]]
-            codes[:, j] = cells.codes(_values(column))
+            column = frame[name]
+            codes[:, j] = cells.codes(column_values(column))
             if self.nan == "drop":
-                codes[column[name].isna().to_numpy(), j] = -1
+                codes[column.isna().to_numpy(), j] = -1
         return codes
 
-    def _cut(self, column: pd.DataFrame) -> Cells:
-        values = _values(column)
-        if isinstance(column.iloc[:, 0].dtype, pd.CategoricalDtype):
+    def _cut(self, column: pd.Series) -> Cells:
+        values = column_values(column)
+        if isinstance(column.dtype, pd.CategoricalDtype):
             return _cut_categories(values, self.max_categories)
         edges = inner_edges(values[np.isfinite(values)], self.n_bins, self.strategy)
         return Cells(
             n_own=0 if edges is None else len(edges) + 1,
             edges=np.array([]) if edges is None else edges,
         )
-
-
-def _values(column: pd.DataFrame) -> np.ndarray:
-    nominal = isinstance(column.iloc[:, 0].dtype, pd.CategoricalDtype)
-    return (category_codes(column) if nominal else numbers(column)).ravel()
 
 
 def _cut_categories(codes: np.ndarray, max_categories: int | None) -> Cells:

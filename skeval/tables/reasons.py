@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from skeval.tables.large import LargeTable
-from skeval.tables.schema import Kind, TableSchema, plain_values, read_column
+from skeval.tables.schema import Kind, TableSchema, inferred_type, plain_values, read_column
 
 _FEW = 20  # different whole numbers, up to which they may be codes of categories
 _FEWEST_ROWS = 20  # below, few values say nothing
@@ -68,7 +68,7 @@ def _reason(values: pd.Series, kind: Kind, schema: TableSchema, name: str) -> tu
     present = plain_values(values.dropna())
     if present.empty:
         return "no value", "no value to infer a kind from"
-    in_texts = pd.api.types.infer_dtype(present, skipna=True) == "string"
+    in_texts = inferred_type(present) == "string"
     if kind == "continuous":
         return _of_numbers(present, name, in_texts=in_texts)
     if kind == "datetime":
@@ -82,7 +82,9 @@ def _reason(values: pd.Series, kind: Kind, schema: TableSchema, name: str) -> tu
         return "texts of many words, most of them different", ""
     if kind == "id":
         return "every value occurs once, as in keys", ""
-    return _of_categories(present.astype(object).map(str).unique(), len(present), in_texts=in_texts)
+    if not isinstance(present.dtype, pd.StringDtype):  # else 1 and True would be one
+        present = present.astype(object).map(str)
+    return _of_categories(present.unique(), len(present), in_texts=in_texts)
 
 
 def _of_numbers(present: pd.Series, name: str, *, in_texts: bool) -> tuple[str, str]:

@@ -26,6 +26,7 @@ Kind = Literal["continuous", "categorical", "boolean", "datetime", "text", "id"]
 # "007" and "02139" are codes, "0" and "0.5" numbers
 LEADING_ZERO = re.compile(r"\s*[-+]?0\d")
 _LAST_YEAR = 290_000  # that a number of microseconds reaches, before and after 1970
+_MICROSECONDS = np.dtype("datetime64[us]")
 _MANY_CODES = 50  # more distinct whole numbers in strings than that are numbers
 EXACT = 2.0**53  # beyond, float64 cannot tell whole numbers apart
 _NAMED_LIKE_KEY = re.compile(r"(^|[_\W])(?i:id|ids|key|uuid|guid)$|[a-z]Id$")
@@ -336,7 +337,7 @@ def _infer_kind(values: pd.Series) -> Kind:
     if is_integer:
         return "id" if named_like_key and present.is_unique else "continuous"
     # what object, string and exotic Arrow dtypes may hold
-    guess = _inferred(present)
+    guess = inferred_type(present)
     if guess == "boolean":
         return "boolean"
     if guess in {"integer", "floating", "mixed-integer-float", "decimal", "timedelta"}:
@@ -348,7 +349,7 @@ def _infer_kind(values: pd.Series) -> Kind:
     return "categorical"
 
 
-def _inferred(present: pd.Series) -> str:
+def inferred_type(present: pd.Series) -> str:
     """Return what pandas takes values to be, none of them missing; strings need no look at each."""
     if isinstance(present.dtype, pd.StringDtype) and len(present):
         return "string"
@@ -356,10 +357,10 @@ def _inferred(present: pd.Series) -> str:
 
 
 def _infer_string_kind(present: pd.Series, *, named_like_key: bool) -> Kind:
-    distinct = pd.Series(present.unique())
+    distinct = pd.Series(np.asarray(present.unique(), dtype=object), dtype=object)
     # the head settles nearly every column at a fraction of the cost
-    head = pd.to_numeric(distinct.iloc[:100].astype(object), errors="coerce")
-    if np.isfinite(head.astype("float64")).all() and _read_as_numbers(distinct.astype(object)):
+    head = pd.to_numeric(distinct.iloc[:100], errors="coerce")
+    if np.isfinite(head.astype(np.float64)).all() and _read_as_numbers(distinct):
         return "id" if named_like_key and present.is_unique else "continuous"
     words = np.median([len(str(text).split()) for text in distinct.iloc[:1000]])
     share = len(distinct) / len(present)
@@ -371,7 +372,7 @@ def _infer_string_kind(present: pd.Series, *, named_like_key: bool) -> Kind:
 
 
 def _read_as_numbers(distinct: pd.Series) -> bool:
-    numbers = pd.to_numeric(distinct, errors="coerce").astype("float64")
+    numbers = pd.to_numeric(distinct, errors="coerce").astype(np.float64)
     if not np.isfinite(numbers).all() or distinct.str.match(LEADING_ZERO).any():
         return False
     whole = distinct.str.strip().str.lstrip("+-").str.isdigit()
@@ -385,7 +386,7 @@ def read_column(values: pd.Series, kind: Kind, form: str | None) -> pd.Series:
     # what is of its kind already is taken as it is; times with a zone have a dtype of pandas
     held = values.dtype.kind if isinstance(values.dtype, np.dtype) else ""
     if kind == "continuous" and held in ("i", "u", "f"):
-        return values.astype("float64")
+        return values.astype(np.float64)
     if kind == "datetime" and held == "M":
         return _in_microseconds(values)
     if kind == "boolean" and held == "b":
@@ -401,9 +402,9 @@ def read_column(values: pd.Series, kind: Kind, form: str | None) -> pd.Series:
 
 def _in_microseconds(values: pd.Series) -> pd.Series:
     try:
-        return values.astype("datetime64[us]")
+        return values.astype(_MICROSECONDS)
     except pd.errors.OutOfBoundsDatetime:  # seconds reach further: such times cannot be read
-        return values.mask(values.dt.year.abs() > _LAST_YEAR).astype("datetime64[us]")
+        return values.mask(values.dt.year.abs() > _LAST_YEAR).astype(_MICROSECONDS)
 
 
 def plain_values(values: pd.Series) -> pd.Series:
@@ -467,7 +468,7 @@ def datetime_format(values: pd.Series) -> str | None:
     present = values.dropna() if values.hasnans else values
     if isinstance(values.dtype, pd.CategoricalDtype):
         present = plain_values(present)
-    if present.empty or _inferred(present) != "string":
+    if present.empty or inferred_type(present) != "string":
         return None
     if not _LOOKS_LIKE_DATE.match(str(present.iloc[0])):  # as of most columns
         return None
@@ -499,6 +500,8 @@ def _read_labels(values: pd.Series, *, boolean: bool) -> pd.Series:
     stored = storage_dtype(values)
     if stored.kind == "f" and stored.itemsize < 8:  # else Python gives them as float64
         distinct = np.asarray(distinct, dtype=stored)
+    if isinstance(values.dtype, pd.StringDtype):
+        distinct = distinct.to_numpy(dtype=object)  # each text of Arrow is read by itself else
     labels = [value if type(value) is str else _label(value) for value in distinct]
     if boolean:
         truths = [_TRUTH.get(label.strip().lower()) for label in labels]
@@ -541,9 +544,8 @@ def _recoded(codes: np.ndarray, labels: Iterable[str | None], levels: Sequence[s
     """Return the categorical whose row i is `labels[codes[i]]`, missing where that is no level."""
     position: dict[str | None, int] = {level: i for i, level in enumerate(levels)}
     lookup = np.array([*(position.get(label, -1) for label in labels), -1])
-    return pd.Series(
-        pd.Categorical.from_codes(lookup[codes], categories=pd.Index(levels, dtype=object))
-    )
+    dtype = pd.CategoricalDtype(pd.Index(levels, dtype=object))
+    return pd.Series(pd.Categorical.from_codes(lookup[codes], dtype=dtype, validate=False))
 
 
 def sorted_labels(labels: Iterable[str]) -> list[str]:

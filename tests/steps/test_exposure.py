@@ -6,11 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval import Context, Result, make_suite
+from skeval import Context, make_suite
 from skeval.datasets import make_mixed
 from skeval.steps.exposure import (
     advice_on_leak,
-    advised,
     exposed_columns,
     exposed_group,
     outlyingness,
@@ -69,14 +68,6 @@ def test_constant_and_missing_columns_are_no_obstacle():
     tables = [t.assign(one=1.0, none=np.nan) for t in (TRAIN, HOLDOUT, TRAIN)]
     assert exposed_columns(Context.of(*tables[:2]).with_synthetic(tables[2]))
     assert advice_on_leak(Context.of(TRAIN).with_synthetic(FRESH)) == ""
-
-
-def test_only_what_is_significant_is_advised_on_and_never_twice():
-    context = context_of(TRAIN)
-    assert advised(context, Result(0.5, p_value=0.06)).advice == ""
-    assert advised(context, Result(0.5)).advice == ""
-    assert advised(context, Result(0.5, p_value=0.05)).advice == advice_on_leak(context)
-    assert advised(context, Result(0.5, p_value=0.01, advice="Drop it.")).advice == "Drop it."
 
 
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")

@@ -19,7 +19,7 @@ from skeval.privacy.disclosure.equivalence_classes import (
 )
 from skeval.result import MetricTags, Result
 from skeval.stats.relabelling import least_p_value, share_p_value
-from skeval.steps.exposure import advised
+from skeval.steps.exposure import advice_on_leak
 from skeval.steps.samples import column_key
 from skeval.verdict import Contrast
 
@@ -210,8 +210,10 @@ class ReplicatedUniques(ClassMetric):
         if "holdout" not in context:
             return result
         tables = self._counts(context, "train", "holdout", "synthetic")
-        known = column_key(context.schema, self.quasi_identifiers)
-        return advised(context, replace(result, **replicated_evidence(*tables)), known)
+        return replace(result, **replicated_evidence(*tables))
+
+    def _leak_advice(self, context: Context) -> str:
+        return advice_on_leak(context, column_key(context.schema, self.quasi_identifiers))
 
     def _summary(self, result: Result) -> str:
         lead = (

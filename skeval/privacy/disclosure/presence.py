@@ -19,7 +19,7 @@ from skeval.privacy.disclosure.equivalence_classes import (
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.matches import match_contrast
 from skeval.steps.contrasts import contrast_of
-from skeval.steps.exposure import advised
+from skeval.steps.exposure import advice_on_leak
 from skeval.steps.samples import column_key
 from skeval.verdict import Contrast
 
@@ -239,8 +239,10 @@ class DeltaPresence(ClassMetric):
         if self.mode == "cluster" or np.isnan(result.value):
             return result
         p_value, contrast = presence_evidence(context, *self._population(context))
-        known = column_key(context.schema, self.quasi_identifiers)
-        return advised(context, replace(result, p_value=p_value, contrast=contrast), known)
+        return replace(result, p_value=p_value, contrast=contrast)
+
+    def _leak_advice(self, context: Context) -> str:
+        return advice_on_leak(context, column_key(context.schema, self.quasi_identifiers))
 
     def _summary(self, result: Result) -> str:
         if self.mode == "cluster":

@@ -34,7 +34,7 @@ from skeval.stats.risks import (
     risks_by_counts,
     scores_p_value,
 )
-from skeval.steps.exposure import advised
+from skeval.steps.exposure import advice_on_leak
 from skeval.steps.neighbors import Index, encoded, encoded_columns, kept_features, ranges, rows_of
 from skeval.steps.samples import ColumnChoice
 from skeval.tables.preprocessing import NOMINAL
@@ -200,7 +200,10 @@ class ResidualRiskMetric(Metric):
         return self._risk(context, tested=False)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
-        return self._finished(advised(context, self._risk(context, tested=True)))
+        return self._finished(self._risk(context, tested=True))
+
+    def _leak_advice(self, context: Context) -> str:
+        return advice_on_leak(context)
 
     def _risk(self, context: Context, tested: bool) -> Result:
         raise NotImplementedError(f"{type(self).__name__} must define _risk.")

@@ -27,7 +27,7 @@ from skeval.stats.dp_audit import (
     pairs_epsilon,
     pairs_p_value,
 )
-from skeval.steps.exposure import advised
+from skeval.steps.exposure import advice_on_leak
 from skeval.steps.samples import nothing_to_measure
 from skeval.tables.preprocessing import NOMINAL, numbers
 from skeval.verdict import Contrast
@@ -251,8 +251,8 @@ class OneRunDPAudit(Metric):
             contrast=guesses_contrast(guessed, self.design),
         )
 
-    def _in_relation(self, context: Context, result: Result) -> Result:
-        return advised(context, super()._in_relation(context, result))
+    def _leak_advice(self, context: Context) -> str:
+        return advice_on_leak(context)
 
     def _summary(self, result: Result) -> str:
         details = result.details

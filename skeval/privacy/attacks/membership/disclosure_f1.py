@@ -16,7 +16,7 @@ from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.relabelling import least_p_value, share_p_value
 from skeval.stats.roc import Rates, rates_at
-from skeval.steps.exposure import advised
+from skeval.steps.exposure import advice_on_leak
 from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.verdict import Contrast
 
@@ -146,10 +146,8 @@ class MembershipDisclosureF1(Metric):
         tested = nearest_test(scores, seed)
         return improvement(called, share, threshold, tested, alert=self.alert)
 
-    def _in_relation(self, context: Context, result: Result) -> Result:
-        return advised(
-            context, super()._in_relation(context, result), column_key(context.schema, self.columns)
-        )
+    def _leak_advice(self, context: Context) -> str:
+        return advice_on_leak(context, column_key(context.schema, self.columns))
 
     def _summary(self, result: Result) -> str:
         f1, naive = (number(as_float(result.details[name])) for name in ("f1", "naive_f1"))

@@ -43,7 +43,7 @@ from skeval.result import MetricTags, Result, undefined
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.relabelling import holm, least_p_value
 from skeval.stats.roc import auc, delong, label_tests, tpr_at_fpr
-from skeval.steps.exposure import advised
+from skeval.steps.exposure import advice_on_leak
 from skeval.steps.neighbors import is_gower
 from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tables.frames import as_frame, check_columns, conform, shared_share
@@ -317,8 +317,10 @@ class MembershipInference(Metric):
         else:
             compared = against_chance(best, tried, details["tpr_at_fpr"][0], **trials)
         warnings = (*result.warnings, *hidden_leaks(details))
-        result = replace(result, **compared, details=details, warnings=warnings)
-        return advised(context, result, columns)
+        return replace(result, **compared, details=details, warnings=warnings)
+
+    def _leak_advice(self, context: Context) -> str:
+        return advice_on_leak(context, column_key(context.schema, self.columns))
 
     def _summary(self, result: Result) -> str:
         details = result.details

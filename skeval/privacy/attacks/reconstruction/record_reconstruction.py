@@ -28,7 +28,7 @@ from skeval.stats.risks import (
     risk_level,
     scores_p_value,
 )
-from skeval.steps.exposure import advised
+from skeval.steps.exposure import advice_on_leak
 from skeval.steps.neighbors import (
     encoded,
     encoded_columns,
@@ -221,7 +221,7 @@ class RecordReconstruction(Metric):
         (_, scores), seed = self._attacked(context), self.random_state
         strata = stratified(scores, remoteness(context, self.max_rows, seed), seed)
         completed, others = (float(part.mean()) for part in scores)
-        result = replace(
+        return replace(
             result,
             p_value=scores_p_value(*scores, seed=seed),
             baseline=risk_by_chance(*scores, seed=seed),
@@ -235,7 +235,9 @@ class RecordReconstruction(Metric):
             ),
             advice=advice_on(strata),
         )
-        return advised(context, result)
+
+    def _leak_advice(self, context: Context) -> str:
+        return advice_on_leak(context)
 
     def _summary(self, result: Result) -> str:
         train, holdout = (

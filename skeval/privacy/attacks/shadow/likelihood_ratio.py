@@ -33,7 +33,7 @@ from skeval.privacy.attacks.shadow.row_features import Domain, Reader, agreement
 from skeval.privacy.attacks.shadow.targets import METHODS, rows_or, target_positions
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
-from skeval.steps.exposure import advised
+from skeval.steps.exposure import advice_on_leak
 from skeval.steps.samples import nothing_to_measure
 from skeval.verdict import Contrast
 
@@ -256,7 +256,10 @@ class LikelihoodRatioMIA(Metric):
             "curve": curve_points(ratios),
             "models": _over_models(by_model, inside, alphas, online=self.mode == "online"),
         }
-        return advised(context, replace(result, details={**result.details, **added}))
+        return replace(result, details={**result.details, **added})
+
+    def _leak_advice(self, context: Context) -> str:
+        return advice_on_leak(context)
 
     def _summary(self, result: Result) -> str:
         return (

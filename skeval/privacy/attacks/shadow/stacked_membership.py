@@ -40,7 +40,7 @@ from skeval.privacy.attacks.shadow.likelihood_ratio import (
 from skeval.result import MetricTags, Result, undefined
 from skeval.stats.roc import auc_p_value, delong, label_tests
 from skeval.steps.classifiers import LINEAR, Classifier, learn
-from skeval.steps.exposure import advised
+from skeval.steps.exposure import advice_on_leak
 from skeval.steps.samples import nothing_to_measure
 from skeval.verdict import Contrast
 
@@ -237,7 +237,10 @@ class StackedMembershipInference(Metric):
         tried = {_NAME: self._blended(context, pool), **dict(zip(chosen, scores, strict=True))}
         alphas = tuple(self.fpr) if isinstance(self.fpr, list | tuple) else (self.fpr,)
         added = overview(tried, pool, alphas, seed)
-        return advised(context, replace(result, details={**result.details, **added}))
+        return replace(result, details={**result.details, **added})
+
+    def _leak_advice(self, context: Context) -> str:
+        return advice_on_leak(context)
 
     def _summary(self, result: Result) -> str:
         singly = {n: a for n, a in result.details.get("attacks", {}).items() if n != _NAME}

@@ -27,7 +27,7 @@ COPIED = pd.concat([TRAIN.iloc[:60], SYNTHETIC.iloc[60:]], ignore_index=True)
 
 
 def evaluate(synthetic, **named):
-    return AnonymeterRisk(**named).fit(TRAIN, HOLDOUT).evaluate(synthetic)
+    return AnonymeterRisk(**named).fit(TRAIN, HOLDOUT).evaluate(synthetic, advise=True)
 
 
 @pytest.mark.slow
