@@ -428,11 +428,14 @@ def _facts(results: SuiteResult) -> Outcome:
 
 
 def _key(metrics: Mapping[str, Any], name: str) -> str:
-    """Return the name of the result that a policy means: its own, or that of its class."""
+    """Return the name of the result that a policy means: its own, or that of its class.
+
+    A class goes by its name in presets too: `TSTR` and `tstr`, `KSComplement` and `ks_complement`.
+    """
     if name in metrics:
         return name
     kinds = {key: getattr(one, "metric", one) for key, one in metrics.items()}
-    matching = [key for key, kind in kinds.items() if kind == name]
+    matching = [key for key, kind in kinds.items() if _plain(kind) == _plain(name)]
     if len(matching) == 1:
         return matching[0]
     if matching:
@@ -440,6 +443,10 @@ def _key(metrics: Mapping[str, Any], name: str) -> str:
     raise InvalidParameterError(
         f"the policy names {name}, which is not measured; there are {', '.join(metrics)}."
     )
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
 
 
 def _error(results: SuiteResult, name: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import _thread
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Literal
 
 Progress = Callable[[str, int, int], None]
@@ -77,7 +78,9 @@ class _Lines:
         self.over = threading.Event()
         self._write, self._start = write, time.perf_counter()
         self._state: tuple[str, int, int] = ("", 0, 0)
-        threading.Thread(target=self._run, daemon=True).start()
+        # Thread.start would wait forever for a thread that finds no memory to begin
+        with suppress(RuntimeError):  # nor can it be made: then there are no lines
+            _thread.start_new_thread(self._run, ())
 
     def tick(self, verb: str) -> Progress:
         self._start, self._state = time.perf_counter(), (verb, 0, 0)

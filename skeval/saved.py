@@ -178,7 +178,11 @@ def save_suite(suite: MetricSuite, path: str | Path, *, rows: bool) -> Path:
         return _save_rows(suite, path)
     if isinstance(context, RelationalContext):
         raise InvalidParameterError("save: several tables are saved with rows=True only.")
-    left_out = [n for n, metric in suite.metrics_.items() if not metric.needs_no_rows]
+    # what was left out at fit stays so, for its own reason; what has no row of results is not kept
+    needs_rows = [n for n, metric in suite.metrics_.items() if not metric.needs_no_rows]
+    names = [n for n, _ in suite.metrics if n in suite.metrics_ or n in suite._left_out]
+    reasons = {**suite.skipped_, **dict.fromkeys(needs_rows, _NEEDS_ROWS)}
+    left_out = {n: reasons[n] for n in names if n in reasons}
     schema = context.schema
     tables = {
         role: {
@@ -192,8 +196,8 @@ def save_suite(suite: MetricSuite, path: str | Path, *, rows: bool) -> Path:
         "skeval_suite": VERSION,
         "holds_rows": False,
         "min_count": MIN_COUNT,
-        "left_out": dict.fromkeys(left_out, _NEEDS_ROWS),
-        "metrics": {name: constructor(metric) for name, metric in suite.metrics},
+        "left_out": left_out,
+        "metrics": {n: constructor(metric) for n, metric in suite.metrics if n in names},
         "kinds": dict(schema.kinds),
         "datetime_formats": dict(schema.datetime_formats),
         "dtypes": {n: str(kind) for n, kind in context.given("train").dtypes.items()},
@@ -201,9 +205,9 @@ def save_suite(suite: MetricSuite, path: str | Path, *, rows: bool) -> Path:
     }
     with replacing(path) as temporary:
         temporary.write_text(json.dumps(content, indent=1, allow_nan=False), encoding="utf-8")
-    if left_out:
+    if needs_rows:
         text = f"{path.name} holds no rows; metrics that need them are left out: "
-        warnings.warn(MetricWarning(f"{text}{', '.join(left_out)}."), stacklevel=3)
+        warnings.warn(MetricWarning(f"{text}{', '.join(needs_rows)}."), stacklevel=3)
     return path
 
 

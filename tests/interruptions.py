@@ -7,6 +7,7 @@ A process of its own, so that children that are forked of it have no threads of 
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import json
 import os
 import resource
@@ -32,6 +33,7 @@ from skeval.privacy import ExactMatchShare
 
 SECRET, WORD = 123456789.125, "only-this-person"
 TRACES = (str(SECRET).encode(), struct.pack("<d", SECRET), struct.pack(">d", SECRET), WORD.encode())
+IN_TIME = 240.0  # seconds after which a child that hangs says where, and ends
 OLD = b'{"old": true}\n'
 SUITE = MetricSuite([("ks", KSComplement()), ("copies", ExactMatchShare())])
 Command = tuple[str, Callable[[], None]]  # its output and what it does
@@ -79,6 +81,7 @@ def forked(act: Callable[[], None], before: Callable[[], None] = lambda: None) -
         with open("said.txt", "ab") as said:
             os.dup2(said.fileno(), 1)
             os.dup2(said.fileno(), 2)
+        faulthandler.dump_traceback_later(IN_TIME, exit=True, file=2)
         before()
         act()
         code = 0
@@ -150,6 +153,7 @@ def tried(
         "seconds": seconds,
         "output": whole(path),
         "said": said[-400:],
+        "hung": "Timeout (" in said,
         "parts": len(list(Path().glob(".skeval-*.part"))),
         "traces": traces(temporary, known),
     }
@@ -223,7 +227,7 @@ def run(folder: Path) -> None:
         folder.chmod(0o555)
         tell(tried(name, "read-only", known, before=nobody))
         folder.chmod(0o755)
-    for more in (10, 60, 200):
+    for more in (20, 60, 200):  # beyond the 8 of the thread that looks for what hangs
         size = memory() + more * 2**20
         short = tried("evaluate", "memory", known, before=limited(resource.RLIMIT_AS, size))
         tell(short)

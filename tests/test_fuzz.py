@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import json
 import warnings
 
@@ -28,6 +29,23 @@ many = settings(
     database=None,
     suppress_health_check=list(HealthCheck),
 )
+
+
+@pytest.fixture(autouse=True)
+def same_examples(monkeypatch):
+    """Have examples that do not depend on which modules other tests have loaded.
+
+    Hypothesis draws some values from the constants in all modules that were loaded so far of a
+    checkout, and none where the package is installed, `derandomize` or not.
+    """
+    try:
+        providers = importlib.import_module("hypothesis.internal.conjecture.providers")
+    except ModuleNotFoundError:  # of the oldest, which draw none
+        return
+    if hasattr(providers, "_get_local_constants"):
+        monkeypatch.setattr(providers, "_get_local_constants", providers.Constants)
+        providers.CONSTANTS_CACHE.cache.clear()
+
 
 TABLE = make_mixed(20, random_state=0)
 KINDS = ["continuous", "categorical", "datetime", "boolean", "id", "text", "numerical", "unknown"]

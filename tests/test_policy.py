@@ -93,6 +93,7 @@ def test_names_are_checked_before_the_work():
     with pytest.raises(InvalidParameterError, match="TSTR is measured as a, b; name one"):
         Policy(require=("TSTR > 0",)).check_names({"a": "TSTR", "b": "TSTR"})
     Policy(require=("TSTR > 0",)).check_names({"tstr": "TSTR"})
+    Policy(require=("tstr > 0", "tstr.p_value < 1")).check_names({"TSTR": "TSTR"})
 
 
 def test_a_leak_fails_and_so_does_that_nobody_looked():

@@ -36,6 +36,16 @@ def test_what_takes_long_says_how_far_it_is(monkeypatch, capsys):
     assert lines[0].startswith("skeval: 1 of 4 measured after 0 s, about ")
 
 
+def test_where_no_thread_can_be_made_there_are_no_lines(monkeypatch, capsys):
+    def fail(*arguments):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("_thread.start_new_thread", fail)
+    with shown("lines") as tick:
+        tick("measured")("a", 1, 4)
+    assert capsys.readouterr().err == ""
+
+
 def test_what_is_quick_is_silent(capsys):
     with shown("lines") as tick:
         tick("measured")("a", 1, 2)

@@ -7,6 +7,7 @@ import pytest
 
 from skeval import MetricTags, Result, SuiteResult
 from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, MetricWarning
+from skeval.verdict import Contrast
 
 HIGH = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
 LOW = MetricTags("fidelity", greater_is_better=False, bounds=(0, float("inf")))
@@ -163,10 +164,34 @@ def test_files_without_scores_are_refused(tmp_path, text):
         SuiteResult.from_json(tmp_path / "scores.json")
 
 
-@pytest.mark.parametrize("wrong", [{"details": []}, {"metric": 5}, {"interval": [1]}])
+@pytest.mark.parametrize(
+    "wrong",
+    [{"details": []}, {"metric": 5}, {"interval": [1]}, {"interval": "ab"}, {"p_value": []}],
+)
 def test_results_of_other_types_are_refused(tmp_path, wrong):
     content = SuiteResult({"a": full_result()}).to_dict()
     content["results"]["a"] |= wrong
+    (tmp_path / "scores.json").write_text(json.dumps(content))
+    with pytest.raises(InvalidParameterError, match=r"scores\.json holds no scores"):
+        SuiteResult.from_json(tmp_path / "scores.json")
+
+
+@pytest.mark.parametrize(
+    ("part", "wrong"),
+    [
+        ("contrast", {"what": ["x"]}),
+        ("contrast", {"tests": 5}),
+        ("contrast", {"observed": {}}),
+        ("contrast", {"n_tests": "2"}),
+        ("tags", {"needs": [["train"]]}),
+        ("tags", {"bounds": [0.0]}),
+        ("tags", {"aspect": []}),
+    ],
+)
+def test_parts_of_other_types_are_refused(tmp_path, part, wrong):
+    contrast = Contrast("copies", 0.5, 0.1, high_leaks=True)
+    content = SuiteResult({"a": Result(0.5, tags=HIGH, contrast=contrast)}).to_dict()
+    content["results"]["a"][part] |= wrong
     (tmp_path / "scores.json").write_text(json.dumps(content))
     with pytest.raises(InvalidParameterError, match=r"scores\.json holds no scores"):
         SuiteResult.from_json(tmp_path / "scores.json")

@@ -23,9 +23,10 @@ from skeval.fidelity import (
     TVComplement,
     WassersteinDistance,
 )
-from skeval.privacy import ExactMatchShare
+from skeval.privacy import DCRShare, ExactMatchShare
 from skeval.provenance import rebuilt
 from skeval.saved import MIN_COUNT, column_statistics, drawn_column
+from skeval.text import TextLengthSimilarity
 
 pytestmark = pytest.mark.filterwarnings("ignore::skeval.exceptions.SharedRowsWarning")
 
@@ -205,6 +206,20 @@ def test_presets_can_be_saved(tables, tmp_path):
     with pytest.warns(MetricWarning, match="left out"):
         path = suite.save(tmp_path / "suite.json")
     assert MetricSuite.load(path).evaluate(tables[2])["column_shapes/ks_complement"].value > 0.9
+
+
+def test_what_was_left_out_at_fit_stays_so(tables, tmp_path):
+    """Without a holdout, without texts: for its own reason, or, of what is optional, without a row."""
+    metrics = [
+        ("ks", KSComplement()),
+        ("copies", DCRShare()),
+        ("texts", TextLengthSimilarity()),
+    ]
+    suite = MetricSuite(metrics, optional=("text",)).fit(tables[0])
+    saved = MetricSuite.load(suite.save(tmp_path / "suite.json"))
+    result, expected = saved.evaluate(tables[2]), suite.evaluate(tables[2])
+    assert list(result) == list(expected) == ["ks", "copies"]
+    assert result["copies"].error == expected["copies"].error
 
 
 def test_what_is_no_suite_is_refused(tmp_path, suite, path):

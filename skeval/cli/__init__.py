@@ -6,6 +6,7 @@ Commands register with the application of :mod:`skeval.cli.options` as they are 
 from __future__ import annotations
 
 import io
+import os
 import sys
 import warnings
 from collections.abc import Iterator
@@ -26,6 +27,7 @@ __all__ = [
     "schemas",
     "scores",
 ]
+_NO_MEMORY = b"skeval: error: there is not enough memory for this.\n"
 
 
 def main() -> None:
@@ -43,7 +45,10 @@ def main() -> None:
     except Exception as error:
         if debugging():
             raise
-        say(f"skeval: error: {_sentence(error)}")
+        try:
+            say(f"skeval: error: {_sentence(error)}")
+        except MemoryError:
+            os.write(2, _NO_MEMORY)
         sys.exit(2)
 
 

@@ -34,6 +34,7 @@ def render(
     from skeval.report import ENDINGS
 
     check_paths(output, ENDINGS, "report", [scores])
+    check_exists(scores)
     result = _read_comparison(scores) or read_results(scores)
     write = result.to_html if output.suffix.lower() in ENDINGS[1:] else result.to_pdf
     settings: dict[str, Any] = {"title": title} if title else {}

@@ -19,6 +19,7 @@ from skeval.generators.clients import (
     Generator,
     client_of,
     parameters_of,
+    unknown_arguments,
     with_parameters,
     without_cells,
 )
@@ -320,13 +321,9 @@ def unknown_parameters(generator: Any, names: Iterable[str]) -> list[str]:
     """Return which of some names are no parameters of a generator."""
     adapter = _adapted(generator)
     if isinstance(adapter.generator, type):
-        taken = inspect.signature(adapter.generator).parameters.values()
-        if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in taken):
-            return []
-        known = {one.name for one in taken}
-    else:
-        known = {name.removeprefix("generator__") for name in adapter.get_params()}
-        known -= {"generator", "metadata", "parameters"}
+        return unknown_arguments(adapter.generator, names)
+    known = {name.removeprefix("generator__") for name in adapter.get_params()}
+    known -= {"generator", "metadata", "parameters"}
     return [name for name in names if name not in known]
 
 

@@ -7,7 +7,7 @@ import inspect
 import secrets
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Protocol
@@ -179,6 +179,18 @@ def _defaults(kind: type) -> dict[str, Any]:
     return {one.name: one.default for one in taken if one.default is not one.empty}
 
 
+def unknown_arguments(kind: type, names: Iterable[str]) -> list[str]:
+    """Return which of some names a class does not take; of compiled classes nothing is known."""
+    try:
+        taken = inspect.signature(kind).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    if any(one.kind is inspect.Parameter.VAR_KEYWORD for one in taken):
+        return []
+    known = {one.name for one in taken}
+    return [name for name in names if name not in known]
+
+
 def with_parameters(
     generator: Any, parameters: dict[str, Any] | None, changed: dict[str, Any]
 ) -> tuple[Any, dict[str, Any] | None]:
@@ -187,9 +199,14 @@ def with_parameters(
     Raises
     ------
     InvalidParameterError
-        If the generator has no parameters that can be set.
+        If the generator has no parameters that can be set, or its class none of such a name.
     """
     if isinstance(generator, type):
+        if unknown := unknown_arguments(generator, changed):
+            raise InvalidParameterError(
+                f"GeneratorAdapter: {generator.__name__} has no parameter {', '.join(unknown)}; "
+                f"there are {', '.join(inspect.signature(generator).parameters)}."
+            )
         return generator, {**(parameters or {}), **changed}
     if _is_of_sdv(type(generator)):
         arguments = {**_arguments(generator), **changed}

@@ -182,6 +182,6 @@ def _of_attacks(result: Result) -> Iterator[Flaw]:
         for column, one in (attack.get("columns") or {}).items():
             if as_float(one["p_value"]) <= TEST_LEVEL:
                 n, (own, other) = max(1, one["n"]), (as_float(one[k]) for k in ("train", "holdout"))
-                text = f"its values single out {{}} train rows, {{}} holdout rows in {n:,} tries"
-                weight = 1.0 + max(0.0, own - other) / n
-                yield Flaw(result.table, column, weight, text.format(number(own), number(other)))
+                rows = f"{own:,.0f} train rows, {other:,.0f} holdout rows"
+                text = f"its values single out {rows} in {n:,} tries"
+                yield Flaw(result.table, column, 1.0 + max(0.0, own - other) / n, text)

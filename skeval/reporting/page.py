@@ -44,7 +44,7 @@ table.text { font-size: .85rem; }
 .grid { display: grid; gap: 1.25rem; }
 .grid { grid-template-columns: repeat(auto-fill, minmax(min(19rem, 100%), 1fr)); }
 .pairs { grid-template-columns: repeat(auto-fill, minmax(min(24rem, 100%), 1fr)); }
-figure { margin: 0; }
+figure { margin: 0; } div + figure { margin-top: 1.5rem; }
 figcaption { font-weight: 600; } figcaption small { display: block; font-weight: normal; }
 figure svg, figure img { height: auto; max-width: 100%; }
 .form { display: grid; grid-template-columns: 1fr 1fr; }

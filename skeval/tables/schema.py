@@ -523,8 +523,7 @@ def _label(value: object) -> str:
             return str(value)
         return str(int(number)) if number.is_integer() else repr(number)
     if isinstance(value, dt.datetime):
-        midnight = value.tzinfo is None and value == dt.datetime.combine(value.date(), dt.time())
-        return value.date().isoformat() if midnight else value.isoformat()
+        return value.isoformat().removesuffix("T00:00:00")  # date() fails beyond the year 9999
     return str(value)
 
 

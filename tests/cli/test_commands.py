@@ -447,6 +447,19 @@ def test_what_nobody_expected_ends_in_one_sentence(folder, run, monkeypatch):
         run("evaluate", *THREE, "--debug")
 
 
+def test_without_memory_for_a_sentence_there_is_one(folder, run, monkeypatch):
+    def fail(*arguments):
+        raise MemoryError
+
+    written = []
+    monkeypatch.setattr("skeval.cli.os.write", lambda *arguments: written.append(arguments))
+    monkeypatch.setattr("skeval.suite.MetricSuite.fit", fail)
+    monkeypatch.setattr("skeval.cli.say", fail)
+    code, _, _ = run("evaluate", *THREE)
+    assert code == 2
+    assert written == [(2, b"skeval: error: there is not enough memory for this.\n")]
+
+
 def test_failed_metrics_show_in_the_exit_code(folder, run, monkeypatch):
     def fail(metric, context):
         raise ArithmeticError("cell 8675309")

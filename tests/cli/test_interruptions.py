@@ -61,6 +61,10 @@ def test_exit_codes(tries):
     assert not [one for one in tries if "Traceback" in one["said"]]
 
 
+def test_nothing_hangs(tries):
+    assert not [one for one in tries if one["hung"]]
+
+
 def test_errors_are_said(tries):
     assert all("error: " in one["said"] for one in tries if one["code"] == 2)
 

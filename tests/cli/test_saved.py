@@ -77,6 +77,7 @@ def test_render_never_overwrites_its_input(folder, run):
     code, _, err = run("render", "train.csv", "-o", "a.html")
     assert code == 2
     assert "holds no scores" in err
+    assert "there is no file none.json" in run("render", "none.json")[2]
 
 
 def test_evaluate_writes_names_hashes_and_the_date(folder, run):

@@ -414,6 +414,15 @@ def test_a_class_lists_its_own_parameters():
     assert clone(adapter).fit(make_mixed(20)).generator_.epochs == 5
 
 
+def test_a_name_that_the_class_does_not_take_fails_at_once():
+    adapter = GeneratorAdapter(Nameless)
+    with pytest.raises(
+        InvalidParameterError, match="Nameless has no parameter epoch; there are sh"
+    ):
+        adapter.set_params(generator__epoch=1)
+    assert GeneratorAdapter(Epochs).set_params(generator__more=1).parameters == {"more": 1}
+
+
 @pytest.mark.filterwarnings("ignore:One or more of the train scores are non-finite")
 def test_successive_halving_over_a_parameter_of_a_class():
     from sklearn.experimental import enable_halving_search_cv  # noqa: F401

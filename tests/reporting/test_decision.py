@@ -153,7 +153,7 @@ def test_columns_by_which_attacks_succeed_weigh_most() -> None:
     worst = worst_columns(SuiteResult({"anonymeter": result}))
     assert list(worst) == ["sex", "zip"]
     assert worst["sex"][0].text == "inferred of 60.0% of train rows, of 20.0% of holdout rows"
-    assert "single out 40.0 train rows, 10.0 holdout rows in 100 tries" in worst["zip"][0].text
+    assert "single out 40 train rows, 10 holdout rows in 100 tries" in worst["zip"][0].text
 
 
 @pytest.mark.parametrize(

@@ -371,6 +371,12 @@ def test_labels_of_times():
     assert frame["b"].tolist() == ["2020-01-01T10:30:00+00:00", "2020-01-02T00:00:00+00:00"]
 
 
+def test_labels_of_times_beyond_the_year_9999():
+    times = np.array([10**15, 86400 * 10**10], dtype="datetime64[s]")
+    frame = read(pd.DataFrame({"a": times}), a="categorical").train
+    assert frame["a"].tolist() == ["31690708-07-05T01:46:40", "27381040-01-27"]
+
+
 def test_nested_arrow_cells():
     table = pa.table({"tags": [["a"], ["b"]]})
     nested = pd.DataFrame(

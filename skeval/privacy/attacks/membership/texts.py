@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from skeval.context import Context
+from skeval.neighbors.encoding import run_chunks
 from skeval.privacy.attacks.membership.rows import nominal_features, plain_rows
 from skeval.steps.samples import ColumnChoice, named_seed, sample_positions
 
@@ -19,9 +21,8 @@ _MOST_SIGNS = 0x20000
 _END, _MISSING = ",", "?"
 _WORD = 64  # characters that are compared at once
 _MOST_STEPS = 2**34  # comparisons of a character with a word
-_BLOCK = 2**22  # distances held at once
-_FIRST = 256  # texts that say how many edits are worth counting
-_AT_A_TIME = 64  # queries with about as many
+_AT_A_TIME = 128  # queries, of about the same length
+_NO_CHARACTER = 2**32 - 1
 MOST_TEXTS = 10_000
 
 
@@ -146,31 +147,29 @@ def nearest_edits(queries: Sequence[str], texts: Sequence[str]) -> np.ndarray:
     """
     if not queries:
         return np.empty(0)
-    least = _block_edits(queries, texts[:_FIRST], None)
-    order, rest = np.argsort(least, kind="stable"), texts[_FIRST:]
-    height = max(1, min(_AT_A_TIME, _BLOCK // max(1, len(rest))))
-    for start in range(0, len(queries) if rest else 0, height):
-        places = order[start : start + height]
-        edits = _block_edits([queries[i] for i in places], rest, int(least[places[-1]]))
-        least[places] = np.minimum(least[places], edits)
-    return least.astype(np.float64)
+    from skeval.neighbors.text_kernels import fewest_edits  # numba is imported on use
 
-
-def _block_edits(queries: Sequence[str], texts: Sequence[str], at_most: int | None) -> np.ndarray:
-    """Return the fewest edits for each query; beyond `at_most`, at which the search stops, more."""
-    # not at the top: who never asks for edits need not wait
-    from rapidfuzz.distance import Levenshtein
-    from rapidfuzz.process import cdist
-
-    height, least = max(1, _BLOCK // len(texts)), []
-    for start in range(0, len(queries), height):
-        edits = cdist(
-            queries[start : start + height],
-            texts,
-            scorer=Levenshtein.distance,
-            score_cutoff=at_most,
-            dtype=np.uint32,
-            workers=1,
+    own, ends = _characters(queries)
+    others, their_ends = _characters(texts)
+    known = np.append(np.unique(own), np.uint32(_NO_CHARACTER))
+    place = np.searchsorted(known, others)
+    place[known[place] != others] = known.size - 1
+    signs, starts = np.searchsorted(known, own), np.append(0, ends)
+    by_length = np.argsort(np.diff(starts), kind="stable")
+    least = np.empty(len(queries))
+    least[by_length] = np.concatenate(
+        run_chunks(
+            partial(fewest_edits, signs, starts, known.size - 1, place, their_ends),
+            by_length,
+            n_jobs=None,
+            tile=_AT_A_TIME,
+            n_chunks=-(-len(queries) // _AT_A_TIME),
         )
-        least.append(edits.min(axis=1))
-    return np.concatenate(least)
+    )
+    return least
+
+
+def _characters(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the characters of all texts, as numbers, and where each text ends."""
+    joined = "".join(texts).encode("utf-32-le", "surrogatepass")
+    return np.frombuffer(joined, dtype="<u4"), np.cumsum([len(text) for text in texts])

@@ -42,13 +42,23 @@ def test_edits_are_those_of_the_recursion(monkeypatch):
     queries, others = some_texts(60, 0), some_texts(40, 1)
     expected = [min(plain_edits(one, other) for other in others) for one in queries]
     assert nearest_edits(queries, others).tolist() == expected
-    # in blocks, and where the first texts say at how many edits to stop
-    monkeypatch.setattr(texts, "_FIRST", 3)
     monkeypatch.setattr(texts, "_AT_A_TIME", 7)
-    monkeypatch.setattr(texts, "_BLOCK", 50)
     assert nearest_edits(queries, others).tolist() == expected
     assert nearest_edits([], others).size == 0
-    assert nearest_edits(["12"], [""]).tolist() == [2.0]
+    assert nearest_edits(["12", ""], [""]).tolist() == [2.0, 0.0]
+    assert nearest_edits([""], ["12", "3"]).tolist() == [1.0]
+
+
+def test_texts_longer_than_a_word_of_bits_are_compared_together_with_short_ones():
+    rng = np.random.default_rng(0)
+    sizes = [0, 1, 63, 64, 65, 127, 128, 129, 200]
+    queries, others = (["".join(rng.choice(list("01,"), n)) for n in sizes] for _ in range(2))
+    for query, distance in zip(queries, nearest_edits(queries, others), strict=True):
+        assert distance == min(plain_edits(query, other) for other in others)
+    for other in others:
+        assert nearest_edits(queries, [other + "?"]).tolist() == [
+            plain_edits(query, other + "?") for query in queries
+        ]
 
 
 def test_numbers_are_written_as_precisely_as_the_real_ones():
