@@ -1,6 +1,6 @@
 """What sdmetrics says of three tables; run by peers.py in an environment that has sdmetrics.
 
-python benchmarks/peer_sdmetrics.py train.csv holdout.csv synthetic.csv '["number", ...]'
+python benchmarks/peer_sdmetrics.py train.csv holdout.csv synthetic.csv '["number", ...]' [METRIC]
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ def main():
         compute()
     values, seconds = {}, {}
     for name, compute in run(*tables, numeric):
+        if name not in (sys.argv[5:] or [name]):
+            continue
         start = time.process_time()
         values[name] = {"value": compute()}
         seconds[name] = time.process_time() - start

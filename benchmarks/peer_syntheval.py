@@ -1,6 +1,6 @@
 """What syntheval says of three tables; run by peers.py in an environment that has syntheval.
 
-python benchmarks/peer_syntheval.py train.csv holdout.csv synthetic.csv '["number", ...]'
+python benchmarks/peer_syntheval.py train.csv holdout.csv synthetic.csv '["number", ...]' [METRIC]
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def main():
     tables = [pd.read_csv(path, float_precision="round_trip") for path in sys.argv[1:4]]
     numeric = set(json.loads(sys.argv[4]))
     values, seconds = {}, {}
-    for metric in METRICS:
+    for metric in sys.argv[5:] or METRICS:
         evaluated(*(table.head(50) for table in tables), numeric, metric)  # what is done once only
         start = time.process_time()
         values[metric] = evaluated(*tables, numeric, metric)

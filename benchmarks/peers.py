@@ -1,6 +1,6 @@
 """Side by side with sdmetrics and syntheval on the same tables in one run: values, times, reasons.
 
-    python benchmarks/peers.py [--rows 5000] [--copied 0.1] [--only syntheval]
+    python benchmarks/peers.py [--rows 5000] [--copied 0.1] [--only syntheval] [--metric nnaa]
         [--sdmetrics-python PYTHON] [--syntheval-python PYTHON]
 
 PYTHON is the interpreter of an environment that has the peer. sdmetrics holds pandas below 3, so
@@ -9,8 +9,8 @@ with the versions below. A share of the synthetic rows, `--copied`, are train ro
 something to find.
 
 Times are CPU seconds, each in turn on one core where the system can pin it: theirs of one call
-after one on 50 rows, ours the median of five calls of fit and evaluate (baseline, interval, p-value
-and, with an alarm, the advice on where the leak is) after one. The ratio is theirs over ours.
+after one on 50 rows, ours the median of five calls of fit and evaluate (baseline, interval and
+p-value) after one. The ratio is theirs over ours.
 """
 
 from __future__ import annotations
@@ -315,6 +315,7 @@ def main():
     parser.add_argument("--rows", type=int, default=5000)
     parser.add_argument("--copied", type=float, default=0.1)
     parser.add_argument("--only", choices=PEERS, action="append")
+    parser.add_argument("--metric", choices=sorted({p.metric for p in PAIRS}), action="append")
     for peer in PEERS:
         parser.add_argument(f"--{peer}-python", dest=peer)
     options = parser.parse_args()
@@ -327,11 +328,14 @@ def main():
     )
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        wanted = options.metric or [pair.metric for pair in PAIRS]
         arguments = written(tables, folder)
         for peer in options.only or PEERS:
             python = getattr(options, peer) or environment(peer, folder)
-            answers = {peer: asked(peer, python, arguments)}
-            show(peer, [pair for pair in PAIRS if pair.peer == peer], answers, tables)
+            pairs = [pair for pair in PAIRS if pair.peer == peer and pair.metric in wanted]
+            if pairs:
+                answers = {peer: asked(peer, python, [*arguments, *{p.metric for p in pairs}])}
+                show(peer, pairs, answers, tables)
 
 
 if __name__ == "__main__":

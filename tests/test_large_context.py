@@ -20,7 +20,7 @@ import pytest
 import skeval.large_context
 import skeval.steps.neighbors
 import skeval.tables.sources
-from skeval import Metric, MetricSuite, diagnostic, fidelity, privacy, report
+from skeval import Metric, MetricSuite, diagnostic, fidelity, privacy, report, utility
 from skeval.context import Context
 from skeval.datasets import make_mixed
 from skeval.engines import DaskEngine
@@ -33,11 +33,17 @@ from tests.tables.test_sources import write_parts
 
 ALL = [
     metric
-    for package in (diagnostic, fidelity, privacy)
+    for package in (diagnostic, fidelity, privacy, utility)
     for name in package.__all__
     if isinstance(metric := getattr(package, name), type) and issubclass(metric, Metric)
 ]
 COUNTED = [metric for metric in ALL if metric.tags.scaling in {"counts", "sorted runs"}]
+KEYS = {"known": ["city", "few", "gaps"], "sensitive": "plan"}
+GIVEN = {
+    "DisclosureProtection": KEYS,
+    "DisclosureProtectionEstimate": {**KEYS, "num_rows": 50, "method": "tcap"},
+    "RuleAdherence": {"rules": ["income > 20000 or age < 60", "few <= visits"], "min_chances": 3},
+}
 QUICK = {"DCROverfittingProtection", "NNDR"}
 # of rows that match, or of samples
 WITHOUT_INDEX = {
@@ -73,7 +79,8 @@ def stored(form, folder):
 
 
 def evaluated(train, holdout, synthetic):
-    suite = MetricSuite([(metric.__name__, metric()) for metric in COUNTED], on_error="raise")
+    metrics = [(m.__name__, m(**GIVEN.get(m.__name__, {}))) for m in COUNTED]
+    suite = MetricSuite(metrics, on_error="raise")
     with warnings.catch_warnings(), dask.config.set(scheduler="threads"):
         warnings.simplefilter("ignore")
         return suite.fit(train, holdout).evaluate(synthetic)
@@ -97,6 +104,10 @@ def test_the_same_bits_however_a_table_is_stored(form, expected, tmp_path, monke
 def test_most_of_what_counts_is_counted():
     assert len(COUNTED) > 35
     assert KMap(mode="cluster")._scaling == "sampled"  # clusters have to be found
+    nearest = privacy.DisclosureProtection(["a"], "b", "generalized_cap")
+    assert nearest._scaling == "sampled"  # as have the nearest keys
+    names = {metric.__name__ for metric in COUNTED}
+    assert {"RuleAdherence", "DisclosureProtection", "MeanCIOverlap"} <= names
 
 
 def test_what_cannot_be_counted_is_measured_on_a_sample_and_says_so(tmp_path):

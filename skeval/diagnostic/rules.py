@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations
 from typing import Annotated
 
 import numpy as np
@@ -132,7 +131,7 @@ class RuleAdherence(Metric):
     0.6666666666666666
     """
 
-    tags = replace(OF_COLUMNS, scaling="sampled")
+    tags = OF_COLUMNS
 
     def __init__(
         self,
@@ -221,22 +220,27 @@ class Expression:
     def fault(self, context: Context) -> str:
         """Say why the rule cannot be held to train; empty if it can."""
         try:
-            values = self._values(context.given("train"))
+            values = self._values(self._read(context, "train"))
         except Exception as error:  # pandas raises what it likes
             return f"the rule {self.name!r} cannot be evaluated ({type(error).__name__}: {error})"
         return "" if values is not None else f"the rule {self.name!r} is neither true nor false"
 
     def kept(self, context: Context, role: str) -> Kept:
         """Return which rows keep the rule, and which it is about."""
-        table = context.given(role)
+        table = self._read(context, role)
         try:
             values = self._values(table)
-            about = table[self.columns(list(table.columns))].notna().all(axis=1).to_numpy(bool)
+            about = table.notna().all(axis=1).to_numpy(bool)
         except Exception:  # of cells that are no numbers, where the rule takes numbers
             values = None
         if values is None:
             return np.zeros(len(table), dtype=bool), np.ones(len(table), dtype=bool)
         return values & about, about
+
+    def _read(self, context: Context, role: str) -> pd.DataFrame:
+        """Return the columns that the expression speaks of, as given."""
+        table = context.given(role)
+        return table[self.columns(list(table.columns))]
 
     def _values(self, table: pd.DataFrame) -> np.ndarray | None:
         """Return the truth of each row; None if the expression gives something else."""
@@ -294,7 +298,7 @@ class Inequality:
 
     def kept(self, context: Context, role: str) -> Kept:
         """Return which rows keep the rule, and which it is about."""
-        first, second = (numbers(context[role][[c]]).ravel() for c in (self.first, self.second))
+        first, second = (_values_of(context, role, name) for name in (self.first, self.second))
         about = ~np.isnan(first) & ~np.isnan(second)
         return about & (first <= second), about
 
@@ -339,23 +343,52 @@ def mined_rules(
     nominal = set(context.schema.columns(*NOMINAL))
     if {"dependencies", "hierarchies"} & set(kinds):
         codes = {name: value_codes(context, "train", name) for name in columns}
-        for first, second in permutations(columns, 2):
+        for first, second in _may_determine(codes, min_chances):
             kind = "hierarchies" if {first, second} <= nominal else "dependencies"
             if kind in kinds and dependency_chances(codes[first], codes[second]) >= min_chances:
                 rules.append(Dependency(first, second, kind))
     if "inequalities" in kinds:
-        for first, second in _comparable(context, columns):
-            values = (numbers(context.train[[name]]).ravel() for name in (first, second))
-            if inequality_chances(*values) >= min_chances:
-                rules.append(Inequality(first, second))
+        for kind in NUMERIC:
+            own = set(context.schema.columns(kind))
+            values = {c: _values_of(context, "train", c) for c in columns if c in own}
+            for first, second in _may_be_ordered(values):
+                if inequality_chances(values[first], values[second]) >= min_chances:
+                    rules.append(Inequality(first, second))
     return rules
 
 
-def _comparable(context: Context, columns: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield the pairs of numbers, and those of dates."""
-    for kind in NUMERIC:
-        own = context.schema.columns(kind)
-        yield from permutations([name for name in columns if name in own], 2)
+def _may_determine(codes: Mapping[str, np.ndarray], min_chances: int) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of columns of which the first rows break no dependency.
+
+    All second columns are looked at together, as there are many pairs in a wide table. Columns that
+    have hardly a value twice determine nothing that chance would not.
+    """
+    names = list(codes)
+    rows = np.array([codes[name][:_PROBE] for name in names])
+    for first, own in zip(names, rows, strict=True):
+        present = codes[first][codes[first] >= 0]
+        if present.size - np.count_nonzero(np.bincount(present)) < min_chances:
+            continue
+        order = np.argsort(own, kind="stable")
+        order = order[own[order] >= 0]
+        again = np.flatnonzero(np.diff(own[order]) == 0)  # rows with the value of the row before
+        before, after = rows[:, order[again]], rows[:, order[again + 1]]
+        broken = ((before != after) & (before >= 0) & (after >= 0)).any(axis=1)
+        yield from ((first, names[j]) for j in np.flatnonzero(~broken) if names[j] != first)
+
+
+def _may_be_ordered(values: Mapping[str, np.ndarray]) -> Iterator[tuple[str, str]]:
+    """Yield the pairs of columns of which the first rows have no first value above the second."""
+    names = list(values)
+    rows = np.array([values[name][:_PROBE] for name in names])
+    for first, own in zip(names, rows, strict=True):
+        above = (own > rows).any(axis=1)
+        yield from ((first, names[j]) for j in np.flatnonzero(~above) if names[j] != first)
+
+
+@shared
+def _values_of(context: Context, role: str, column: str) -> np.ndarray:
+    return numbers(context[role][[column]]).ravel()
 
 
 @shared

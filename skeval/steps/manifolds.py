@@ -140,8 +140,11 @@ def vectors(
     chosen = set(chosen_columns(context.schema, columns))
     order = np.argsort(owners, kind="stable")
     rows = whole[:, order[[name in chosen for name in owners[order]]]]
-    # numbers that differ by the order of a sum only shall not differ
-    rows = np.round(np.clip(rows, -_FAR, _FAR), 9) + 0.0
+    # numbers that differ by the order of a sum only shall not differ; thousands of levels are
+    # gigabytes, so that each step works where the numbers are
+    np.clip(rows, -_FAR, _FAR, out=rows)
+    np.round(rows, 9, out=rows)
+    rows += 0.0
     # the rows that `rows_of` takes
     size = drawn(context, role, max_rows)
     return (
@@ -218,11 +221,13 @@ def clustered_shares(
 ) -> np.ndarray:
     """Return the shares of both tables' rows in each cluster of both, for each run of k-means."""
     pooled, n_train = np.concatenate([train, synthetic]), len(train)
-    distinct, which = np.unique(pooled, axis=0, return_inverse=True)
-    if len(distinct) <= n_clusters:
-        labels, n_clusters = [which.ravel()], len(distinct)
-    else:
-        labels = _runs(pooled, n_clusters, n_runs, seed)
+    # a few rows show that there are more than enough distinct ones
+    labels = []
+    if len(np.unique(pooled[: 4 * n_clusters], axis=0)) <= n_clusters:
+        distinct, which = np.unique(pooled, axis=0, return_inverse=True)
+        if len(distinct) <= n_clusters:
+            labels, n_clusters = [which.ravel()], len(distinct)
+    labels = labels or _runs(pooled, n_clusters, n_runs, seed)
     return np.array(
         [
             [_shares(cluster[:n_train], n_clusters), _shares(cluster[n_train:], n_clusters)]

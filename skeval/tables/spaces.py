@@ -176,4 +176,5 @@ def _closed_codes(frame: pd.DataFrame, n_levels: Sequence[int]) -> np.ndarray:
 
 
 def _halve_mismatch(one_hot: np.ndarray) -> np.ndarray:
-    return one_hot / np.sqrt(2.0)
+    one_hot /= np.sqrt(2.0)  # the encoder's own array, of thousands of levels at times
+    return one_hot

@@ -89,7 +89,11 @@ class MeanCIOverlap(Metric):
     """
 
     tags = MetricTags(
-        "utility", greater_is_better=True, bounds=(-np.inf, 1.0), display="ColumnScoresDisplay"
+        "utility",
+        greater_is_better=True,
+        bounds=(-np.inf, 1.0),
+        display="ColumnScoresDisplay",
+        scaling="sorted runs",
     )
 
     def __init__(

@@ -11,7 +11,7 @@ import numpy as np
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.formatting import as_float, percent
-from skeval.parameters import Count, Fraction, Seed
+from skeval.parameters import Count, Fraction, Scaling, Seed
 from skeval.privacy.attacks.secrets import (
     CodedRows,
     NameOrNames,
@@ -142,7 +142,13 @@ class DisclosureProtection(Metric):
     (0.6667, 0.25)
     """
 
-    tags = MetricTags("privacy", greater_is_better=True, bounds=(0.0, 1.0), evidence="attack")
+    tags = MetricTags(
+        "privacy",
+        greater_is_better=True,
+        bounds=(0.0, 1.0),
+        evidence="attack",
+        scaling="counts",
+    )
 
     num_rows: int | None = None  # all
     num_iterations = 1
@@ -171,6 +177,11 @@ class DisclosureProtection(Metric):
         self.tau = tau
         self.n_permutations = n_permutations
         self.random_state = random_state
+
+    @property
+    def _scaling(self) -> Scaling:
+        """How it scales: equal keys are counted, the nearest have to be looked for."""
+        return "sampled" if self.method == "generalized_cap" else self.tags.scaling
 
     def _prepare(self, context: Context) -> None:
         owner, schema = type(self).__name__, context.schema
