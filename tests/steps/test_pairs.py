@@ -17,7 +17,11 @@ from skeval.fidelity import (
     SimilarityScore,
     TheilsUDifference,
 )
-from skeval.stats.distributions import expected_total_variation, total_variation
+from skeval.stats.distributions import (
+    expected_total_variation,
+    total_variation,
+    total_variation_bias,
+)
 from skeval.steps.pairs import Binning, Drawn, JointTables, joint_tables, matrices
 
 CODES = np.random.default_rng(0).integers(0, [2, 3, 4, 5], size=(500, 4))
@@ -105,10 +109,22 @@ def test_similarity_without_missing_values():
     pairs = zip(*(table.pairs("drop") for table in tables), strict=True)
     for (i, j, p), (_, _, q) in pairs:
         assert found.similarity[i, j] == 1 - total_variation(p, q)
-        assert found.ceiling[j, i] == 1 - expected_total_variation(p, q)
+        assert found.ceiling[j, i] == pytest.approx(1 - expected_total_variation(p, q), abs=1e-14)
+        assert found.bias[j, i] == pytest.approx(total_variation_bias(p, q), abs=1e-14)
     for i in range(len(names)):
         counts = [table.column(i, "drop") for table in tables]
         assert found.similarity[i, i] == 1 - total_variation(*counts)
+
+
+def test_similarity_where_pairs_have_no_rows():
+    train, synthetic = make_mixed(200, random_state=0), make_mixed(150, random_state=1)
+    context = Context.of(train).with_synthetic(synthetic.assign(income=np.nan))
+    names = tuple(context.schema.measured)
+    compared, at = matrices(context, names, Binning(), "drop"), names.index("income")
+    assert (compared.similarity[at] == 0.0).all()
+    assert np.isnan([compared.ceiling[at], compared.bias[:, at]]).all()
+    others = [i for i in range(len(names)) if i != at]
+    assert (compared.similarity[np.ix_(others, others)] > 0.5).all()
 
 
 def test_all_metrics_share_one_count_a_role(monkeypatch):
