@@ -222,11 +222,11 @@ def matrices(
     compared = np.full((3, len(names), len(names)), np.nan)
     first = np.array([0])
     for i in range(len(names)):
-        own = (tables.column(i, nan)[None, :] for tables in (train, synthetic))
-        compared[:, i, i] = _compare(*own, first)[:, 0]
+        p, q = (tables.column(i, nan)[None, :] for tables in (train, synthetic))
+        compared[:, i, i] = _compare(p, q, first)[:, 0]
         if i + 1 < len(names):
-            blocks = (tables.block(i, nan) for tables in (train, synthetic))
-            compared[:, i, i + 1 :] = _compare(*blocks, train.starts(i))
+            p, q = (tables.block(i, nan) for tables in (train, synthetic))
+            compared[:, i, i + 1 :] = _compare(p, q, train.starts(i))
             compared[:, i + 1 :, i] = compared[:, i, i + 1 :]
     return Compared(*compared)
 
