@@ -7,6 +7,7 @@ nothing is scattered, and what is large, as a search index, is built by a task.
 
 from __future__ import annotations
 
+import pickle
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -115,17 +116,25 @@ class DaskEngine:
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Send a task; the scheduler keeps its arguments, and runs it again where it is lost."""
+        import cloudpickle
         import dask
+        import distributed
 
+        future: Any = distributed.Future
+        asked = [argument for argument in _flat(arguments) if isinstance(argument, future)]
+        # A worker that cannot read a message ends, and is not started again; so what a task is made
+        # of travels as bytes, which the task itself reads: then it fails, and says why.
+        places = {id(task): _Asked(at) for at, task in enumerate(asked)}
+        stand_ins = _with(arguments, lambda argument: places.get(id(argument), argument))
+        packed = cloudpickle.dumps((function, stand_ins))
         # never the key of an earlier task: results of tasks are not to be shared, nor kept
         key = f"{getattr(function, '__name__', 'task')}-{uuid4().hex}"
         with dask.config.set(_UNHEARD):  # rows in memory can only be sent
             task = self.client.submit(
-                _call, function, list(arguments), key=key, pure=False, retries=self.retries
+                _call, packed, asked, key=key, pure=False, retries=self.retries
             )
         # The scheduler may hear that a result is let go before it has planned the task that asks
         # for it, which then never runs. So results that a task asks for are held until it is done.
-        asked = [arg for arg in _flat(arguments) if isinstance(arg, type(task))]
         if asked:
             task.add_done_callback(lambda _, held=asked: held.clear())
         return task
@@ -280,7 +289,27 @@ def _active_client() -> Any | None:
     return None if client.asynchronous or client.status != "running" else client
 
 
-def _call(function: Callable[..., T], arguments: list[Any]) -> T:
+@dataclass(frozen=True)
+class _Asked:
+    """Stands for the result of another task."""
+
+    at: int
+
+
+def _with(arguments: Iterable[Any], change: Callable[[Any], Any]) -> list[Any]:
+    """Return the arguments, each changed, alone or in a list."""
+    return [[*map(change, a)] if isinstance(a, list) else change(a) for a in arguments]
+
+
+def _call(packed: bytes, results: Sequence[Any]) -> Any:
     """Run a task on a worker; what it calls stays there."""
+    try:
+        function, stand_ins = pickle.loads(packed)
+    except (ImportError, AttributeError) as error:
+        raise ImportError(
+            f"a worker cannot import what it is to run: {error}. Install it there, or have it "
+            "sent: cloudpickle.register_pickle_by_value(module)."
+        ) from None
+    arguments = _with(stand_ins, lambda a: results[a.at] if isinstance(a, _Asked) else a)
     with engine("local"):
         return function(*arguments)

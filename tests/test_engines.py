@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import time
@@ -12,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from threading import Thread
 
+import cloudpickle
 import numpy as np
 import pandas as pd
 import pytest
@@ -34,6 +36,7 @@ from skeval.privacy import (
 )
 
 N = 3_000
+ROOT = Path(__file__).parents[1]
 IN_TIME = 120.0  # seconds that anything may take on a busy machine
 
 
@@ -70,12 +73,14 @@ def test_only_a_client_is_one(client):
 def two_processes():
     import distributed
 
-    workers = distributed.LocalCluster(
-        n_workers=2, threads_per_worker=2, processes=True, memory_limit="1GiB",
-        dashboard_address=":0", protocol="tcp",
-    )  # fmt: skip
-    with workers:
-        yield workers
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT)  # of the workers too, which import this module
+        workers = distributed.LocalCluster(
+            n_workers=2, threads_per_worker=2, processes=True, memory_limit="1GiB",
+            dashboard_address=":0", protocol="tcp",
+        )  # fmt: skip
+        with workers:
+            yield workers
 
 
 @contextmanager
@@ -128,6 +133,22 @@ def test_results_of_tasks_come_and_merge_in_order(client):
     assert "".join(joined) == "0123456789" * 4
     with pytest.raises(ZeroDivisionError):
         away.result(away.submit(divmod, 1, 0))
+
+
+@pytest.mark.cluster
+def test_what_workers_cannot_import_is_said_and_ends_none_of_them(client, tmp_path, monkeypatch):
+    away, pids = DaskEngine(client), client.run(os.getpid)
+    (tmp_path / "only_here.py").write_text("def twice(x):\n    return 2 * x\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    module = importlib.import_module("only_here")
+    with pytest.raises(ImportError, match="cannot import what it is to run: No module named"):
+        away.reduce(module.twice, [(i,) for i in range(40)], joined_lists)
+    cloudpickle.register_pickle_by_value(module)
+    try:
+        assert list(away.map(module.twice, [(1,), (2,)])) == [2, 4]
+    finally:
+        cloudpickle.unregister_pickle_by_value(module)
+    assert client.run(os.getpid) == pids
 
 
 def joined_lists(parts):
