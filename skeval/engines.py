@@ -7,6 +7,7 @@ nothing is scattered, and what is large, as a search index, is built by a task.
 
 from __future__ import annotations
 
+import io
 import pickle
 import sys
 from collections import deque
@@ -116,17 +117,12 @@ class DaskEngine:
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Send a task; the scheduler keeps its arguments, and runs it again where it is lost."""
-        import cloudpickle
         import dask
         import distributed
 
-        future: Any = distributed.Future
-        asked = [argument for argument in _flat(arguments) if isinstance(argument, future)]
         # A worker that cannot read a message ends, and is not started again; so what a task is made
         # of travels as bytes, which the task itself reads: then it fails, and says why.
-        places = {id(task): _Asked(at) for at, task in enumerate(asked)}
-        stand_ins = _with(arguments, lambda argument: places.get(id(argument), argument))
-        packed = cloudpickle.dumps((function, stand_ins))
+        packed, asked = _packed((function, arguments), distributed.Future)
         # never the key of an earlier task: results of tasks are not to be shared, nor kept
         key = f"{getattr(function, '__name__', 'task')}-{uuid4().hex}"
         with dask.config.set(_UNHEARD):  # rows in memory can only be sent
@@ -169,14 +165,6 @@ class DaskEngine:
         return merged
 
 
-def _flat(arguments: Iterable[Any]) -> Iterator[Any]:
-    for argument in arguments:
-        if isinstance(argument, list):
-            yield from argument
-        else:
-            yield argument
-
-
 _CHOSEN: ContextVar[Engine | None] = ContextVar("engine", default=None)
 
 
@@ -209,7 +197,8 @@ def engine(client: Any = "local") -> Iterator[Engine]:
     neighbours, passes over batches of tables that are read in parts, folds of
     :func:`~skeval.model_selection.cross_validate_generator`, and the fits of attacks and audits
     that run the generator. Packages and the classes of generators must be importable on the
-    workers; none needs to see the client's files, unless tables are given as files.
+    workers, else the work ends in an `ImportError` that says so; none needs to see the client's
+    files, unless tables are given as files.
 
     A worker may die, and with it what it holds: the scheduler runs lost tasks again. A task that
     kills worker after worker, for want of memory as a rule, ends in `distributed.KilledWorker`.
@@ -289,27 +278,43 @@ def _active_client() -> Any | None:
     return None if client.asynchronous or client.status != "running" else client
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """Stands for the result of another task."""
+def _packed(content: Any, kind: Any) -> tuple[bytes, list[Any]]:
+    """Return content as bytes, and what of a kind is in it, which is left out."""
+    import cloudpickle
 
-    at: int
+    left_out: list[Any] = []
+
+    class Pickler(cloudpickle.Pickler):
+        def persistent_id(self, value: Any) -> int | None:
+            if not isinstance(value, kind):
+                return None
+            left_out.append(value)
+            return len(left_out) - 1
+
+    file = io.BytesIO()
+    Pickler(file).dump(content)
+    return file.getvalue(), left_out
 
 
-def _with(arguments: Iterable[Any], change: Callable[[Any], Any]) -> list[Any]:
-    """Return the arguments, each changed, alone or in a list."""
-    return [[*map(change, a)] if isinstance(a, list) else change(a) for a in arguments]
+class _Unpickler(pickle.Unpickler):
+    """Reads what was packed, with other things in the places of what was left out."""
+
+    def __init__(self, packed: bytes, others: Sequence[Any]) -> None:
+        super().__init__(io.BytesIO(packed))
+        self.others = others
+
+    def persistent_load(self, at: int) -> Any:
+        return self.others[at]
 
 
 def _call(packed: bytes, results: Sequence[Any]) -> Any:
     """Run a task on a worker; what it calls stays there."""
     try:
-        function, stand_ins = pickle.loads(packed)
+        function, arguments = _Unpickler(packed, results).load()
     except (ImportError, AttributeError) as error:
         raise ImportError(
             f"a worker cannot import what it is to run: {error}. Install it there, or have it "
             "sent: cloudpickle.register_pickle_by_value(module)."
         ) from None
-    arguments = _with(stand_ins, lambda a: results[a.at] if isinstance(a, _Asked) else a)
     with engine("local"):
         return function(*arguments)
