@@ -230,7 +230,7 @@ class Metric(BaseEstimator):
         start = time.perf_counter()
         with sharing(getattr(self, "n_jobs", None)):
             context = context.seen_by(self._scaling)
-            result = self._in_relation(context, self._result(context))
+            result = self._evaluated(context)
             if advise and as_float(result.p_value) <= ALARM_LEVEL and not result.advice:
                 result = replace(result, advice=self._leak_advice(context))
         if not np.isnan(result.value):  # else the warnings say why
@@ -317,6 +317,10 @@ class Metric(BaseEstimator):
         result = computed if isinstance(computed, Result) else Result(computed)
         # a metric whose parameters decide its direction says so in its result
         return replace(result, metric=type(self).__name__, tags=result.tags or self.tags)
+
+    def _evaluated(self, context: Context) -> Result:
+        """Return the value in relation to what fresh real rows get."""
+        return self._in_relation(context, self._result(context))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         """Compare a result with what fresh real rows get; `score` does without."""

@@ -151,21 +151,24 @@ class Context:
         return self._tables is not None and role in self._tables
 
     def __getitem__(self, role: str) -> pd.DataFrame:
+        return self._rows(role).copy(deep=False)  # what one metric assigns, the next must not see
+
+    def _rows(self, role: str) -> pd.DataFrame:
         if self._tables is None:
             raise NotRememberedError(NOT_REMEMBERED)
         if role not in self._tables:
             raise KeyError(f"The context has no {role} rows; it has {', '.join(self._tables)}.")
         self._roles.add(role)
-        return self._tables[role].copy(deep=False)  # what one metric assigns, the next must not see
+        return self._tables[role]
 
     def given(self, role: str) -> pd.DataFrame:
         """Return the rows of a role as they were given: other types, cells that cannot be read."""
-        self[role]
+        self._rows(role)
         return self._given[role].copy(deep=False)
 
     def n_rows(self, role: str) -> int:
         """Return the number of rows of a role."""
-        return len(self[role])
+        return len(self._rows(role))
 
     @classmethod
     def of(
@@ -339,8 +342,8 @@ class Context:
         return None
 
     def room(self, shape: tuple[int, int]) -> np.ndarray:
-        """Return an array of numbers to be filled by a step."""
-        return np.empty(shape)
+        """Return an array of numbers to be filled by a step, a column at a time."""
+        return np.empty(shape, order="F")
 
     def _kept(self, value: Any) -> Any:
         """Return what is remembered of a step's value."""
