@@ -13,7 +13,7 @@ from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
 from skeval.formatting import number
 from skeval.parameters import Columns, Interval, Seed, has_methods
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.propensity import (
     PropensityNull,
     analytic_null,
@@ -35,6 +35,7 @@ from skeval.steps.classifiers import (
 )
 from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, histogram
 from skeval.tables.preprocessing import OneHot
+from skeval.tags import MetricTags
 
 _NOISE = 1e-12
 _SEPARATED = (
