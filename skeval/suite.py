@@ -40,11 +40,12 @@ from skeval.progress import Progress
 from skeval.properties import property_warnings
 from skeval.provenance import Date, describe, stamp
 from skeval.relational_context import RelationalContext, read_context
-from skeval.result import Need, Result, SuiteResult
+from skeval.result import Result, SuiteResult
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
+from skeval.tags import Need
 
 Needs = Annotated[
     tuple[Need, ...],
