@@ -11,10 +11,7 @@ import numpy as np
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
-from skeval.formatting import number
-from skeval.parameters import Columns, Interval, Seed, has_methods
-from skeval.result import MetricTags, Result, undefined
-from skeval.stats.propensity import (
+from skeval.fidelity.propensity_scores import (
     PropensityNull,
     analytic_null,
     companions,
@@ -23,6 +20,9 @@ from skeval.stats.propensity import (
     propensity_mse,
     table_measures,
 )
+from skeval.formatting import number
+from skeval.parameters import Columns, Interval, Seed, has_methods
+from skeval.result import MetricTags, Result, undefined
 from skeval.steps.classifiers import (
     FEWEST,
     MAX_ROWS,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2_contingency, ks_2samp, mannwhitneyu
 
-from skeval.stats.propensity import (
+from skeval.fidelity.propensity_scores import (
     analytic_null,
     companions,
     estimation_factor,

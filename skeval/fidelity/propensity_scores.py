@@ -53,7 +53,7 @@ def full_rank_basis(design: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.stats.propensity import full_rank_basis
+    >>> from skeval.fidelity.propensity_scores import full_rank_basis
     >>> x = np.arange(4.0)
     >>> full_rank_basis(np.column_stack([x, 2 * x + 1, np.ones(4)])).shape
     (4, 2)
@@ -92,7 +92,7 @@ def fit_logistic(design: np.ndarray, labels: np.ndarray) -> LogisticFit:
     Three cells with 30, 10 and 10 real, and 20, 20 and 10 synthetic rows:
 
     >>> import numpy as np
-    >>> from skeval.stats.propensity import fit_logistic
+    >>> from skeval.fidelity.propensity_scores import fit_logistic
     >>> cell = np.repeat([0, 1, 2, 0, 1, 2], [30, 10, 10, 20, 20, 10])
     >>> fit = fit_logistic(np.eye(3)[cell], np.arange(100) >= 50)
     >>> fit.n_parameters, np.unique(fit.probabilities.round(6))
@@ -162,7 +162,7 @@ def propensity_mse(real: np.ndarray, synthetic: np.ndarray) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.stats.propensity import propensity_mse
+    >>> from skeval.fidelity.propensity_scores import propensity_mse
     >>> propensity_mse(np.array([0.4, 0.4]), np.array([0.4, 0.8])).__round__(3)
     0.03
     """
@@ -221,7 +221,7 @@ def estimation_factor(n_real: int, n_synthetic: int, n_estimated: int | None) ->
 
     Examples
     --------
-    >>> from skeval.stats.propensity import estimation_factor
+    >>> from skeval.fidelity.propensity_scores import estimation_factor
     >>> estimation_factor(100, 300, 100), estimation_factor(100, 100, None)
     (0.25, 1.0)
     """
@@ -264,7 +264,7 @@ def analytic_null(
 
     Examples
     --------
-    >>> from skeval.stats.propensity import analytic_null
+    >>> from skeval.fidelity.propensity_scores import analytic_null
     >>> null = analytic_null(50, 50, 3, n_estimated=50)
     >>> null.mean, null.spread, round(null.ratio(0.04 / 3), 4)
     (0.0025, 0.0025, 5.3333)
@@ -300,7 +300,7 @@ def companions(real: np.ndarray, synthetic: np.ndarray) -> dict[str, float]:
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.stats.propensity import companions
+    >>> from skeval.fidelity.propensity_scores import companions
     >>> companions(np.array([0.4, 0.4, 0.5]), np.array([0.4, 0.5, 0.8]))["wilcoxon_u"]
     6.5
     """
@@ -335,7 +335,7 @@ def table_measures(real: np.ndarray, synthetic: np.ndarray) -> Mapping[str, floa
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.stats.propensity import table_measures
+    >>> from skeval.fidelity.propensity_scores import table_measures
     >>> measures = table_measures(np.array([30, 10, 10]), np.array([20, 20, 10]))
     >>> round(measures["voas_williamson"], 4), round(measures["mean_absolute_difference"], 4)
     (10.6667, 0.1333)
