@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from skeval.privacy.attacks.anonymeter import predicates as made
 from skeval.privacy.attacks.anonymeter import isolation as tried
+from skeval.privacy.attacks.anonymeter import predicates as made
 from skeval.privacy.attacks.anonymeter.compiled import BLOCK
 from skeval.privacy.attacks.anonymeter.isolation import (
     isolation_chances,
