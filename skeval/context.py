@@ -151,21 +151,24 @@ class Context:
         return self._tables is not None and role in self._tables
 
     def __getitem__(self, role: str) -> pd.DataFrame:
+        return self._rows(role).copy(deep=False)  # what one metric assigns, the next must not see
+
+    def _rows(self, role: str) -> pd.DataFrame:
         if self._tables is None:
             raise NotRememberedError(NOT_REMEMBERED)
         if role not in self._tables:
             raise KeyError(f"The context has no {role} rows; it has {', '.join(self._tables)}.")
         self._roles.add(role)
-        return self._tables[role].copy(deep=False)  # what one metric assigns, the next must not see
+        return self._tables[role]
 
     def given(self, role: str) -> pd.DataFrame:
         """Return the rows of a role as they were given: other types, cells that cannot be read."""
-        self[role]
+        self._rows(role)
         return self._given[role].copy(deep=False)
 
     def n_rows(self, role: str) -> int:
         """Return the number of rows of a role."""
-        return len(self[role])
+        return len(self._rows(role))
 
     @classmethod
     def of(
@@ -334,9 +337,13 @@ class Context:
         """Return what a metric that scales so is measured on: of tables in memory, this context."""
         return self
 
+    def related(self, metric: Any, result: T) -> T | None:
+        """Return a result beside what is kept in place of rows; None where there are rows."""
+        return None
+
     def room(self, shape: tuple[int, int]) -> np.ndarray:
-        """Return an array of numbers to be filled by a step."""
-        return np.empty(shape)
+        """Return an array of numbers to be filled by a step, a column at a time."""
+        return np.empty(shape, order="F")
 
     def _kept(self, value: Any) -> Any:
         """Return what is remembered of a step's value."""
@@ -391,12 +398,12 @@ def _frozen(value: T) -> T:
     return value
 
 
-def _key(argument: Any) -> Hashable:
+def argument_key(argument: Any) -> Hashable:
     """Return what stands for an argument; 1, 1.0 and True stay apart."""
     if isinstance(argument, str | int | float | None):
         return type(argument), argument
     if isinstance(argument, tuple | list):
-        return tuple(_key(part) for part in argument)
+        return tuple(argument_key(part) for part in argument)
     if isinstance(argument, Context) or hasattr(argument, "context_"):
         raise TypeError(
             "A shared step cannot take a context or a fitted metric besides its own context; "
@@ -458,7 +465,7 @@ def shared(
     def recalled(context: C, *args: P.args, **kwargs: P.kwargs) -> T:
         bound = signature.bind(context, *args, **kwargs)
         bound.apply_defaults()
-        key = (recalled, *(_key(value) for value in list(bound.arguments.values())[1:]))
+        key = (recalled, *(argument_key(value) for value in list(bound.arguments.values())[1:]))
         return context.recall(key, lambda view: step(cast("C", view), *args, **kwargs))
 
     return cast("Callable[Concatenate[C, P], T]", recalled)

@@ -315,6 +315,55 @@ class Result:
         """Draw this result; return the display, with `ax_` and `figure_`."""
         return self.display().plot(ax)
 
+    def to_markdown(self, *, title: str = "Evaluation", level: int = 2) -> str:
+        """Return a section of Markdown, as model cards have them.
+
+        Parameters
+        ----------
+        title : str, default="Evaluation"
+            Its heading.
+        level : int, default=2
+            Of the heading.
+
+        Returns
+        -------
+        str
+            As of a suite of this metric alone, see :meth:`SuiteResult.to_markdown`.
+
+        Examples
+        --------
+        >>> from skeval import Result
+        >>> print(Result(0.9, baseline=0.95, metric="KSComplement").to_markdown().splitlines()[4])
+        | KSComplement | 0.900 |  | 0.950 |  |  |  |
+        """
+        return self._alone().to_markdown(title=title, level=level)
+
+    def to_metrics(self, *, prefix: str = "") -> dict[str, float]:
+        """Return flat numbers for trackers of experiments, such as MLflow and Weights & Biases.
+
+        Parameters
+        ----------
+        prefix : str, default=""
+            Of all names, such as "synthetic/".
+
+        Returns
+        -------
+        dict of str to float
+            As of a suite of this metric alone, by the name of its class; see
+            :meth:`SuiteResult.to_metrics`.
+
+        Examples
+        --------
+        >>> from skeval import Result
+        >>> metrics = Result(0.9, baseline=0.95, metric="KSComplement").to_metrics()
+        >>> metrics["KSComplement"], metrics["KSComplement.baseline"]
+        (0.9, 0.95)
+        """
+        return self._alone().to_metrics(prefix=prefix)
+
+    def _alone(self) -> SuiteResult:
+        return SuiteResult({self.metric or "value": self})
+
     def _finding(self, alarm: bool | None = None, shifted: bool = False) -> str:
         from skeval.reporting.text import finding
 

@@ -312,8 +312,8 @@ class MetricSuite(_BaseComposition):
         path : str or Path
             The file; an existing one is replaced when it is complete.
         rows : bool, default=False
-            False keeps aggregates of single columns, each of at least ten rows, as readable JSON:
-            metrics that look at columns one by one can be evaluated with them, and
+            False keeps aggregates of columns and pairs of columns, each of at least ten rows, as
+            readable JSON: metrics with `needs_no_rows` can be evaluated with them, and
             :class:`~skeval.exceptions.MetricWarning` names those that are left out. True keeps
             everything, the real rows too, and the file says so.
 
@@ -329,13 +329,19 @@ class MetricSuite(_BaseComposition):
         Notes
         -----
         Of numbers and dates, a file without rows holds values that ten rows have, and a hundred
-        intervals at most between quantiles, whose ends are means of ten neighbours and rounded; of
-        categories the levels that ten rows have; of texts and keys nothing. Two files of tables
-        that differ in one row differ in counts: whoever has both, and knows the rest, may tell what
-        that row adds.
+        intervals at most between quantiles, whose ends are means of ten neighbours (the outermost
+        the median of ten values) and rounded; of categories the levels that ten rows have; of texts
+        and keys nothing. Of pairs of columns it holds what metrics of the suite ask: joint counts
+        of ten rows or more, in multiples of five where a table has rarer ones, and correlations to
+        three digits. Two files of tables that differ in one row differ in counts: whoever has both,
+        and knows the rest, may tell what that row adds.
 
-        Values that come from it are near those of the rows themselves, by about the share of rows
-        in an interval; holdout baselines and their intervals are kept as well.
+        Values are those of the rows where no cell is rare and ends are values that ten rows have.
+        Elsewhere the file says how far they are off, to a hundredth of the metric's range, for the
+        holdout as it is and with shuffled columns, and so do results. Rare cells are pooled in the
+        synthetic table too, so that a rare combination is not told from an invented one. Of pairs,
+        the baseline is that of all holdout rows, for releases of no fewer; intervals of the
+        difference to it and joint histograms are left out.
 
         Examples
         --------

@@ -52,6 +52,7 @@ class CellAdherence(Metric):
     """
 
     tags = OF_COLUMNS
+    needs_no_rows = True
     _kinds: ClassVar[tuple[Kind, ...]]
     nullable: bool | str
     columns: Columns

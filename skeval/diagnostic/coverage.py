@@ -86,6 +86,7 @@ class RangeCoverage(Metric):
     """
 
     tags = replace(OF_COLUMNS, scaling="sorted runs")
+    needs_no_rows = True
 
     def __init__(self, columns: Columns = None, digits: Count | None = 2) -> None:
         self.columns = columns
@@ -185,6 +186,7 @@ class CategoryCoverage(Metric):
     """
 
     tags = OF_COLUMNS
+    needs_no_rows = True
 
     def __init__(self, min_count: Count = 1, columns: Columns = None) -> None:
         self.min_count = min_count
@@ -402,6 +404,7 @@ class OutlierCoverage(Metric):
     """
 
     tags = replace(OF_COLUMNS, scaling="sorted runs")
+    needs_no_rows = True
 
     def __init__(self, k: NonNegative = 1.5, columns: Columns = None) -> None:
         self.k = k

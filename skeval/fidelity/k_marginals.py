@@ -149,6 +149,11 @@ class KMarginalSimilarity(Metric):
 
     _halved = True
 
+    @property
+    def needs_no_rows(self) -> bool:
+        """Whether joint counts of two columns will do: of all pairs, in all rows."""
+        return self.k <= 2 and self.n_subsets == "all" and self.group_by is None
+
     def __init__(
         self,
         k: Count = 2,

@@ -49,6 +49,7 @@ class PairMetric(Metric):
     )
     floor: bool
     columns: Columns
+    needs_no_rows = True
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         result = super()._in_relation(context, result)

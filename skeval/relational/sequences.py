@@ -232,7 +232,8 @@ class StatisticMSAS(ColumnSequenceMetric):
     over columns. Missing values are left out; a sequence without a value, or for "std" with fewer
     than two, has no statistic. Every sequence counts once, however long. What the statistic sums up
     may change along the sequence: ``details["lines"]`` has mean and quartiles by position and by
-    time, at points with ten sequences or more, and the display draws them.
+    time, at points with ten sequences or more and to the digits that the error of the mean leaves
+    certain, and the display draws them.
 
     References
     ----------

@@ -13,8 +13,8 @@ from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, Met
 from skeval.formatting import percent
 from skeval.parameters import Columns, OpenFraction
 from skeval.result import MetricTags, Result, mean_of_columns
-from skeval.stats.intervals import expected_overlap, interval_overlap
-from skeval.steps.samples import ROLES, Pairs, finite_pairs, infinite_columns, mean_of_defined
+from skeval.stats.intervals import expected_overlap, interval_overlap, to_its_error
+from skeval.steps.samples import Pairs, finite_pairs, infinite_columns, mean_of_defined
 
 
 class MeanCIOverlap(Metric):
@@ -53,7 +53,7 @@ class MeanCIOverlap(Metric):
     -----
     The overlap of the intervals :math:`(l, u)` of train and :math:`(l', u')` of the synthetic
     table, each the mean with normal quantiles of standard errors to both sides (both stand in
-    ``details["means"]``), is
+    ``details["means"]``, that of train to the digits that its error leaves certain), is
 
     .. math:: IO = \frac{1}{2} \left( \frac{o}{u - l} + \frac{o}{u' - l'} \right),
         \quad o = \min(u, u') - \max(l, l').
@@ -119,8 +119,8 @@ class MeanCIOverlap(Metric):
             n_total=len(context.schema.kinds),
             warnings=(*infinite_columns(context, pairs), *_without_interval(pairs)),
             means={
-                name: {role: stated_mean(x, z) for role, x in zip(ROLES, pair, strict=True)}
-                for name, pair in pairs.items()
+                name: {"train": to_its_error(stated_mean(x, z)), "synthetic": stated_mean(y, z)}
+                for name, (x, y) in pairs.items()
                 if name in known
             },
             share_apart=float(np.mean([scores[name] <= 0.0 for name in known])) if known else None,

@@ -199,7 +199,7 @@ class ResidualRiskMetric(Metric):
     def _compute(self, context: Context) -> Result:
         return self._risk(context, tested=False)
 
-    def _in_relation(self, context: Context, result: Result) -> Result:
+    def _evaluated(self, context: Context) -> Result:
         return self._finished(self._risk(context, tested=True))
 
     def _leak_advice(self, context: Context) -> str:
@@ -396,8 +396,10 @@ def synthetic_rows(context: Context) -> np.ndarray:
     good as random, and do not depend on the order of the table.
     """
     rows = encoded(context, "synthetic")
-    by_name = pd.DataFrame(rows[:, [j for _, j in sorted(places(context.schema).items())]])
-    return rows[np.argsort(pd.util.hash_pandas_object(by_name, index=False), kind="stable")]
+    by_name = rows[:, [j for _, j in sorted(places(context.schema).items())]]
+    hashes = pd.util.hash_pandas_object(pd.DataFrame(by_name, copy=False), index=False)
+    order = np.argsort(hashes.to_numpy())
+    return np.take(rows.T, order, axis=1).T  # columns stay contiguous
 
 
 def near_rows(context: Context, columns: ColumnChoice) -> np.ndarray:
@@ -428,9 +430,14 @@ def targets(
     context: Context, columns: ColumnChoice, n_attacks: int | None, seed: int
 ) -> np.ndarray:
     """Return the rows that are attacked, those of train first, in some columns."""
-    n, kept = n_targets(context, n_attacks), kept_features(context, "gower", columns)
-    drawn = [rows_of(context, role, "gower", None, n, seed) for role in ("train", "holdout")]
-    return np.concatenate(drawn)[:, kept]
+    rows = _drawn_targets(context, n_targets(context, n_attacks), seed)
+    return rows[:, kept_features(context, "gower", columns)]
+
+
+@shared
+def _drawn_targets(context: Context, n: int, seed: int) -> np.ndarray:
+    roles = ("train", "holdout")
+    return np.concatenate([rows_of(context, role, "gower", None, n, seed) for role in roles])
 
 
 @shared
