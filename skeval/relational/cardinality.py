@@ -16,7 +16,7 @@ from skeval.relational_context import RelationalContext
 from skeval.result import Result, mean_of_columns, undefined
 from skeval.stats.distributions import kolmogorov_of_sorted
 from skeval.steps.relations import n_children
-from skeval.tables.relational_schema import ForeignKey
+from skeval.tables.keys import ForeignKey
 from skeval.tags import RELATIONAL_TAGS
 
 _TAGS = replace(RELATIONAL_TAGS, display="CardinalityDisplay")

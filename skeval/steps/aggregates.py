@@ -36,7 +36,6 @@ Stats = Annotated[
     ),
 ]
 NUMBER_STATS = ("mean", "median", "std", "min", "max", "span")
-LEVEL_STATS = ("nunique", "mode", "mode_share")
 _DAY = 86_400e6  # in microseconds
 
 
