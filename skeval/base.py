@@ -20,7 +20,7 @@ from skeval.exceptions import InvalidParameterError, MissingInputError, SampledW
 from skeval.formatting import as_float
 from skeval.parameters import Legal, Scaling, check_parameters, legal_sets
 from skeval.relational_context import RelationalContext, read_context
-from skeval.result import MetricTags, Need, Result
+from skeval.result import Result
 from skeval.stats.intervals import halves_interval
 from skeval.stats.paired import Sampled, Varied
 from skeval.steps.halves import MOST_HALVED, halvings
@@ -28,6 +28,7 @@ from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured, holdout_in_place, synthetic_sample
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
+from skeval.tags import MetricTags, Need
 from skeval.verdict import ALARM_LEVEL
 
 Halved = Literal[False, True, "root"]
