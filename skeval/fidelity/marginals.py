@@ -14,7 +14,7 @@ from skeval.context import Context
 from skeval.exceptions import DegenerateInputWarning
 from skeval.formatting import number, percent
 from skeval.parameters import BinCount, Columns, Interval
-from skeval.result import MetricTags, Result, mean_of_columns
+from skeval.result import Result, mean_of_columns
 from skeval.stats.distributions import (
     deviation_interval,
     expected_total_variation,
@@ -41,14 +41,9 @@ from skeval.steps.samples import (
     width,
 )
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, inner_edges
+from skeval.tags import COLUMN_TAGS
 
-_TAGS = MetricTags(
-    "fidelity",
-    greater_is_better=True,
-    bounds=(0.0, 1.0),
-    display="ColumnScoresDisplay",
-    scaling="sorted runs",
-)
+_TAGS = replace(COLUMN_TAGS, scaling="sorted runs")
 
 
 class KSComplement(Metric):

@@ -109,6 +109,11 @@ class SimilarityMatrix(Metric):
 
     _halved = True
 
+    @property
+    def needs_no_rows(self) -> bool:
+        """Whether joint counts of two columns will do; triples take rows."""
+        return self.order == 2
+
     def __init__(
         self,
         n_bins: BinCount = 10,
@@ -183,6 +188,8 @@ class SimilarityMatrix(Metric):
             binning = Binning(self.n_bins, self.strategy, self.max_categories)
             v = cramers_v_matrix(context, "train", tuple(names), binning)
             drawn = _worst_and_strongest(worst_first, np.nan_to_num(v), self.n_pairs)
+        if context.is_saved:  # joint bars are of rows
+            drawn = []
         least = self.min_count
         histograms = {
             "marginals": {name: marginal(context, name, min_count=least) for name in names},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -10,8 +11,9 @@ from skeval.formatting import number
 from skeval.parameters import Columns, Interval
 from skeval.relational.sequences import BOTH, ColumnSequenceMetric, TableName
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result
+from skeval.result import Result
 from skeval.steps.sequences import by_sequence, sequence_values, sequences
+from skeval.tags import RELATIONAL_TAGS
 
 
 class AutocorrelationDifference(ColumnSequenceMetric):
@@ -72,13 +74,7 @@ class AutocorrelationDifference(ColumnSequenceMetric):
     2.0
     """
 
-    tags = MetricTags(
-        "fidelity",
-        needs=frozenset({"relational"}),
-        greater_is_better=False,
-        bounds=(0.0, 2.0),
-        display="ColumnScoresDisplay",
-    )
+    tags = replace(RELATIONAL_TAGS, greater_is_better=False, bounds=(0.0, 2.0))
 
     def __init__(
         self,

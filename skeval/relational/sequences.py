@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
@@ -13,7 +14,7 @@ from skeval.formatting import counted, number, percent
 from skeval.parameters import Columns, Count, Legal, is_text
 from skeval.relational.base import RelationalMetric
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, mean_of_columns, undefined
+from skeval.result import Result, mean_of_columns, undefined
 from skeval.stats.distributions import kolmogorov_distance, weighted_kolmogorov
 from skeval.stats.matches import digits_kept
 from skeval.steps.sequences import (
@@ -26,6 +27,7 @@ from skeval.steps.sequences import (
     sequences,
 )
 from skeval.tables.preprocessing import NUMERIC
+from skeval.tags import RELATIONAL_TAGS
 
 TableName = Annotated[
     str | None, Legal("None or the name of a table", lambda v: v is None or is_text(v), -1)
@@ -36,13 +38,6 @@ _MOST_LINES = 6  # columns whose lines are kept for figures
 _NO_SEQUENCES = (
     "The schema has no sequences. Give them: RelationalSchema(..., sequences={table: "
     "SequenceKey(key, index)})."
-)
-_TAGS = MetricTags(
-    "fidelity",
-    needs=frozenset({"relational"}),
-    greater_is_better=True,
-    bounds=(0.0, 1.0),
-    display="ColumnScoresDisplay",
 )
 
 
@@ -157,7 +152,7 @@ class SequenceLengthSimilarity(SequenceMetric):
     0.333333
     """
 
-    tags = _TAGS
+    tags = RELATIONAL_TAGS
     _parts = ("lengths",)
 
     def __init__(self, table: TableName = None) -> None:
@@ -250,13 +245,7 @@ class StatisticMSAS(ColumnSequenceMetric):
     0.5
     """
 
-    tags = MetricTags(
-        "fidelity",
-        needs=frozenset({"relational"}),
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        display="LinesDisplay",
-    )
+    tags = replace(RELATIONAL_TAGS, display="LinesDisplay")
     _parts = ("lines",)
 
     def __init__(
@@ -361,7 +350,7 @@ class InterRowMSAS(ColumnSequenceMetric):
     0.5
     """
 
-    tags = _TAGS
+    tags = RELATIONAL_TAGS
 
     def __init__(
         self,
@@ -469,7 +458,7 @@ class InterEventTimeSimilarity(SequenceMetric):
     0.5
     """
 
-    tags = _TAGS
+    tags = RELATIONAL_TAGS
 
     def __init__(self, weight: Weight = "row", table: TableName = None) -> None:
         self.weight = weight

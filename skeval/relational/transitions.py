@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -17,7 +18,7 @@ from skeval.relational.sequences import (
     order_details,
 )
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, mean_of_columns
+from skeval.result import Result, mean_of_columns
 from skeval.stats.distributions import kolmogorov_distance
 from skeval.steps.samples import cells, codes
 from skeval.steps.sequences import (
@@ -28,6 +29,7 @@ from skeval.steps.sequences import (
     sequences,
 )
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.tags import RELATIONAL_TAGS
 
 _MOST_DRAWN, _MOST_LEVELS = 4, 8  # columns and categories of the matrices that are kept
 
@@ -95,13 +97,7 @@ class CoherenceSimilarity(SequenceMetric):
     0.5
     """
 
-    tags = MetricTags(
-        "fidelity",
-        needs=frozenset({"relational"}),
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        display="ColumnScoresDisplay",
-    )
+    tags = RELATIONAL_TAGS
     _parts = ("parts",)
 
     def __init__(
@@ -209,13 +205,7 @@ class TransitionSimilarity(SequenceMetric):
     0.75
     """
 
-    tags = MetricTags(
-        "fidelity",
-        needs=frozenset({"relational"}),
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        display="TransitionsDisplay",
-    )
+    tags = replace(RELATIONAL_TAGS, display="TransitionsDisplay")
     _parts = ("transitions",)
 
     def __init__(

@@ -12,13 +12,13 @@ from skeval.context import Context, shared
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, JobCount, Seed, Space
-from skeval.privacy.distance_screens.dcr import CONTRAST_TAGS
 from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled
 from skeval.steps.contrasts import contrast_of, set_against
 from skeval.steps.neighbors import LONGEST, encoded, list_matrix, nearest, pool_index
 from skeval.steps.relabelled import TOO_FEW_ROWS, label_test, resampled_accuracies, rivals
+from skeval.tags import CONTRAST_TAGS
 
 _Z = float(norm.ppf(0.975))
 
