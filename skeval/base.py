@@ -243,7 +243,7 @@ class Metric(BaseEstimator):
 
     @property
     def needs_no_rows(self) -> bool:
-        """Whether what a file without rows holds will do, see :meth:`MetricSuite.save`."""
+        """Whether what a file without rows holds will do; see :meth:`skeval.MetricSuite.save`."""
         return False
 
     @property
