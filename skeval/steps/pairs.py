@@ -242,26 +242,53 @@ def matrices(
     return Compared(*compared)
 
 
+@shared
+def pair_similarities(
+    context: Context, names: tuple[str, ...], binning: Binning, nan: str = "own"
+) -> np.ndarray:
+    """Return the similarity of each pair of columns, in order, without its ceiling and bias."""
+    train, synthetic = (joint_tables(context, role, names, binning) for role in ROLES)
+    rows = []
+    for i in range(len(names) - 1):
+        p, q = (tables.block(i, nan) for tables in (train, synthetic))
+        rows.append(_similarities(p, q, train.starts(i), _sizes(p, q, train.starts(i))))
+    return np.concatenate(rows)
+
+
+def _sizes(p: np.ndarray, q: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the rows counted in each pair of tables side by side, and those of each column."""
+    widths = np.diff([*starts, p.shape[1]])
+    n, m = (np.add.reduceat(counts.sum(axis=0), starts) for counts in (p, q))
+    return n, m, *(np.repeat(np.maximum(size, 1), widths) for size in (n, m))
+
+
+def _similarities(
+    p: np.ndarray, q: np.ndarray, starts: np.ndarray, sizes: tuple[np.ndarray, ...]
+) -> np.ndarray:
+    """Return the similarity of tables side by side; nan where both are empty, 0 where one is."""
+    n, m, of_p, of_q = sizes
+    difference = np.abs(p * of_q - q * of_p).sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):  # empty tables
+        similarity: np.ndarray = 1.0 - np.add.reduceat(difference, starts) / (2 * n * m)
+    similarity[(n == 0) | (m == 0)] = 0.0
+    similarity[(n == 0) & (m == 0)] = np.nan
+    return similarity
+
+
 def _compare(p: np.ndarray, q: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Return similarity, ceiling and bias of tables side by side, three rows with one of each pair.
 
-    The sums of :mod:`skeval.stats.distributions`, without a loop over the pairs. Where both of a
-    pair are empty all are nan, where one is the similarity is 0 and the others nan.
+    The sums of :mod:`skeval.stats.distributions`, without a loop over the pairs. Where one of a
+    pair is empty, ceiling and bias are nan.
     """
-    widths = np.diff([*starts, p.shape[1]])
-    n, m = (np.add.reduceat(counts.sum(axis=0), starts) for counts in (p, q))
-    of_p, of_q = (np.repeat(np.maximum(size, 1), widths) for size in (n, m))
-    difference = np.abs(p * of_q - q * of_p).sum(axis=0)
+    sizes = n, m, of_p, of_q = _sizes(p, q, starts)
     shares, others = p / of_p, q / of_q
     errors = np.sqrt(shares * (1.0 - shares) / of_p + others * (1.0 - others) / of_q).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):  # empty tables
-        distance = np.add.reduceat(difference, starts) / (2 * n * m)
         expected = _deviations(p + q, n, m, starts) * (1.0 / n + 1.0 / m) / 2.0
     bias = np.add.reduceat(errors, starts) / 2.0
-    compared = np.array([1.0 - distance, 1.0 - expected, bias])
-    empty = (n == 0) | (m == 0)
-    compared[:, empty] = np.nan
-    compared[0, empty & (n != m)] = 0.0
+    compared = np.array([_similarities(p, q, starts, sizes), 1.0 - expected, bias])
+    compared[1:, (n == 0) | (m == 0)] = np.nan
     return compared
 
 
