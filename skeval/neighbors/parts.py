@@ -294,6 +294,17 @@ class PartsIndex:
         shares_of_queries[np.concatenate(chunks)] = np.concatenate(labelled) / np.concatenate(among)
         return masses, shares_of_queries
 
+    def around(self, queries: Any, limits: Floats, n_jobs: int | None) -> tuple[Ints, Ints]:
+        """Count the rows within each query's limit, and the queries that each row is so near to."""
+        engine = current_engine(n_jobs)
+        task = engine.submit(_same, encoded_rows(self.columns, queries))
+        given = [[(task, limits, n_jobs)] * self.n_cells]
+        counted = [of_cell for (of_cell,) in self._each(engine, count_around_cell, given)]
+        held = np.zeros(sum(rows.size for rows, _, _ in counted), dtype=np.int64)
+        for rows, _, of_rows in counted:
+            held[rows] = of_rows
+        return np.sum([inside for _, inside, _ in counted], axis=0), held
+
     def _each(
         self, engine: Engine, function: Callable[..., T], given: list[list[tuple[Any, ...]]]
     ) -> Iterator[list[T]]:
@@ -606,6 +617,17 @@ def share_ties(
         handed = (least[picks], cell.own(own[picks]), here, among[picks], labels[cell.rows])
         mass, labelled[picks] = cell.index.share(_taken(queries, picks), *handed)
     return cell.rows, mass, labelled
+
+
+def count_around_cell(
+    cell: Cell, queries: Encoded, limits: Floats, n_jobs: int | None
+) -> tuple[Ints, Ints, Ints]:
+    """Return the rows of a cell, and what `TreeIndex.around` counts in it."""
+    inside, held = np.zeros(queries.n_rows, dtype=np.int64), np.zeros(cell.rows.size, np.int64)
+    picks = cell.asked("all", queries, limits)
+    if cell.index is not None and picks.size:
+        inside[picks], held = cell.index.around(_taken(queries, picks), limits[picks], n_jobs)
+    return cell.rows, inside, held
 
 
 def _same(rows: T) -> T:
