@@ -19,7 +19,14 @@ from skeval.stats.manifolds import (
     is_within,
     soft_cover,
 )
-from skeval.steps.manifolds import ball_counts, distance_blocks, drawn, n_drawn, radii
+from skeval.steps.manifolds import (
+    ball_counts,
+    distance_blocks,
+    drawn,
+    n_drawn,
+    radii,
+    rows_in_balls,
+)
 from skeval.steps.neighbors import nearest, rows_of
 from skeval.steps.samples import ROLES, ColumnChoice, column_key, nothing_to_measure
 from skeval.tags import MetricTags
@@ -158,7 +165,8 @@ class ImprovedPrecisionRecall(TwoSided):
 
     def _measure(self, context: Context) -> dict[str, Any]:
         return {
-            "precision": float(self._counts(context, "synthetic", "train", 1).mean()),
+            # of the counts that densities are of
+            "precision": float((self._counts(context, "synthetic", "train") > 0).mean()),
             "recall": float(self._counts(context, "train", "synthetic", 1).mean()),
         }
 
@@ -371,6 +379,10 @@ def near_synthetic(
     seed: int,
 ) -> np.ndarray:
     """Return how many of the k nearest synthetic rows lie in the ball of each train row."""
+    sample = space, columns, max_rows, seed
+    both = rows_in_balls(context, "train", "synthetic", k, False, strict, *sample)
+    if both is not None:
+        return np.minimum(both[0], k)
     distances, _ = nearest(
         context,
         "train",

@@ -105,6 +105,27 @@ class BruteIndex:
         )  # fmt: skip
         return np.concatenate(parts)
 
+    def around(self, queries: Encoded, limits: Floats, n_jobs: int | None) -> tuple[Ints, Ints]:
+        """Count the rows within each query's limit, and the queries that each row is so near to."""
+        parts = run_chunks(
+            _around_chunk, np.arange(queries.n_rows), self, queries, limits,
+            n_jobs=n_jobs, tile=N_QUERIES,
+        )  # fmt: skip
+        return np.concatenate([part[0] for part in parts]), np.sum([part[1] for part in parts], 0)
+
+
+def _around_chunk(
+    index: BruteIndex, queries: Encoded, limits: Floats, chunk: Ints
+) -> tuple[Ints, Ints]:
+    inside, held = [], np.zeros(index.rows.n_rows, dtype=np.int64)
+    for picks in _tiles(chunk):
+        inside.append(np.zeros(picks.size, dtype=np.int64))
+        for start, sums in _sweep(index, queries, picks):
+            near = sums <= limits[picks, None]
+            inside[-1] += near.sum(axis=1)
+            held[start : start + N_ROWS] += near.sum(axis=0)
+    return np.concatenate(inside), held
+
 
 def _ties_chunk(
     index: BruteIndex,

@@ -475,3 +475,45 @@ def count_balls(
                         query_codes[q], step, sums, counts,
                     )  # fmt: skip
     return inside
+
+
+@jit
+def count_pairs(
+    forest: Forest, queries: Floats, query_codes: Bytes, limits: Floats, step: int, picks: Ints
+) -> tuple[Ints, Ints]:
+    """Count the rows within each picked query's own limit, and the queries that each row is near.
+
+    The second counts are by original index.
+    """
+    inside, held = np.zeros(picks.size, np.int64), np.zeros(forest.rows.size, np.int64)
+    worst = np.full(TILE, MISSING)
+    scratch = _scratch(forest)
+    numbers, codes, weights, offsets = forest.numbers, forest.codes, forest.weights, forest.offsets
+    bounds, sums, counts = scratch.bounds, scratch.sums, scratch.counts
+    slack = np.empty(offsets.size - 1)
+    for begin in range(0, picks.size, TILE):
+        tile = picks[begin : begin + TILE]
+        for g in range(tile.size):
+            q = tile[g]
+            worst[g] = limits[q]
+            bound_leaves(forest, queries[q], query_codes[q], scratch.leaf_counts, bounds[g])
+        _best_slack(bounds, worst[: tile.size], slack)
+        for leaf in range(offsets.size - 1):
+            if slack[leaf] > 0.0:
+                continue
+            start, stop = offsets[leaf], offsets[leaf + 1]
+            for g in range(tile.size):
+                limit = worst[g]
+                if bounds[g, leaf] > limit:
+                    continue
+                q = tile[g]
+                least = sum_leaf(
+                    numbers, codes, weights, queries[q], query_codes[q], start, stop, limit, step,
+                    sums, counts,
+                )  # fmt: skip
+                if least <= limit:
+                    for r in range(stop - start):
+                        if sums[r] <= limit:
+                            inside[begin + g] += 1
+                            held[forest.rows[start + r]] += 1
+    return inside, held

@@ -31,6 +31,9 @@ class Search(Protocol):
     def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
         """Count for each query the balls around reference rows that hold it."""
 
+    def around(self, queries: Encoded, limits: Floats, n_jobs: int | None) -> tuple[Ints, Ints]:
+        """Count the rows within each query's limit, and the queries that each row is so near to."""
+
     def divided(
         self, queries: Encoded, own: Ints, labels: Bytes, n_jobs: int | None
     ) -> tuple[Floats, Floats]:
@@ -308,6 +311,31 @@ class MixedNearestNeighbors(BaseEstimator):
         return self._index.within(
             queries, radii, NO_LIMIT if limit is None else int(limit), self.n_jobs
         )
+
+    def count_around(self, Y: ArrayLike, radius: ArrayLike) -> tuple[Ints, Ints]:
+        """Count the reference rows in the ball around each query row, and the balls around each.
+
+        Parameters
+        ----------
+        Y : array-like of shape (n_queries, n_columns)
+            Query rows, NaN where missing; may be empty.
+        radius : float or array-like of shape (n_queries,)
+            Radius of the ball around every, or around each, query row; as in :meth:`count_within`.
+
+        Returns
+        -------
+        inside : ndarray of shape (n_queries,), int64
+            For each query the number of reference rows at most its radius away.
+        held : ndarray of shape (n_reference,), int64
+            For each reference row the number of queries it is so near to: what
+            :meth:`count_within` counts where the tables change places.
+        """
+        check_is_fitted(self)
+        queries = self._encode(Y)
+        radii = self._radii_as_sums(radius, queries.n_rows, "queries")
+        if not queries.n_rows:
+            return np.zeros(0, dtype=np.int64), np.zeros(self.n_samples_fit_, dtype=np.int64)
+        return self._index.around(queries, radii, self.n_jobs)
 
     def _encode(self, Y: ArrayLike) -> Encoded:
         rows = validate_data(

@@ -290,6 +290,17 @@ def share_ties(
     return cell.rows, mass, labelled
 
 
+def count_around_cell(
+    cell: IndexedCell, queries: Encoded, limits: Floats, n_jobs: int | None
+) -> tuple[Ints, Ints, Ints]:
+    """Return the rows of a cell, and what `TreeIndex.around` counts in it."""
+    inside, held = np.zeros(queries.n_rows, dtype=np.int64), np.zeros(cell.rows.size, np.int64)
+    picks = cell.asked("all", queries, limits)
+    if cell.index is not None and picks.size:
+        inside[picks], held = cell.index.around(taken(queries, picks), limits[picks], n_jobs)
+    return cell.rows, inside, held
+
+
 def hold(rows: T) -> T:
     """Hold what several tasks ask for."""
     return rows

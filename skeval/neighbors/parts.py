@@ -42,6 +42,7 @@ from skeval.neighbors.part_tasks import (
     as_parts,
     blocks_of,
     build_part_index,
+    count_around_cell,
     count_more,
     encoded_rows,
     find_ties,
@@ -274,6 +275,17 @@ class PartsIndex:
         shares_of_queries = np.empty(encoded.n_rows)
         shares_of_queries[np.concatenate(chunks)] = np.concatenate(labelled) / np.concatenate(among)
         return masses, shares_of_queries
+
+    def around(self, queries: Any, limits: Floats, n_jobs: int | None) -> tuple[Ints, Ints]:
+        """Count the rows within each query's limit, and the queries that each row is so near to."""
+        engine = current_engine(n_jobs)
+        task = engine.submit(hold, encoded_rows(self.columns, queries))
+        given = [[(task, limits, n_jobs)] * self.n_cells]
+        counted = [of_cell for (of_cell,) in self._each(engine, count_around_cell, given)]
+        held = np.zeros(sum(rows.size for rows, _, _ in counted), dtype=np.int64)
+        for rows, _, of_rows in counted:
+            held[rows] = of_rows
+        return np.sum([inside for _, inside, _ in counted], axis=0), held
 
     def _each(
         self, engine: Engine, function: Callable[..., T], given: list[list[tuple[Any, ...]]]

@@ -17,6 +17,7 @@ from skeval.neighbors.kernels import (
     Forest,
     Ints,
     count_balls,
+    count_pairs,
     divide_queries,
     jit,
     nearest_rows,
@@ -93,6 +94,17 @@ class TreeIndex:
         )  # fmt: skip
         counts[order] = np.minimum(np.concatenate(parts), limit)
         return counts
+
+    def around(self, queries: Encoded, limits: Floats, n_jobs: int | None) -> tuple[Ints, Ints]:
+        """Count the rows within each query's limit, and the queries that each row is so near to."""
+        numbers, codes, order = self._sorted(queries)
+        parts = run_chunks(
+            count_pairs, order, self.forest, numbers, codes, limits, BOUNDED_STEP,
+            n_jobs=n_jobs, tile=TILE,
+        )  # fmt: skip
+        inside = np.empty(order.size, dtype=np.int64)
+        inside[order] = np.concatenate([part[0] for part in parts])
+        return inside, np.sum([part[1] for part in parts], axis=0)
 
     def divided(
         self, queries: Encoded, own: Ints, labels: Bytes, n_jobs: int | None

@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 from skeval.context import Context, shared
 from skeval.stats.manifolds import count_balls, mixed_distances, row_blocks
 from skeval.steps.neighbors import (
+    Index,
     encoded,
     gower_engine,
     is_gower,
@@ -92,18 +93,64 @@ def ball_counts(
     A ball reaches to the k-th nearest other reference row; where `clipped`, no farther than the
     median ball. The counts stop at `limit`.
     """
-    radius = radii(context, reference, k, space, columns, max_rows, seed)
-    if clipped:
-        radius = np.minimum(radius, np.median(radius))
-    size = drawn(context, reference, max_rows)
-    index = reference_index(context, reference, space, columns, size, seed if size else 0)
+    settings = space, columns, max_rows, seed
+    if limit is None:
+        both = rows_in_balls(context, reference, query, k, clipped, strict, *settings)
+        if both is not None:
+            return both[1]
+    radius = _radius_of_balls(context, reference, k, clipped, strict, *settings)
+    index = _index(context, reference, *settings)
     queries = rows_of(context, query, space, columns, drawn(context, query, max_rows), seed)
     if not is_gower(space):
         return count_balls(queries, index.rows, radius, limit, strict)
-    if strict:  # the next smaller distance that there can be; below 0 a ball holds nothing
-        radius = radius - _GRID / queries.shape[1]
     counts: np.ndarray = index.search.count_within(queries, radius, limit=limit)
     return counts
+
+
+@shared
+def rows_in_balls(
+    context: Context,
+    centre: str,
+    other: str,
+    k: int,
+    clipped: bool,
+    strict: bool,
+    space: Any,
+    columns: ColumnChoice,
+    max_rows: int | None,
+    seed: int,
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Count the other rows in the ball around each row of a role, and the balls that hold each.
+
+    One search counts both; None in spaces other than "gower".
+    """
+    if not is_gower(space):
+        return None
+    settings = space, columns, max_rows, seed
+    search = _index(context, other, *settings).search
+    radius = _radius_of_balls(context, centre, k, clipped, strict, *settings)
+    centres = rows_of(context, centre, space, columns, drawn(context, centre, max_rows), seed)
+    both: tuple[np.ndarray, np.ndarray] = search.count_around(centres, radius)
+    return both
+
+
+def _index(
+    context: Context, role: str, space: Any, columns: ColumnChoice, max_rows: int | None, seed: int
+) -> Index:
+    size = drawn(context, role, max_rows)
+    return reference_index(context, role, space, columns, size, seed if size else 0)
+
+
+def _radius_of_balls(
+    context: Context, role: str, k: int, clipped: bool, strict: bool, space: Any, *sample: Any
+) -> np.ndarray:
+    radius = radii(context, role, k, space, *sample)
+    if clipped:
+        radius = np.minimum(radius, np.median(radius))
+    if strict and is_gower(space):
+        # the next smaller distance that there can be; below 0 a ball holds nothing
+        radius = radius - _GRID / _index(context, role, space, *sample).rows.shape[1]
+    return radius
 
 
 def distance_blocks(

@@ -249,6 +249,12 @@ def test_count_within_is_brute_force(problem, seed, leaf_size):
         np.testing.assert_array_equal(
             engine.count_within(Y, radii, limit=1), np.minimum(expected, 1)
         )
+        if len(Y):  # the same balls, asked for from their centres
+            inside, held = engine.fit(Y).count_around(X, radii)
+            np.testing.assert_array_equal(held, expected)
+            each = [engine.count_around(X[[i]], radii[i])[0][0] for i in range(len(X))]
+            np.testing.assert_array_equal(inside, each)
+            assert inside.sum() == expected.sum()
 
 
 @FEW
@@ -439,6 +445,7 @@ def test_no_queries_give_empty_answers(backend):
     distances, indices = near.kneighbors(np.empty((0, 2)), 2)
     assert distances.shape == indices.shape == (0, 2)
     assert near.count_within(np.empty((0, 2)), 1.0).shape == (0,)
+    assert not near.count_around(np.empty((0, 2)), 1.0)[1].any()
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

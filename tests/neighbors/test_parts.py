@@ -82,6 +82,10 @@ def test_a_radius_and_counts_and_masses_too(problem, n_parts, max_memory, radius
             np.testing.assert_array_equal(
                 near.count_within(Y, radii, limit=limit), one.count_within(Y, radii, limit=limit)
             )
+        for parts, whole in zip(
+            near.count_around(Y, given_radius), one.count_around(Y, given_radius), strict=True
+        ):
+            np.testing.assert_array_equal(parts, whole)
         np.testing.assert_array_equal(
             near.nearest_mass(Y, exclude=own), one.nearest_mass(Y, exclude=own)
         )
