@@ -28,6 +28,7 @@ PEERS = {
     "SDV1": [".", "sdv<2"],
     "SMARTNOISE": [".", "smartnoise-synth"],
     "SYNTHEVAL": ["syntheval==1.7.3"],
+    "WANDB": ["wandb"],
 }
 
 

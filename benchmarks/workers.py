@@ -31,12 +31,8 @@ from skeval.engines import DaskEngine
 from skeval.generators import GaussianCopula
 from skeval.model_selection import cross_validate_generator
 from skeval.neighbors.mixed import MixedNearestNeighbors
-from skeval.neighbors.parts import (
-    MOST_SENT,
-    Part,
-    PartitionedNearestNeighbors,
-    encoded_rows,
-)
+from skeval.neighbors.part_tasks import MOST_SENT, Part, encoded_rows
+from skeval.neighbors.parts import PartitionedNearestNeighbors
 from skeval.privacy import DCROverfittingProtection
 
 K = 2

@@ -20,7 +20,7 @@ from skeval.exceptions import InvalidParameterError, MissingInputError, SampledW
 from skeval.formatting import as_float
 from skeval.parameters import Legal, Scaling, check_parameters, legal_sets
 from skeval.relational_context import RelationalContext, read_context
-from skeval.result import MetricTags, Need, Result
+from skeval.result import Result
 from skeval.stats.intervals import halves_interval
 from skeval.stats.paired import Sampled, Varied
 from skeval.steps.halves import MOST_HALVED, halvings
@@ -28,6 +28,7 @@ from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured, holdout_in_place, synthetic_sample
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
+from skeval.tags import MetricTags, Need
 from skeval.verdict import ALARM_LEVEL
 
 Halved = Literal[False, True, "root"]
@@ -88,8 +89,9 @@ class Metric(BaseEstimator):
     are taken to be drawn independently. With ``_halved = "root"`` it is the noise of the root, for
     sums of squares, which shrink as the square of the noise.
 
-    Metrics with ``needs_no_rows = True`` look at columns one by one, and at no row: they can be
-    evaluated by a suite that was saved without rows, :meth:`MetricSuite.save`.
+    Metrics with ``needs_no_rows = True`` look at the real columns one by one, or at two of them by
+    the steps of :mod:`skeval.steps.pairs` alone: they can be evaluated by a suite that was saved
+    without rows, :meth:`MetricSuite.save`.
 
     Examples
     --------
@@ -115,9 +117,6 @@ class Metric(BaseEstimator):
     }
 
     _parts: ClassVar[tuple[str, ...]] = ()  # of the details, shown for the holdout too
-
-    # whether it looks at columns one by one, so that their distributions in a file will do
-    needs_no_rows: ClassVar[bool] = False
 
     # whether it is fast enough to be measured on halves as well
     _halved: ClassVar[Halved] = False
@@ -222,12 +221,17 @@ class Metric(BaseEstimator):
             warnings.warn(warning, stacklevel=2)
         return float(value)
 
+    def value_in(self, context: Context) -> Result:
+        """Measure the synthetic rows of a context as :meth:`score` does, without a baseline."""
+        with sharing(getattr(self, "n_jobs", None)):
+            return self._result(context.seen_by(self._scaling))
+
     def evaluate_context(self, context: Context, *, advise: bool = True) -> Result:
         """Measure the synthetic rows of a context, as a suite does to share its steps."""
         start = time.perf_counter()
         with sharing(getattr(self, "n_jobs", None)):
             context = context.seen_by(self._scaling)
-            result = self._in_relation(context, self._result(context))
+            result = self._evaluated(context)
             if advise and as_float(result.p_value) <= ALARM_LEVEL and not result.advice:
                 result = replace(result, advice=self._leak_advice(context))
         if not np.isnan(result.value):  # else the warnings say why
@@ -236,6 +240,11 @@ class Metric(BaseEstimator):
             details = {**result.details, "sampled": _sizes(context)}
             result = replace(result, details=details, warnings=(*result.warnings, *notices))
         return replace(result, seconds=time.perf_counter() - start)
+
+    @property
+    def needs_no_rows(self) -> bool:
+        """Whether what a file without rows holds will do; see :meth:`skeval.MetricSuite.save`."""
+        return False
 
     @property
     def _scaling(self) -> Scaling:
@@ -310,8 +319,15 @@ class Metric(BaseEstimator):
         # a metric whose parameters decide its direction says so in its result
         return replace(result, metric=type(self).__name__, tags=result.tags or self.tags)
 
+    def _evaluated(self, context: Context) -> Result:
+        """Return the value in relation to what fresh real rows get."""
+        return self._in_relation(context, self._result(context))
+
     def _in_relation(self, context: Context, result: Result) -> Result:
         """Compare a result with what fresh real rows get; `score` does without."""
+        kept = context.related(self, result)
+        if kept is not None:
+            return kept
         if result.baseline is None and "holdout" in context and "holdout" not in self.tags.needs:
             return self._with_baseline(context, result)
         return result

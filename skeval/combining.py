@@ -1,4 +1,4 @@
-"""Estimates from several synthetic tables of one generator, combined into one with its interval."""
+"""Several synthetic tables of one generator: their scores, and estimates combined into one."""
 
 from __future__ import annotations
 
@@ -16,9 +16,92 @@ from skeval.formatting import as_float
 from skeval.parameters import OpenFraction, check_parameters, legal_sets
 from skeval.result import Result
 from skeval.stats.intervals import interval_overlap
+from skeval.suite import MetricSuite
 
 _ESTIMATES = ("coefficients", "means")  # where metrics state estimates of both tables
 Rule = Literal["partial", "full", "plug_in"]
+
+
+def evaluate_draws(
+    evaluator: Metric | MetricSuite, draws: Iterable[Any], *, confidence: float = 0.95
+) -> pd.DataFrame:
+    """Evaluate several synthetic tables that one fitted generator drew.
+
+    The interval of one result is about one table, and mostly about the rows that were tested; how
+    much another draw would differ shows in further draws. Work on the real rows is done once.
+
+    Parameters
+    ----------
+    evaluator : Metric or MetricSuite
+        Fitted.
+    draws : iterable of tables
+        At least two; generators that make one table after another will do, no two of them are held
+        at a time.
+    confidence : float, default=0.95
+        In (0, 1).
+
+    Returns
+    -------
+    DataFrame
+        By metric: `mean`, `sd` between draws, `low` and `high` (the interval of Student's t for the
+        mean over all draws of this generator), `baseline` (mean), and `n_draws`, the number of
+        draws with a value. Draws without one are left out.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there are fewer than two draws.
+
+    See Also
+    --------
+    combine_draws : What the tables estimate together.
+
+    Notes
+    -----
+    The generator was fitted once: how much another fit would change is not in the interval.
+
+    Examples
+    --------
+    >>> from skeval import evaluate_draws
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import KSComplement
+    >>> metric = KSComplement().fit(make_mixed(300, random_state=0))
+    >>> draws = (make_mixed(300, random_state=seed) for seed in range(1, 6))
+    >>> scores = evaluate_draws(metric, draws)
+    >>> scores.index.to_list(), scores["n_draws"].to_list(), bool(scores["sd"].iloc[0] < 0.03)
+    (['KSComplement'], [5], True)
+    """
+    frames: list[pd.DataFrame] = []
+    bounds: dict[str, tuple[float, float]] = {}
+    for table in draws:
+        result = evaluator.evaluate(table)
+        every = {result.metric: result} if isinstance(result, Result) else result
+        bounds |= {name: one.tags.bounds for name, one in every.items() if one.tags is not None}
+        frames.append(result.frame().set_index("metric")[["value", "baseline"]])
+    if len(frames) < 2:
+        raise InvalidParameterError(
+            "evaluate_draws: at least two draws are needed to tell how they vary, "
+            f"got {len(frames)}."
+        )
+    values, baselines = (
+        pd.concat([frame[name] for frame in frames], axis=1).astype(float)
+        for name in ("value", "baseline")
+    )
+    n_draws, sd = values.notna().sum(axis=1), values.std(axis=1)
+    # of one draw there is no spread, and no interval
+    reach = t.ppf(0.5 + confidence / 2, (n_draws - 1).where(n_draws > 1)) * sd / np.sqrt(n_draws)
+    mean = values.mean(axis=1)
+    least, most = np.array([bounds.get(name, (-np.inf, np.inf)) for name in mean.index]).T
+    return pd.DataFrame(
+        {
+            "mean": mean,
+            "sd": sd,
+            "low": np.maximum(mean - reach, least),
+            "high": np.minimum(mean + reach, most),
+            "baseline": baselines.mean(axis=1),
+            "n_draws": n_draws,
+        }
+    )
 
 
 class Combined(NamedTuple):

@@ -89,8 +89,6 @@ class Context:
 
     Attributes
     ----------
-    real : Context
-        The context of the real tables alone.
     remember_rows : bool
         As given; it may be set later.
     taken : tuple of (Context, str, ndarray) or None
@@ -119,7 +117,7 @@ class Context:
         self.notices = notices
         self.remember_rows = remember_rows
         self.precision = dict(precision or {})
-        self.real = parent or self  # a view of a context, as steps get one, refers to the whole one
+        self._viewed: Context | None = None  # what it is a view of, as steps get one
         self.taken: tuple[Context, str, np.ndarray] | None = None
         self.drawn_of: dict[str, int] = {}
         self._tables = tables  # None where a pickle left them out
@@ -127,9 +125,15 @@ class Context:
         self._parent = parent
         self._memo: dict[Hashable, Future[tuple[Any, frozenset[str]]]] = {}
         self._lock: AbstractContextManager[Any] = parent._lock if parent else RLock()
-        self._coarser: dict[Hashable, Context] = {}
+        self._coarser: dict[Hashable, Context | None] = {}
         self._roles: set[str] = set()  # that were read
         self._running: frozenset[Hashable] = frozenset()
+
+    @property
+    def real(self) -> Context:
+        """The context of the real tables alone."""
+        # not kept: a context that refers to itself holds its rows until the garbage is collected
+        return self._parent or self._viewed or self
 
     @property
     def train(self) -> pd.DataFrame:
@@ -151,21 +155,24 @@ class Context:
         return self._tables is not None and role in self._tables
 
     def __getitem__(self, role: str) -> pd.DataFrame:
+        return self._rows(role).copy(deep=False)  # what one metric assigns, the next must not see
+
+    def _rows(self, role: str) -> pd.DataFrame:
         if self._tables is None:
             raise NotRememberedError(NOT_REMEMBERED)
         if role not in self._tables:
             raise KeyError(f"The context has no {role} rows; it has {', '.join(self._tables)}.")
         self._roles.add(role)
-        return self._tables[role].copy(deep=False)  # what one metric assigns, the next must not see
+        return self._tables[role]
 
     def given(self, role: str) -> pd.DataFrame:
         """Return the rows of a role as they were given: other types, cells that cannot be read."""
-        self[role]
+        self._rows(role)
         return self._given[role].copy(deep=False)
 
     def n_rows(self, role: str) -> int:
         """Return the number of rows of a role."""
-        return len(self[role])
+        return len(self._rows(role))
 
     @classmethod
     def of(
@@ -285,8 +292,8 @@ class Context:
                 }
                 same = all(tables[role] is rows for role, rows in self._tables.items())
                 state = {**self._state(), "tables": tables, "precision": dict(precision)}
-                self._coarser[key] = self if same else _restored(type(self), state)
-            return self._coarser[key]
+                self._coarser[key] = None if same else _restored(type(self), state)
+            return self._coarser[key] or self
 
     def recall(self, key: Hashable, compute: Callable[[Context], T]) -> T:
         """Return what is known under `key`; if nothing is, compute it of a view of this context.
@@ -306,7 +313,8 @@ class Context:
                     known = future = self._memo[key] = Future()
             if future is not None:
                 view = object.__new__(type(self))
-                vars(view).update(vars(self), _roles=set(), _running=self._running | {key})
+                whole, running = self._viewed or self, self._running | {key}
+                vars(view).update(vars(self), _roles=set(), _running=running, _viewed=whole)
                 future.set_result((self._kept(compute(view)), frozenset(view._roles)))
                 if self._parent is not None and "synthetic" not in view._roles:
                     with self._lock:
@@ -334,9 +342,13 @@ class Context:
         """Return what a metric that scales so is measured on: of tables in memory, this context."""
         return self
 
+    def related(self, metric: Any, result: T) -> T | None:
+        """Return a result beside what is kept in place of rows; None where there are rows."""
+        return None
+
     def room(self, shape: tuple[int, int]) -> np.ndarray:
-        """Return an array of numbers to be filled by a step."""
-        return np.empty(shape)
+        """Return an array of numbers to be filled by a step, a column at a time."""
+        return np.empty(shape, order="F")
 
     def _kept(self, value: Any) -> Any:
         """Return what is remembered of a step's value."""
@@ -391,12 +403,12 @@ def _frozen(value: T) -> T:
     return value
 
 
-def _key(argument: Any) -> Hashable:
+def argument_key(argument: Any) -> Hashable:
     """Return what stands for an argument; 1, 1.0 and True stay apart."""
     if isinstance(argument, str | int | float | None):
         return type(argument), argument
     if isinstance(argument, tuple | list):
-        return tuple(_key(part) for part in argument)
+        return tuple(argument_key(part) for part in argument)
     if isinstance(argument, Context) or hasattr(argument, "context_"):
         raise TypeError(
             "A shared step cannot take a context or a fitted metric besides its own context; "
@@ -458,7 +470,7 @@ def shared(
     def recalled(context: C, *args: P.args, **kwargs: P.kwargs) -> T:
         bound = signature.bind(context, *args, **kwargs)
         bound.apply_defaults()
-        key = (recalled, *(_key(value) for value in list(bound.arguments.values())[1:]))
+        key = (recalled, *(argument_key(value) for value in list(bound.arguments.values())[1:]))
         return context.recall(key, lambda view: step(cast("C", view), *args, **kwargs))
 
     return cast("Callable[Concatenate[C, P], T]", recalled)

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, ndtr, ndtri
 
 from skeval.exceptions import InvalidParameterError
+from skeval.tables.keys import ForeignKey, SequenceKey
 from skeval.tables.relational_data import RelationalData
-from skeval.tables.relational_schema import ForeignKey, RelationalSchema, SequenceKey
+from skeval.tables.relational_schema import RelationalSchema
 
 __all__ = ["load_flights", "make_census", "make_mixed", "make_relational"]
 

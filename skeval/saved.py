@@ -2,38 +2,49 @@
 
 Of each column a file without rows holds its levels, its frequent values and intervals between
 quantiles, each of at least ten rows. A table drawn from these, column by column, takes the place of
-the real one for the metrics that look at columns one by one.
+the real one for the metrics that look at columns one by one; what relates two columns is kept as
+the shared steps gave it, see :mod:`skeval.saved_steps`.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import pickle
 import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 
 from skeval.context import Context
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.files import replacing
 from skeval.provenance import constructor, rebuilt
 from skeval.relational_context import RelationalContext
+from skeval.saved_steps import MIN_COUNT, KeptSteps, of_role, read_step, written
+from skeval.steps.pairs import correlations
 from skeval.tables.schema import TableSchema
 
 if TYPE_CHECKING:
     from skeval.suite import MetricSuite
 
-MIN_COUNT = 10  # rows behind each number of a file without rows
+T = TypeVar("T")
 OTHER = "(rare levels)"
 VERSION = 1
 _PARTS = 100  # of a column of numbers, at most
 _EACH = MIN_COUNT // 2  # rows on each side of an edge, of which it is the mean
+_LOOKED_AT = 200  # rows that show which steps a metric asks for
 _NEEDS_ROWS = "it needs rows of the real tables, and the file that the suite came from holds none."
+_TOO_MUCH = (
+    "the file that the suite came from does not hold its counts of two columns: there are too many "
+    "cells, or the tables were larger than memory."
+)
 _README = (
     "This file holds rows of real data: whoever has it has them. It is a Python pickle, which can "
     "run any code when it is loaded: load only files that you wrote.\n"
@@ -45,11 +56,52 @@ _MICROSECOND = np.dtype("datetime64[us]")
 class SavedContext(Context):
     """A context of tables that were drawn from saved statistics, column by column.
 
-    No row of it is anybody's, and nothing in it relates two columns. Levels of the synthetic table
-    that the file does not name count as rare.
+    No row of it is anybody's, and nothing in its rows relates two columns: steps that do are those
+    that the file holds. Levels of the synthetic table that the file does not name count as rare.
+
+    Parameters
+    ----------
+    kept : KeptSteps, optional
+        The steps of two columns that the file holds.
+    baselines : mapping of str to (float or None), optional
+        By the call that makes a metric of such steps, the value of the holdout rows.
+    **parts
+        As of :class:`~skeval.Context`.
     """
 
     is_saved = True
+
+    def __init__(
+        self,
+        schema: TableSchema,
+        tables: dict[str, pd.DataFrame] | None,
+        *,
+        kept: KeptSteps | None = None,
+        baselines: Mapping[str, float | None] | None = None,
+        **parts: Any,
+    ) -> None:
+        super().__init__(schema, tables, **parts)
+        self.kept = kept or KeptSteps()
+        self.baselines = dict(baselines or {})
+
+    def recall(self, key: Hashable, compute: Callable[[Context], T]) -> T:
+        """Return what is known under `key`; of two columns only what the file holds."""
+        kept = cast("SavedContext", self.real).kept
+        return super().recall(key, kept.instead(key, compute))
+
+    def related(self, metric: Any, result: Any) -> Any:
+        """Return a result of two columns beside the kept baseline; None for single columns."""
+        real = cast("SavedContext", self.real)
+        name = constructor(metric)
+        if real.kept.is_open:
+            return result
+        if name not in real.baselines:
+            return None
+        enough = "holdout" in self and self.n_rows("synthetic") >= self.n_rows("holdout")
+        return replace(result, baseline=real.baselines[name]) if enough else result
+
+    def _state(self) -> dict[str, Any]:
+        return {**super()._state(), "kept": self.kept, "baselines": self.baselines}
 
     def with_synthetic(self, synthetic: Any, *, lenient: bool = False) -> Context:
         """Return a context with these rows as `synthetic`; see :class:`~skeval.Context`."""
@@ -86,7 +138,7 @@ def column_statistics(values: pd.Series, *, min_count: int = MIN_COUNT) -> dict[
     Notes
     -----
     An edge between two intervals is the mean of ten neighbouring values, the outermost is the
-    median of the outermost interval, and all are rounded to a hundredth of the range between the
+    median of the ten outermost values, and all are rounded to a hundredth of the range between the
     first and the last tenth: no value of one row stands in the file, and none moves an edge but its
     neighbours.
     """
@@ -125,7 +177,7 @@ def _bins(ordered: np.ndarray, min_count: int) -> list[list[float]]:
     n_bins = min(_PARTS, ordered.size // min_count)
     cuts = np.linspace(0, ordered.size, n_bins + 1).round().astype(int)
     inner = [float(ordered[cut - _EACH : cut + _EACH].mean()) for cut in cuts[1:-1]]
-    ends = [float(np.median(ordered[: cuts[1]])), float(np.median(ordered[cuts[-2] :]))]
+    ends = [float(np.median(ordered[:min_count])), float(np.median(ordered[-min_count:]))]
     low, high = np.quantile(ordered, [0.1, 0.9])
     unit = 10.0 ** np.floor(np.log10(max((high - low) / 100.0, np.finfo(float).tiny)))
     edges = [round(edge / unit) * unit for edge in [ends[0], *inner, ends[1]]]
@@ -137,8 +189,10 @@ def _bins(ordered: np.ndarray, min_count: int) -> list[list[float]]:
 def drawn_column(kept: Mapping[str, Any], kind: str, n_rows: int, seed: int) -> pd.Series:
     """Return a canonical column of so many rows with these statistics, in random order."""
     if "levels" in kept:
-        counts = {**kept["levels"], **({OTHER: kept["other"]} if kept["other"] else {})}
-        levels = ["False", "True"] if kind == "boolean" else list(counts)
+        is_boolean = kind == "boolean"  # which has no third level
+        pooled = {OTHER: kept["other"]} if kept["other"] and not is_boolean else {}
+        counts = {**kept["levels"], **pooled}
+        levels = ["False", "True"] if is_boolean else list(counts)
         codes = [levels.index(level) for level in counts]
         order = _positions([*counts.values()], kept["n_missing"], n_rows, seed)
         picked = np.append(codes, -1)[order] if codes else np.full(n_rows, -1)
@@ -147,6 +201,8 @@ def drawn_column(kept: Mapping[str, Any], kind: str, n_rows: int, seed: int) -> 
         )
     parts = [np.full(n, value) for value, n in kept["frequent"]]
     parts += [low + (np.arange(n) + 0.5) / n * (high - low) for low, high, n in kept["bins"]]
+    if kept["bins"]:  # the range reaches from end to end
+        parts[len(kept["frequent"])][0], parts[-1][-1] = kept["bins"][0][0], kept["bins"][-1][1]
     numbers = np.concatenate(parts) if parts else np.empty(0)
     numbers = np.rint(numbers) if kept["whole"] else numbers
     order = _positions([1] * numbers.size, kept["n_missing"], n_rows, seed)
@@ -192,7 +248,7 @@ def save_suite(suite: MetricSuite, path: str | Path, *, rows: bool) -> Path:
         for role in ("train", "holdout")
         if role in context
     }
-    content = {
+    content: dict[str, Any] = {
         "skeval_suite": VERSION,
         "holds_rows": False,
         "min_count": MIN_COUNT,
@@ -202,13 +258,99 @@ def save_suite(suite: MetricSuite, path: str | Path, *, rows: bool) -> Path:
         "datetime_formats": dict(schema.datetime_formats),
         "dtypes": {n: str(kind) for n, kind in context.given("train").dtypes.items()},
         "tables": tables,
+        "steps": [],
+        "baselines": {},
+        "differences": {},
     }
+    _add_steps(suite, content)
     with replacing(path) as temporary:
         temporary.write_text(json.dumps(content, indent=1, allow_nan=False), encoding="utf-8")
-    if needs_rows:
+    if gone := [name for name in suite.metrics_ if name in content["left_out"]]:
         text = f"{path.name} holds no rows; metrics that need them are left out: "
-        warnings.warn(MetricWarning(f"{text}{', '.join(needs_rows)}."), stacklevel=3)
+        warnings.warn(MetricWarning(f"{text}{', '.join(gone)}."), stacklevel=3)
     return path
+
+
+def _add_steps(suite: MetricSuite, content: dict[str, Any]) -> None:
+    """Add what relates columns, the baselines that rest on it, and how far values are off."""
+    left_out: dict[str, str] = content["left_out"]
+    asked: dict[str, set[Any]] = {}
+    for name, text in content["metrics"].items():
+        if name not in left_out:
+            try:
+                asked[name] = _steps_asked(rebuilt(text), content)
+            except Exception as error:  # of anyone's metric, on a table that no one gave
+                left_out[name] = f"{type(error).__name__}: it cannot do with a table without rows."
+    context, drawn = suite.context_, _context(content)
+    given = {role: context.given(role) for role in content["tables"]}
+    in_memory = all(isinstance(table, pd.DataFrame) for table in given.values())
+    steps: dict[Hashable, dict[str, Any] | None] = {}
+    for key in set().union(*asked.values()):
+        release = drawn.with_synthetic(given[key[1][1]]) if in_memory else None
+        steps[key] = None if release is None else written(key, release)
+    for name, keys in asked.items():
+        if any(steps[key] is None for key in keys):
+            left_out[name] = _TOO_MUCH
+    measured = [name for name in asked if name not in left_out]
+    used = {key for name in measured for key in asked[name]}
+    content["steps"] = sorted((steps[key] for key in used), key=json.dumps)
+    values = _compared(suite, measured, given, _context(content)) if in_memory else {}
+    for name in measured:
+        value, difference = values.get(name, (None, None))
+        content["differences"][name] = difference
+        if asked[name]:
+            content["baselines"][name] = value
+
+
+def _steps_asked(metric: Any, content: Mapping[str, Any]) -> set[Any]:
+    """Return the keys of the steps of two columns that a metric asks of the real rows."""
+    tables = content["tables"].items()
+    few = {role: {**t, "n_rows": min(t["n_rows"], _LOOKED_AT)} for role, t in tables}
+    context = _context({**content, "tables": few})
+    context.kept.is_open = True
+    release = context.with_synthetic(context.given("train"))
+    metric.fit_context(context).evaluate_context(release, advise=False)
+    asked: set[Any] = context.kept.asked
+    if "holdout" in context:  # p-values are against it, where there is a value
+        asked |= {of_role(key, "holdout") for key in asked if key[0] is correlations}
+    return asked
+
+
+def _compared(
+    suite: MetricSuite, names: list[str], given: Mapping[str, pd.DataFrame], loaded: SavedContext
+) -> dict[str, tuple[float | None, float | None]]:
+    """Return the value of the holdout by each metric, and how far values of the file are off.
+
+    Looked at are all rows of the holdout, else half of train's, as they are and with every column
+    shuffled. The difference is rounded up to a hundredth of the metric's range; None where that
+    has no end, for it would tell of extreme values, and where one of the values is not defined.
+    """
+    train = given["train"]
+    half = train.sample(-(-len(train) // 2), random_state=0).reset_index(drop=True)
+    real = given.get("holdout", half)
+    shuffled = {n: real[n].sample(frac=1.0, random_state=i).array for i, n in enumerate(real)}
+    looks = [
+        (on, on.with_synthetic(release, lenient=True))
+        for release in (real, pd.DataFrame(shuffled))
+        for on in (suite.context_, loaded)
+    ]
+    compared: dict[str, tuple[float | None, float | None]] = {}
+    for name in names:
+        metric = suite.metrics_[name]
+        try:
+            results = [clone(metric).fit_context(on).value_in(look) for on, look in looks]
+        except Exception:  # of anyone's metric; its own evaluation will say it
+            compared[name] = None, None
+            continue
+        first, from_first, second, from_second = (result.value for result in results)
+        low, high = (results[0].tags or metric.tags).bounds
+        gaps = [abs(a - b) for a, b in ((first, from_first), (second, from_second)) if a == a]
+        known = "holdout" in given and not math.isnan(first)
+        gap, hundredth = max(gaps, default=0.0), (high - low) / 100.0
+        said = not math.isnan(gap) and hundredth < np.inf
+        off = math.ceil(gap / hundredth - 1e-6) * hundredth if said else None
+        compared[name] = round(first, 4) if known else None, off
+    return compared
 
 
 def _save_rows(suite: MetricSuite, path: Path) -> Path:
@@ -280,7 +422,27 @@ def _context(content: Mapping[str, Any]) -> SavedContext:
         role: pd.DataFrame({n: _stored(rows[n], content["dtypes"].get(n, "object")) for n in rows})
         for role, rows in tables.items()
     }
-    return SavedContext(schema, tables, levels=levels, given=given)
+    baselines = {content["metrics"][n]: value for n, value in content["baselines"].items()}
+    context = SavedContext(schema, tables, levels=levels, given=given, baselines=baselines)
+    context.kept.values.update(read_step(step, context) for step in content["steps"])
+    context.notices = _said(content)
+    return context
+
+
+def _said(content: Mapping[str, Any]) -> tuple[MetricWarning, ...]:
+    """Say that values are of aggregates, how far they are off, and what is left out."""
+    off = [f"{n} {gap:.2g}" for n, gap in content["differences"].items() if gap]
+    unknown = [n for n, gap in content["differences"].items() if gap is None]
+    said = [
+        "The real tables are aggregates from a file without rows.",
+        f"Values may be off by about: {', '.join(off)}." if off else "",
+        f"By how much is not said of {', '.join(unknown)}." if unknown else "",
+        f"Of {', '.join(content['baselines'])} the baseline is that of all holdout rows, and "
+        "intervals of the difference to it and pictures of pairs are left out."
+        if content["baselines"]
+        else "",
+    ]
+    return (MetricWarning(" ".join(sentence for sentence in said if sentence)),)
 
 
 def _stored(values: pd.Series, dtype: str) -> pd.Series:

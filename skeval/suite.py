@@ -1,19 +1,17 @@
-"""Several metrics over the same tables, ready suites by name, and several draws of a generator."""
+"""Several metrics over the same tables, and ready suites by name."""
 
 from __future__ import annotations
 
 import difflib
 import inspect
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, cast, get_args, overload
 
 import numpy as np
-import pandas as pd
 from joblib import Parallel, delayed
-from scipy.stats import t
 from sklearn.base import clone
 from sklearn.utils import Bunch, estimator_html_repr
 from sklearn.utils.metadata_routing import UNUSED
@@ -28,10 +26,8 @@ from skeval.engines import carried
 from skeval.exceptions import (
     InvalidParameterError,
     MetricFailedWarning,
-    MetricWarning,
     MissingInputError,
     SkevalError,
-    TextLeftOutWarning,
 )
 from skeval.limits import within_limits
 from skeval.parameters import Count, JobCount, Legal, NonNegative, check_parameters, legal_sets
@@ -40,11 +36,13 @@ from skeval.progress import Progress
 from skeval.properties import property_warnings
 from skeval.provenance import Date, describe, stamp
 from skeval.relational_context import RelationalContext, read_context
-from skeval.result import Need, Result, SuiteResult
+from skeval.result import Result, SuiteResult
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured
+from skeval.steps.texts import unread_texts
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
+from skeval.tags import Need
 
 Needs = Annotated[
     tuple[Need, ...],
@@ -54,10 +52,6 @@ Needs = Annotated[
         "no need",
     ),
 ]
-_LEFT_OUT = (
-    "Distances and distributions leave the text columns out: {texts}. Metrics of skeval.text look "
-    "at them, and distances do with space=TablePreprocessor(embedder=...)."
-)
 
 
 class MetricSuite(_BaseComposition):
@@ -220,10 +214,7 @@ class MetricSuite(_BaseComposition):
             for name, metric in self.metrics:
                 try:
                     fitted[name] = clone(metric).fit_context(context)
-                except (
-                    MissingInputError,
-                    ImportError,
-                ) as unmet:  # of a metric's own needs
+                except (MissingInputError, ImportError) as unmet:  # of a metric's own needs
                     kind, reason = type(metric).__name__, str(unmet)
                     skipped[name] = reason
                     if not self._is_optional(metric, context):
@@ -234,7 +225,8 @@ class MetricSuite(_BaseComposition):
         for notice in context.notices:
             warnings.warn(notice, stacklevel=2)
         # stands in results and reports: nothing is wrong that a warning at fit could cure
-        context.notices += _unread_texts(context, fitted.values())
+        kinds = [metric for metric in fitted.values() if "text" not in metric.tags.needs]
+        context.notices += unread_texts(context, [getattr(one, "space", None) for one in kinds])
         self._names = [name for name, _ in self.metrics if name in fitted or name in left_out]
         self._left_out = left_out
         self.skipped_ = skipped
@@ -321,8 +313,8 @@ class MetricSuite(_BaseComposition):
         path : str or Path
             The file; an existing one is replaced when it is complete.
         rows : bool, default=False
-            False keeps aggregates of single columns, each of at least ten rows, as readable JSON:
-            metrics that look at columns one by one can be evaluated with them, and
+            False keeps aggregates of columns and pairs of columns, each of at least ten rows, as
+            readable JSON: metrics with `needs_no_rows` can be evaluated with them, and
             :class:`~skeval.exceptions.MetricWarning` names those that are left out. True keeps
             everything, the real rows too, and the file says so.
 
@@ -338,13 +330,19 @@ class MetricSuite(_BaseComposition):
         Notes
         -----
         Of numbers and dates, a file without rows holds values that ten rows have, and a hundred
-        intervals at most between quantiles, whose ends are means of ten neighbours and rounded; of
-        categories the levels that ten rows have; of texts and keys nothing. Two files of tables
-        that differ in one row differ in counts: whoever has both, and knows the rest, may tell what
-        that row adds.
+        intervals at most between quantiles, whose ends are means of ten neighbours (the outermost
+        the median of ten values) and rounded; of categories the levels that ten rows have; of texts
+        and keys nothing. Of pairs of columns it holds what metrics of the suite ask: joint counts
+        of ten rows or more, in multiples of five where a table has rarer ones, and correlations to
+        three digits. Two files of tables that differ in one row differ in counts: whoever has both,
+        and knows the rest, may tell what that row adds.
 
-        Values that come from it are near those of the rows themselves, by about the share of rows
-        in an interval; holdout baselines and their intervals are kept as well.
+        Values are those of the rows where no cell is rare and ends are values that ten rows have.
+        Elsewhere the file says how far they are off, to a hundredth of the metric's range, for the
+        holdout (else half of train) as it is and with shuffled columns, and so do results. Rare
+        cells are pooled in the synthetic table too, so that a rare combination is not told from an
+        invented one. Of pairs, the baseline is that of all holdout rows, for releases of no fewer;
+        intervals of the difference to it and joint histograms are left out.
 
         Examples
         --------
@@ -505,19 +503,6 @@ class MetricSuite(_BaseComposition):
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
-def _unread_texts(context: Context, metrics: Iterable[Metric]) -> tuple[MetricWarning, ...]:
-    """Name the text columns, where metrics of the suite leave them out."""
-    if isinstance(context, RelationalContext):
-        tables = context.relations.tables.items()
-        texts = ", ".join(f"{t}.{name}" for t, own in tables for name in own.columns("text"))
-    else:
-        texts = ", ".join(context.schema.columns("text"))
-    spaces = [getattr(one, "space", None) for one in metrics if "text" not in one.tags.needs]
-    if not texts or all(getattr(space, "embedder", None) is not None for space in spaces):
-        return ()
-    return (TextLeftOutWarning(_LEFT_OUT.format(texts=texts)),)
-
-
 def _contrasts(metric: Metric) -> bool:
     """Tell whether a metric's value or test rests on train and holdout being exchangeable."""
     return metric.tags.aspect == "privacy" or "holdout" in metric.tags.needs
@@ -538,88 +523,6 @@ class _Block:
 
     def _sk_visual_block_(self) -> _Block:
         return self
-
-
-def evaluate_draws(
-    evaluator: Metric | MetricSuite, draws: Iterable[Any], *, confidence: float = 0.95
-) -> pd.DataFrame:
-    """Evaluate several synthetic tables that one fitted generator drew.
-
-    The interval of one result is about one table, and mostly about the rows that were tested; how
-    much another draw would differ shows in further draws. Work on the real rows is done once.
-
-    Parameters
-    ----------
-    evaluator : Metric or MetricSuite
-        Fitted.
-    draws : iterable of tables
-        At least two; generators that make one table after another will do, no two of them are held
-        at a time.
-    confidence : float, default=0.95
-        In (0, 1).
-
-    Returns
-    -------
-    DataFrame
-        By metric: `mean`, `sd` between draws, `low` and `high` (the interval of Student's t for the
-        mean over all draws of this generator), `baseline` (mean), and `n_draws`, the number of
-        draws with a value. Draws without one are left out.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there are fewer than two draws.
-
-    See Also
-    --------
-    combine_draws : What the tables estimate together.
-
-    Notes
-    -----
-    The generator was fitted once: how much another fit would change is not in the interval.
-
-    Examples
-    --------
-    >>> from skeval import evaluate_draws
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.fidelity import KSComplement
-    >>> metric = KSComplement().fit(make_mixed(300, random_state=0))
-    >>> draws = (make_mixed(300, random_state=seed) for seed in range(1, 6))
-    >>> scores = evaluate_draws(metric, draws)
-    >>> scores.index.to_list(), scores["n_draws"].to_list(), bool(scores["sd"].iloc[0] < 0.03)
-    (['KSComplement'], [5], True)
-    """
-    frames: list[pd.DataFrame] = []
-    bounds: dict[str, tuple[float, float]] = {}
-    for table in draws:
-        result = evaluator.evaluate(table)
-        every = {result.metric: result} if isinstance(result, Result) else result
-        bounds |= {name: one.tags.bounds for name, one in every.items() if one.tags is not None}
-        frames.append(result.frame().set_index("metric")[["value", "baseline"]])
-    if len(frames) < 2:
-        raise InvalidParameterError(
-            "evaluate_draws: at least two draws are needed to tell how they vary, "
-            f"got {len(frames)}."
-        )
-    values, baselines = (
-        pd.concat([frame[name] for frame in frames], axis=1).astype(float)
-        for name in ("value", "baseline")
-    )
-    n_draws, sd = values.notna().sum(axis=1), values.std(axis=1)
-    # of one draw there is no spread, and no interval
-    reach = t.ppf(0.5 + confidence / 2, (n_draws - 1).where(n_draws > 1)) * sd / np.sqrt(n_draws)
-    mean = values.mean(axis=1)
-    least, most = np.array([bounds.get(name, (-np.inf, np.inf)) for name in mean.index]).T
-    return pd.DataFrame(
-        {
-            "mean": mean,
-            "sd": sd,
-            "low": np.maximum(mean - reach, least),
-            "high": np.minimum(mean + reach, most),
-            "baseline": baselines.mean(axis=1),
-            "n_draws": n_draws,
-        }
-    )
 
 
 def make_suite(

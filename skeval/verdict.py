@@ -240,7 +240,9 @@ def _family(least: Mapping[frozenset[str], float], level: float) -> list[frozens
             del able[tests]
 
 
-def verdict(results: SuiteResult, level: float = ALARM_LEVEL) -> Verdict:
+def verdict(
+    results: SuiteResult, level: float = ALARM_LEVEL, *, called: Mapping[str, str] | None = None
+) -> Verdict:
     """Judge a suite; see :meth:`SuiteResult.verdict`.
 
     Parameters
@@ -249,11 +251,14 @@ def verdict(results: SuiteResult, level: float = ALARM_LEVEL) -> Verdict:
         Of any suite.
     level : float, default=0.05
         Chance of any alarm where nothing leaks.
+    called : mapping of str to str, optional
+        What the sentence calls the results, by their names; these if not said.
 
     Returns
     -------
     Verdict
     """
+    called = called or {name: name for name in results}
     of_privacy = {name: r for name, r in results.items() if _aspect(r) == "privacy"}
     adjusted = adjusted_p_values(of_privacy, level)
     order = {n: (p, as_float(of_privacy[n].p_value)) for n, p in adjusted.items() if p <= level}
@@ -264,10 +269,10 @@ def verdict(results: SuiteResult, level: float = ALARM_LEVEL) -> Verdict:
     tested = {name: of_privacy[name] for name in adjusted}
     void = tuple(str(n) for n in results.notices if tested and isinstance(n, _VOID))
     parts = [
-        _left_out(skipped, len(skipped) + len(tested), has_holdout),
+        _left_out(skipped, len(skipped) + len(tested), has_holdout, called),
         *facts,
         *void,
-        _alarmed(alarms, tested, shifted)
+        _alarmed(alarms, tested, shifted, called)
         if alarms
         else _without_alarm(tested, bool(of_privacy), void),
         # of a column that differs between train and holdout, advice would be wrong
@@ -322,7 +327,9 @@ def _not_looked_at(
     return reasons
 
 
-def _left_out(skipped: Mapping[str, str], n_wanted: int, has_holdout: bool) -> str:
+def _left_out(
+    skipped: Mapping[str, str], n_wanted: int, has_holdout: bool, called: Mapping[str, str]
+) -> str:
     if not skipped:
         return ""
     reasons = list(skipped.values())
@@ -343,7 +350,7 @@ def _left_out(skipped: Mapping[str, str], n_wanted: int, has_holdout: bool) -> s
     why = why.replace(" ", f" of {n_wanted} tests ", 1)
     if 2 * len(skipped) >= n_wanted:
         return f"Privacy was hardly looked at: {why}."
-    return f"Not looked at: {', '.join(skipped)} ({why})."
+    return f"Not looked at: {', '.join(called[name] for name in skipped)} ({why})."
 
 
 def is_shifted(results: SuiteResult) -> bool:
@@ -354,10 +361,12 @@ def is_shifted(results: SuiteResult) -> bool:
     return any(isinstance(notice, HoldoutShiftWarning) for notice in results.notices)
 
 
-def _alarmed(alarms: list[str], tested: Mapping[str, Result], shifted: bool) -> str:
+def _alarmed(
+    alarms: list[str], tested: Mapping[str, Result], shifted: bool, called: Mapping[str, str]
+) -> str:
     n_tests = len(_distinct(tested.values()))
     different = list(_distinct(tested[name] for name in alarms).values())
-    shown = [_written(tested, result) for result in different[:_MOST_ALARMS]]
+    shown = [_written(tested, result, called) for result in different[:_MOST_ALARMS]]
     more = len(different) - len(shown)
     rest = f"; and by {more} more" if more else ""
     by = f"{len(different)} of {n_tests} tests" if n_tests > 1 else "the only test"
@@ -365,8 +374,8 @@ def _alarmed(alarms: list[str], tested: Mapping[str, Result], shifted: bool) -> 
     return f"{lead} by {by}: {'; '.join(shown)}{rest}."
 
 
-def _written(tested: Mapping[str, Result], result: Result) -> str:
-    name = next(name for name, one in tested.items() if one is result)
+def _written(tested: Mapping[str, Result], result: Result, called: Mapping[str, str]) -> str:
+    name = called[next(name for name, one in tested.items() if one is result)]
     if result.contrast is not None:
         return f"{result.contrast} ({name})"
     return f"{name} (p = {number(result.p_value)})"

@@ -104,7 +104,7 @@ class TestDraws:
         assert [row["low"], row["high"]] == pytest.approx(one.interval())
         assert row["n_draws"] == 4
         real = self.TRAIN["income"].dropna()
-        assert row["train"] == pytest.approx(real.mean())
+        assert abs(row["train"] - real.mean()) < real.sem() / 6  # all digits would give rows away
         ends = [np.array([row[end]]) for end in ("train_low", "train_high", "low", "high")]
         assert row["overlap"] == pytest.approx(interval_overlap(*ends)[0])
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from skeval.cli.options import say
+from skeval.cli.options import Given, say
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output, replacing
 from skeval.policy import FAIL_ON, Outcome, Policy, failed_metrics, junit
@@ -18,40 +18,18 @@ from skeval.result import SuiteResult
 if TYPE_CHECKING:
     from skeval.suite import MetricSuite
 
-FailOn = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="End with exit code 1 on a leak (or where none could be looked for), or on any fact, "
-        "such as one copy: leak, fact. May be repeated."
-    ),
-]
-Require = Annotated[
-    list[str] | None,
-    typer.Option(
-        help='End with exit code 1 unless this holds: "tstr >= 0.95 * baseline". Also low, high '
-        "and p_value. May be repeated."
-    ),
-]
-PolicyFile = Annotated[
-    Path | None, typer.Option("--policy", help="TOML with fail_on, require and level.")
-]
-JUnit = Annotated[
-    Path | None, typer.Option("--junit", help="Write the rules and whether they hold: JUnit's XML.")
-]
 
-
-def policy_of(
-    fail_on: list[str] | None, require: list[str] | None, file: Path | None, junit_file: Path | None
-) -> Policy | None:
+def policy_of(options: Given) -> Policy | None:
     """Return the policy of a file and of options together; None without any."""
-    if junit_file is not None:
-        check_output(junit_file, (".xml",), owner="--junit")
+    fail_on, require, file = options.fail_on, options.require, options.policy
+    if options.junit is not None:
+        check_output(options.junit, (".xml",), owner="--junit")
     if unknown := [name for name in fail_on or () if name not in FAIL_ON]:
         raise InvalidParameterError(
             f"--fail-on must be among {', '.join(FAIL_ON)}, got {', '.join(unknown)}."
         )
     if not (fail_on or require or file):
-        if junit_file is not None:
+        if options.junit is not None:
             raise InvalidParameterError("--junit needs --fail-on, --require or --policy.")
         return None
     given = Policy.from_toml(file) if file is not None else Policy(fail_on=())

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from skeval.cli.options import say
+from skeval.cli.options import Given, say
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output
 from skeval.progress import shown
@@ -46,6 +46,16 @@ def dialect_of(sep: str | None, encoding: str | None, decimal: str | None) -> Di
         text = str(error)
         where = "--encoding: " if text.startswith("there") else "--"
         raise InvalidParameterError(where + text) from error
+
+
+def read_given(
+    paths: list[Path], given: Given, dialect: Dialect
+) -> tuple[TrainHoldoutSynthetic, Any]:
+    """Read tables as the options say, and refuse options that do not fit them."""
+    tables, known = read_tables(paths, given.schema, header=given.header, dialect=dialect)
+    check_of_one_table(known, target=given.target, sensitive=given.sensitive)
+    check_named(tables[0], sensitive=given.sensitive)
+    return tables, known
 
 
 def read_tables(

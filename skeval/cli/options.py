@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, get_type_hints
 
 import typer
 from rich.console import Console
@@ -68,8 +71,72 @@ Hashes = Annotated[
         help="Name train and holdout by their SHA-256, which whoever has them can check.",
     ),
 ]
+FailOn = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="End with exit code 1 on a leak (or where none could be looked for), or on any fact, "
+        "such as one copy: leak, fact. May be repeated."
+    ),
+]
+Require = Annotated[
+    list[str] | None,
+    typer.Option(
+        help='End with exit code 1 unless this holds: "tstr >= 0.95 * baseline". Also low, high '
+        "and p_value. May be repeated."
+    ),
+]
+PolicyFile = Annotated[
+    Path | None, typer.Option("--policy", help="TOML with fail_on, require and level.")
+]
+JUnit = Annotated[
+    Path | None, typer.Option("--junit", help="Write the rules and whether they hold: JUnit's XML.")
+]
 OUTPUT = ("--output", "-o")
 DEBUG = "--debug"
+
+
+@dataclass(frozen=True)
+class Given:
+    """The options of all commands that evaluate tables."""
+
+    target: Target = None
+    sensitive: Sensitive = None
+    schema: SchemaFile = None
+    header: Header = False
+    sep: Sep = None
+    encoding: Encoding = None
+    decimal: Decimal = None
+    fail_on: FailOn = None
+    require: Require = None
+    policy: PolicyFile = None
+    junit: JUnit = None
+    seed: Seed = 0
+    jobs: Jobs = -1
+    date: DateOption = None
+    hashes: Hashes = True
+
+
+def with_given(command: Callable[..., None]) -> Callable[..., None]:
+    """Let a command take the options of `Given` besides its own, as its first argument."""
+
+    def run(**options: Any) -> None:
+        given = {field.name: options.pop(field.name) for field in fields(Given)}
+        command(Given(**given), **options)
+
+    hints = get_type_hints(Given, include_extras=True)
+    _, *own = inspect.signature(command, eval_str=True).parameters.values()
+    shared = [
+        inspect.Parameter(
+            field.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=field.default,
+            annotation=hints[field.name],
+        )
+        for field in fields(Given)
+    ]
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__signature__ = inspect.Signature([*own, *shared])  # type: ignore[attr-defined]
+    return run
 
 
 def _version(shown: bool) -> None:

@@ -7,44 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from skeval.cli.gate import (
-    FailOn,
-    JUnit,
-    PolicyFile,
-    Require,
-    check_policy,
-    enforce,
-    policy_of,
-    write_junit,
-)
+from skeval.cli.gate import check_policy, enforce, policy_of, write_junit
 from skeval.cli.inputs import (
     TrainHoldoutSynthetic,
-    check_named,
-    check_of_one_table,
     check_paths,
     dialect_of,
     files_by_role,
     read_candidates,
-    read_tables,
+    read_given,
     say_kinds,
 )
-from skeval.cli.options import (
-    OUTPUT,
-    DateOption,
-    Decimal,
-    Encoding,
-    Hashes,
-    Header,
-    Jobs,
-    SchemaFile,
-    Seed,
-    Sensitive,
-    Sep,
-    Tables,
-    Target,
-    app,
-    say,
-)
+from skeval.cli.options import OUTPUT, Given, Seed, Tables, app, say, with_given
 from skeval.files import check_output
 from skeval.policy import Policy
 from skeval.progress import shown
@@ -54,7 +27,9 @@ if TYPE_CHECKING:
 
 
 @app.command()
+@with_given
 def report(
+    given: Given,
     tables: Tables,
     output: Annotated[Path, typer.Option(*OUTPUT, help="A PDF, or an HTML page.")] = Path(
         "report.pdf"
@@ -68,54 +43,35 @@ def report(
     columns: Annotated[
         int | None, typer.Option(help="Look at the first columns, this many.", min=1)
     ] = None,
-    target: Target = None,
-    sensitive: Sensitive = None,
-    schema: SchemaFile = None,
-    header: Header = False,
-    sep: Sep = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
-    fail_on: FailOn = None,
-    require: Require = None,
-    policy: PolicyFile = None,
-    junit: JUnit = None,
-    seed: Seed = 0,
-    jobs: Jobs = -1,
-    date: DateOption = None,
-    hashes: Hashes = True,
 ) -> None:
     """Write the report of a synthetic table."""
     from skeval.report import ENDINGS
 
-    check_paths(output, ENDINGS, "report", [*tables, schema, policy])
-    gate, dialect = policy_of(fail_on, require, policy, junit), dialect_of(sep, encoding, decimal)
+    check_paths(output, ENDINGS, "report", [*tables, given.schema, given.policy])
+    gate, dialect = policy_of(given), dialect_of(given.sep, given.encoding, given.decimal)
     if gate is not None:
-        check_policy(gate, _suite_of(tables, target, sensitive, seed))
+        check_policy(gate, _suite_of(tables, given))
     # from four tables on, all behind the holdout are candidates
-    read, known = read_tables(tables[:3], schema, header=header, dialect=dialect)
-    check_of_one_table(known, target=target, sensitive=sensitive)
-    check_named(read[0], sensitive=sensitive)
+    read, known = read_given(tables[:3], given, dialect)
     if len(tables) > 3:
-        read = (
-            *read[:2],
-            read_candidates(tables[2:], read[2], known, header=header, dialect=dialect),
-        )
+        several = read_candidates(tables[2:], read[2], known, header=given.header, dialect=dialect)
+        read = (*read[:2], several)
     _write_report(
         read,
         output,
         gate,
-        junit,
+        given.junit,
         n_max_train=n_max_train,
         n_max_test=n_max_test,
         columns=columns,
-        target=target,
-        sensitive=sensitive,
+        target=given.target,
+        sensitive=given.sensitive,
         schema=known,
-        random_state=seed,
-        n_jobs=jobs,
-        date=date,
+        random_state=given.seed,
+        n_jobs=given.jobs,
+        date=given.date,
         files=files_by_role(tables),
-        hashes=hashes,
+        hashes=given.hashes,
     )
 
 
@@ -147,15 +103,15 @@ def demo(
     _write_report((train, holdout, synthetic), output, random_state=seed)
 
 
-def _suite_of(
-    tables: list[Path], target: str | None, sensitive: str | None, seed: int
-) -> MetricSuite | None:
+def _suite_of(tables: list[Path], given: Given) -> MetricSuite | None:
     """Return the suite of a report of one table; that of several is not known before they are."""
     from skeval.suite import make_suite
 
     if any(path.is_dir() for path in tables):
         return None
-    return make_suite("report", target=target, sensitive=sensitive, random_state=seed)
+    return make_suite(
+        "report", target=given.target, sensitive=given.sensitive, random_state=given.seed
+    )
 
 
 def _write_report(

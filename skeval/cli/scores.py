@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,43 +13,15 @@ from rich.console import Console
 from rich.markup import escape
 
 from skeval.cli.catalogue import suite_of_names
-from skeval.cli.gate import (
-    FailOn,
-    JUnit,
-    PolicyFile,
-    Require,
-    check_policy,
-    enforce,
-    policy_of,
-    write_junit,
-)
+from skeval.cli.gate import check_policy, enforce, policy_of, write_junit
 from skeval.cli.inputs import (
-    check_named,
-    check_of_one_table,
     check_paths,
     dialect_of,
     files_by_role,
-    read_tables,
+    read_given,
     say_kinds,
 )
-from skeval.cli.options import (
-    OUTPUT,
-    DateOption,
-    Decimal,
-    Encoding,
-    Hashes,
-    Header,
-    Jobs,
-    SchemaFile,
-    Seed,
-    Sensitive,
-    Sep,
-    Tables,
-    Target,
-    app,
-    debugging,
-    say,
-)
+from skeval.cli.options import OUTPUT, Given, Tables, app, debugging, say, with_given
 from skeval.cli.tables import show, table_of
 from skeval.cli.words import in_words
 from skeval.files import replacing
@@ -68,7 +41,9 @@ _PRESETS = "report, fidelity, utility, privacy, screens, attacks, syneval, quali
 
 
 @app.command()
+@with_given
 def evaluate(
+    given: Given,
     tables: Tables,
     output: Annotated[
         Path | None,
@@ -84,52 +59,30 @@ def evaluate(
     timeout: Annotated[
         float | None, typer.Option(help="Seconds that each metric may take.", min=0.0)
     ] = None,
-    target: Target = None,
-    sensitive: Sensitive = None,
-    schema: SchemaFile = None,
-    header: Header = False,
-    sep: Sep = None,
-    encoding: Encoding = None,
-    decimal: Decimal = None,
-    fail_on: FailOn = None,
-    require: Require = None,
-    policy: PolicyFile = None,
-    junit: JUnit = None,
-    seed: Seed = 0,
-    jobs: Jobs = -1,
-    date: DateOption = None,
-    hashes: Hashes = True,
 ) -> None:
     """Print the scores of a synthetic table, and save them."""
     if output is not None:
-        check_paths(output, tuple(_WRITERS), "scores", [*tables, schema, policy])
-    gate, dialect = policy_of(fail_on, require, policy, junit), dialect_of(sep, encoding, decimal)
-
-    def made(relations: RelationalSchema | None = None) -> MetricSuite:
-        if metrics is not None:
-            return suite_of_names(metrics, target=target, sensitive=sensitive, seed=seed)
-        return _preset(suite, relations, target=target, sensitive=sensitive, seed=seed)
-
+        check_paths(output, tuple(_WRITERS), "scores", [*tables, given.schema, given.policy])
+    gate, dialect = policy_of(given), dialect_of(given.sep, given.encoding, given.decimal)
+    made = partial(_suite, metrics, suite, given)
     if not any(path.is_dir() for path in tables):  # of folders, the suite depends on their keys
         check_policy(gate, made())
-    (train, holdout, synthetic), known = read_tables(tables, schema, header=header, dialect=dialect)
-    check_of_one_table(known, target=target, sensitive=sensitive)
-    check_named(train, sensitive=sensitive)
+    (train, holdout, synthetic), known = read_given(tables, given, dialect)
     measured = made(known if isinstance(known, RelationalSchema) else None)
     on_error = "raise" if debugging() else "warn"
     check_policy(gate, measured)
-    measured.set_params(timeout=timeout, on_error=on_error, n_jobs=jobs)
+    measured.set_params(timeout=timeout, on_error=on_error, n_jobs=given.jobs)
     with shown("lines") as tick:
         progress = tick("measured")
         measured.fit(train, holdout, schema=known)
-        result = measured.evaluate(synthetic, progress=progress, date=date)
+        result = measured.evaluate(synthetic, progress=progress, date=given.date)
     if result.provenance is not None:
         known_by = result.provenance.with_files(files_by_role(tables))
-        result.provenance = known_by if hashes else known_by.without_hashes()
+        result.provenance = known_by if given.hashes else known_by.without_hashes()
     if output is not None:  # before they are printed: whatever goes wrong there, they are kept
         with replacing(output) as temporary:
             temporary.write_text(_WRITERS[output.suffix.lower()](result), encoding="utf-8")
-    write_junit(gate, {"": result}, junit)
+    write_junit(gate, {"": result}, given.junit)
     print_scores(result)
     say_kinds(result)
     _say_verdict(result, output)
@@ -145,23 +98,16 @@ def _say_verdict(result: SuiteResult, output: Path | None) -> None:
         say(f"Saved: {output}")
 
 
-def _preset(
-    name: str,
-    relations: RelationalSchema | None,
-    *,
-    target: str | None,
-    sensitive: str | None,
-    seed: int,
+def _suite(
+    metrics: str | None, preset: str, given: Given, relations: RelationalSchema | None = None
 ) -> MetricSuite:
     from skeval.suite import make_suite
 
+    target, sensitive, seed = given.target, given.sensitive, given.seed
+    if metrics is not None:
+        return suite_of_names(metrics, target=target, sensitive=sensitive, seed=seed)
     return make_suite(
-        name,
-        target=target,
-        sensitive=sensitive,
-        random_state=seed,
-        n_jobs=-1,
-        schema=relations,
+        preset, target=target, sensitive=sensitive, random_state=seed, n_jobs=-1, schema=relations
     )
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.diagnostic.columns import (
-    OF_COLUMNS,
     constant_notices,
     empty_notices,
     extent,
@@ -26,6 +25,7 @@ from skeval.result import Result, mean_of_columns
 from skeval.stats.intervals import wilson
 from skeval.steps.samples import ROLES, columns_of, mean_of_defined
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
+from skeval.tags import DIAGNOSTIC_TAGS
 
 _NEGLIGIBLE = 1e-12
 
@@ -85,7 +85,8 @@ class RangeCoverage(Metric):
     0.67
     """
 
-    tags = replace(OF_COLUMNS, scaling="sorted runs")
+    tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs")
+    needs_no_rows = True
 
     def __init__(self, columns: Columns = None, digits: Count | None = 2) -> None:
         self.columns = columns
@@ -184,7 +185,8 @@ class CategoryCoverage(Metric):
     0.6667
     """
 
-    tags = OF_COLUMNS
+    tags = DIAGNOSTIC_TAGS
+    needs_no_rows = True
 
     def __init__(self, min_count: Count = 1, columns: Columns = None) -> None:
         self.min_count = min_count
@@ -401,7 +403,8 @@ class OutlierCoverage(Metric):
     0.5
     """
 
-    tags = replace(OF_COLUMNS, scaling="sorted runs")
+    tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs")
+    needs_no_rows = True
 
     def __init__(self, k: NonNegative = 1.5, columns: Columns = None) -> None:
         self.k = k
@@ -422,10 +425,7 @@ class OutlierCoverage(Metric):
             warnings=_notices(
                 context, empty, gone, inside, "train has no outlier in {}: no score."
             ),
-            shares={
-                name: {"train": shares[name], "synthetic": k / n}
-                for name, (k, n) in counted.items()
-            },
+            shares={x: {"train": shares[x], "synthetic": k / n} for x, (k, n) in counted.items()},
             intervals={name: _band(*counted[name], shares[name], 0.95) for name in shares},
         )
         level = 1.0 - 0.05 / max(1, len(shares))

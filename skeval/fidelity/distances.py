@@ -14,13 +14,14 @@ from skeval.context import Context
 from skeval.formatting import as_float, number, percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, JobCount, Seed, Space
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.adversarial import Adversarial
 from skeval.stats.distributions import LEAST_ROWS, common_histograms, kolmogorov_distance
 from skeval.steps.accumulation import AccumulationMetric
 from skeval.steps.relabelled import TOO_FEW_ROWS, resampled_accuracies
 from skeval.steps.samples import ROLES
+from skeval.tags import COLUMN_TAGS, MetricTags
 
 
 class NNDistanceDistributions(NeighborMetric):
@@ -73,12 +74,8 @@ class NNDistanceDistributions(NeighborMetric):
     0.0
     """
 
-    tags = MetricTags(
-        "fidelity",
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        display="DistancesDisplay",
-        scaling="neighbours",
+    tags = replace(
+        COLUMN_TAGS, greater_is_better=False, display="DistancesDisplay", scaling="neighbours"
     )
 
     _halved = True
@@ -215,13 +212,7 @@ class MDAResemblance(AccumulationMetric):
     1.0
     """
 
-    tags = MetricTags(
-        "fidelity",
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        display="MDADisplay",
-        scaling="neighbours",
-    )
+    tags = replace(COLUMN_TAGS, display="MDADisplay", scaling="neighbours")
 
     area = "resemblance"
 
@@ -293,12 +284,7 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
     0.0
     """
 
-    tags = MetricTags(
-        "fidelity",
-        greater_is_better=None,
-        bounds=(0.0, 1.0),
-        scaling="neighbours",
-    )
+    tags = MetricTags("fidelity", greater_is_better=None, bounds=(0.0, 1.0), scaling="neighbours")
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.formatting import number, percent
 from skeval.parameters import BinCount, Columns, Count, Legal, Positive, Seed, Strategy, is_text
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.distributions import (
     deviation_interval,
     expected_total_variation,
@@ -26,6 +26,7 @@ from skeval.stats.distributions import (
 )
 from skeval.steps.pairs import Binning, joint_tables, pair_similarities
 from skeval.steps.samples import ROLES, cells, chosen_columns, codes, drawn_subsets
+from skeval.tags import COLUMN_TAGS
 
 GroupColumn = Annotated[str, Legal("the name of a categorical or boolean column", is_text, 0)]
 
@@ -139,15 +140,14 @@ class KMarginalSimilarity(Metric):
     833.3
     """
 
-    tags = MetricTags(
-        "fidelity",
-        greater_is_better=True,
-        bounds=(0.0, float("inf")),
-        display="ColumnScoresDisplay",
-        scaling="counts",
-    )
+    tags = replace(COLUMN_TAGS, bounds=(0.0, float("inf")))
 
     _halved = True
+
+    @property
+    def needs_no_rows(self) -> bool:
+        """Whether joint counts of two columns will do: of all pairs, in all rows."""
+        return self.k <= 2 and self.n_subsets == "all" and self.group_by is None
 
     def __init__(
         self,

@@ -19,9 +19,10 @@ from skeval.context import Context, shared
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
 from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, Count, Interval, Legal, NonNegative, Seed
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.steps.samples import cells, codes, columns_of, sample_positions
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
+from skeval.tags import MetricTags
 
 _N_CANDIDATES = 8
 _BLOCK = 2**14  # rows whose densities are computed at a time
@@ -215,7 +216,8 @@ def _split(context: Context, names: list[str]) -> tuple[tuple[str, ...], list[st
     constant: list[str] = []
     while present:
         rows = complete_rows(context, "train", tuple(present))
-        varies = dict(zip(present, np.ptp(rows, axis=0) > 0.0, strict=True)) if len(rows) else {}
+        # the spread that the columns are divided by: of denormal numbers it is 0
+        varies = dict(zip(present, rows.std(axis=0) > 0.0, strict=True)) if len(rows) else {}
         still = [name for name in present if not varies.get(name, True)]
         if not still:
             break

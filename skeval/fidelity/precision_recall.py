@@ -10,7 +10,7 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.formatting import number, percent
 from skeval.parameters import Columns, Count, Interval, Positive, Seed, Space
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.manifolds import (
     calibrated_coverage,
     expected_clipped_coverage,
@@ -29,6 +29,7 @@ from skeval.steps.manifolds import (
 )
 from skeval.steps.neighbors import nearest, rows_of
 from skeval.steps.samples import ROLES, ColumnChoice, column_key, nothing_to_measure
+from skeval.tags import MetricTags
 
 MaxRows = Annotated[int, Interval(2)] | None
 

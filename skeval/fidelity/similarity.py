@@ -16,6 +16,7 @@ from skeval.fidelity.pair_metric import PairMetric, worst_pair
 from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, Count, Interval, Positive, Seed, Strategy
 from skeval.result import Result, undefined
+from skeval.stats.disclosure import SMALLEST, rounded_ends
 from skeval.stats.distributions import (
     deviation_interval,
     expected_total_variation,
@@ -34,7 +35,7 @@ _TAIL = 0.005
 # near it, and makes all else look empty
 _FREQUENT, _MOST_FREQUENT = 0.25, 2
 # beyond these, bins overflow; dates are seconds, and pandas counts nanoseconds in 64 bits
-_LARGEST, _SMALLEST, _LATEST = 1e307, 1e-300, 9.2e9
+_LARGEST, _LATEST = 1e307, 9.2e9
 
 
 class SimilarityMatrix(Metric):
@@ -107,6 +108,11 @@ class SimilarityMatrix(Metric):
     tags = PairMetric.tags
 
     _halved = True
+
+    @property
+    def needs_no_rows(self) -> bool:
+        """Whether joint counts of two columns will do; triples take rows."""
+        return self.order == 2
 
     def __init__(
         self,
@@ -182,6 +188,8 @@ class SimilarityMatrix(Metric):
             binning = Binning(self.n_bins, self.strategy, self.max_categories)
             v = cramers_v_matrix(context, "train", tuple(names), binning)
             drawn = _worst_and_strongest(worst_first, np.nan_to_num(v), self.n_pairs)
+        if context.is_saved:  # joint bars are of rows
+            drawn = []
         least = self.min_count
         histograms = {
             "marginals": {name: marginal(context, name, min_count=least) for name in names},
@@ -438,26 +446,14 @@ def _edges(values: np.ndarray, n_bins: int, min_count: int, limit: float) -> np.
     tail = min(0.5, max(_TAIL, min_count / values.size))
     low, high = np.quantile(values, [tail, 1.0 - tail])
     whole = _edges_of_whole_numbers(values, n_bins, float(low), float(high))
-    return np.linspace(*_rounded(low, high, limit), n_bins + 1) if whole is None else whole
+    return np.linspace(*rounded_ends(low, high, limit), n_bins + 1) if whole is None else whole
 
 
 def _enclosing_powers(values: np.ndarray, limit: float) -> tuple[float, float]:
     """Return powers of ten around so few values that their quantiles would be someone's."""
-    greatest = max(float(np.abs(values).max(initial=0.0)), _SMALLEST)
+    greatest = max(float(np.abs(values).max(initial=0.0)), SMALLEST)
     high = min(10.0 ** np.ceil(np.log10(greatest)), limit) if values.any() else 1.0
     return (-high if (values < 0).any() else 0.0), high
-
-
-def _rounded(low: float, high: float, limit: float) -> tuple[float, float]:
-    """Return the ends moved outwards to even multiples of the second digit of their distance."""
-    size = max(abs(low), abs(high), _SMALLEST)
-    finest = max(size * 1e-12, _SMALLEST)  # finer steps are lost in the ends' own digits
-    span = high - low if high > low else 0.1 * size if size > _SMALLEST else 10.0
-    step = 2.0 * 10.0 ** (np.floor(np.log10(max(span, finest))) - 1.0)
-    low, high = np.floor(low / step) * step, np.ceil(high / step) * step
-    if high <= low:
-        low, high = low - step, high + step
-    return max(float(low), -limit), min(float(high), limit)
 
 
 def _edges_of_whole_numbers(

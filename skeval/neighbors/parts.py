@@ -3,76 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
-from itertools import pairwise
-from typing import Any, Literal, NamedTuple, Self, TypeVar
+from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_array, check_is_fitted
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from skeval.engines import Engine, LocalEngine, current_engine
 from skeval.exceptions import InvalidParameterError
-from skeval.neighbors.cells import Box, Cells
+from skeval.neighbors.cells import Cells
 from skeval.neighbors.encoding import (
-    LARGEST,
-    SMALLEST_RANGE,
     SUMMED_CHUNKS,
-    CodeBook,
     ColumnEncoder,
     Encoded,
     column_lines,
     cut_chunks,
-    value_range,
 )
 from skeval.neighbors.mixed import (
     NO_LIMIT,
-    Index,
     MixedNearestNeighbors,
-    build_index,
     scales,
     usable_backend,
 )
+from skeval.neighbors.part_tasks import (
+    BLOCKS_A_WORKER,
+    MOST_CELLS,
+    Best,
+    Bytes,
+    Floats,
+    IndexedCell,
+    Ints,
+    Part,
+    Rows,
+    Streamed,
+    T,
+    are_parts,
+    as_parts,
+    blocks_of,
+    build_part_index,
+    count_around_cell,
+    count_more,
+    encoded_rows,
+    find_ties,
+    hold,
+    improve,
+    merge_values,
+    share_ties,
+    size_of,
+    taken,
+    values_of_part,
+)
 from skeval.parameters import Count, check_parameters, legal_sets
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bytes = NDArray[np.uint8]
-T = TypeVar("T")
-Best = tuple[Floats, Ints]
-MOST_SENT, LEAST_SENT = 200_000, 2_000  # rows of a block of queries that goes to a worker
-BLOCKS_A_WORKER = 4
-SAMPLED = 2_000  # rows of each part, by which the table is cut into cells
-MOST_CELLS = 256
-
-
-@dataclass(frozen=True)
-class Part:
-    """Rows that are read where they are needed, and again wherever they were lost.
-
-    Attributes
-    ----------
-    n_rows : int
-        How many there are.
-    load : callable
-        Returns the rows, array-like of shape (n_rows, n_columns), the same ones at every call. To
-        be sent to another process it must pickle: a partial of a function of a module, with a path
-        and a range of rows, say.
-    """
-
-    n_rows: int
-    load: Callable[[], ArrayLike]
-
-
-Rows = Floats | Part
-
-
-class Streamed(NamedTuple):
-    """Queries that are read part by part."""
-
-    parts: list[Rows]
-    n_rows: int
 
 
 class PartitionedNearestNeighbors(MixedNearestNeighbors):
@@ -189,7 +171,7 @@ class PartitionedNearestNeighbors(MixedNearestNeighbors):
         return self
 
     def _encode(self, Y: Any) -> Any:
-        if not _is_parts(Y):
+        if not are_parts(Y):
             return super()._encode(Y)
         check_is_fitted(self)
         parts = as_parts(Y)
@@ -227,7 +209,7 @@ class PartsIndex:
     ) -> None:
         self.columns, self.parts, self.cells, self.n_cells = columns, parts, cells, n_cells
         self.leaf_size, self.backend = leaf_size, backend
-        self._held: Cell | None = None  # the one that was opened last
+        self._held: IndexedCell | None = None  # the one that was opened last
 
     def nearest(
         self, queries: Any, n_neighbors: int, own: Ints, limits: Floats, n_jobs: int | None
@@ -238,7 +220,7 @@ class PartsIndex:
             # alike queries go out together, to the worker that has what is near them
             order = np.argsort(self.cells.of(queries), kind="stable")
             back = np.argsort(order)
-            queries, own, limits = _taken(queries, order), own[order], limits[order]
+            queries, own, limits = taken(queries, order), own[order], limits[order]
         else:
             back = None
         blocks = blocks_of(queries, engine.n_workers)
@@ -259,7 +241,7 @@ class PartsIndex:
         engine = current_engine(n_jobs)
         blocks = blocks_of(queries, engine.n_workers)
         states = [np.zeros(here.stop - here.start, dtype=np.int64) for here, _ in blocks]
-        given = [(engine.submit(_same, radii), limit)] * len(blocks)
+        given = [(engine.submit(hold, radii), limit)] * len(blocks)
         counts = self._fold(engine, count_more, blocks, given, states, n_jobs)
         return np.concatenate(counts)
 
@@ -275,11 +257,11 @@ class PartsIndex:
         least = self.nearest(encoded, 1, own, np.full(encoded.n_rows, np.inf), n_jobs)[0][:, 0]
         chunks = self._chunks(encoded)
         engine = current_engine(n_jobs)
-        asked = [(_taken(encoded, chunk), least[chunk], own[chunk]) for chunk in chunks]
-        sent = [(engine.submit(_same, rows), *others) for rows, *others in asked]
+        asked = [(taken(encoded, chunk), least[chunk], own[chunk]) for chunk in chunks]
+        sent = [(engine.submit(hold, rows), *others) for rows, *others in asked]
         tied = list(self._each(engine, find_ties, [[task] * self.n_cells for task in sent]))
         among = [sum(n_tied for _, n_tied in found) for found in zip(*tied, strict=True)]
-        marks = engine.submit(_same, labels)
+        marks = engine.submit(hold, labels)
         given = [
             [(*task, tied[at][c], among[c], marks) for at in range(self.n_cells)]
             for c, task in enumerate(sent)
@@ -297,7 +279,7 @@ class PartsIndex:
     def around(self, queries: Any, limits: Floats, n_jobs: int | None) -> tuple[Ints, Ints]:
         """Count the rows within each query's limit, and the queries that each row is so near to."""
         engine = current_engine(n_jobs)
-        task = engine.submit(_same, encoded_rows(self.columns, queries))
+        task = engine.submit(hold, encoded_rows(self.columns, queries))
         given = [[(task, limits, n_jobs)] * self.n_cells]
         counted = [of_cell for (of_cell,) in self._each(engine, count_around_cell, given)]
         held = np.zeros(sum(rows.size for rows, _, _ in counted), dtype=np.int64)
@@ -367,7 +349,7 @@ class PartsIndex:
         """Return the cell of the first query of a block."""
         if not isinstance(rows, Encoded):
             return otherwise
-        return int(self.cells.of(_taken(rows, slice(0, 1)))[0])
+        return int(self.cells.of(taken(rows, slice(0, 1)))[0])
 
     def _opened(self, engine: Engine, at: int) -> Any:
         """Return the cell with its index, or the handle of the task that builds it."""
@@ -384,52 +366,6 @@ class PartsIndex:
         return {**vars(self), "_held": None}
 
 
-@dataclass(frozen=True)
-class Cell:
-    """The rows of a cell, with an index.
-
-    Attributes
-    ----------
-    at : int
-        Its number.
-    cells : Cells
-        Of all.
-    rows : ndarray of int64
-        The places of its rows in the whole table, ascending.
-    index : Index or None
-        None where there is no row.
-    box : Box or None
-        None where there is but one cell, or no row.
-    weights : ndarray
-        Of the box.
-    """
-
-    at: int
-    cells: Cells
-    rows: Ints
-    index: Index | None
-    box: Box | None
-    weights: Floats
-
-    def asked(self, which: str, queries: Encoded, reach: Floats) -> Ints:
-        """Return the queries that may have rows of this cell within their reach."""
-        if self.index is None:
-            return np.empty(0, dtype=np.int64)
-        if self.box is None:
-            return np.arange(queries.n_rows)
-        if which == "home":
-            return np.flatnonzero(self.cells.of(queries) == self.at)
-        near = self.box.bounds(queries, self.weights) <= reach
-        if which == "others":
-            near &= self.cells.of(queries) != self.at
-        return np.flatnonzero(near)
-
-    def own(self, own: Ints) -> Ints:
-        """Return where the queries' own rows stand in the cell, -1 for none."""
-        places = np.minimum(np.searchsorted(self.rows, own), len(self.rows) - 1)
-        return np.where(self.rows[places] == own, places, -1)
-
-
 def _visits(n_cells: int, home_first: bool) -> list[tuple[int, str]]:
     """Return in what order cells are visited, and by which queries.
 
@@ -440,280 +376,6 @@ def _visits(n_cells: int, home_first: bool) -> list[tuple[int, str]]:
         return [(at, "all") for at in range(n_cells)]
     there = [(at, "home") for at in range(n_cells)]
     return there + [(at, "others") for at in reversed(range(n_cells))]
-
-
-# -- tasks: pure functions of what they are given --------------------------------------------------
-
-
-class Occurring(NamedTuple):
-    """What an encoder must know of a column: the values of a code book, or the ends of a range."""
-
-    values: Floats
-    is_book: bool
-
-
-class Learned(NamedTuple):
-    """What is learned of parts before they are indexed: of each column, and a few rows."""
-
-    columns: list[Occurring]
-    sample: Floats
-
-
-def values_of_part(part: Rows, ranges: ArrayLike | None, categorical: ArrayLike | None) -> Learned:
-    """Return of each column what an encoder must know of it, and a few rows."""
-    rows = loaded(part)
-    lines = column_lines(rows)
-    widths, coded = scales(ranges, categorical, len(lines))
-    columns = [
-        _needed(line, bool(is_code), None if widths is None else float(widths[j]))
-        for j, (line, is_code) in enumerate(zip(lines, coded, strict=True))
-    ]
-    return Learned(columns, rows[:: -(-len(rows) // SAMPLED)].copy())
-
-
-def merge_values(parts: list[Learned]) -> Learned:
-    """Join what parts have in their columns.
-
-    Raises
-    ------
-    InvalidParameterError
-        If parts differ in their number of columns.
-    """
-    widths = [len(part.columns) for part in parts]
-    if len(set(widths)) > 1:
-        raise InvalidParameterError(
-            "PartitionedNearestNeighbors: parts must have one number of columns, got "
-            f"{', '.join(map(str, widths))}."
-        )
-    merged = []
-    for column in zip(*(part.columns for part in parts), strict=True):
-        values, is_book = np.concatenate([part.values for part in column]), column[0].is_book
-        merged.append(Occurring(np.unique(values) if is_book else _ends(values), is_book))
-    return Learned(merged, np.concatenate([part.sample for part in parts]))
-
-
-def build_part_index(
-    columns: ColumnEncoder,
-    parts: list[Rows],
-    cells: Cells,
-    at: int,
-    leaf_size: int | None,
-    backend: str,
-) -> Cell:
-    """Read all parts, and return the rows of one cell with their index."""
-    start, places, kept = 0, [], []
-    for part in parts:
-        rows = encoded_rows(columns, part)
-        own = np.arange(rows.n_rows)
-        if cells.tree is not None:
-            own = np.flatnonzero(cells.of(rows) == at)
-            rows = _taken(rows, own)
-        places.append(own + start)
-        kept.append(rows)
-        start += size_of(part)
-    rows = _joined(kept)
-    index = build_index(columns, rows, leaf_size, backend) if rows.n_rows else None
-    box = Box.of(rows) if rows.n_rows and cells.tree is not None else None
-    return Cell(at, cells, np.concatenate(places), index, box, columns.weights)
-
-
-def encoded_rows(columns: ColumnEncoder, rows: Any) -> Encoded:
-    """Return rows as the engine reads them, whether in memory, to be read, or encoded already."""
-    if isinstance(rows, Encoded):
-        return rows
-    if isinstance(rows, Streamed):
-        return _joined([encoded_rows(columns, part) for part in rows.parts])
-    return columns.encode(column_lines(loaded(rows)))
-
-
-def _joined(parts: list[Encoded]) -> Encoded:
-    if len(parts) == 1:
-        return parts[0]
-    numbers = np.concatenate([part.numbers for part in parts], axis=1)
-    codes = np.concatenate([part.codes for part in parts], axis=1)
-    return Encoded(numbers, codes, sum(part.n_rows for part in parts))
-
-
-def improve(
-    cell: Cell,
-    which: str,
-    queries: Encoded,
-    given: tuple[Ints | None, Floats | None],
-    best: Best,
-    n_jobs: int | None,
-) -> Best:
-    """Return the nearest rows of what is known and of one cell."""
-    own, limits = given
-    k = best[0].shape[1]
-    reach = best[0][:, -1] if limits is None else np.minimum(limits, best[0][:, -1])
-    picks = cell.asked(which, queries, reach)
-    if cell.index is None or not picks.size:
-        return best
-    mine = np.full(picks.size, -1) if own is None else cell.own(own[picks])
-    asked = queries if picks.size == queries.n_rows else _taken(queries, picks)
-    more, places = cell.index.nearest(asked, k, mine, reach[picks], n_jobs)
-    found = np.where(places < 0, NO_LIMIT, cell.rows[places])
-    if (best[1][picks] == NO_LIMIT).all():
-        kept = more, found
-    else:
-        sums, rows = np.hstack([best[0][picks], more]), np.hstack([best[1][picks], found])
-        order = np.lexsort((rows, sums), axis=-1)[:, :k]
-        kept = np.take_along_axis(sums, order, axis=1), np.take_along_axis(rows, order, axis=1)
-    if picks.size == queries.n_rows:
-        return kept
-    both = best[0].copy(), best[1].copy()
-    both[0][picks], both[1][picks] = kept
-    return both
-
-
-def count_more(
-    cell: Cell,
-    which: str,
-    queries: Encoded,
-    given: tuple[Floats, int],
-    counts: Ints,
-    n_jobs: int | None,
-) -> Ints:
-    """Add the balls of one cell that hold each query, where the limit is not reached."""
-    radii, limit = given[0][cell.rows], given[1]
-    if cell.index is None:
-        return counts
-    picks = cell.asked(which, queries, np.full(queries.n_rows, radii.max()))
-    picks = picks[counts[picks] < limit]
-    if not picks.size:
-        return counts
-    total = counts.copy()
-    total[picks] += cell.index.within(_taken(queries, picks), radii, limit, n_jobs)
-    return np.minimum(total, limit)
-
-
-def find_ties(cell: Cell, queries: Encoded, least: Floats, own: Ints) -> tuple[Ints, Ints]:
-    """Return the first of the nearest rows in one cell, and how many there are."""
-    first, n_tied = np.full(queries.n_rows, -1), np.zeros(queries.n_rows, dtype=np.int64)
-    picks = cell.asked("all", queries, least)
-    if cell.index is not None and picks.size:
-        found = cell.index.tied(_taken(queries, picks), least[picks], cell.own(own[picks]))
-        first[picks], n_tied[picks] = found
-    return first, n_tied
-
-
-def share_ties(
-    cell: Cell,
-    queries: Encoded,
-    least: Floats,
-    own: Ints,
-    tied: tuple[Ints, Ints],
-    among: Ints,
-    labels: Bytes,
-) -> tuple[Ints, Floats, Ints]:
-    """Divide queries among their nearest rows in one cell; see `TreeIndex.share`.
-
-    Returns the rows of the cell, what each gets, and by query how many have a label.
-    """
-    mass, labelled = np.zeros(cell.rows.size), np.zeros(queries.n_rows, dtype=np.int64)
-    picks = np.flatnonzero(tied[1])
-    if cell.index is not None and picks.size:
-        here = (tied[0][picks], tied[1][picks])
-        handed = (least[picks], cell.own(own[picks]), here, among[picks], labels[cell.rows])
-        mass, labelled[picks] = cell.index.share(_taken(queries, picks), *handed)
-    return cell.rows, mass, labelled
-
-
-def count_around_cell(
-    cell: Cell, queries: Encoded, limits: Floats, n_jobs: int | None
-) -> tuple[Ints, Ints, Ints]:
-    """Return the rows of a cell, and what `TreeIndex.around` counts in it."""
-    inside, held = np.zeros(queries.n_rows, dtype=np.int64), np.zeros(cell.rows.size, np.int64)
-    picks = cell.asked("all", queries, limits)
-    if cell.index is not None and picks.size:
-        inside[picks], held = cell.index.around(_taken(queries, picks), limits[picks], n_jobs)
-    return cell.rows, inside, held
-
-
-def _same(rows: T) -> T:
-    """Hold what several tasks ask for."""
-    return rows
-
-
-# -- parts and blocks ------------------------------------------------------------------------------
-
-
-def as_parts(rows: Any) -> list[Rows]:
-    """Return the parts of a table that have rows; an array is one, unless it is in a file."""
-    given = list(rows) if isinstance(rows, list | tuple) and _is_parts(rows) else [rows]
-    if is_in_file(rows):
-        given = [rows[start : start + MOST_SENT] for start in range(0, len(rows), MOST_SENT)]
-    parts = [
-        part
-        if isinstance(part, Part)
-        else check_array(part, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0)
-        for part in given
-    ]
-    return [part for part in parts if size_of(part)]
-
-
-def size_of(part: Rows) -> int:
-    """Return the number of rows of a part."""
-    return part.n_rows if isinstance(part, Part) else len(part)
-
-
-def loaded(part: Rows) -> Floats:
-    """Return the rows of a part.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there are more or fewer than it says.
-    """
-    if not isinstance(part, Part):
-        return part
-    rows: Floats = check_array(
-        part.load(), dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0
-    )
-    if len(rows) != part.n_rows:
-        raise InvalidParameterError(
-            f"PartitionedNearestNeighbors: a part of {part.n_rows} rows loaded {len(rows)}."
-        )
-    return rows
-
-
-def blocks_of(queries: Any, n_workers: int) -> list[tuple[slice, Any]]:
-    """Cut queries: by their own parts, or evenly for the workers; in one where all stays here."""
-    if isinstance(queries, Streamed):
-        borders = np.cumsum([0, *(size_of(part) for part in queries.parts)]).tolist()
-        here = [slice(start, stop) for start, stop in pairwise(borders)]
-        return list(zip(here, queries.parts, strict=True))
-    if not n_workers:
-        return [(slice(0, queries.n_rows), queries)]
-    evenly = -(-queries.n_rows // (BLOCKS_A_WORKER * n_workers))
-    size = min(max(evenly, LEAST_SENT), MOST_SENT)
-    here = [
-        slice(start, min(start + size, queries.n_rows)) for start in range(0, queries.n_rows, size)
-    ]
-    return [(span, _taken(queries, span)) for span in here]
-
-
-def _taken(queries: Encoded, picks: Ints | slice) -> Encoded:
-    numbers, codes = queries.numbers[:, picks], queries.codes[:, picks]
-    n_rows = picks.stop - picks.start if isinstance(picks, slice) else picks.size
-    return Encoded(numbers, codes, n_rows)
-
-
-def _is_parts(rows: Any) -> bool:
-    """Tell parts from the rows of one table, which are no tables themselves."""
-    return is_in_file(rows) or (
-        isinstance(rows, list | tuple)
-        and all(isinstance(part, Part) or getattr(part, "ndim", 0) == 2 for part in rows)
-    )
-
-
-def is_in_file(rows: Any) -> bool:
-    """Tell whether an array is in a file, of which the system holds in memory what is in use."""
-    while isinstance(rows, np.ndarray):
-        if isinstance(rows, np.memmap):
-            return True
-        rows = rows.base
-    return False
 
 
 def _n_indexes(parts: list[Rows], columns: ColumnEncoder, max_memory: int | None) -> int:
@@ -730,20 +392,3 @@ def _n_indexes(parts: list[Rows], columns: ColumnEncoder, max_memory: int | None
 def _nothing_yet(n_queries: int, n_neighbors: int) -> Best:
     shape = (n_queries, n_neighbors)
     return np.full(shape, np.inf), np.full(shape, NO_LIMIT)
-
-
-def _needed(line: Floats, is_code: bool, width: float | None) -> Occurring:
-    if is_code or (width is not None and not SMALLEST_RANGE <= width < np.inf):
-        return Occurring(CodeBook.learn(line, whole=is_code).occurring(), True)
-    if width is not None:
-        return Occurring(np.empty(0), False)
-    finite = np.clip(line, -LARGEST, LARGEST, where=np.isfinite(line), out=line.copy())
-    return Occurring(_ends(finite), False)
-
-
-def _ends(values: Floats) -> Floats:
-    """Return the least and the greatest number; all values where they hardly differ."""
-    if value_range(values) >= SMALLEST_RANGE:
-        finite = values[np.isfinite(values)]
-        return np.array([finite.min(), finite.max()])
-    return np.unique(values)

@@ -14,7 +14,7 @@ from skeval.context import Context, shared
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Fraction, Interval, Seed
-from skeval.result import MetricTags, Result
+from skeval.result import Result
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import newcombe, wilson
 from skeval.stats.matches import MatchLists, distinct_rows, list_contrast, longest_list
@@ -23,6 +23,7 @@ from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, set_agains
 from skeval.steps.neighbors import encoded, ranges
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NUMERIC
+from skeval.tags import NEIGHBOR_TAGS
 from skeval.verdict import Contrast
 
 _SLACK = 1e-9  # of the unit that tolerances are in: bounds belong to the box
@@ -95,13 +96,7 @@ class HittingRate(NeighborMetric):
     0.5
     """
 
-    tags = MetricTags(
-        "privacy",
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-        scaling="neighbours",
-    )
+    tags = NEIGHBOR_TAGS
 
     def __init__(self, tau: Fraction = 1 / 30, columns: Columns = None) -> None:
         self.tau = tau
@@ -217,13 +212,7 @@ class NewRowShare(NeighborMetric):
     0.5
     """
 
-    tags = MetricTags(
-        "privacy",
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-        scaling="neighbours",
-    )
+    tags = replace(NEIGHBOR_TAGS, greater_is_better=True)
 
     def __init__(
         self,

@@ -34,8 +34,9 @@ from skeval.relational.transfer import RelationalTSTR
 from skeval.relational.transitions import CoherenceSimilarity, TransitionSimilarity
 from skeval.relational.trends import InterTableTrends
 from skeval.relational_context import RelationalContext
+from skeval.tables.keys import ForeignKey, SequenceKey
 from skeval.tables.relational_data import RelationalData, split_by_subject
-from skeval.tables.relational_schema import ForeignKey, RelationalSchema, SequenceKey
+from skeval.tables.relational_schema import RelationalSchema
 
 __all__ = [
     "AggregationDetection",

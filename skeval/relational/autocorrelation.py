@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -10,8 +11,9 @@ from skeval.formatting import number
 from skeval.parameters import Columns, Interval
 from skeval.relational.sequences import BOTH, ColumnSequenceMetric, TableName
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result
+from skeval.result import Result
 from skeval.steps.sequences import by_sequence, sequence_values, sequences
+from skeval.tags import RELATIONAL_TAGS
 
 
 class AutocorrelationDifference(ColumnSequenceMetric):
@@ -72,13 +74,7 @@ class AutocorrelationDifference(ColumnSequenceMetric):
     2.0
     """
 
-    tags = MetricTags(
-        "fidelity",
-        needs=frozenset({"relational"}),
-        greater_is_better=False,
-        bounds=(0.0, 2.0),
-        display="ColumnScoresDisplay",
-    )
+    tags = replace(RELATIONAL_TAGS, greater_is_better=False, bounds=(0.0, 2.0))
 
     def __init__(
         self,
@@ -92,8 +88,8 @@ class AutocorrelationDifference(ColumnSequenceMetric):
         self.columns = columns
         self.table = table
 
-    def _curves(self, context: RelationalContext, table: str, column: str) -> list[np.ndarray]:
-        curves = []
+    def _curves(self, context: RelationalContext, table: str, column: str) -> dict[str, np.ndarray]:
+        curves = {}
         for role in BOTH:
             own = sequences(context, role, table)
             values = sequence_values(context, role, table, column)
@@ -101,20 +97,15 @@ class AutocorrelationDifference(ColumnSequenceMetric):
             if self.centre == "sequence":
                 values = values - by_sequence(own, values, "mean")[own.owners]
             lags = range(1, self.max_lag + 1)
-            curves.append(np.array([lag_correlation(values, own.pairs(lag), lag) for lag in lags]))
+            curves[role] = np.array([lag_correlation(values, own.pairs(lag), lag) for lag in lags])
         return curves
 
     def _score(self, context: RelationalContext, table: str, column: str) -> float:
-        gaps = np.abs(np.subtract(*self._curves(context, table, column)))
+        gaps = np.abs(np.subtract(*self._curves(context, table, column).values()))
         return float(np.nanmean(gaps)) if not np.isnan(gaps).all() else float("nan")
 
     def _further(self, context: RelationalContext, names: list[tuple[str, str]]) -> dict[str, Any]:
-        curves = {f"{t}.{c}": self._curves(context, t, c) for t, c in names}
-        return {
-            "autocorrelations": {
-                name: dict(zip(BOTH, both, strict=True)) for name, both in curves.items()
-            }
-        }
+        return {"autocorrelations": {f"{t}.{c}": self._curves(context, t, c) for t, c in names}}
 
     def _summary(self, result: Result) -> str:
         return (

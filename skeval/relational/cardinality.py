@@ -13,18 +13,13 @@ from skeval.exceptions import ConstantColumnWarning, NothingToMeasureWarning
 from skeval.formatting import number, percent
 from skeval.relational.base import NO_KEYS, RelationalMetric
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, mean_of_columns, undefined
+from skeval.result import Result, mean_of_columns, undefined
 from skeval.stats.distributions import kolmogorov_of_sorted
 from skeval.steps.relations import n_children
-from skeval.tables.relational_schema import ForeignKey
+from skeval.tables.keys import ForeignKey
+from skeval.tags import RELATIONAL_TAGS
 
-_TAGS = MetricTags(
-    "fidelity",
-    needs=frozenset({"relational"}),
-    greater_is_better=True,
-    bounds=(0, 1),
-    display="CardinalityDisplay",
-)
+_TAGS = replace(RELATIONAL_TAGS, display="CardinalityDisplay")
 _FEWEST = 10  # parents of each real table in a bar of the histogram
 _MOST_BARS = 12
 

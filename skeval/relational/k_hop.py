@@ -16,9 +16,10 @@ from skeval.relational.aggregates import pairs_within
 from skeval.relational.base import RelationalMetric
 from skeval.relational.trends import named_scores
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, mean_of_columns, undefined
+from skeval.result import Result, mean_of_columns, undefined
 from skeval.steps.joins import Join, paths_up
 from skeval.steps.pairs import Binning
+from skeval.tags import RELATIONAL_TAGS
 
 
 class KHopCorrelation(RelationalMetric):
@@ -77,13 +78,7 @@ class KHopCorrelation(RelationalMetric):
     0.5
     """
 
-    tags = MetricTags(
-        "fidelity",
-        needs=frozenset({"relational"}),
-        greater_is_better=True,
-        bounds=(0, 1),
-        display="ColumnScoresDisplay",
-    )
+    tags = RELATIONAL_TAGS
     _parts = ("hops",)
 
     def __init__(
@@ -118,8 +113,8 @@ class KHopCorrelation(RelationalMetric):
         return replace(result, value=values[self.reduce])
 
     def _summary(self, result: Result) -> str:
-        hops = result.details["hops"]
-        said = ", ".join(f"{percent(of['mean'])} at {hop}" for hop, of in hops.items())
+        hops = result.details["hops"].items()
+        said = ", ".join(f"{percent(of['mean'])} at {hop}" for hop, of in hops)
         return f"Pairs of columns agree, by the number of keys between their tables: {said}."
 
 

@@ -16,7 +16,7 @@ from skeval.parameters import Columns, Count, Fraction, Interval, Seed
 from skeval.relational.sequences import SequenceMetric, TableName
 from skeval.relational.shared_subsequences import DROP_SEQUENCES
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, mean_of_columns
+from skeval.result import Result, mean_of_columns
 from skeval.stats.intervals import wilson
 from skeval.stats.relabelling import Relabelled, relabelling_test
 from skeval.steps.neighbors import nearest, pool_index, reference_index
@@ -29,6 +29,7 @@ from skeval.steps.sequences import (
     unit_name,
     units,
 )
+from skeval.tags import SCREEN_TAGS
 from skeval.verdict import Contrast
 
 _ROLES = ("train", "holdout", "synthetic")
@@ -119,13 +120,7 @@ class NearestSequences(SequenceMetric):
     True
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"relational", "holdout"}),
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-    )
+    tags = replace(SCREEN_TAGS, needs=frozenset({"holdout", "relational"}))
 
     def __init__(
         self,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -9,10 +11,11 @@ from skeval.exceptions import NothingToMeasureWarning
 from skeval.formatting import percent
 from skeval.relational.base import RelationalMetric
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.matches import digits_kept, matches
 from skeval.tables.preprocessing import NUMERIC, numbers
+from skeval.tags import RELATIONAL_TAGS
 
 _NONE = (
     "no table is a reference. Name those that are public: "
@@ -55,13 +58,7 @@ class ReferenceEquality(RelationalMetric):
     0.5
     """
 
-    tags = MetricTags(
-        "diagnostic",
-        needs=frozenset({"relational"}),
-        greater_is_better=True,
-        bounds=(0, 1),
-        display="ColumnScoresDisplay",
-    )
+    tags = replace(RELATIONAL_TAGS, aspect="diagnostic")
 
     def __init__(self) -> None:
         pass

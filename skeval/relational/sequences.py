@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
@@ -13,7 +14,7 @@ from skeval.formatting import counted, number, percent
 from skeval.parameters import Columns, Count, Legal, is_text
 from skeval.relational.base import RelationalMetric
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, mean_of_columns, undefined
+from skeval.result import Result, mean_of_columns, undefined
 from skeval.stats.distributions import kolmogorov_distance, weighted_kolmogorov
 from skeval.stats.matches import digits_kept
 from skeval.steps.sequences import (
@@ -26,6 +27,7 @@ from skeval.steps.sequences import (
     sequences,
 )
 from skeval.tables.preprocessing import NUMERIC
+from skeval.tags import RELATIONAL_TAGS
 
 TableName = Annotated[
     str | None, Legal("None or the name of a table", lambda v: v is None or is_text(v), -1)
@@ -36,13 +38,6 @@ _MOST_LINES = 6  # columns whose lines are kept for figures
 _NO_SEQUENCES = (
     "The schema has no sequences. Give them: RelationalSchema(..., sequences={table: "
     "SequenceKey(key, index)})."
-)
-_TAGS = MetricTags(
-    "fidelity",
-    needs=frozenset({"relational"}),
-    greater_is_better=True,
-    bounds=(0.0, 1.0),
-    display="ColumnScoresDisplay",
 )
 
 
@@ -157,7 +152,7 @@ class SequenceLengthSimilarity(SequenceMetric):
     0.333333
     """
 
-    tags = _TAGS
+    tags = RELATIONAL_TAGS
     _parts = ("lengths",)
 
     def __init__(self, table: TableName = None) -> None:
@@ -232,7 +227,8 @@ class StatisticMSAS(ColumnSequenceMetric):
     over columns. Missing values are left out; a sequence without a value, or for "std" with fewer
     than two, has no statistic. Every sequence counts once, however long. What the statistic sums up
     may change along the sequence: ``details["lines"]`` has mean and quartiles by position and by
-    time, at points with ten sequences or more, and the display draws them.
+    time, at points with ten sequences or more and to the digits that the error of the mean leaves
+    certain, and the display draws them.
 
     References
     ----------
@@ -249,13 +245,7 @@ class StatisticMSAS(ColumnSequenceMetric):
     0.5
     """
 
-    tags = MetricTags(
-        "fidelity",
-        needs=frozenset({"relational"}),
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        display="LinesDisplay",
-    )
+    tags = replace(RELATIONAL_TAGS, display="LinesDisplay")
     _parts = ("lines",)
 
     def __init__(
@@ -279,31 +269,34 @@ class StatisticMSAS(ColumnSequenceMetric):
 
     def _further(self, context: RelationalContext, names: list[tuple[str, str]]) -> dict[str, Any]:
         shown = names[:_MOST_LINES]
-
-        def of(role: str) -> dict[str, Any]:
-            return {
-                f"{table}.{column}": {
-                    by: lines(context, role, table, column, by) for by in ("position", "time")
-                }
-                for table, column in shown
-            }
-
-        def kinds(table: str, column: str) -> dict[str, str]:
-            known = context.relations.tables[table].kinds
-            index = context.relations.sequences[table].index
-            return {"value": known[column], "index": known[index] if index else ""}
-
-        return {
-            "train_lines": of("train"),
-            "lines": of("synthetic"),
-            "kinds": {f"{table}.{column}": kinds(table, column) for table, column in shown},
-        }
+        train, synthetic = (_lines(context, role, shown) for role in BOTH)
+        kinds = {f"{table}.{column}": _kinds(context, table, column) for table, column in shown}
+        return {"train_lines": train, "lines": synthetic, "kinds": kinds}
 
     def _summary(self, result: Result) -> str:
         return (
             f"The cumulative curves of the {self.statistic} of a sequence lie "
             f"{percent(1.0 - result.value)} apart at most, on average over columns."
         )
+
+
+def _lines(
+    context: RelationalContext, role: str, names: list[tuple[str, str]]
+) -> dict[str, dict[str, Any]]:
+    """Return the lines of columns by position and by time."""
+    return {
+        f"{table}.{column}": {
+            by: lines(context, role, table, column, by) for by in ("position", "time")
+        }
+        for table, column in names
+    }
+
+
+def _kinds(context: RelationalContext, table: str, column: str) -> dict[str, str]:
+    """Return the kind of a column, and of the index that its lines run along."""
+    kinds = context.relations.tables[table].kinds
+    index = context.relations.sequences[table].index
+    return {"value": kinds[column], "index": kinds[index] if index else ""}
 
 
 class InterRowMSAS(ColumnSequenceMetric):
@@ -360,7 +353,7 @@ class InterRowMSAS(ColumnSequenceMetric):
     0.5
     """
 
-    tags = _TAGS
+    tags = RELATIONAL_TAGS
 
     def __init__(
         self,
@@ -386,12 +379,8 @@ class InterRowMSAS(ColumnSequenceMetric):
         for role in BOTH:
             own = sequences(context, role, table)
             values = sequence_values(context, role, table, column)
-            if self.log:
-                values = np.log(np.where(values > 0, values, np.nan))
             firsts = own.pairs(self.lag)
-            with np.errstate(invalid="ignore"):  # infinity less infinity is missing
-                changes = values[firsts + self.lag] - values[firsts]
-            changes = digits_kept(changes, decimals=decimals)
+            changes = digits_kept(_changes(values, firsts, self.lag, self.log), decimals=decimals)
             both += _weighted(changes, own.owners[firsts], self.weight)
         return 1.0 - weighted_kolmogorov(*both) if self.weight == "sequence" else _unweighted(both)
 
@@ -400,6 +389,15 @@ class InterRowMSAS(ColumnSequenceMetric):
             f"The cumulative curves of changes over {counted(self.lag, 'row')} lie "
             f"{percent(1.0 - result.value)} apart at most, on average over columns."
         )
+
+
+def _changes(values: np.ndarray, firsts: np.ndarray, lag: int, log: bool) -> np.ndarray:
+    """Return how values change over so many rows, as logarithms if asked."""
+    if log:
+        values = np.log(np.where(values > 0, values, np.nan))
+    with np.errstate(invalid="ignore"):  # infinity less infinity is missing
+        change: np.ndarray = values[firsts + lag] - values[firsts]
+    return change
 
 
 def changes_decimals(values: np.ndarray, log: bool) -> int:
@@ -468,7 +466,7 @@ class InterEventTimeSimilarity(SequenceMetric):
     0.5
     """
 
-    tags = _TAGS
+    tags = RELATIONAL_TAGS
 
     def __init__(self, weight: Weight = "row", table: TableName = None) -> None:
         self.weight = weight

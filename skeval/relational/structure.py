@@ -13,9 +13,10 @@ from skeval.exceptions import NothingToMeasureWarning
 from skeval.formatting import percent
 from skeval.relational.base import RelationalMetric
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.tables.keys import key_codes
 from skeval.tables.relational_schema import RelationalSchema
+from skeval.tags import RELATIONAL_TAGS
 
 _NO_KEYS = (
     "no table has a primary key. Give them: RelationalSchema(..., primary_keys={table: column})."
@@ -61,14 +62,7 @@ class SchemaStructure(RelationalMetric):
     1.0
     """
 
-    tags = MetricTags(
-        "diagnostic",
-        needs=frozenset({"relational"}),
-        greater_is_better=True,
-        bounds=(0, 1),
-        display="SchemaDisplay",
-        lenient=True,
-    )
+    tags = replace(RELATIONAL_TAGS, aspect="diagnostic", display="SchemaDisplay", lenient=True)
 
     def __init__(self) -> None:
         pass

@@ -14,6 +14,7 @@ from skeval.reporting.parts import Grid, Listed, Part
 from skeval.reporting.text import AS_GOOD, BEHIND, CLOSER, judged
 from skeval.result import Result, SuiteResult
 from skeval.verdict import Verdict, fidelity_sentence, is_shifted, utility_sentence
+from skeval.verdict import verdict as judge
 
 FACETS = {
     "Validity": "diagnostic",
@@ -208,7 +209,7 @@ def _facet(
     seen = dict.fromkeys(title_of(r.metric) if r.metric else n for n, r in measured.items())
     looked_at = f"Looked at: {_listed(list(seen))}." if seen else ""
     missed = {titles[n]: r for n, r in own.items() if n not in measured}
-    verdict = results.verdict()
+    verdict = judge(results, called=titles)
     if name == "Privacy":
         status, alarm = _privacy_status(verdict), verdict.alarm
         return Facet(name, status, _without_facts(verdict, results), looked_at, "", alarm)

@@ -47,6 +47,7 @@ _NAME, _STRIP, _GOOD, _KIND = 0.0, 57.0, 139.0, 152.0
 _VALUE, _INTERVAL, _BASELINE = 91.0, 118.0, 135.0
 _STRIP_WIDTH = 20.0
 _LISTED, _CELL = 8.0, 7.5  # sizes of letters in lists and in tables
+_PADDING, _LEAST_PADDING = 2.0, 1.1  # of the rows of tables, and where they need room
 _GAP = 2.0  # between a number and what stands left of it
 
 
@@ -204,11 +205,9 @@ def draw_decision_page(
     [8.3, 11.7]
     """
     with theme():
-        page = Page(figure)
-        written = _written(DecisionPage.of(suite_result).parts())
-        for y, height, block in paged([*_lines(title, 20.0, after=4.0, weight="bold"), *written])[
-            0
-        ]:
+        page, above = Page(figure), list(_lines(title, 20.0, after=4.0, weight="bold"))
+        written = _on_one_page(DecisionPage.of(suite_result).parts(), above)
+        for y, height, block in paged([*above, *written])[0]:
             block.draw(page, y, height)
     return page.figure
 
@@ -229,13 +228,7 @@ def write_paper(path: Path, title: str, sizes: str, content: Iterable[Part | Ite
 
     about = {"Title": title, "Author": "skeval", "CreationDate": None}
     with replacing(path) as temporary, theme(), PdfPages(temporary, metadata=about) as pdf:
-        blocks = [
-            *_lines(title, 20.0, after=2.0, weight="bold"),
-            *_lines(sizes, 9.0, after=3.0, color=GREY),
-        ]
-        for one in content:
-            blocks.extend([_small(one)] if isinstance(one, Item) else _written([one]))
-        pages = paged(blocks)
+        pages = paged(_of_paper(title, sizes, content))
         for n, placed in enumerate(pages, start=1):
             page = Page()
             for y, height, block in placed:
@@ -243,6 +236,24 @@ def write_paper(path: Path, title: str, sizes: str, content: Iterable[Part | Ite
             page.footer(title, n, len(pages))
             pdf.savefig(page.figure)
     return path
+
+
+def draw_paper(
+    title: str, sizes: str, content: Iterable[Part | Item], figure: Figure | None = None
+) -> Figure:
+    """Draw the first page of what :func:`write_paper` writes."""
+    with theme():
+        page = Page(figure)
+        for y, height, block in paged(_of_paper(title, sizes, content))[0]:
+            block.draw(page, y, height)
+    return page.figure
+
+
+def _of_paper(title: str, sizes: str, content: Iterable[Part | Item]) -> Iterator[Block]:
+    yield from _lines(title, 20.0, after=2.0, weight="bold")
+    yield from _lines(sizes, 9.0, after=3.0, color=GREY)
+    for one in content:
+        yield from [_small(one)] if isinstance(one, Item) else _written([one])
 
 
 def _small(item: Item) -> Block:
@@ -264,11 +275,13 @@ def _blocks(plan: Plan, title: str, numbers: Mapping[str, int]) -> Iterator[Bloc
         blocks = list(_of_section(section, plan, numbers))
         if section.name in ("decision", "scores") and not titled:
             titled = True
-            blocks = [
+            above = [
                 *_lines(title, 20.0, after=2.0, weight="bold"),
                 *_lines(plan.sizes(), 9.0, after=3.0, color=GREY),
-                *blocks,
             ]
+            if section.name == "decision":
+                blocks = _on_one_page(section.parts, above)
+            blocks = [*above, *blocks]
         for block in blocks:
             head = block.head and replace(block.head, section=section.key)
             yield replace(block, section=section.key, head=head)
@@ -321,7 +334,31 @@ def _roles(section: Section) -> list[str]:
     return [role for role in COLOURS if role in columns]
 
 
-def _written(parts: Iterable[Part]) -> Iterator[Block]:
+def _on_one_page(parts: Sequence[Part], above: Sequence[Block]) -> list[Block]:
+    """Return the blocks of parts below others, made to fit where there is much to say.
+
+    The rows of tables move closer; then the last table loses rows without an alarm, the last
+    first, which stand among the scores as well.
+    """
+    parts, closer = list(parts), 0.0
+    while True:
+        blocks = list(_written(parts, closer=closer))
+        over = sum(block.height for block in (*above, *blocks)) - (Page.floor - TOP)
+        last = parts[-1] if parts else None
+        if over <= 0.0 or not isinstance(last, Grid):
+            return blocks
+        if closer == 0.0:
+            n_rows = sum(len(part.rows) for part in parts if isinstance(part, Grid))
+            closer = min(over / n_rows + 0.01, _PADDING - _LEAST_PADDING)
+            continue
+        calm = [i for i in range(len(last.rows)) if i not in last.alarms]
+        if not calm:
+            return blocks
+        rows = tuple(row for i, row in enumerate(last.rows) if i != calm[-1])
+        parts[-1] = replace(last, rows=rows, alarms=tuple(i - (i > calm[-1]) for i in last.alarms))
+
+
+def _written(parts: Iterable[Part], *, closer: float = 0.0) -> Iterator[Block]:
     """Yield the blocks of words, lists, tables and forms."""
     for part in parts:
         if isinstance(part, Words):
@@ -330,7 +367,7 @@ def _written(parts: Iterable[Part]) -> Iterator[Block]:
         elif isinstance(part, Listed):
             yield from _listed(part.title, part.texts)
         elif isinstance(part, Grid):
-            yield from _grid(part)
+            yield from _grid(part, closer)
         else:
             yield _form(part)
 
@@ -372,7 +409,7 @@ def _bullet(text: str, title: str, above: float, page: Page, y: float, height: f
     page.paragraph(MARGIN + 4.0, y + above, text, WIDTH - 4.0, _LISTED)
 
 
-def _grid(grid: Grid) -> Iterator[Block]:
+def _grid(grid: Grid, closer: float) -> Iterator[Block]:
     """Yield the rows of a table, the names of its columns before the first and on new pages."""
     lefts = [sum(grid.widths[:i]) * WIDTH for i in range(len(grid.widths))]
     rooms = [width * WIDTH - 3.0 for width in grid.widths]
@@ -388,7 +425,7 @@ def _grid(grid: Grid) -> Iterator[Block]:
             if k not in grid.numbers
         ]
         draw = partial(_grid_row, grid, row, lefts, rooms, i in grid.alarms)
-        yield Block(max(heights) + 2.0, draw, head=head)
+        yield Block(max(heights) + _PADDING - closer, draw, head=head)
 
 
 def _grid_title(title: str, page: Page, y: float, height: float) -> None:

@@ -1,4 +1,4 @@
-"""Rows that share a combination of codes: classes, their sizes, the values within them."""
+"""Rows that share a combination of codes, and what may be said of few rows."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 _LARGEST = 2**62
+SMALLEST = 1e-300  # a number below is as good as 0
 
 
 def _dense(values: np.ndarray) -> tuple[np.ndarray, int]:
@@ -133,3 +134,36 @@ def pair_counts(classes: np.ndarray, values: np.ndarray) -> Pairs:
     values, n_values = _dense(values)
     pairs, codes = np.unique(classes * n_values + values, return_inverse=True)
     return Pairs(pairs // n_values, pairs % n_values, np.bincount(codes.reshape(-1)))
+
+
+def rounded_ends(low: float, high: float, limit: float = np.inf) -> tuple[float, float]:
+    """Return the ends moved outwards to even multiples of the second digit of their distance.
+
+    No end is then a single row's number.
+
+    Parameters
+    ----------
+    low, high : float
+        The ends of an axis.
+    limit : float, default=inf
+        Beyond which there is no axis, on either side.
+
+    Returns
+    -------
+    low, high : float
+        The first is less than the second.
+
+    Examples
+    --------
+    >>> from skeval.stats.disclosure import rounded_ends
+    >>> rounded_ends(123.4, 987.6)
+    (120.0, 1000.0)
+    """
+    size = max(abs(low), abs(high), SMALLEST)
+    finest = max(size * 1e-12, SMALLEST)  # finer steps are lost in the ends' own digits
+    span = high - low if high > low else 0.1 * size if size > SMALLEST else 10.0
+    step = 2.0 * 10.0 ** (np.floor(np.log10(max(span, finest))) - 1.0)
+    low, high = np.floor(low / step) * step, np.ceil(high / step) * step
+    if high <= low:
+        low, high = low - step, high + step
+    return max(float(low), -limit), min(float(high), limit)

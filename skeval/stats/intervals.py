@@ -72,6 +72,26 @@ def clopper_pearson(k: int, n: int, confidence: float = 0.95) -> tuple[float, fl
     return low, high
 
 
+def to_its_error(stated: dict[str, float]) -> dict[str, float]:
+    """Round an estimate with its error and interval to the digits that the error leaves certain.
+
+    A mean to its last digit, times the number of rows, less the rows that somebody knows, is the
+    row that they do not know. Where the digits of the error are 10 to 35, two of them stay, else
+    one: the rule of the Particle Data Group.
+
+    Examples
+    --------
+    >>> from skeval.stats.intervals import to_its_error
+    >>> to_its_error({"estimate": 71.23456, "error": 0.48765, "low": 70.2787, "high": 72.1904})
+    {'estimate': 71.2, 'error': 0.5, 'low': 70.3, 'high': 72.2}
+    """
+    error = stated["error"]
+    if not 0.0 < error < np.inf:
+        return stated
+    decimals = -int(np.floor(np.log10(error / 3.55)))
+    return {name: round(number, decimals) for name, number in stated.items()}
+
+
 def newcombe(
     k: float, n: float, k_other: float, n_other: float, confidence: float = 0.95
 ) -> tuple[float, float]:

@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 from scipy.stats import hypergeom
 
 TOLERANCE = 1e-12  # relative; what equal distances may differ by in double precision
+_SMALLEST_RANGE = 1e-300  # as in the neighbour engine: one below has no finite inverse
 _PAIRS = 2**20  # pairs of one block: 8 MB, whatever the number of rows
 
 
@@ -95,7 +96,7 @@ def mixed_distances(
     queries, rows : ndarray of shape (n, n_columns)
         Numbers and codes, nan where missing.
     ranges : ndarray of shape (n_columns,)
-        Of the numbers; where it is 0, values only differ or not.
+        Of the numbers; where it is 0, or next to it, values only differ or not.
     nominal : ndarray of shape (n_columns,), bool
         Which columns hold codes.
 
@@ -113,7 +114,7 @@ def mixed_distances(
     >>> list(mixed_distances(a, b, np.array([4.0, 0.0]), np.array([False, True])))
     [(slice(0, 1, None), array([[0.125, 1.   ]]))]
     """
-    coded = nominal | ~(ranges > 0)
+    coded = nominal | ~((ranges >= _SMALLEST_RANGE) & np.isfinite(ranges))
     codes = [_codes(column, len(queries)) for column in np.vstack([queries, rows]).T[coded]]
     with np.errstate(over="ignore", invalid="ignore"):  # the cap takes what overflows
         weights = 1.0 / ranges[~coded]

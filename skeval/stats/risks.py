@@ -23,6 +23,7 @@ from skeval.stats.relabelling import (
 N_DRAWS = 999  # relabellings that say what chance gives; a test goes on with more where it must
 _MOST_DRAWS = 9_999
 _CELLS = 2**21  # labels held at once
+_FEW_LEVELS = 32  # of scores, so that drawing how many rows have each is quicker than shuffling
 
 
 @dataclass(frozen=True)
@@ -320,12 +321,16 @@ def scores_p_value(
     if levels.size == 2:  # one hit more or less is one row of the higher level
         hits, others = (int((s.round(12) == levels[1]).sum()) for s in (train, holdout))
         return share_p_value(hits, train.size, others, holdout.size)
-    # rows of one score are exchangeable, so that their numbers say all
-    drawn = np.random.default_rng(seed).multivariate_hypergeometric(
-        counts, train.size, size=n_relabellings, method="marginals"
-    )
-    n_reached = int((drawn @ levels >= float(train.sum()) - 1e-9).sum())
-    return (1 + n_reached) / (1 + n_relabellings)
+    sums = _sums_by_level(levels, counts, train.size, n_relabellings, np.random.default_rng(seed))
+    return (1 + int((sums >= float(train.sum()) - 1e-9).sum())) / (1 + n_relabellings)
+
+
+def _sums_by_level(
+    levels: np.ndarray, counts: np.ndarray, n_train: int, n_draws: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Return sums over random choices of rows; those of one score are exchangeable."""
+    drawn = rng.multivariate_hypergeometric(counts, n_train, size=n_draws, method="marginals")
+    return np.asarray(drawn @ levels)
 
 
 def relabelled_sums(
@@ -344,6 +349,10 @@ def relabelled_sums(
     rng : Generator
         Of the choices.
     """
+    if scores.shape[1] == 1:
+        levels, counts = np.unique(scores, return_counts=True)
+        if levels.size <= _FEW_LEVELS:
+            return _sums_by_level(levels, counts, n_train, n_draws, rng)[:, None]
     labels, width = np.arange(len(scores)) < n_train, max(1, _CELLS // len(scores))
     sums = [
         np.stack([rng.permutation(labels) for _ in range(size)]).astype(np.float64) @ scores

@@ -11,7 +11,6 @@ import pandas as pd
 from skeval.context import Context, shared
 from skeval.parameters import Legal
 from skeval.relational_context import RelationalContext
-from skeval.stats.grouped import grouped_levels, grouped_numbers
 from skeval.steps.relations import Column, Path, column_of, named_cells, path_positions
 from skeval.tables.preprocessing import NUMERIC
 from skeval.tables.relational_schema import RelationalSchema
@@ -36,6 +35,7 @@ Stats = Annotated[
         ["sum"],
     ),
 ]
+NUMBER_STATS = ("mean", "median", "std", "min", "max", "span")
 _DAY = 86_400e6  # in microseconds
 
 
@@ -215,3 +215,62 @@ def _dates(microseconds: np.ndarray, stat: str) -> np.ndarray:
     dates = np.where(missing, 0.0, microseconds).astype(np.int64).astype("datetime64[us]")
     dates[missing] = np.datetime64("NaT")
     return dates
+
+
+def grouped_numbers(
+    values: np.ndarray, groups: np.ndarray, n_groups: int, stats: Sequence[str] = NUMBER_STATS
+) -> dict[str, np.ndarray]:
+    """Return statistics of the numbers of each group."""
+    kept = (groups >= 0) & ~np.isnan(values)
+    values, groups = values[kept] + 0.0, groups[kept]
+    counts = np.bincount(groups, minlength=n_groups)
+    some = np.flatnonzero(counts)
+    counts = counts[some]
+    ordered = _ordered_within(values, groups)
+    starts = np.cumsum(counts) - counts
+    parts = {"min": ordered[starts], "max": ordered[starts + counts - 1]}
+    with np.errstate(invalid="ignore"):  # infinite synthetic values
+        parts["span"] = parts["max"] - parts["min"]
+        if {"mean", "std"} & set(stats) and some.size:
+            mean = np.add.reduceat(ordered, starts) / counts
+            parts["mean"] = np.where(parts["span"] == 0.0, parts["min"], mean)
+            squares = (ordered - np.repeat(parts["mean"], counts)) ** 2
+            parts["std"] = np.sqrt(np.add.reduceat(squares, starts) / counts)
+        middle = ordered[starts + (counts - 1) // 2], ordered[starts + counts // 2]
+        parts["median"] = 0.5 * middle[0] + 0.5 * middle[1]
+    result = {}
+    for name in stats:
+        if name in NUMBER_STATS:
+            result[name] = np.full(n_groups, np.nan)
+            result[name][some] = parts.get(name, np.empty(0))
+    return result
+
+
+def _ordered_within(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
+    """Return values by group, ascending in each."""
+    order = np.argsort(values)
+    ranks = np.empty(values.size, dtype=np.int64)
+    ranks[order] = np.arange(values.size)
+    keys = np.sort(groups * np.int64(values.size) + ranks)
+    ordered: np.ndarray = values[order][keys % max(values.size, 1)]
+    return ordered
+
+
+def grouped_levels(
+    codes: np.ndarray, groups: np.ndarray, n_groups: int, n_levels: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the number of levels, the most frequent one and its share, of each group."""
+    kept = (groups >= 0) & (codes >= 0)
+    keys = np.sort(groups[kept] * np.int64(n_levels) + codes[kept])
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    lengths = np.diff(first, append=keys.size)
+    owners, levels = np.divmod(keys[first], max(n_levels, 1))
+    n_unique = np.bincount(owners, minlength=n_groups).astype(np.float64)
+    totals = np.bincount(owners, lengths, minlength=n_groups)
+    n_unique[totals == 0] = np.nan
+    modes, shares = np.full(n_groups, -1), np.full(n_groups, np.nan)
+    order = np.lexsort((-levels, lengths, owners))  # the last of each group is its first mode
+    modes[owners[order]] = levels[order]
+    shares[owners[order]] = lengths[order]
+    shares /= np.where(totals > 0, totals, 1.0)
+    return n_unique, modes, shares

@@ -256,7 +256,8 @@ def gower_engine(
     they are many and a cluster is active, one that searches there.
     """
     from skeval.neighbors.mixed import MixedNearestNeighbors
-    from skeval.neighbors.parts import PartitionedNearestNeighbors, is_in_file
+    from skeval.neighbors.part_tasks import is_in_file
+    from skeval.neighbors.parts import PartitionedNearestNeighbors
 
     n_numeric, n_nominal = (len(context.schema.columns(*kinds)) for kinds in (NUMERIC, NOMINAL))
     is_nominal = np.repeat([False, True], [n_numeric, n_nominal])

@@ -22,6 +22,8 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer, numbers
 
 # rows counted at a time, so that their codes stay in the cache over all pairs
 _CHUNK = 8_192
+# cells counted in one call: more would leave the cache, fewer would cost as many calls as pairs
+_COUNTED = 65_536
 # joint cells that are kept (a quarter of a gigabyte); beyond, tables are counted when asked for
 _MOST_CELLS = 2**26
 
@@ -140,6 +142,13 @@ class JointTables:
             counts[self.missing[i]] = 0
         return counts
 
+    def n_rows(self, nan: str = "own") -> np.ndarray:
+        """Return how many rows are counted for each pair, above the diagonal; 0 elsewhere."""
+        n_rows = np.zeros((len(self.n_cells), len(self.n_cells)), dtype=np.int64)
+        for i in range(len(self.n_cells) - 1):
+            n_rows[i, i + 1 :] = np.add.reduceat(self.block(i, nan).sum(axis=0), self.starts(i))
+        return n_rows
+
     def vary(self, nan: str = "own") -> np.ndarray:
         """Return which columns have two cells at least."""
         used = [(self.column(i, nan) > 0).sum() > 1 for i in range(len(self.n_cells))]
@@ -157,17 +166,19 @@ def _count(matrix: np.ndarray, n_cells: tuple[int, ...], which: Sequence[int]) -
     """Return the blocks of some columns, in the smallest whole numbers that hold them."""
     kind = np.min_scalar_type(len(matrix))
     blocks = [np.zeros((n_cells[i], sum(n_cells[i + 1 :])), dtype=kind) for i in which]
-    first = min(which, default=0)
+    first, starts = min(which, default=0), np.cumsum([0, *n_cells])
     for at in range(0, len(matrix), _CHUNK):
         chunk = np.ascontiguousarray(matrix[at : at + _CHUNK, first:].T, dtype=np.int64)
+        shifted = chunk + starts[first:-1, None]
+        at_once = max(1, _COUNTED // chunk.shape[1])  # columns
         for i, block in zip(which, blocks, strict=True):
-            start = 0
-            for j in range(i + 1, len(n_cells)):
-                shape, stop = (n_cells[i], n_cells[j]), start + n_cells[j]
-                cell = chunk[i - first] * shape[1] + chunk[j - first]
-                counts = np.bincount(cell, minlength=shape[0] * shape[1])
-                block[:, start:stop] += counts.astype(kind).reshape(shape)
-                start = stop
+            for j in range(i + 1, len(n_cells), at_once):
+                end = min(j + at_once, len(n_cells))
+                width = starts[end] - starts[j]
+                cell = shifted[j - first : end - first] + (chunk[i - first] * width - starts[j])
+                counts = np.bincount(cell.ravel(), minlength=n_cells[i] * width)
+                here = slice(starts[j] - starts[i + 1], starts[end] - starts[i + 1])
+                block[:, here] += counts.astype(kind).reshape(n_cells[i], width)
     return blocks
 
 
@@ -287,11 +298,23 @@ def _deviations(pooled: np.ndarray, n: np.ndarray, m: np.ndarray, starts: np.nda
     sums = np.zeros(len(starts))
     for sizes in np.unique(np.stack([n, m], axis=1), axis=0):  # one pair of them if none is missing
         of_sizes = (n == sizes[0]) & (m == sizes[1])
-        cells, inverse = np.unique(pooled[:, np.repeat(of_sizes, widths)], return_inverse=True)
+        # row by row in memory: the order of the sum below hangs on it
+        counts = np.ascontiguousarray(pooled[:, np.repeat(of_sizes, widths)])
+        cells, inverse = _distinct(counts)
         deviation = hypergeometric_deviation(cells, int(sizes[0]), int(sizes[1]))[inverse]
         inner = np.cumsum([0, *widths[of_sizes][:-1]])
         sums[of_sizes] = np.add.reduceat(deviation.reshape(len(pooled), -1).sum(axis=0), inner)
     return sums
+
+
+def _distinct(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the different counts in order, and where each cell's is among them."""
+    most = int(counts.max(initial=0))
+    if most > counts.size:
+        return np.unique(counts, return_inverse=True)
+    occurs = np.zeros(most + 1, dtype=bool)
+    occurs[counts] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[counts]
 
 
 @shared

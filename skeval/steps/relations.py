@@ -10,9 +10,8 @@ import pandas as pd
 
 from skeval.context import shared
 from skeval.relational_context import RelationalContext
-from skeval.tables.keys import key_codes
+from skeval.tables.keys import ForeignKey, key_codes
 from skeval.tables.relational_data import ORPHAN, parent_positions, positions_along
-from skeval.tables.relational_schema import ForeignKey
 from skeval.tables.schema import Kind
 
 _REAL = ("train", "holdout")

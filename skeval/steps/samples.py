@@ -55,7 +55,7 @@ def content_order(context: Context, role: str) -> np.ndarray:
     if hashes is None:
         hashes = np.zeros(len(rows), dtype=np.uint64)
     if not ids:
-        return np.argsort(hashes, kind="stable")
+        return np.argsort(hashes)  # which of equal rows comes first means nothing
     order: np.ndarray = np.lexsort((row_hashes(rows, ids), hashes))
     return order
 

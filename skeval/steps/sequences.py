@@ -14,7 +14,8 @@ from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.formatting import counted
 from skeval.relational_context import RelationalContext
-from skeval.stats.disclosure import joint_classes
+from skeval.stats.disclosure import joint_classes, rounded_ends
+from skeval.stats.intervals import to_its_error
 from skeval.steps.relations import subject_positions
 from skeval.steps.samples import ColumnChoice, chosen_columns, named_seed
 from skeval.tables.frames import column_values
@@ -369,12 +370,14 @@ def lines(
     role, table, column : str
         Whose values.
     by : {"position", "time"}
-        Along the place in the sequence, or the index in parts of equal width over train.
+        Along the place in the sequence, or the index in parts of equal width over
+        nearly all of train.
 
     Returns
     -------
     dict
-        `x`, `mean`, `low`, `high`, at points with values of ten sequences or more.
+        `x`, `mean`, `low`, `high`, at points with values of ten sequences or more, to the digits
+        that the error of the mean leaves certain.
     """
     own, values = sequences(context, role, table), sequence_values(context, role, table, column)
     if by == "position":
@@ -384,7 +387,7 @@ def lines(
         times, reference = own.times, sequences(context, "train", table).times
         if times is None or reference is None or not reference.size:
             return dict.fromkeys(("x", *_LINES), np.empty(0))
-        edges = np.linspace(reference.min(), reference.max(), _MOST_POINTS + 1)
+        edges = np.linspace(*_ends(reference), _MOST_POINTS + 1)
         at = np.searchsorted(edges[1:-1], times, side="right")
         at = np.where((times < edges[0]) | (times > edges[-1]), _MOST_POINTS, at)
         centres = (edges[:-1] + edges[1:]) / 2.0
@@ -393,5 +396,21 @@ def lines(
     n_sequences = frame.drop_duplicates(["at", "owner"])["at"].value_counts()
     shown = sorted(n_sequences.index[n_sequences >= FEWEST_SEQUENCES])
     grouped = frame.groupby("at")["value"]
-    drawn = {"mean": grouped.mean(), "low": grouped.quantile(0.25), "high": grouped.quantile(0.75)}
-    return {"x": centres[shown], **{n: s.loc[shown].to_numpy() for n, s in drawn.items()}}
+    drawn = pd.DataFrame(
+        {
+            "mean": grouped.mean(),
+            "low": grouped.quantile(0.25),
+            "high": grouped.quantile(0.75),
+            "error": grouped.sem(),
+        }
+    )
+    # a quartile of thirteen values is one of them
+    points = [to_its_error(drawn.loc[at].to_dict()) for at in shown]
+    return {"x": centres[shown], **{n: np.array([one[n] for one in points]) for n in _LINES}}
+
+
+def _ends(times: np.ndarray) -> tuple[float, float]:
+    """Return between which times lines are drawn: ends that no single row determines."""
+    tail = min(0.5, FEWEST_SEQUENCES / times.size)
+    low = float(np.quantile(times, tail, method="lower"))
+    return rounded_ends(low, float(np.quantile(times, 1.0 - tail, method="higher")))

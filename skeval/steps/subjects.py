@@ -15,8 +15,9 @@ from skeval.stats.disclosure import joint_classes
 from skeval.stats.matches import digits_kept
 from skeval.steps.relations import named_cells, subject_positions
 from skeval.steps.samples import content_order, drawn_positions, named_seed
+from skeval.tables.keys import ForeignKey
 from skeval.tables.preprocessing import NUMERIC, numbers
-from skeval.tables.relational_schema import ForeignKey, RelationalSchema
+from skeval.tables.relational_schema import RelationalSchema
 
 _REAL = ("train", "holdout")
 _ROLES = (*_REAL, "synthetic")

@@ -21,7 +21,8 @@ from scipy.sparse import csr_array, diags_array, hstack, issparse, vstack
 from sklearn.base import clone
 
 from skeval.context import Context, shared
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, MetricWarning, TextLeftOutWarning
+from skeval.relational_context import RelationalContext
 from skeval.steps.samples import ColumnChoice
 from skeval.tables.embedding import vectors_of
 from skeval.tables.schema import TableSchema
@@ -29,6 +30,10 @@ from skeval.tables.schema import TableSchema
 _ROLES = ("train", "holdout", "synthetic")
 _AT_ONCE = 2**21  # characters that are cut into words at once
 _MOST_WORDS, _FEWEST_TEXTS = 1000, 2  # with a feature of their own, and texts that have them
+_LEFT_OUT = (
+    "Distances and distributions leave the text columns out: {texts}. Metrics of skeval.text look "
+    "at them, and distances do with space=TablePreprocessor(embedder=...)."
+)
 # scripts that leave no space between words: each character is a word of its own
 _SPACELESS = (
     "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
@@ -380,3 +385,15 @@ def _texts_by_number(tables: Sequence[np.ndarray], numbers: np.ndarray) -> np.nd
 def _numbers_of(texts: Any) -> np.ndarray:
     hashes = hash_array(np.asarray(texts, dtype=object), categorize=False)
     return (hashes >> np.uint64(11)).astype(np.float64)
+
+
+def unread_texts(context: Context, spaces: Sequence[Any]) -> tuple[MetricWarning, ...]:
+    """Name the text columns, where metrics that measure in these spaces leave them out."""
+    if isinstance(context, RelationalContext):
+        tables = context.relations.tables.items()
+        texts = ", ".join(f"{t}.{name}" for t, own in tables for name in own.columns("text"))
+    else:
+        texts = ", ".join(context.schema.columns("text"))
+    if not texts or all(getattr(space, "embedder", None) is not None for space in spaces):
+        return ()
+    return (TextLeftOutWarning(_LEFT_OUT.format(texts=texts)),)

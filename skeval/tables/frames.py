@@ -97,13 +97,14 @@ def as_frame(table: Any, role: str) -> pd.DataFrame:
             "at least one row and one column are needed."
         )
     frame = frame.set_axis(names, axis="columns").reset_index(drop=True)
-    if complex_ones := [n for n, kind in frame.dtypes.items() if kind.kind == "c"]:
+    dtypes = dict(zip(names, frame.dtypes, strict=True))
+    if complex_ones := [name for name, dtype in dtypes.items() if dtype.kind == "c"]:
         raise TableError(
-            f"{role} has complex numbers in {', '.join(map(str, complex_ones))}. Give their real "
+            f"{role} has complex numbers in {', '.join(complex_ones)}. Give their real "
             "and imaginary parts as columns of their own, or drop them."
         )
-    objects = [name for name, kind in zip(names, frame.dtypes, strict=True) if kind == _OBJECT]
-    return frame.assign(**{name: _held(frame[name]) for name in objects})
+    held = {name: _held(frame[name]) for name, dtype in dtypes.items() if dtype == _OBJECT}
+    return frame.assign(**held) if held else frame
 
 
 def _read_whole(table: Any, role: str) -> pd.DataFrame:
@@ -251,7 +252,8 @@ def read_as(
             columns[name] = oddities.add(given, _read(given, schema, name))
     # columns with an index would be aligned, and arrays of objects inferred to be strings
     plain = {n: c if c.dtype == object else c.array for n, c in columns.items()}
-    return with_levels(pd.DataFrame(plain), {n: levels[n] for n in columns if n in levels})
+    read = pd.DataFrame(plain, copy=False)
+    return with_levels(read, {n: levels[n] for n in columns if n in levels})
 
 
 def _read(given: pd.Series, schema: TableSchema, name: str) -> pd.Series:
@@ -467,7 +469,8 @@ def row_share(train: Any, holdout: Any, names: Sequence[str]) -> float:
 
 def hashed_share(known: np.ndarray | None, seen: np.ndarray | None) -> float:
     """Return the share of the hashes that are among the known ones; 0 where there are none."""
-    return 0.0 if known is None or seen is None else float(np.isin(seen, known).mean())
+    # pandas looks them up in a table, numpy sorts both
+    return 0.0 if known is None or seen is None else float(pd.Series(seen).isin(known).mean())
 
 
 def row_hashes(table: Any, names: Sequence[str]) -> np.ndarray:

@@ -1,14 +1,103 @@
-"""Keys of rows as codes that compare across tables, whatever they are stored in."""
+"""Keys between tables and of sequences, and rows' keys as codes that compare across tables."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skeval.exceptions import TableError
+from skeval.exceptions import InvalidParameterError, TableError
+from skeval.tables.schema import name_of
+
+
+@dataclass(frozen=True)
+class ForeignKey:
+    """Columns of one table that name a row of another.
+
+    Parameters
+    ----------
+    child : str
+        The table that refers.
+    columns : str or tuple of str
+        Its columns.
+    parent : str
+        The table that is referred to; it may be `child` itself.
+    parent_columns : str or tuple of str
+        The columns there, as many as `columns` and in their order.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no column, or not as many on both sides.
+
+    See Also
+    --------
+    RelationalSchema : It holds the keys.
+
+    Examples
+    --------
+    >>> from skeval.relational import ForeignKey
+    >>> print(ForeignKey("orders", "user", "users", "id"))
+    orders.user -> users.id
+    """
+
+    child: str
+    columns: Sequence[str]  # as given; tuples from then on
+    parent: str
+    parent_columns: Sequence[str]
+
+    def __post_init__(self) -> None:
+        for name in ("columns", "parent_columns"):
+            object.__setattr__(self, name, names_of(getattr(self, name)))
+        if not self.columns or len(self.columns) != len(self.parent_columns):
+            raise InvalidParameterError(
+                f"ForeignKey: {self.child} refers to {self.parent} by {len(self.columns)} columns "
+                f"and {len(self.parent_columns)}; give as many on both sides, at least one."
+            )
+
+    def __str__(self) -> str:
+        sides = ((self.child, self.columns), (self.parent, self.parent_columns))
+        return " -> ".join(f"{table}.{joined(columns)}" for table, columns in sides)
+
+
+@dataclass(frozen=True)
+class SequenceKey:
+    """What makes the rows of a table sequences: whose they are, and their order.
+
+    Parameters
+    ----------
+    key : str or tuple of str
+        The columns whose values name a sequence.
+    index : str, optional
+        The column that orders its rows, of numbers or dates; without one, the order of the table.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `key` names no column.
+
+    See Also
+    --------
+    RelationalSchema : It holds them.
+
+    Examples
+    --------
+    >>> from skeval.relational import SequenceKey
+    >>> SequenceKey("patient", "visited")
+    SequenceKey(key=('patient',), index='visited')
+    """
+
+    key: Sequence[str]  # as given; a tuple from then on
+    index: str | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "key", names_of(self.key))
+        object.__setattr__(self, "index", None if self.index is None else name_of(self.index))
+        if not self.key:
+            raise InvalidParameterError("SequenceKey: key must name at least one column.")
 
 
 def key_codes(left: pd.DataFrame, right: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
@@ -66,3 +155,14 @@ def included(values: pd.Series, keys: pd.Series) -> float:
     codes, named = key_codes(values.to_frame(), keys.to_frame())
     present = codes[codes >= 0]
     return float(np.isin(present, named).mean()) if present.size else float("nan")
+
+
+def names_of(columns: Any) -> tuple[str, ...]:
+    """Return names of columns, of one as of several, as text."""
+    several = isinstance(columns, Iterable) and not isinstance(columns, str)
+    return tuple(name_of(column) for column in (columns if several else [columns]))
+
+
+def joined(columns: Sequence[str]) -> str:
+    """Return names of columns as messages show them."""
+    return columns[0] if len(columns) == 1 else f"({', '.join(columns)})"

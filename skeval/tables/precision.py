@@ -35,9 +35,9 @@ def stored_precision(given: pd.DataFrame, read: pd.DataFrame) -> dict[str, np.dt
         float32 or float16 by the type of the column, or float32 by its values: those of a generator
         that computes in float32 often come as float64. Columns of float64 are not in it.
     """
-    precision = {}
-    for name in read.columns[(read.dtypes == np.float64).to_numpy()]:
-        if name not in given.columns:
+    precision, present = {}, set(given.columns)
+    for name, dtype in zip(read.columns, read.dtypes, strict=True):
+        if dtype.kind != "f" or name not in present:
             continue
         stored = storage_dtype(given[name])
         if stored in {_HALF, _SINGLE}:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import islice
@@ -13,6 +13,7 @@ from typing import Any, Literal, get_args
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
+from skeval.tables.keys import ForeignKey, SequenceKey, joined, names_of
 from skeval.tables.relational_sources import (
     Parts,
     detected_parts,
@@ -23,96 +24,9 @@ from skeval.tables.relational_sources import (
     parts_of_sqlalchemy,
     read_json,
 )
-from skeval.tables.schema import Kind, TableSchema, name_of
+from skeval.tables.schema import Kind, TableSchema
 
 Role = Literal["subject", "dependent", "reference"]
-
-
-@dataclass(frozen=True)
-class ForeignKey:
-    """Columns of one table that name a row of another.
-
-    Parameters
-    ----------
-    child : str
-        The table that refers.
-    columns : str or tuple of str
-        Its columns.
-    parent : str
-        The table that is referred to; it may be `child` itself.
-    parent_columns : str or tuple of str
-        The columns there, as many as `columns` and in their order.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no column, or not as many on both sides.
-
-    See Also
-    --------
-    RelationalSchema : It holds the keys.
-
-    Examples
-    --------
-    >>> from skeval.relational import ForeignKey
-    >>> print(ForeignKey("orders", "user", "users", "id"))
-    orders.user -> users.id
-    """
-
-    child: str
-    columns: Sequence[str]  # as given; tuples from then on
-    parent: str
-    parent_columns: Sequence[str]
-
-    def __post_init__(self) -> None:
-        for name in ("columns", "parent_columns"):
-            object.__setattr__(self, name, _names(getattr(self, name)))
-        if not self.columns or len(self.columns) != len(self.parent_columns):
-            raise InvalidParameterError(
-                f"ForeignKey: {self.child} refers to {self.parent} by {len(self.columns)} columns "
-                f"and {len(self.parent_columns)}; give as many on both sides, at least one."
-            )
-
-    def __str__(self) -> str:
-        sides = ((self.child, self.columns), (self.parent, self.parent_columns))
-        return " -> ".join(f"{table}.{_joined(columns)}" for table, columns in sides)
-
-
-@dataclass(frozen=True)
-class SequenceKey:
-    """What makes the rows of a table sequences: whose they are, and their order.
-
-    Parameters
-    ----------
-    key : str or tuple of str
-        The columns whose values name a sequence.
-    index : str, optional
-        The column that orders its rows, of numbers or dates; without one, the order of the table.
-
-    Raises
-    ------
-    InvalidParameterError
-        If `key` names no column.
-
-    See Also
-    --------
-    RelationalSchema : It holds them.
-
-    Examples
-    --------
-    >>> from skeval.relational import SequenceKey
-    >>> SequenceKey("patient", "visited")
-    SequenceKey(key=('patient',), index='visited')
-    """
-
-    key: Sequence[str]  # as given; a tuple from then on
-    index: str | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "key", _names(self.key))
-        object.__setattr__(self, "index", None if self.index is None else name_of(self.index))
-        if not self.key:
-            raise InvalidParameterError("SequenceKey: key must name at least one column.")
 
 
 @dataclass(frozen=True)
@@ -179,9 +93,9 @@ class RelationalSchema:
             for name, own in self.tables.items()
         }
         keys = {name: own.primary_key for name, own in tables.items() if own.primary_key}
-        keys |= {name: _names(columns) for name, columns in self.primary_keys.items()}
+        keys |= {name: names_of(columns) for name, columns in self.primary_keys.items()}
         tables = {name: _with_key(own, keys.get(name, ())) for name, own in tables.items()}
-        paths = {table: _names(columns) for table, columns in self.paths.items()}
+        paths = {table: names_of(columns) for table, columns in self.paths.items()}
         for name, value in (
             ("tables", tables),
             ("primary_keys", keys),
@@ -200,7 +114,7 @@ class RelationalSchema:
         return RelationalSchema, tuple(p if isinstance(p, tuple) else dict(p) for p in parts)
 
     def __str__(self) -> str:
-        primary = [f"{name}.{_joined(columns)}" for name, columns in self.primary_keys.items()]
+        primary = [f"{name}.{joined(columns)}" for name, columns in self.primary_keys.items()]
         return (
             f"primary keys {', '.join(primary) or 'none'}; "
             f"foreign keys {', '.join(map(str, self.foreign_keys)) or 'none'}"
@@ -377,7 +291,7 @@ class RelationalSchema:
                 yield f"the foreign key {key} names no table of the schema: {', '.join(unknown)}"
         for table, columns in self.paths.items():
             if not any(key.child == table and key.columns == columns for key in self.foreign_keys):
-                yield f"paths: {table}.{_joined(columns)} is no foreign key"
+                yield f"paths: {table}.{joined(columns)} is no foreign key"
 
     def infer(
         self, tables: Mapping[str, pd.DataFrame], kinds: Mapping[str, Any] | None = None
@@ -493,7 +407,7 @@ class RelationalSchema:
         """
         paths = self.paths_to(table, subject)
         if len(paths) != 1:
-            ways = [_joined(path[0].columns) for path in paths]
+            ways = [joined(path[0].columns) for path in paths]
             raise InvalidParameterError(
                 f"{table} leads to {subject} in {len(ways) or 'no'} ways"
                 f"{': ' + ', '.join(ways) if ways else ''}. Name one foreign key: "
@@ -512,7 +426,7 @@ class RelationalSchema:
                 "RelationalSchema(..., roles={table: 'subject', 'dependent' or 'reference'})."
             )
         several = {
-            f"{name} ({', '.join(_joined(path[0].columns) for path in ways)})"
+            f"{name} ({', '.join(joined(path[0].columns) for path in ways)})"
             for subject in self.subjects
             for name in self.dependents(subject)
             if len(ways := self.paths_to(name, subject)) > 1
@@ -602,12 +516,3 @@ class RelationalSchema:
 def _with_key(schema: TableSchema, key: tuple[str, ...]) -> TableSchema:
     """Return a table's schema with its primary key, if the kinds of all its columns are known."""
     return replace(schema, primary_key=key if set(key) <= set(schema.kinds) else ())
-
-
-def _names(columns: Any) -> tuple[str, ...]:
-    several = isinstance(columns, Iterable) and not isinstance(columns, str)
-    return tuple(name_of(column) for column in (columns if several else [columns]))
-
-
-def _joined(columns: Sequence[str]) -> str:
-    return columns[0] if len(columns) == 1 else f"({', '.join(columns)})"

@@ -173,11 +173,11 @@ class TableSchema:
         SchemaMismatchError
             If `kinds` names columns that the table does not have.
         """
-        table = table.set_axis([name_of(name) for name in table.columns], axis="columns")
-        schema = cls.known(kinds, list(table.columns))
+        names = [name_of(name) for name in table.columns]
+        schema = cls.known(kinds, names)
         complete: dict[str, Kind] = {}
         formats: dict[str, str] = {}
-        for name, values in table.items():
+        for name, (_, values) in zip(names, table.items(), strict=True):
             kind = schema.kinds[name] if name in schema.kinds else _infer_kind(values)
             complete[name] = kind
             in_strings = kind == "datetime" and values.dtype.kind != "M"
@@ -357,12 +357,10 @@ def inferred_type(present: pd.Series) -> str:
 
 
 def _infer_string_kind(present: pd.Series, *, named_like_key: bool) -> Kind:
-    distinct = pd.Series(np.asarray(present.unique(), dtype=object), dtype=object)
-    # the head settles nearly every column at a fraction of the cost
-    head = pd.to_numeric(distinct.iloc[:100], errors="coerce")
-    if np.isfinite(head.astype(np.float64)).all() and _read_as_numbers(distinct):
+    distinct = np.asarray(present.unique(), dtype=object)
+    if _read_as_numbers(distinct):
         return "id" if named_like_key and present.is_unique else "continuous"
-    words = np.median([len(str(text).split()) for text in distinct.iloc[:1000]])
+    words = np.median([len(str(text).split()) for text in distinct[:1000]])
     share = len(distinct) / len(present)
     if words >= 5 and share > 0.5:
         return "text"
@@ -371,7 +369,14 @@ def _infer_string_kind(present: pd.Series, *, named_like_key: bool) -> Kind:
     return "categorical"
 
 
-def _read_as_numbers(distinct: pd.Series) -> bool:
+def _read_as_numbers(texts: np.ndarray) -> bool:
+    if str(texts[0])[:1].isalpha():  # as of most columns; of numbers, nan and inf are none of these
+        return False
+    # the head settles nearly every other column at a fraction of the cost
+    head = pd.to_numeric(pd.Series(texts[:100], dtype=object), errors="coerce")
+    if not np.isfinite(head.astype(np.float64)).all():
+        return False
+    distinct = pd.Series(texts, dtype=object)
     numbers = pd.to_numeric(distinct, errors="coerce").astype(np.float64)
     if not np.isfinite(numbers).all() or distinct.str.match(LEADING_ZERO).any():
         return False
@@ -386,7 +391,8 @@ def read_column(values: pd.Series, kind: Kind, form: str | None) -> pd.Series:
     # what is of its kind already is taken as it is; times with a zone have a dtype of pandas
     held = values.dtype.kind if isinstance(values.dtype, np.dtype) else ""
     if kind == "continuous" and held in ("i", "u", "f"):
-        return values.astype(np.float64)
+        # a copy, which outlives changes of the table that was given
+        return pd.Series(values.to_numpy().astype(np.float64), index=values.index)
     if kind == "datetime" and held == "M":
         return _in_microseconds(values)
     if kind == "boolean" and held == "b":
@@ -543,7 +549,8 @@ def with_real_levels(values: pd.Series, real: Sequence[str]) -> pd.Series:
 def _recoded(codes: np.ndarray, labels: Iterable[str | None], levels: Sequence[str]) -> pd.Series:
     """Return the categorical whose row i is `labels[codes[i]]`, missing where that is no level."""
     position: dict[str | None, int] = {level: i for i, level in enumerate(levels)}
-    lookup = np.array([*(position.get(label, -1) for label in labels), -1])
+    smallest = np.min_scalar_type(-max(1, len(levels)))  # as categoricals keep them
+    lookup = np.array([*(position.get(label, -1) for label in labels), -1], dtype=smallest)
     dtype = pd.CategoricalDtype(pd.Index(levels, dtype=object))
     return pd.Series(pd.Categorical.from_codes(lookup[codes], dtype=dtype, validate=False))
 

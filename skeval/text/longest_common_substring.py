@@ -9,9 +9,10 @@ import numpy as np
 from skeval.context import Context
 from skeval.formatting import counted, number
 from skeval.parameters import AnyColumns, Count, Seed
-from skeval.result import MetricTags, Result
+from skeval.result import Result
 from skeval.stats.matches import MatchLists
 from skeval.steps.contrasts import set_against
+from skeval.tags import SCREEN_TAGS
 from skeval.text.corpus import GroupColumn
 from skeval.text.memorization import Key, TextScreen
 from skeval.text.spans import longest_shared, run_lists
@@ -96,13 +97,7 @@ class LongestCommonSubstring(TextScreen):
     3.0
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"text"}),
-        greater_is_better=False,
-        bounds=(0.0, float("inf")),
-        evidence="screen",
-    )
+    tags = replace(SCREEN_TAGS, needs=frozenset({"text"}), bounds=(0.0, float("inf")))
     _what = "words in the longest passage shared with a train text, on average"
 
     def __init__(

@@ -9,10 +9,11 @@ import numpy as np
 from skeval.context import Context
 from skeval.formatting import percent
 from skeval.parameters import AnyColumns, Count, Seed
-from skeval.result import MetricTags, Result
+from skeval.result import Result
 from skeval.stats.matches import MatchLists
 from skeval.stats.relabelling import row_mean
 from skeval.steps.contrasts import set_against
+from skeval.tags import SCREEN_TAGS
 from skeval.text.corpus import GroupColumn, corpus
 from skeval.text.memorization import Key, TextScreen
 from skeval.text.spans import N_LISTED, gram_numbers
@@ -80,13 +81,7 @@ class NGramNovelty(TextScreen):
     0.6
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"text"}),
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-    )
+    tags = replace(SCREEN_TAGS, needs=frozenset({"text"}), greater_is_better=True)
     _what = "runs of words of the synthetic texts that train does not have"
 
     def __init__(
@@ -102,10 +97,8 @@ class NGramNovelty(TextScreen):
         self.n = n
 
     def _lacking(self, context: Context, key: Key) -> str:
-        if lacking := super()._lacking(context, key):
-            return lacking
-        _, totals = known_grams(context, self.n, *key, "train")
-        return "" if totals.any() else "no synthetic text has a word."
+        lacking, none = super()._lacking(context, key), "no synthetic text has a word."
+        return lacking or ("" if known_grams(context, self.n, *key, "train")[1].any() else none)
 
     def _measured(self, context: Context, key: Key, role: str) -> float:
         known, totals = known_grams(context, self.n, *key, role)
@@ -119,12 +112,8 @@ class NGramNovelty(TextScreen):
         low, high = row_mean((known, totals)).interval
         own = result.value  # rounding must not leave it out
         between = min(own, 1.0 - high), max(own, 1.0 - low)
-        n_grams = {"n": self.n, "n_grams": int(totals.sum())}
-        return replace(
-            result,
-            interval=between,
-            details={**result.details, **n_grams},
-        )
+        details = {**result.details, "n": self.n, "n_grams": int(totals.sum())}
+        return replace(result, interval=between, details=details)
 
     def _summary(self, result: Result) -> str:
         lead = (

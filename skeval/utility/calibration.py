@@ -19,8 +19,8 @@ from skeval.stats.intervals import difference_interval, inflated_interval, repli
 from skeval.steps.models import HOLDOUT, Estimators, Training, predicted
 from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.steps.scoring import Predictions
+from skeval.tags import MODEL_TAGS
 from skeval.utility.model_metric import (
-    MODEL_TAGS,
     TRAININGS,
     ModelMetric,
     stated,

@@ -21,12 +21,13 @@ from skeval.exceptions import (
 from skeval.formatting import as_float, percent
 from skeval.parameters import ColumnName, Columns, Label, OpenFraction
 from skeval.result import Result, mean_of_columns, undefined
-from skeval.stats.intervals import interval_overlap
+from skeval.stats.intervals import interval_overlap, to_its_error
 from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.steps.samples import mean_of_defined
+from skeval.tags import MODEL_TAGS
 from skeval.utility.designs import FEWEST, Design, FormulaText, check_formula, columns_in, design_of
 from skeval.utility.means import fresh_overlap
-from skeval.utility.model_metric import MODEL_TAGS, ModelMetric
+from skeval.utility.model_metric import ModelMetric
 from skeval.utility.regressions import Regression, least_squares, logistic, n_rows_behind
 
 _DECIDING = 3  # rows that a coefficient must rest on
@@ -92,7 +93,8 @@ class CoefficientOverlap(ModelMetric):
         \quad o = \min(u, u') - \max(l, l').
 
     ``details["coefficients"]`` has by name both estimates with
-    their intervals, ``standardized_difference`` (difference over the standard error in train),
+    their intervals, those of train to the digits that its error leaves certain,
+    ``standardized_difference`` (difference over the standard error in train),
     ``same_sign``, and ``same_significance``: whether both intervals hold 0 or neither does. The
     shares of the latter are ``sign_agreement`` and ``significance_agreement``.
 
@@ -280,7 +282,7 @@ def _pair(train: Regression, synthetic: Regression, i: int) -> dict[str, Any]:
     signs = [np.sign(one.estimates[i]) for one in (train, synthetic)]
     excludes_zero = [one.low[i] > 0.0 or one.high[i] < 0.0 for one in (train, synthetic)]
     return {
-        "train": train.stated(i),
+        "train": to_its_error(train.stated(i)),
         "synthetic": synthetic.stated(i),
         "standardized_difference": float(gap) if known else float("nan"),
         "same_sign": known and bool(signs[0] == signs[1]),

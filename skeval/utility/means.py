@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -12,9 +13,10 @@ from skeval.context import Context
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns, OpenFraction
-from skeval.result import MetricTags, Result, mean_of_columns
-from skeval.stats.intervals import expected_overlap, interval_overlap
-from skeval.steps.samples import ROLES, Pairs, finite_pairs, infinite_columns, mean_of_defined
+from skeval.result import Result, mean_of_columns
+from skeval.stats.intervals import expected_overlap, interval_overlap, to_its_error
+from skeval.steps.samples import Pairs, finite_pairs, infinite_columns, mean_of_defined
+from skeval.tags import COLUMN_TAGS
 
 
 class MeanCIOverlap(Metric):
@@ -53,7 +55,7 @@ class MeanCIOverlap(Metric):
     -----
     The overlap of the intervals :math:`(l, u)` of train and :math:`(l', u')` of the synthetic
     table, each the mean with normal quantiles of standard errors to both sides (both stand in
-    ``details["means"]``), is
+    ``details["means"]``, that of train to the digits that its error leaves certain), is
 
     .. math:: IO = \frac{1}{2} \left( \frac{o}{u - l} + \frac{o}{u' - l'} \right),
         \quad o = \min(u, u') - \max(l, l').
@@ -88,13 +90,7 @@ class MeanCIOverlap(Metric):
     0.971234
     """
 
-    tags = MetricTags(
-        "utility",
-        greater_is_better=True,
-        bounds=(-np.inf, 1.0),
-        display="ColumnScoresDisplay",
-        scaling="sorted runs",
-    )
+    tags = replace(COLUMN_TAGS, aspect="utility", bounds=(-np.inf, 1.0), scaling="sorted runs")
 
     def __init__(
         self,
@@ -119,8 +115,8 @@ class MeanCIOverlap(Metric):
             n_total=len(context.schema.kinds),
             warnings=(*infinite_columns(context, pairs), *_without_interval(pairs)),
             means={
-                name: {role: stated_mean(x, z) for role, x in zip(ROLES, pair, strict=True)}
-                for name, pair in pairs.items()
+                name: {"train": to_its_error(stated_mean(x, z)), "synthetic": stated_mean(y, z)}
+                for name, (x, y) in pairs.items()
                 if name in known
             },
             share_apart=float(np.mean([scores[name] <= 0.0 for name in known])) if known else None,

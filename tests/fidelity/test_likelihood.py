@@ -117,6 +117,13 @@ def test_a_column_that_varies_in_incomplete_rows_only():
         assert GMLikelihood(n_components=1).fit(train).evaluate(train).details["names"] == ["y"]
 
 
+def test_a_spread_that_floats_cannot_hold():
+    """Denormal numbers differ, and the square of what they differ by is 0."""
+    tiny = pd.DataFrame({"x": np.arange(20.0), "tiny": np.arange(20.0) % 9 * 5e-324})
+    with pytest.warns(ConstantColumnWarning, match="one value only in tiny"):
+        assert GMLikelihood(n_components=1).fit(tiny).evaluate(tiny).details["names"] == ["x"]
+
+
 def test_rows_beyond_all_clouds():
     train = pd.DataFrame({"x": np.random.default_rng(0).normal(size=50)})
     result = GMLikelihood(n_components=1).fit(train).evaluate(pd.DataFrame({"x": [0.0, 1e300]}))

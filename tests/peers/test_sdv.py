@@ -1,4 +1,4 @@
-"""The adapter takes SDV's synthesizers, of 1.x and of 2.x, wherever generators of ours go.
+"""The adapter takes SDV's synthesizers, of 1.x and of 2.x, and `schema=` its metadata.
 
 Each runs in an interpreter of its own, SKEVAL_PEER_SDV and SKEVAL_PEER_SDV1, with this skeval.
 """
@@ -103,3 +103,36 @@ def test_ctgan(sdv):
     assert len(found["scores"]) == 2
     assert all(0.4 < score < 1 for score in found["scores"])
     assert found["untouched"]
+
+
+METADATA = """
+sys.path.insert(0, given["root"])
+import sdv
+from sdv.metadata import Metadata
+from skeval import make_suite
+from skeval.datasets import make_mixed
+
+train, fresh = (
+    make_mixed(150, random_state=seed).assign(person=[f"P{i:04d}" for i in range(150)])
+    for seed in (0, 1)
+)
+metadata = Metadata.detect_from_dataframes({"people": train})
+suite = make_suite("fidelity").fit(train, schema=metadata)
+found = {
+    "version": int(sdv.__version__.split(".")[0]),
+    "kinds": dict(suite.context_.schema.kinds),
+    "key": list(suite.context_.schema.primary_key),
+    "measured": [name for name, one in suite.evaluate(fresh).items() if one.value > 0.5],
+}
+"""
+
+
+def test_detected_metadata_are_a_schema(sdv):
+    found = sdv(METADATA)
+    kinds = dict.fromkeys(["age", "income"], "continuous") | {"plan": "categorical"}
+    assert kinds.items() <= found["kinds"].items()
+    assert found["kinds"]["joined"] == "datetime"
+    assert found["kinds"]["person"] == "id"
+    assert found["kinds"]["city"] == "text"  # SDV takes names of cities for personal data
+    assert found["key"] == ["person"]
+    assert "ks_complement" in found["measured"]

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+from pathlib import Path
+
 import pandas as pd
 import pytest
+from pypdf import PdfReader
 
 from skeval import MetricTags, Result, SuiteResult
 from skeval.exceptions import HoldoutShiftWarning
@@ -48,6 +53,46 @@ def test_facts_stand_apart_from_the_verdict(suite_result: SuiteResult) -> None:
     assert page.facts == (fact,)
     assert fact not in page.facets[-1].text
     assert "Leak found" in page.facets[-1].text
+
+
+def test_the_line_of_privacy_speaks_of_titles() -> None:
+    needs = Result(float("nan"), metric="MembershipInference", tags=SCREEN, error="it needs rows.")
+    other = replace(leak(), metric="DCRShare", contrast=None)
+    results = {"a_key": leak(), "b_key": other, "c_key": needs}
+    text = DecisionPage.of(SuiteResult(results, sizes={"holdout": 9})).facets[-1].text
+    assert "_key" not in text
+    for title in ("(Exact match share)", "Not looked at: Membership inference", "DCR share (p = "):
+        assert title in text
+
+
+def test_it_is_one_page_where_there_is_much_to_say(tmp_path: Path) -> None:
+    """17 metrics, facts and seven steps of two lines: the rows of the table move closer."""
+    aspects = {
+        "Validity": ("diagnostic", 2),
+        "Fidelity": ("fidelity", 5),
+        "Utility": ("utility", 4),
+    }
+    results = {
+        f"{aspect}{i}": Result(
+            0.5, metric=f"{aspect.title()}Metric{i}", tags=replace(FIDELITY, aspect=aspect)
+        )
+        for aspect, n in aspects.values()
+        for i in range(n)
+    }
+    for i in range(6):
+        shown = Contrast(f"rows of the kind {i} that equal a train row", 0.5, 0.0)
+        advice = (
+            f"Number {i}: drop, pool or coarsen what is named here. " + 12 * "At great length. "
+        )
+        one = leak(advice, fact=f"{i} of 9 synthetic rows are copies.")
+        results[f"leak{i}"] = replace(one, metric=f"Leak{i}", contrast=shown)
+    path = SuiteResult(results, sizes={"holdout": 9}).to_pdf(
+        tmp_path / "a.pdf", sections=["decision", "scores"]
+    )
+    first, second, *_ = (page.extract_text() for page in PdfReader(path).pages)
+    assert "Headline metrics" in first
+    assert len(re.findall("^Leak [0-5]", first[first.index("Headline metrics") :], re.M)) == 6
+    assert second.lstrip().startswith("Contents")
 
 
 def test_what_leaks_is_closed_first() -> None:

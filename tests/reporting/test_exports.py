@@ -69,6 +69,15 @@ def test_markdown_is_a_table_whatever_the_names():
     assert "No test" in text or "Leak" in text or "no" in text
 
 
+def test_a_single_result_has_the_same_verbs(measured):
+    result = measured["column_shapes/ks_complement"]
+    alone = SuiteResult({"KSComplement": result})
+    assert result.to_metrics(prefix="a/") == alone.to_metrics(prefix="a/")
+    assert result.to_metrics()["KSComplement"] == result.value
+    assert result.to_markdown(title="Card", level=3) == alone.to_markdown(title="Card", level=3)
+    assert Result(0.5).to_metrics()["value"] == 0.5
+
+
 def test_findings_stand_in_frames(measured):
     frame = measured.frame(findings=True)
     assert "finding" not in measured.frame()

@@ -17,6 +17,7 @@ from skeval.stats.intervals import (
     quantile_interval,
     replicated,
     row_weights,
+    to_its_error,
     wilson,
 )
 
@@ -67,6 +68,18 @@ def test_counts_need_not_be_whole():
 )
 def test_newcombe_published(counts, expected):
     assert newcombe(*counts) == pytest.approx(expected, abs=5e-5)
+
+
+@pytest.mark.parametrize(
+    ("error", "estimate", "rounded"), [(0.119, 0.83, 0.12), (0.367, 0.8, 0.4), (36.7, 0.0, 40.0)]
+)
+def test_digits_that_an_error_leaves_certain(error, estimate, rounded):
+    """The Review of Particle Physics has the first two as its examples."""
+    stated = {"estimate": 0.827, "error": error}
+    assert to_its_error(stated) == {"estimate": estimate, "error": rounded}
+    for none in (0.0, np.nan, np.inf):
+        assert to_its_error({"estimate": 0.827, "error": none})["estimate"] == 0.827
+    assert to_its_error({"estimate": 1e-310, "error": 1e-312})["error"] == pytest.approx(1e-312)
 
 
 def test_newcombe_is_antisymmetric():

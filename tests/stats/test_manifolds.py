@@ -57,11 +57,14 @@ def test_copies_far_from_the_origin_are_at_zero():
     assert count_balls(rows, rows, np.zeros(20)).tolist() == [1] * 20
 
 
+@pytest.mark.parametrize("tiny", [1.0, 1e-320])
 @pytest.mark.parametrize("beyond", [0.0, 0.7, np.inf])
-def test_mixed_distances_are_those_of_the_engine(beyond):
+def test_mixed_distances_are_those_of_the_engine(beyond, tiny):
     queries, rows = mixed(40, 0, beyond), mixed(30, 1)
     queries[0, 3] = 9.0  # an unseen level
-    ranges = np.array([3.0, 1.0, 0.0, 0.0, 0.0])
+    for table in (queries, rows):
+        table[:, 1] *= tiny
+    ranges = np.array([3.0, tiny, 0.0, 0.0, 0.0])
     nominal = np.array([False, False, False, True, True])
     engine = MixedNearestNeighbors(ranges=ranges, categorical=nominal).fit(rows)
     distances, at = engine.kneighbors(queries, 30)

@@ -114,3 +114,16 @@ def test_points_of_few_sequences_are_left_out():
     assert drawn["mean"].tolist() == [13.5, 14.5]
     by_time = lines(context(rows), "train", "visits", "x", "time")
     assert by_time["mean"].tolist() == [13.5, 14.5, 15.5]
+
+
+def test_points_show_no_row():
+    """A quartile of thirteen values is one of them, and the ends of time are two persons' own."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"key": np.repeat(np.arange(13), 4), "x": rng.normal(5e4, 9e3, 52)})
+    rows["t"] = 3e8 + 1e7 * np.tile(np.arange(4), 13) + rng.uniform(0, 1e5, 52)
+    for by in ("position", "time"):
+        drawn = lines(context(rows), "train", "visits", "x", by)
+        shown = np.concatenate([drawn[name] for name in ("mean", "low", "high")])
+        assert shown.size == 12
+        assert np.array_equal(shown, np.round(shown, -2))
+    assert np.array_equal(drawn["x"], np.round(drawn["x"], -5))

@@ -13,6 +13,7 @@ import pytest
 from skeval import TableSchema
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
+from skeval.fidelity import KSComplement
 from skeval.tables.schema import datetime_format
 
 N = 40
@@ -169,6 +170,50 @@ def test_from_sdv(metadata, form, tmp_path):
     assert dict(schema.kinds) == dict(zip(COLUMNS, kinds, strict=True))
     assert schema.primary_key == ("id",)
     assert dict(schema.datetime_formats) == {"born": "%d.%m.%Y"}
+
+
+# what Metadata.detect_from_dataframes of SDV 2.0.0 makes of make_mixed with a key
+DETECTED = """{"tables": {"people": {"primary_key": "person", "columns": {
+"person": {"sdtype": "id"},
+"age": {"sdtype": "numerical", "range_is_nullable": false, "range_min": 18, "range_max": 82,
+ "decimal_places": 0},
+"income": {"sdtype": "numerical", "range_is_nullable": true, "range_min": 5356.7,
+ "range_max": 99877.45, "decimal_places": 2},
+"visits": {"sdtype": "ordinal", "range_is_nullable": false, "range_values": [0, 2, 1, 3, 4, 5, 6],
+ "high_cardinality": false},
+"city": {"pii": true, "sdtype": "city", "range_is_nullable": true},
+"plan": {"sdtype": "categorical", "range_is_nullable": false,
+ "range_values": ["basic", "family", "premium"], "high_cardinality": false},
+"member": {"sdtype": "categorical", "range_is_nullable": false, "range_values": [false, true],
+ "high_cardinality": false},
+"joined": {"sdtype": "datetime", "range_is_nullable": true, "range_min": "2015-07-01 00:00:00",
+ "range_max": "2024-12-31 00:00:00"}}}}, "relationships": [], "METADATA_SPEC_VERSION": "V2"}"""
+
+
+@pytest.mark.parametrize("form", ["mapping", "path", "object"])
+def test_what_sdv_detects_is_a_schema(form, tmp_path):
+    metadata = json.loads(DETECTED)
+    path = tmp_path / "metadata.json"
+    path.write_text(DETECTED)
+    stand_in = type("Metadata", (), {"to_dict": lambda self: metadata})()
+    table = make_mixed(200, random_state=0).assign(person=[f"P{i:04d}" for i in range(200)])
+    given = (
+        stand_in
+        if form == "object"
+        else TableSchema.from_sdv(metadata if form == "mapping" else path)
+    )
+    schema = KSComplement().fit(table, schema=given).context_.schema
+    assert dict(schema.kinds) == {
+        "age": "continuous",
+        "income": "continuous",
+        "visits": "categorical",
+        "city": "text",  # taken for personal data
+        "plan": "categorical",
+        "member": "categorical",
+        "joined": "datetime",
+        "person": "id",
+    }
+    assert schema.primary_key == ("person",)
 
 
 def test_from_sdv_composite_key():

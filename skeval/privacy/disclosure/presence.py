@@ -16,11 +16,12 @@ from skeval.privacy.disclosure.equivalence_classes import (
     SmallestClassMetric,
     too_few_to_cluster,
 )
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.matches import match_contrast
 from skeval.steps.contrasts import contrast_of
 from skeval.steps.exposure import advice_on_leak
 from skeval.steps.samples import column_key
+from skeval.tags import DISCLOSURE_TAGS
 from skeval.verdict import Contrast
 
 _N_PERMUTATIONS = 1999
@@ -198,13 +199,7 @@ class DeltaPresence(ClassMetric):
     """
 
     # in mode "cluster" a ratio of counts
-    tags = MetricTags(
-        "privacy",
-        greater_is_better=False,
-        bounds=(0.0, float("inf")),
-        evidence="disclosure",
-        scaling="counts",
-    )
+    tags = replace(DISCLOSURE_TAGS, bounds=(0.0, float("inf")))
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, JobCount, Seed, Space
 from skeval.privacy.distance_screens.dcr import check_iterations
 from skeval.privacy.distance_screens.percentiles import median_evidence
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.percentiles import bootstrap_percentiles
 from skeval.steps.neighbors import (
     as_matrix,
@@ -26,6 +26,7 @@ from skeval.steps.neighbors import (
     preprocessor,
     reference_index,
 )
+from skeval.tags import NEIGHBOR_TAGS
 
 _N_BOOTSTRAP = 500
 # distances to train, of the synthetic rows and of each table of random rows
@@ -108,13 +109,7 @@ class DCRBaselineProtection(NeighborMetric):
     0.0
     """
 
-    tags = MetricTags(
-        "privacy",
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-        scaling="neighbours",
-    )
+    tags = replace(NEIGHBOR_TAGS, greater_is_better=True)
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, JobCount, Seed, Space
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled
 from skeval.steps.contrasts import contrast_of, set_against
@@ -24,6 +24,7 @@ from skeval.steps.neighbors import is_gower, nearest
 from skeval.steps.relabelled import packed_test, rivals
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NOMINAL, Discretizer, category_codes, numbers
+from skeval.tags import NEIGHBOR_TAGS
 
 _N_BINS = 10
 _MOST = 10.0  # times the median: a nearly constant column would outweigh all others
@@ -107,13 +108,7 @@ class EpsilonIdentifiability(NeighborMetric):
     1.0
     """
 
-    tags = MetricTags(
-        "privacy",
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-        scaling="neighbours",
-    )
+    tags = NEIGHBOR_TAGS
 
     def __init__(
         self,

@@ -12,7 +12,6 @@ from skeval.context import Context, shared
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, JobCount, Seed, Space
-from skeval.privacy.distance_screens.dcr import CONTRAST_TAGS
 from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled
@@ -25,6 +24,7 @@ from skeval.steps.relabelled import (
     resampled_accuracies,
     rivals,
 )
+from skeval.tags import CONTRAST_TAGS
 
 _Z = float(norm.ppf(0.975))
 

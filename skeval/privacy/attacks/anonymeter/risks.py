@@ -19,7 +19,7 @@ from skeval.exceptions import MissingInputError
 from skeval.formatting import as_float, number, percent
 from skeval.neighbors.mixed import MixedNearestNeighbors
 from skeval.parameters import Legal
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.risks import (
     N_DRAWS,
     RISK_LEVELS,
@@ -39,6 +39,7 @@ from skeval.steps.neighbors import Index, encoded, encoded_columns, kept_feature
 from skeval.steps.samples import ColumnChoice
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
+from skeval.tags import ATTACK_TAGS
 from skeval.verdict import ALARM_LEVEL, Contrast, raises_alarm
 
 _ALL_SUCCEED = "every attack on holdout rows succeeds too, so that it shows no risk of train rows."
@@ -187,19 +188,12 @@ class ResidualRiskMetric(Metric):
     and the value alone, without tests and baseline, for ``score``.
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout"}),
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="attack",
-        display="AttackDisplay",
-    )
+    tags = replace(ATTACK_TAGS, display="AttackDisplay")
 
     def _compute(self, context: Context) -> Result:
         return self._risk(context, tested=False)
 
-    def _in_relation(self, context: Context, result: Result) -> Result:
+    def _evaluated(self, context: Context) -> Result:
         return self._finished(self._risk(context, tested=True))
 
     def _leak_advice(self, context: Context) -> str:
@@ -396,8 +390,10 @@ def synthetic_rows(context: Context) -> np.ndarray:
     good as random, and do not depend on the order of the table.
     """
     rows = encoded(context, "synthetic")
-    by_name = pd.DataFrame(rows[:, [j for _, j in sorted(places(context.schema).items())]])
-    return rows[np.argsort(pd.util.hash_pandas_object(by_name, index=False), kind="stable")]
+    by_name = rows[:, [j for _, j in sorted(places(context.schema).items())]]
+    hashes = pd.util.hash_pandas_object(pd.DataFrame(by_name, copy=False), index=False)
+    order = np.argsort(hashes.to_numpy())
+    return np.take(rows.T, order, axis=1).T  # columns stay contiguous
 
 
 def near_rows(context: Context, columns: ColumnChoice) -> np.ndarray:
@@ -428,9 +424,14 @@ def targets(
     context: Context, columns: ColumnChoice, n_attacks: int | None, seed: int
 ) -> np.ndarray:
     """Return the rows that are attacked, those of train first, in some columns."""
-    n, kept = n_targets(context, n_attacks), kept_features(context, "gower", columns)
-    drawn = [rows_of(context, role, "gower", None, n, seed) for role in ("train", "holdout")]
-    return np.concatenate(drawn)[:, kept]
+    rows = _drawn_targets(context, n_targets(context, n_attacks), seed)
+    return rows[:, kept_features(context, "gower", columns)]
+
+
+@shared
+def _drawn_targets(context: Context, n: int, seed: int) -> np.ndarray:
+    roles = ("train", "holdout")
+    return np.concatenate([rows_of(context, role, "gower", None, n, seed) for role in roles])
 
 
 @shared

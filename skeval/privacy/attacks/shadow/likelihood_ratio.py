@@ -31,10 +31,11 @@ from skeval.privacy.attacks.shadow.game import (
 )
 from skeval.privacy.attacks.shadow.row_features import Domain, Reader, agreement_scores
 from skeval.privacy.attacks.shadow.targets import METHODS, rows_or, target_positions
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
 from skeval.steps.exposure import advice_on_leak
 from skeval.steps.samples import nothing_to_measure
+from skeval.tags import SHADOW_TAGS
 from skeval.verdict import Contrast
 
 _NAME = "likelihood_ratio"
@@ -156,14 +157,7 @@ class LikelihoodRatioMIA(Metric):
     (8, True)
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout", "generator"}),
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="attack",
-        display="ROCDisplay",
-    )
+    tags = replace(SHADOW_TAGS, display="ROCDisplay")
 
     def __init__(
         self,

@@ -37,11 +37,12 @@ from skeval.privacy.attacks.shadow.likelihood_ratio import (
     offline_score,
     whole_table,
 )
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.roc import auc_p_value, delong, label_tests
 from skeval.steps.classifiers import LINEAR, Classifier, learn
 from skeval.steps.exposure import advice_on_leak
 from skeval.steps.samples import nothing_to_measure
+from skeval.tags import SHADOW_TAGS
 from skeval.verdict import Contrast
 
 _NAME = "stacked"
@@ -156,14 +157,7 @@ class StackedMembershipInference(Metric):
     True
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout", "generator"}),
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="attack",
-        display="ROCDisplay",
-    )
+    tags = replace(SHADOW_TAGS, display="ROCDisplay")
 
     def __init__(
         self,
