@@ -14,12 +14,12 @@ from skeval.context import Context, shared
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Fraction, Interval, Seed
-from skeval.result import MetricTags, Result
+from skeval.result import Result
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import newcombe, wilson
 from skeval.stats.matches import MatchLists, distinct_rows, list_contrast, longest_list
 from skeval.stats.relabelling import least_p_value, share_p_value
-from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, set_against
+from skeval.steps.contrasts import DROP_COPIES, MATCHES, NEIGHBOUR_TAGS, contrast_of, set_against
 from skeval.steps.neighbors import encoded, ranges
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NUMERIC
@@ -95,13 +95,7 @@ class HittingRate(NeighborMetric):
     0.5
     """
 
-    tags = MetricTags(
-        "privacy",
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-        scaling="neighbours",
-    )
+    tags = NEIGHBOUR_TAGS
 
     def __init__(self, tau: Fraction = 1 / 30, columns: Columns = None) -> None:
         self.tau = tau
@@ -217,13 +211,7 @@ class NewRowShare(NeighborMetric):
     0.5
     """
 
-    tags = MetricTags(
-        "privacy",
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-        scaling="neighbours",
-    )
+    tags = replace(NEIGHBOUR_TAGS, greater_is_better=True)
 
     def __init__(
         self,

@@ -15,11 +15,11 @@ from skeval.neighbors.encoding import round_to_grid
 from skeval.parameters import AnyColumns, Count, Fraction, Interval, Seed, Space
 from skeval.privacy.copies import chosen_in_words, compared
 from skeval.privacy.near_texts import NearRule, Profiles, near_texts, profiles
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, list_contrast, longest_list
 from skeval.stats.relabelling import Relabelled
-from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, set_against
+from skeval.steps.contrasts import DROP_COPIES, MATCHES, NEIGHBOUR_TAGS, contrast_of, set_against
 from skeval.steps.neighbors import encoded, index_of, is_gower, nearest
 from skeval.steps.samples import ColumnChoice, column_key
 
@@ -119,13 +119,7 @@ class NearDuplicateShare(Metric):
     (1.0, True)
     """
 
-    tags = MetricTags(
-        "privacy",
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-        scaling="neighbours",
-    )
+    tags = NEIGHBOUR_TAGS
 
     def __init__(
         self,

@@ -19,10 +19,10 @@ from skeval.fidelity import (
 )
 from skeval.formatting import percent
 from skeval.parameters import Seed
-from skeval.relational.base import NO_KEYS, RelationalMetric
+from skeval.relational.base import NO_KEYS, SIMILARITY_TAGS, RelationalMetric
 from skeval.relational.detection import AggregationDetection
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, mean_of_columns, undefined
+from skeval.result import Result, mean_of_columns, undefined
 from skeval.steps.aggregates import STATS, Stats, aggregated_context, private_parents
 from skeval.steps.pairs import Binning
 
@@ -87,13 +87,7 @@ class ParentChildAggregates(RelationalMetric):
     (1.0, 0.5)
     """
 
-    tags = MetricTags(
-        "fidelity",
-        needs=frozenset({"relational"}),
-        greater_is_better=True,
-        bounds=(0, 1),
-        display="ColumnScoresDisplay",
-    )
+    tags = SIMILARITY_TAGS
     _parts = ("pairs",)
 
     def __init__(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from skeval.formatting import number
 from skeval.parameters import Columns, Interval
+from skeval.relational.base import SIMILARITY_TAGS
 from skeval.relational.sequences import BOTH, ColumnSequenceMetric, TableName
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result
+from skeval.result import Result
 from skeval.steps.sequences import by_sequence, sequence_values, sequences
 
 
@@ -72,13 +74,7 @@ class AutocorrelationDifference(ColumnSequenceMetric):
     2.0
     """
 
-    tags = MetricTags(
-        "fidelity",
-        needs=frozenset({"relational"}),
-        greater_is_better=False,
-        bounds=(0.0, 2.0),
-        display="ColumnScoresDisplay",
-    )
+    tags = replace(SIMILARITY_TAGS, greater_is_better=False, bounds=(0.0, 2.0))
 
     def __init__(
         self,

@@ -14,9 +14,9 @@ from skeval.context import Context
 from skeval.exceptions import DegenerateInputWarning, NothingToMeasureWarning
 from skeval.formatting import number, percent
 from skeval.parameters import Interval, OpenFraction, Seed
-from skeval.relational.base import NO_KEYS, RelationalMetric
+from skeval.relational.base import NO_KEYS, SIMILARITY_TAGS, RelationalMetric
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, mean_of_columns, undefined
+from skeval.result import Result, mean_of_columns, undefined
 from skeval.stats.relabelling import holm
 from skeval.stats.roc import auc_interval, auc_p_value, grouped_auc
 from skeval.steps.aggregates import STATS, Stats, aggregated_context, private_parents
@@ -36,13 +36,7 @@ from skeval.steps.subjects import rows_taken
 
 Rows = Annotated[int, Interval(20)] | None
 Part = tuple[Context, Mapping[str, np.ndarray]]  # one table, and of each role the rows' roots
-_TAGS = MetricTags(
-    "fidelity",
-    needs=frozenset({"relational"}),
-    greater_is_better=False,
-    bounds=(0, 1),
-    display="ColumnScoresDisplay",
-)
+_TAGS = replace(SIMILARITY_TAGS, greater_is_better=False)
 _TOO_FEW = (
     "a classifier needs {n} entities of each role to learn from and to score: no value of {names}."
 )

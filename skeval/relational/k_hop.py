@@ -13,10 +13,10 @@ from skeval.exceptions import NothingToMeasureWarning
 from skeval.formatting import percent
 from skeval.parameters import BinCount, Interval, Strategy
 from skeval.relational.aggregates import pairs_within
-from skeval.relational.base import RelationalMetric
+from skeval.relational.base import SIMILARITY_TAGS, RelationalMetric
 from skeval.relational.trends import named_scores
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, mean_of_columns, undefined
+from skeval.result import Result, mean_of_columns, undefined
 from skeval.steps.joins import Join, paths_up
 from skeval.steps.pairs import Binning
 
@@ -77,13 +77,7 @@ class KHopCorrelation(RelationalMetric):
     0.5
     """
 
-    tags = MetricTags(
-        "fidelity",
-        needs=frozenset({"relational"}),
-        greater_is_better=True,
-        bounds=(0, 1),
-        display="ColumnScoresDisplay",
-    )
+    tags = SIMILARITY_TAGS
     _parts = ("hops",)
 
     def __init__(

@@ -13,10 +13,11 @@ from scipy.stats import hypergeom
 from skeval.context import Context, shared
 from skeval.formatting import counted, percent
 from skeval.parameters import Columns, Count, Fraction, Interval, Seed
+from skeval.relational.base import SCREEN_TAGS
 from skeval.relational.sequences import SequenceMetric, TableName
 from skeval.relational.shared_subsequences import DROP_SEQUENCES
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, mean_of_columns
+from skeval.result import Result, mean_of_columns
 from skeval.stats.intervals import wilson
 from skeval.stats.relabelling import Relabelled, relabelling_test
 from skeval.steps.neighbors import nearest, pool_index, reference_index
@@ -119,13 +120,7 @@ class NearestSequences(SequenceMetric):
     True
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"relational", "holdout"}),
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-    )
+    tags = replace(SCREEN_TAGS, needs=frozenset({"relational", "holdout"}))
 
     def __init__(
         self,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.formatting import percent
-from skeval.relational.base import RelationalMetric
+from skeval.relational.base import SIMILARITY_TAGS, RelationalMetric
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.matches import digits_kept, matches
 from skeval.tables.preprocessing import NUMERIC, numbers
@@ -55,16 +57,7 @@ class ReferenceEquality(RelationalMetric):
     0.5
     """
 
-    tags = MetricTags(
-        "diagnostic",
-        needs=frozenset({"relational"}),
-        greater_is_better=True,
-        bounds=(0, 1),
-        display="ColumnScoresDisplay",
-    )
-
-    def __init__(self) -> None:
-        pass
+    tags = replace(SIMILARITY_TAGS, aspect="diagnostic")
 
     def _measure(self, context: RelationalContext) -> Result:
         counts = {name: row_counts(context, name) for name in context.relations.references}

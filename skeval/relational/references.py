@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.formatting import percent
-from skeval.relational.base import NO_KEYS, RelationalMetric
+from skeval.relational.base import NO_KEYS, SIMILARITY_TAGS, RelationalMetric
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, mean_of_columns, undefined
+from skeval.result import Result, mean_of_columns, undefined
 from skeval.steps.relations import parents
 from skeval.tables.relational_data import NULL, ORPHAN
 
@@ -57,17 +59,8 @@ class ReferentialIntegrity(RelationalMetric):
     0.75
     """
 
-    tags = MetricTags(
-        "diagnostic",
-        needs=frozenset({"relational"}),
-        greater_is_better=True,
-        bounds=(0, 1),
-        display="ColumnScoresDisplay",
-    )
+    tags = replace(SIMILARITY_TAGS, aspect="diagnostic")
     _parts = ("null",)
-
-    def __init__(self) -> None:
-        pass
 
     def _measure(self, context: RelationalContext) -> Result:
         keys = context.relations.foreign_keys

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
@@ -11,9 +12,9 @@ from skeval.context import Context
 from skeval.exceptions import InvalidParameterError, NothingToMeasureWarning
 from skeval.formatting import counted, number, percent
 from skeval.parameters import Columns, Count, Legal, is_text
-from skeval.relational.base import RelationalMetric
+from skeval.relational.base import SIMILARITY_TAGS, RelationalMetric
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, mean_of_columns, undefined
+from skeval.result import Result, mean_of_columns, undefined
 from skeval.stats.distributions import kolmogorov_distance, weighted_kolmogorov
 from skeval.stats.matches import digits_kept
 from skeval.steps.sequences import (
@@ -36,13 +37,6 @@ _MOST_LINES = 6  # columns whose lines are kept for figures
 _NO_SEQUENCES = (
     "The schema has no sequences. Give them: RelationalSchema(..., sequences={table: "
     "SequenceKey(key, index)})."
-)
-_TAGS = MetricTags(
-    "fidelity",
-    needs=frozenset({"relational"}),
-    greater_is_better=True,
-    bounds=(0.0, 1.0),
-    display="ColumnScoresDisplay",
 )
 
 
@@ -157,7 +151,7 @@ class SequenceLengthSimilarity(SequenceMetric):
     0.333333
     """
 
-    tags = _TAGS
+    tags = SIMILARITY_TAGS
     _parts = ("lengths",)
 
     def __init__(self, table: TableName = None) -> None:
@@ -250,13 +244,7 @@ class StatisticMSAS(ColumnSequenceMetric):
     0.5
     """
 
-    tags = MetricTags(
-        "fidelity",
-        needs=frozenset({"relational"}),
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        display="LinesDisplay",
-    )
+    tags = replace(SIMILARITY_TAGS, display="LinesDisplay")
     _parts = ("lines",)
 
     def __init__(
@@ -361,7 +349,7 @@ class InterRowMSAS(ColumnSequenceMetric):
     0.5
     """
 
-    tags = _TAGS
+    tags = SIMILARITY_TAGS
 
     def __init__(
         self,
@@ -469,7 +457,7 @@ class InterEventTimeSimilarity(SequenceMetric):
     0.5
     """
 
-    tags = _TAGS
+    tags = SIMILARITY_TAGS
 
     def __init__(self, weight: Weight = "row", table: TableName = None) -> None:
         self.weight = weight

@@ -12,9 +12,10 @@ import pandas as pd
 from skeval.context import Context, shared
 from skeval.formatting import counted, percent
 from skeval.parameters import Columns, Interval
+from skeval.relational.base import SCREEN_TAGS
 from skeval.relational.sequences import SequenceMetric, TableName
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, mean_of_columns
+from skeval.result import Result, mean_of_columns
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import digits_kept
@@ -105,13 +106,7 @@ class SharedSubsequences(SequenceMetric):
     (True, True)
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"relational", "holdout"}),
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-    )
+    tags = replace(SCREEN_TAGS, needs=frozenset({"relational", "holdout"}))
 
     def __init__(
         self,

@@ -11,9 +11,9 @@ import pandas as pd
 
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.formatting import percent
-from skeval.relational.base import RelationalMetric
+from skeval.relational.base import SIMILARITY_TAGS, RelationalMetric
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.tables.keys import key_codes
 from skeval.tables.relational_schema import RelationalSchema
 
@@ -61,17 +61,7 @@ class SchemaStructure(RelationalMetric):
     1.0
     """
 
-    tags = MetricTags(
-        "diagnostic",
-        needs=frozenset({"relational"}),
-        greater_is_better=True,
-        bounds=(0, 1),
-        display="SchemaDisplay",
-        lenient=True,
-    )
-
-    def __init__(self) -> None:
-        pass
+    tags = replace(SIMILARITY_TAGS, aspect="diagnostic", display="SchemaDisplay", lenient=True)
 
     def _measure(self, context: RelationalContext) -> Result:
         relations = context.relations
@@ -172,9 +162,6 @@ class PrimaryKeyUniqueness(RelationalMetric):
 
     tags = replace(SchemaStructure.tags, display="ColumnScoresDisplay")
     _parts = ("null",)
-
-    def __init__(self) -> None:
-        pass
 
     def _measure(self, context: RelationalContext) -> Result:
         keys = context.relations.primary_keys

@@ -16,9 +16,10 @@ from skeval.parameters import BinCount, Count, OpenFraction, Seed
 from skeval.privacy.copies import matches_of_singletons
 from skeval.privacy.near_texts import NearPairs
 from skeval.privacy.similar_texts import TokenSets, similar_pairs
+from skeval.relational.base import SCREEN_TAGS
 from skeval.relational.per_subject import SubjectName, chosen_subject, with_whole_subjects
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats import matches as stats
 from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.intervals import wilson
@@ -137,13 +138,7 @@ class SubjectCopies(SubjectMetric):
     0.5
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"relational"}),
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-    )
+    tags = SCREEN_TAGS
 
     def __init__(
         self,
@@ -288,13 +283,7 @@ class SharedHistoryShare(SubjectMetric):
     1.0
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"relational"}),
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-    )
+    tags = SCREEN_TAGS
 
     def __init__(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 
 from skeval.formatting import percent
 from skeval.parameters import BinCount, Columns
+from skeval.relational.base import SIMILARITY_TAGS
 from skeval.relational.sequences import (
     BOTH,
     SequenceMetric,
@@ -17,7 +19,7 @@ from skeval.relational.sequences import (
     order_details,
 )
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, mean_of_columns
+from skeval.result import Result, mean_of_columns
 from skeval.stats.distributions import kolmogorov_distance
 from skeval.steps.samples import cells, codes
 from skeval.steps.sequences import (
@@ -95,13 +97,7 @@ class CoherenceSimilarity(SequenceMetric):
     0.5
     """
 
-    tags = MetricTags(
-        "fidelity",
-        needs=frozenset({"relational"}),
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        display="ColumnScoresDisplay",
-    )
+    tags = SIMILARITY_TAGS
     _parts = ("parts",)
 
     def __init__(
@@ -209,13 +205,7 @@ class TransitionSimilarity(SequenceMetric):
     0.75
     """
 
-    tags = MetricTags(
-        "fidelity",
-        needs=frozenset({"relational"}),
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        display="TransitionsDisplay",
-    )
+    tags = replace(SIMILARITY_TAGS, display="TransitionsDisplay")
     _parts = ("transitions",)
 
     def __init__(

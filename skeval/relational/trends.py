@@ -13,9 +13,9 @@ from skeval.context import Context
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.formatting import percent
 from skeval.parameters import BinCount, Count, Fraction, Strategy
-from skeval.relational.base import NO_KEYS, RelationalMetric
+from skeval.relational.base import NO_KEYS, SIMILARITY_TAGS, RelationalMetric
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, mean_of_columns, undefined
+from skeval.result import Result, mean_of_columns, undefined
 from skeval.steps.joins import SHUFFLED, Join, joins, pair_scores
 from skeval.steps.pairs import Binning
 
@@ -86,13 +86,7 @@ class InterTableTrends(RelationalMetric):
     0.5
     """
 
-    tags = MetricTags(
-        "fidelity",
-        needs=frozenset({"relational"}),
-        greater_is_better=True,
-        bounds=(0, 1),
-        display="ColumnScoresDisplay",
-    )
+    tags = SIMILARITY_TAGS
 
     def __init__(
         self,

@@ -9,7 +9,7 @@ import numpy as np
 from skeval.context import Context
 from skeval.formatting import counted, number
 from skeval.parameters import AnyColumns, Count, Seed
-from skeval.result import MetricTags, Result
+from skeval.result import Result
 from skeval.stats.matches import MatchLists
 from skeval.steps.contrasts import set_against
 from skeval.text.corpus import GroupColumn
@@ -96,13 +96,7 @@ class LongestCommonSubstring(TextScreen):
     3.0
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"text"}),
-        greater_is_better=False,
-        bounds=(0.0, float("inf")),
-        evidence="screen",
-    )
+    tags = replace(TextScreen.tags, bounds=(0.0, float("inf")))
     _what = "words in the longest passage shared with a train text, on average"
 
     def __init__(

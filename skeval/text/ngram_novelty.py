@@ -9,7 +9,7 @@ import numpy as np
 from skeval.context import Context
 from skeval.formatting import percent
 from skeval.parameters import AnyColumns, Count, Seed
-from skeval.result import MetricTags, Result
+from skeval.result import Result
 from skeval.stats.matches import MatchLists
 from skeval.stats.relabelling import row_mean
 from skeval.steps.contrasts import set_against
@@ -80,13 +80,7 @@ class NGramNovelty(TextScreen):
     0.6
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"text"}),
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-    )
+    tags = replace(TextScreen.tags, greater_is_better=True)
     _what = "runs of words of the synthetic texts that train does not have"
 
     def __init__(

@@ -17,7 +17,7 @@ from skeval.privacy.disclosure.equivalence_classes import (
     clusters,
     too_few_to_cluster,
 )
-from skeval.result import MetricTags, Result
+from skeval.result import Result
 from skeval.stats.relabelling import least_p_value, share_p_value
 from skeval.steps.exposure import advice_on_leak
 from skeval.steps.samples import column_key
@@ -181,13 +181,7 @@ class ReplicatedUniques(ClassMetric):
     0.25
     """
 
-    tags = MetricTags(
-        "privacy",
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="disclosure",
-        scaling="counts",
-    )
+    tags = replace(SmallestClassMetric.tags, greater_is_better=False, bounds=(0.0, 1.0))
 
     def _compute(self, context: Context) -> Result:
         train, synthetic = self._counts(context, "train", "synthetic")

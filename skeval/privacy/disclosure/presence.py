@@ -16,7 +16,7 @@ from skeval.privacy.disclosure.equivalence_classes import (
     SmallestClassMetric,
     too_few_to_cluster,
 )
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.matches import match_contrast
 from skeval.steps.contrasts import contrast_of
 from skeval.steps.exposure import advice_on_leak
@@ -198,13 +198,7 @@ class DeltaPresence(ClassMetric):
     """
 
     # in mode "cluster" a ratio of counts
-    tags = MetricTags(
-        "privacy",
-        greater_is_better=False,
-        bounds=(0.0, float("inf")),
-        evidence="disclosure",
-        scaling="counts",
-    )
+    tags = replace(SmallestClassMetric.tags, greater_is_better=False, bounds=(0.0, float("inf")))
 
     def __init__(
         self,

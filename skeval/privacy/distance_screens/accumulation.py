@@ -9,9 +9,10 @@ import numpy as np
 
 from skeval.context import Context
 from skeval.formatting import as_float, number, percent
-from skeval.result import MetricTags, Result
+from skeval.result import Result
 from skeval.stats.relabelling import least_p_value
 from skeval.steps.accumulation import AccumulationMetric
+from skeval.steps.contrasts import NEIGHBOUR_TAGS
 from skeval.steps.relabelled import label_test
 from skeval.verdict import Contrast
 
@@ -116,14 +117,7 @@ class MinimumDistanceAccumulation(AccumulationMetric):
     1.0
     """
 
-    tags = MetricTags(
-        "privacy",
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-        display="MDADisplay",
-        scaling="neighbours",
-    )
+    tags = replace(NEIGHBOUR_TAGS, display="MDADisplay")
 
     area = "privacy_area"
 

@@ -11,10 +11,10 @@ from skeval.context import Context, shared
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, JobCount, Seed, Space
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled
-from skeval.steps.contrasts import contrast_of, set_against
+from skeval.steps.contrasts import NEIGHBOUR_TAGS, contrast_of, set_against
 from skeval.steps.neighbors import LONGEST, nearest, pool_index
 from skeval.steps.relabelled import (
     RelabelledNearest,
@@ -95,13 +95,7 @@ class Authenticity(NeighborMetric):
     0.0
     """
 
-    tags = MetricTags(
-        "privacy",
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-        scaling="neighbours",
-    )
+    tags = replace(NEIGHBOUR_TAGS, greater_is_better=True)
 
     def __init__(
         self,

@@ -14,9 +14,9 @@ from skeval.exceptions import InvalidParameterError
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, JobCount, Seed, Space
-from skeval.result import MetricTags, Result
+from skeval.result import Result
 from skeval.stats.relabelling import block_sizes, least_p_value, sequential_test, shuffled
-from skeval.steps.contrasts import name_of_test, set_against
+from skeval.steps.contrasts import NEIGHBOUR_TAGS, name_of_test, set_against
 from skeval.steps.neighbors import gower_engine, is_gower, nearest, pooled_masses, rows_of
 from skeval.verdict import Contrast
 
@@ -25,14 +25,7 @@ _N_PERMUTATIONS, _BLOCK = 9999, 1000
 _LABELS = 2**21  # held at once
 CLOSER = "synthetic rows closer to train than to the holdout"
 # of screens that contrast train with the holdout
-CONTRAST_TAGS = MetricTags(
-    "privacy",
-    needs=frozenset({"holdout"}),
-    greater_is_better=False,
-    bounds=(0.0, 1.0),
-    evidence="screen",
-    scaling="neighbours",
-)
+CONTRAST_TAGS = replace(NEIGHBOUR_TAGS, needs=frozenset({"holdout"}))
 
 
 class TrainShareScreen(NeighborMetric):

@@ -16,8 +16,9 @@ from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, JobCount, Seed, Space
 from skeval.privacy.distance_screens.dcr import check_iterations
 from skeval.privacy.distance_screens.percentiles import median_evidence
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.percentiles import bootstrap_percentiles
+from skeval.steps.contrasts import NEIGHBOUR_TAGS
 from skeval.steps.neighbors import (
     as_matrix,
     gower_matrix,
@@ -108,13 +109,7 @@ class DCRBaselineProtection(NeighborMetric):
     0.0
     """
 
-    tags = MetricTags(
-        "privacy",
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-        scaling="neighbours",
-    )
+    tags = replace(NEIGHBOUR_TAGS, greater_is_better=True)
 
     def __init__(
         self,

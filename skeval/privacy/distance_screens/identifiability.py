@@ -16,10 +16,10 @@ from skeval.exceptions import InvalidParameterError
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, JobCount, Seed, Space
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled
-from skeval.steps.contrasts import contrast_of, set_against
+from skeval.steps.contrasts import NEIGHBOUR_TAGS, contrast_of, set_against
 from skeval.steps.neighbors import is_gower, list_matrix, nearest
 from skeval.steps.relabelled import label_test, rivals
 from skeval.steps.samples import ColumnChoice, chosen_columns
@@ -107,13 +107,7 @@ class EpsilonIdentifiability(NeighborMetric):
     1.0
     """
 
-    tags = MetricTags(
-        "privacy",
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-        scaling="neighbours",
-    )
+    tags = NEIGHBOUR_TAGS
 
     def __init__(
         self,

@@ -22,10 +22,11 @@ from skeval.parameters import (
     Seed,
     Space,
 )
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.distributions import common_histograms
 from skeval.stats.percentiles import ratios
 from skeval.stats.relabelling import least_p_value, share_p_value
+from skeval.steps.contrasts import NEIGHBOUR_TAGS
 from skeval.steps.neighbors import encoded, index_of, nearest, pool_index
 from skeval.steps.samples import content_order
 from skeval.verdict import Contrast
@@ -124,13 +125,8 @@ class PrivacyScore(NeighborMetric):
     10
     """
 
-    tags = MetricTags(
-        "privacy",
-        greater_is_better=True,
-        bounds=(0.0, 100.0),
-        evidence="screen",
-        display="ProximityDisplay",
-        scaling="neighbours",
+    tags = replace(
+        NEIGHBOUR_TAGS, greater_is_better=True, bounds=(0.0, 100.0), display="ProximityDisplay"
     )
 
     def __init__(

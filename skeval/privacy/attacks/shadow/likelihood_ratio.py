@@ -19,6 +19,7 @@ from skeval.privacy.attacks.membership.membership_inference import PAIRS, FalseP
 from skeval.privacy.attacks.membership.rates import curve_points, rate_with_test
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
+from skeval.privacy.attacks.shadow.base import ShadowAttack
 from skeval.privacy.attacks.shadow.game import (
     Callback,
     Execution,
@@ -31,7 +32,7 @@ from skeval.privacy.attacks.shadow.game import (
 )
 from skeval.privacy.attacks.shadow.row_features import Domain, Reader, agreement_scores
 from skeval.privacy.attacks.shadow.targets import METHODS, rows_or, target_positions
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
 from skeval.steps.exposure import advice_on_leak
 from skeval.steps.samples import nothing_to_measure
@@ -156,14 +157,7 @@ class LikelihoodRatioMIA(Metric):
     (8, True)
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout", "generator"}),
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="attack",
-        display="ROCDisplay",
-    )
+    tags = replace(ShadowAttack.tags, bounds=(0.0, 1.0), display="ROCDisplay")
 
     def __init__(
         self,

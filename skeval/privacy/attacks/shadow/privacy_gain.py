@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from skeval.generators.anonymization import MondrianAnonymization
 from skeval.parameters import Legal
 from skeval.privacy.attacks.shadow.base import ShadowAttack
 from skeval.privacy.attacks.shadow.game import GeneratorLike
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.relabelling import difference_interval
 
 Attack = Annotated[
@@ -103,13 +104,7 @@ class PrivacyGain(Metric):
     (0.0, True)
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout", "generator"}),
-        greater_is_better=True,
-        bounds=(-1.0, 2.0),
-        evidence="attack",
-    )
+    tags = replace(ShadowAttack.tags, greater_is_better=True, bounds=(-1.0, 2.0))
 
     def __init__(self, attack: Attack, comparator: GeneratorLike | None = None) -> None:
         self.attack = attack

@@ -23,6 +23,7 @@ from skeval.privacy.attacks.membership.scores import (
     member_scores,
     needs_of,
 )
+from skeval.privacy.attacks.shadow.base import ShadowAttack
 from skeval.privacy.attacks.shadow.game import (
     Callback,
     Execution,
@@ -37,7 +38,7 @@ from skeval.privacy.attacks.shadow.likelihood_ratio import (
     offline_score,
     whole_table,
 )
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.roc import auc_p_value, delong, label_tests
 from skeval.steps.classifiers import LINEAR, Classifier, learn
 from skeval.steps.exposure import advice_on_leak
@@ -156,14 +157,7 @@ class StackedMembershipInference(Metric):
     True
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout", "generator"}),
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="attack",
-        display="ROCDisplay",
-    )
+    tags = replace(ShadowAttack.tags, bounds=(0.0, 1.0), display="ROCDisplay")
 
     def __init__(
         self,
