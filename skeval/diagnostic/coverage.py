@@ -28,6 +28,7 @@ from skeval.steps.samples import ROLES, columns_of, mean_of_defined
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 
 _NEGLIGIBLE = 1e-12
+_NO_OUTLIER = "train has no outlier in {}: no score."
 
 
 class RangeCoverage(Metric):
@@ -422,9 +423,7 @@ class OutlierCoverage(Metric):
         result = mean_of_columns(
             dict.fromkeys(names, np.nan) | scores,
             n_total=len(context.schema.kinds),
-            warnings=_notices(
-                context, empty, gone, inside, "train has no outlier in {}: no score."
-            ),
+            warnings=_notices(context, empty, gone, inside, _NO_OUTLIER),
             shares={
                 name: {"train": shares[name], "synthetic": k / n}
                 for name, (k, n) in counted.items()

@@ -22,6 +22,14 @@ from skeval.steps.accumulation import AccumulationMetric
 from skeval.steps.relabelled import TOO_FEW_ROWS, resampled_accuracies
 from skeval.steps.samples import ROLES
 
+_TAGS = MetricTags(
+    "fidelity",
+    greater_is_better=False,
+    bounds=(0.0, 1.0),
+    display="DistancesDisplay",
+    scaling="neighbours",
+)
+
 
 class NNDistanceDistributions(NeighborMetric):
     """Distance of nearest-neighbour distributions: 0 where they are equal, 1 without overlap.
@@ -73,13 +81,7 @@ class NNDistanceDistributions(NeighborMetric):
     0.0
     """
 
-    tags = MetricTags(
-        "fidelity",
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        display="DistancesDisplay",
-        scaling="neighbours",
-    )
+    tags = _TAGS
 
     _halved = True
 
@@ -104,16 +106,7 @@ class NNDistanceDistributions(NeighborMetric):
         if "holdout" in context:
             pairs += [("holdout", "train"), ("synthetic", "holdout")]
         across = {f"{a} to {b}": self._distances(context, a, b, columns) for a, b in pairs}
-        distances = within | across
-        return replace(
-            result,
-            details={
-                "wasserstein": wasserstein_distance(*within.values()),
-                "n_rows_within": size,
-                "quantiles": _quantiles(distances),
-                "histogram": common_histograms(distances),
-            },
-        )
+        return replace(result, details=_described(size, within, across))
 
     def _n_counted(self, context: Context, n_rows: int) -> int:
         return min(n_rows, context.n_rows("train"))  # distances are compared at equal sizes
@@ -121,6 +114,18 @@ class NNDistanceDistributions(NeighborMetric):
     def _summary(self, result: Result) -> str:
         curves = "The cumulative curves of distances within train and within synthetic"
         return f"{curves} lie {percent(result.value)} apart."
+
+
+def _described(
+    size: int, within: dict[str, np.ndarray], across: dict[str, np.ndarray]
+) -> dict[str, Any]:
+    distances = within | across
+    return {
+        "wasserstein": wasserstein_distance(*within.values()),
+        "n_rows_within": size,
+        "quantiles": _quantiles(distances),
+        "histogram": common_histograms(distances),
+    }
 
 
 def _quantiles(samples: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -215,13 +220,7 @@ class MDAResemblance(AccumulationMetric):
     1.0
     """
 
-    tags = MetricTags(
-        "fidelity",
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        display="MDADisplay",
-        scaling="neighbours",
-    )
+    tags = replace(_TAGS, greater_is_better=True, display="MDADisplay")
 
     area = "resemblance"
 
@@ -293,12 +292,7 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
     0.0
     """
 
-    tags = MetricTags(
-        "fidelity",
-        greater_is_better=None,
-        bounds=(0.0, 1.0),
-        scaling="neighbours",
-    )
+    tags = replace(_TAGS, greater_is_better=None, display="ValueDisplay")
 
     def __init__(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -46,18 +47,7 @@ class PairKLDivergence(Metric):
             reason = f"fewer than two columns are {' or '.join(self.kinds)}."
             return undefined(reason, NothingToMeasureWarning, names=list(names))
         binning = Binning(self.n_bins, self.strategy)
-        divergences = divergences_of_pairs(context, names, binning, self.smoothing)
-        above = divergences[np.triu_indices(len(names), 1)]
-        scores = 1.0 / (1.0 + np.fmin(divergences, divergences.T))
-        return Result(
-            float(np.mean(1.0 / (1.0 + above))),
-            details={
-                "names": list(names),
-                "matrix": scores,
-                "mean_divergence": float(above.mean()),
-                "n_used": above.size,
-            },
-        )
+        return _result(names, divergences_of_pairs(context, names, binning, self.smoothing))
 
     def _summary(self, result: Result) -> str:
         return (
@@ -65,6 +55,19 @@ class PairKLDivergence(Metric):
             "more surprise for a reader who expects train's joint shares, on average over "
             f"{result.details['n_used']} pairs."
         )
+
+
+def _result(names: Sequence[str], divergences: np.ndarray) -> Result:
+    above = divergences[np.triu_indices(len(names), 1)]
+    return Result(
+        float(np.mean(1.0 / (1.0 + above))),
+        details={
+            "names": list(names),
+            "matrix": 1.0 / (1.0 + np.fmin(divergences, divergences.T)),
+            "mean_divergence": float(above.mean()),
+            "n_used": above.size,
+        },
+    )
 
 
 def divergences_of_pairs(

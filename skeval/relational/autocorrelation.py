@@ -13,7 +13,7 @@ from skeval.relational.base import SIMILARITY_TAGS
 from skeval.relational.sequences import BOTH, ColumnSequenceMetric, TableName
 from skeval.relational_context import RelationalContext
 from skeval.result import Result
-from skeval.steps.sequences import by_sequence, sequence_values, sequences
+from skeval.steps.sequences import Sequences, by_sequence, sequence_values, sequences
 
 
 class AutocorrelationDifference(ColumnSequenceMetric):
@@ -93,11 +93,7 @@ class AutocorrelationDifference(ColumnSequenceMetric):
         for role in BOTH:
             own = sequences(context, role, table)
             values = sequence_values(context, role, table, column)
-            values = np.where(np.isfinite(values), values, np.nan)
-            if self.centre == "sequence":
-                values = values - by_sequence(own, values, "mean")[own.owners]
-            lags = range(1, self.max_lag + 1)
-            curves.append(np.array([lag_correlation(values, own.pairs(lag), lag) for lag in lags]))
+            curves.append(_curve(own, values, self.max_lag, self.centre))
         return curves
 
     def _score(self, context: RelationalContext, table: str, column: str) -> float:
@@ -117,6 +113,15 @@ class AutocorrelationDifference(ColumnSequenceMetric):
             f"Correlations of values up to {self.max_lag} rows apart differ by "
             f"{number(result.value)} on average."
         )
+
+
+def _curve(own: Sequences, values: np.ndarray, max_lag: int, centre: str) -> np.ndarray:
+    """Return the correlations of values with those some rows later, by the number of rows."""
+    values = np.where(np.isfinite(values), values, np.nan)
+    if centre == "sequence":
+        values = values - by_sequence(own, values, "mean")[own.owners]
+    lags = range(1, max_lag + 1)
+    return np.array([lag_correlation(values, own.pairs(lag), lag) for lag in lags])
 
 
 def lag_correlation(values: np.ndarray, firsts: np.ndarray, lag: int) -> float:

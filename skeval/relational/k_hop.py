@@ -20,6 +20,8 @@ from skeval.result import Result, mean_of_columns, undefined
 from skeval.steps.joins import Join, paths_up
 from skeval.steps.pairs import Binning
 
+_NO_PAIR = "no two columns can be compared."
+
 
 class KHopCorrelation(RelationalMetric):
     """Agreement of pairs of columns, tables apart or together: 1 where all are as in train, 0 none.
@@ -103,8 +105,7 @@ class KHopCorrelation(RelationalMetric):
             hops.setdefault(len(path), {}).update(scores)
         every = {name: score for of_hop in hops.values() for name, score in of_hop.items()}
         if not every:
-            reason = "no two columns can be compared."
-            return undefined(reason, NothingToMeasureWarning, columns={}, hops={})
+            return undefined(_NO_PAIR, NothingToMeasureWarning, columns={}, hops={})
         stated = {str(hop): spread(list(of.values())) for hop, of in hops.items() if of}
         result = mean_of_columns(every, n_total=len(every), hops=stated)
         means = [hop["mean"] for hop in stated.values()]

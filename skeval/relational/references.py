@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -84,18 +85,21 @@ class ReferentialIntegrity(RelationalMetric):
     def _summary(self, result: Result) -> str:
         details = result.details
         worst, share = details["worst"].values()
-        null, null_of_train = details["null"], details["null_of_train"]
-        emptiest = max(null, key=lambda key: max(null[key], null_of_train[key]))
-        missing = ""
-        if null[emptiest] or null_of_train[emptiest]:
-            missing = (
-                f" Keys are missing most often in {emptiest}: in {percent(null[emptiest])} of its "
-                f"rows, in train in {percent(null_of_train[emptiest])}."
-            )
+        missing = _missing_in_words(details["null"], details["null_of_train"])
         return (
             f"On average {percent(result.value)} of the keys name a row that is there; fewest in "
             f"{worst}: {percent(share)}, in train {percent(details['train'][worst])}.{missing}"
         )
+
+
+def _missing_in_words(null: Mapping[str, float], null_of_train: Mapping[str, float]) -> str:
+    emptiest = max(null, key=lambda key: max(null[key], null_of_train[key]))
+    if not (null[emptiest] or null_of_train[emptiest]):
+        return ""
+    return (
+        f" Keys are missing most often in {emptiest}: in {percent(null[emptiest])} of its rows, in "
+        f"train in {percent(null_of_train[emptiest])}."
+    )
 
 
 def integrity(positions: np.ndarray, *, null_is_broken: bool) -> float:

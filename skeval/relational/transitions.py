@@ -223,35 +223,39 @@ class TransitionSimilarity(SequenceMetric):
     def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
         kinds = NOMINAL if self.n_bins is None else (*NUMERIC, *NOMINAL)
         names = [(t, c) for t in tables for c in sequence_columns(context, t, self.columns, kinds)]
-        drawn = [
-            pair for pair in names if context.relations.tables[pair[0]].kinds[pair[1]] in NOMINAL
-        ]
-        shown = {
-            role: {f"{t}.{c}": _drawn(context, role, t, c) for t, c in drawn[:_MOST_DRAWN]}
-            for role in BOTH
-        }
         return mean_of_columns(
             {f"{table}.{name}": self._score(context, table, name) for table, name in names},
             n_total=sum(len(context.relations.tables[table].kinds) for table in tables),
             warnings=order_warnings(context, tables),
             order=order_details(context, tables),
-            train_transitions=shown["train"],
-            transitions=shown["synthetic"],
+            train_transitions=_all_drawn(context, "train", names),
+            transitions=_all_drawn(context, "synthetic", names),
         )
 
     def _score(self, context: RelationalContext, table: str, column: str) -> float:
-        tables = []
-        for role in BOTH:
-            own, cell, n_cells = cells_in_order(context, role, table, column, self.n_bins or 10)
-            counts = transition_counts(own, cell, n_cells, self.weight)
-            tables.append(counts.reshape(n_cells, n_cells))
-        return transition_agreement(*tables)
+        asked = (table, column, self.n_bins or 10, self.weight)
+        return transition_agreement(*(_counts(context, role, *asked) for role in BOTH))
 
     def _summary(self, result: Result) -> str:
         return (
             f"Given a value, what follows on it agrees with train to {percent(result.value)} on "
             "average over columns."
         )
+
+
+def _counts(
+    context: RelationalContext, role: str, table: str, column: str, n_bins: int, weight: str
+) -> np.ndarray:
+    own, cell, n_cells = cells_in_order(context, role, table, column, n_bins)
+    return transition_counts(own, cell, n_cells, weight).reshape(n_cells, n_cells)
+
+
+def _all_drawn(
+    context: RelationalContext, role: str, names: list[tuple[str, str]]
+) -> dict[str, dict[str, Any]]:
+    tables = context.relations.tables
+    drawn = [(table, column) for table, column in names if tables[table].kinds[column] in NOMINAL]
+    return {f"{t}.{c}": _drawn(context, role, t, c) for t, c in drawn[:_MOST_DRAWN]}
 
 
 def cells_in_order(

@@ -134,11 +134,8 @@ class LongestCommonSubstring(TextScreen):
         )
 
     def _summary(self, result: Result) -> str:
-        lead = (
-            "The longest passage that a synthetic text has in common with a train text is "
-            f"{number(result.value)} words long on average"
-        )
-        return set_against(lead, result)
+        lead = "The longest passage that a synthetic text has in common with a train text is"
+        return set_against(f"{lead} {number(result.value)} words long on average", result)
 
 
 def length_summary(lengths: np.ndarray) -> dict[str, object]:

@@ -114,18 +114,11 @@ class NGramNovelty(TextScreen):
         own = result.value  # rounding must not leave it out
         between = min(own, 1.0 - high), max(own, 1.0 - low)
         n_grams = {"n": self.n, "n_grams": int(totals.sum())}
-        return replace(
-            result,
-            interval=between,
-            details={**result.details, **n_grams},
-        )
+        return replace(result, interval=between, details={**result.details, **n_grams})
 
     def _summary(self, result: Result) -> str:
-        lead = (
-            f"{percent(result.value)} of the runs of {result.details['n']} words in synthetic "
-            "texts stand in no train text"
-        )
-        return set_against(lead, result)
+        runs = f"{percent(result.value)} of the runs of {result.details['n']} words"
+        return set_against(f"{runs} in synthetic texts stand in no train text", result)
 
 
 def known_grams(

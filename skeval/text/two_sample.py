@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from skeval.context import Context
 from skeval.fidelity.two_sample import ClassifierTwoSampleTest
 from skeval.parameters import AnyColumns, Interval, OpenFraction, Seed
-from skeval.result import MetricTags
 from skeval.steps.classifiers import LINEAR, MAX_ROWS, TREE, Chosen, Classifier, named
 from skeval.steps.texts import text_columns
 from skeval.tables.embedding import Vectorizer
@@ -88,9 +88,7 @@ class TextTwoSampleTest(ClassifierTwoSampleTest):
     1.0
     """
 
-    tags = MetricTags(
-        "fidelity", needs=frozenset({"text"}), greater_is_better=False, bounds=(0.0, 1.0)
-    )
+    tags = replace(ClassifierTwoSampleTest.tags, needs=frozenset({"text"}))
 
     _rows_are = "text"
 

@@ -26,6 +26,8 @@ from skeval.steps.relabelled import (
     relabelled_nearest,
 )
 
+_NEARER = "synthetic rows as near to a train row as its nearest other train row, or nearer"
+
 
 class Authenticity(NeighborMetric):
     """Share of rows that are no noisy copy of a train row: 0 if all are; 1 is rarely reached.
@@ -122,18 +124,15 @@ class Authenticity(NeighborMetric):
         result = replace(result, interval=interval, details=details)
         if "holdout" not in context or context.n_rows("holdout") < 2:
             return result
-        asked = (self.space, columns)
-        baseline = authentic_share(context, "holdout", "train", *asked)
+        asked, n_permutations = (self.space, columns), self.n_permutations
+        fresh = authentic_share(context, "holdout", "train", *asked)
         details["on_holdout"] = authentic_share(context, "synthetic", "holdout", *asked)
-        details["ratio"] = result.value / baseline if baseline > 0 else float("nan")
-        test, share = authenticity_test(context, *asked, self.n_permutations, self.random_state)
-        what = "synthetic rows as near to a train row as its nearest other train row, or nearer"
-        said: dict[str, Any] = {"n_permutations": self.n_permutations}
-        said["reference"] = "for the holdout"
-        contrast = contrast_of(context, what, 1.0 - share, test, **said)
-        return replace(
-            result, p_value=test.p_value, baseline=baseline, contrast=contrast, details=details
-        )
+        details["ratio"] = result.value / fresh if fresh > 0 else float("nan")
+        test, share = authenticity_test(context, *asked, n_permutations, self.random_state)
+        said: dict[str, Any] = {"n_permutations": n_permutations, "reference": "for the holdout"}
+        contrast = contrast_of(context, _NEARER, 1.0 - share, test, **said)
+        result = replace(result, p_value=test.p_value, baseline=fresh, details=details)
+        return replace(result, contrast=contrast)
 
     def _summary(self, result: Result) -> str:
         near = f"{percent(1.0 - result.value)} of synthetic rows are as near to a train row"
