@@ -374,10 +374,8 @@ class BNLikelihood(Metric):
         if not names:
             return undefined("no categorical or boolean column of this table can be measured.")
         likely = _likely(context, "synthetic", tree, self.log)
-        interval = _within_range(mean_interval(likely), self.log)
-        return Result(
-            float(likely.mean()), interval=interval, details=_stated(context, tree, self.log)
-        )
+        value, interval = float(likely.mean()), _within_range(mean_interval(likely), self.log)
+        return Result(value, interval=interval, details=_stated(context, tree, self.log))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value) or "holdout" not in context:

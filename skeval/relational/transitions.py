@@ -11,13 +11,7 @@ import pandas as pd
 from skeval.formatting import percent
 from skeval.parameters import BinCount, Columns
 from skeval.relational.base import SIMILARITY_TAGS
-from skeval.relational.sequences import (
-    BOTH,
-    SequenceMetric,
-    TableName,
-    Weight,
-    order_details,
-)
+from skeval.relational.sequences import BOTH, SequenceMetric, TableName, Weight, order_details
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, mean_of_columns
 from skeval.stats.distributions import kolmogorov_distance

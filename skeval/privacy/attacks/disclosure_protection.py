@@ -143,11 +143,7 @@ class DisclosureProtection(Metric):
     """
 
     tags = MetricTags(
-        "privacy",
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        evidence="attack",
-        scaling="counts",
+        "privacy", greater_is_better=True, bounds=(0.0, 1.0), evidence="attack", scaling="counts"
     )
 
     num_rows: int | None = None  # all
