@@ -15,10 +15,11 @@ from skeval.privacy_stats import PrivacyStats, compute_privacy_stats
 
 # the function hides the module of its name: take what else it has by "from skeval.report import"
 from skeval.report import ReportColumns, report
-from skeval.result import MetricTags, Result, SuiteResult
+from skeval.result import Result, SuiteResult
 from skeval.suite import MetricSuite, make_suite
 from skeval.tables.preprocessing import Discretizer
 from skeval.tables.schema import TableSchema
+from skeval.tags import MetricTags
 from skeval.verdict import Verdict
 
 if TYPE_CHECKING:

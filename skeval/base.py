@@ -20,7 +20,7 @@ from skeval.exceptions import InvalidParameterError, MissingInputError, SampledW
 from skeval.formatting import as_float
 from skeval.parameters import Legal, Scaling, check_parameters, legal_sets
 from skeval.relational_context import RelationalContext, read_context
-from skeval.result import MetricTags, Need, Result
+from skeval.result import Result
 from skeval.stats.intervals import halves_interval
 from skeval.stats.paired import Sampled, Varied
 from skeval.steps.halves import MOST_HALVED, halvings
@@ -28,6 +28,7 @@ from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured, holdout_in_place, synthetic_sample
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
+from skeval.tags import MetricTags, Need
 from skeval.verdict import ALARM_LEVEL
 
 Halved = Literal[False, True, "root"]
@@ -242,7 +243,7 @@ class Metric(BaseEstimator):
 
     @property
     def needs_no_rows(self) -> bool:
-        """Whether what a file without rows holds will do, see :meth:`MetricSuite.save`."""
+        """Whether what a file without rows holds will do; see :meth:`skeval.MetricSuite.save`."""
         return False
 
     @property
@@ -375,7 +376,11 @@ class Metric(BaseEstimator):
 
     def _of_halves(self, context: Context, role: str, n_rows: int) -> np.ndarray:
         pairs = halvings(context, role, n_rows, _N_HALVINGS)
-        return np.array([[self._result(half).value for half in halves] for halves in pairs])
+        return np.array([[self._value_alone(half) for half in halves] for halves in pairs])
+
+    def _value_alone(self, context: Context) -> float:
+        """Return the value alone: metrics override it whose other properties take longer."""
+        return self._result(context).value
 
     def variation(self, context: Context, n_rows: int) -> Sampled | None:
         """Return the value of `n_rows` synthetic rows and how it varies, given the real rows.

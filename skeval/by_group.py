@@ -14,10 +14,11 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
 from skeval.parameters import ColumnName, Count, Legal
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.relabelling import holm
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
+from skeval.tags import MetricTags
 
 if TYPE_CHECKING:
     from skeval.verdict import Contrast

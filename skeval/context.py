@@ -89,8 +89,6 @@ class Context:
 
     Attributes
     ----------
-    real : Context
-        The context of the real tables alone.
     remember_rows : bool
         As given; it may be set later.
     taken : tuple of (Context, str, ndarray) or None
@@ -119,7 +117,7 @@ class Context:
         self.notices = notices
         self.remember_rows = remember_rows
         self.precision = dict(precision or {})
-        self.real = parent or self  # a view of a context, as steps get one, refers to the whole one
+        self._viewed: Context | None = None  # what it is a view of, as steps get one
         self.taken: tuple[Context, str, np.ndarray] | None = None
         self.drawn_of: dict[str, int] = {}
         self._tables = tables  # None where a pickle left them out
@@ -127,9 +125,15 @@ class Context:
         self._parent = parent
         self._memo: dict[Hashable, Future[tuple[Any, frozenset[str]]]] = {}
         self._lock: AbstractContextManager[Any] = parent._lock if parent else RLock()
-        self._coarser: dict[Hashable, Context] = {}
+        self._coarser: dict[Hashable, Context | None] = {}
         self._roles: set[str] = set()  # that were read
         self._running: frozenset[Hashable] = frozenset()
+
+    @property
+    def real(self) -> Context:
+        """The context of the real tables alone."""
+        # not kept: a context that refers to itself holds its rows until the garbage is collected
+        return self._parent or self._viewed or self
 
     @property
     def train(self) -> pd.DataFrame:
@@ -288,8 +292,8 @@ class Context:
                 }
                 same = all(tables[role] is rows for role, rows in self._tables.items())
                 state = {**self._state(), "tables": tables, "precision": dict(precision)}
-                self._coarser[key] = self if same else _restored(type(self), state)
-            return self._coarser[key]
+                self._coarser[key] = None if same else _restored(type(self), state)
+            return self._coarser[key] or self
 
     def recall(self, key: Hashable, compute: Callable[[Context], T]) -> T:
         """Return what is known under `key`; if nothing is, compute it of a view of this context.
@@ -309,7 +313,8 @@ class Context:
                     known = future = self._memo[key] = Future()
             if future is not None:
                 view = object.__new__(type(self))
-                vars(view).update(vars(self), _roles=set(), _running=self._running | {key})
+                whole, running = self._viewed or self, self._running | {key}
+                vars(view).update(vars(self), _roles=set(), _running=running, _viewed=whole)
                 future.set_result((self._kept(compute(view)), frozenset(view._roles)))
                 if self._parent is not None and "synthetic" not in view._roles:
                     with self._lock:

@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator
 
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.parameters import Interval, Legal, check_parameters, legal_sets
-from skeval.result import Aspect, Result
+from skeval.result import Result
+from skeval.tags import Aspect
 from skeval.verdict import ALARM_LEVEL, adjusted_p_values
 
 _FACETS = get_args(Aspect)

@@ -27,7 +27,8 @@ from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.files import replacing
 from skeval.provenance import constructor, rebuilt
 from skeval.relational_context import RelationalContext
-from skeval.saved_steps import MIN_COUNT, KeptSteps, read_step, written
+from skeval.saved_steps import MIN_COUNT, KeptSteps, of_role, read_step, written
+from skeval.steps.pairs import correlations
 from skeval.tables.schema import TableSchema
 
 if TYPE_CHECKING:
@@ -188,8 +189,10 @@ def _bins(ordered: np.ndarray, min_count: int) -> list[list[float]]:
 def drawn_column(kept: Mapping[str, Any], kind: str, n_rows: int, seed: int) -> pd.Series:
     """Return a canonical column of so many rows with these statistics, in random order."""
     if "levels" in kept:
-        counts = {**kept["levels"], **({OTHER: kept["other"]} if kept["other"] else {})}
-        levels = ["False", "True"] if kind == "boolean" else list(counts)
+        is_boolean = kind == "boolean"  # which has no third level
+        pooled = {OTHER: kept["other"]} if kept["other"] and not is_boolean else {}
+        counts = {**kept["levels"], **pooled}
+        levels = ["False", "True"] if is_boolean else list(counts)
         codes = [levels.index(level) for level in counts]
         order = _positions([*counts.values()], kept["n_missing"], n_rows, seed)
         picked = np.append(codes, -1)[order] if codes else np.full(n_rows, -1)
@@ -307,7 +310,10 @@ def _steps_asked(metric: Any, content: Mapping[str, Any]) -> set[Any]:
     context.kept.is_open = True
     release = context.with_synthetic(context.given("train"))
     metric.fit_context(context).evaluate_context(release, advise=False)
-    return context.kept.asked
+    asked: set[Any] = context.kept.asked
+    if "holdout" in context:  # p-values are against it, where there is a value
+        asked |= {of_role(key, "holdout") for key in asked if key[0] is correlations}
+    return asked
 
 
 def _compared(
@@ -315,11 +321,13 @@ def _compared(
 ) -> dict[str, tuple[float | None, float | None]]:
     """Return the value of the holdout by each metric, and how far values of the file are off.
 
-    Looked at are all rows of the holdout, else of train, as they are and with every column
+    Looked at are all rows of the holdout, else half of train's, as they are and with every column
     shuffled. The difference is rounded up to a hundredth of the metric's range; None where that
-    has no end, for it would tell of extreme values.
+    has no end, for it would tell of extreme values, and where one of the values is not defined.
     """
-    real = given.get("holdout", given["train"])
+    train = given["train"]
+    half = train.sample(-(-len(train) // 2), random_state=0).reset_index(drop=True)
+    real = given.get("holdout", half)
     shuffled = {n: real[n].sample(frac=1.0, random_state=i).array for i, n in enumerate(real)}
     looks = [
         (on, on.with_synthetic(release, lenient=True))
@@ -336,10 +344,11 @@ def _compared(
             continue
         first, from_first, second, from_second = (result.value for result in results)
         low, high = (results[0].tags or metric.tags).bounds
-        gap = np.nanmax([abs(first - from_first), abs(second - from_second), 0.0])
+        gaps = [abs(a - b) for a, b in ((first, from_first), (second, from_second)) if a == a]
         known = "holdout" in given and not math.isnan(first)
-        hundredth = (high - low) / 100.0
-        off = math.ceil(gap / hundredth - 1e-6) * hundredth if hundredth < np.inf else None
+        gap, hundredth = max(gaps, default=0.0), (high - low) / 100.0
+        said = not math.isnan(gap) and hundredth < np.inf
+        off = math.ceil(gap / hundredth - 1e-6) * hundredth if said else None
         compared[name] = round(first, 4) if known else None, off
     return compared
 

@@ -247,7 +247,7 @@ class KeptSteps:
             return compute
         role = key[1][1]
         if role == "synthetic":
-            real = self.values.get((key[0], argument_key("train"), *key[2:]))
+            real = self.values.get(of_role(key, "train"))
             if not isinstance(real, PooledTables):
                 return compute
             return lambda view: real.pooled(compute(view))
@@ -257,6 +257,11 @@ class KeptSteps:
         if key not in self.values:
             raise MissingInputError(_NOT_KEPT)
         return lambda view: _opened(view, role, key, self.values[key])
+
+
+def of_role(key: Any, role: str) -> Any:
+    """Return the key of the same step of another role's rows."""
+    return (key[0], argument_key(role), *key[2:])
 
 
 def _opened(view: Context, role: str, key: Any, value: Any) -> Any:

@@ -36,12 +36,13 @@ from skeval.progress import Progress
 from skeval.properties import property_warnings
 from skeval.provenance import Date, describe, stamp
 from skeval.relational_context import RelationalContext, read_context
-from skeval.result import Need, Result, SuiteResult
+from skeval.result import Result, SuiteResult
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured
 from skeval.steps.texts import unread_texts
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
+from skeval.tags import Need
 
 Needs = Annotated[
     tuple[Need, ...],
@@ -334,10 +335,10 @@ class MetricSuite(_BaseComposition):
 
         Values are those of the rows where no cell is rare and ends are values that ten rows have.
         Elsewhere the file says how far they are off, to a hundredth of the metric's range, for the
-        holdout as it is and with shuffled columns, and so do results. Rare cells are pooled in the
-        synthetic table too, so that a rare combination is not told from an invented one. Of pairs,
-        the baseline is that of all holdout rows, for releases of no fewer; intervals of the
-        difference to it and joint histograms are left out.
+        holdout (else half of train) as it is and with shuffled columns, and so do results. Rare
+        cells are pooled in the synthetic table too, so that a rare combination is not told from an
+        invented one. Of pairs, the baseline is that of all holdout rows, for releases of no fewer;
+        intervals of the difference to it and joint histograms are left out.
 
         Examples
         --------

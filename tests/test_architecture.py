@@ -23,6 +23,7 @@ CORE = {
     "large_context",
     "relational_context",
     "result",
+    "tags",
     "verdict",
     "properties",
     "base",
@@ -39,7 +40,7 @@ BELOW = {  # what each room may know beside itself and the ground
     "relational": ROOMS | CORE | METRICS | {"steps", "by_group", "presets"},
     "text": ROOMS | CORE | METRICS | {"steps"},
     "generators": {"tables", "stats"},
-    "reporting": {"stats", "result", "verdict"},
+    "reporting": {"stats", "result", "tags", "verdict"},
 }
 DOOR = ("skeval.result", "skeval.reporting")  # the one way up, inside methods
 

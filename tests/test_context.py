@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import gc
 import pickle
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -9,6 +11,7 @@ import pandas as pd
 import pytest
 
 from skeval import Context, shared
+from skeval.context import content_hashes
 from skeval.exceptions import NotRememberedError
 from skeval.steps.samples import holdout_in_place
 
@@ -287,3 +290,16 @@ def test_the_holdout_in_place_keeps_what_was_given():
     placed = holdout_in_place(context, 2)
     assert placed.given("synthetic").dtypes["x"] == "int64"
     assert list(placed.given("synthetic")["x"]) == list(placed.synthetic["x"])
+
+
+def test_rows_go_with_the_last_that_refers_to_them():
+    gc.disable()  # a context that refers to itself would wait for it
+    try:
+        context = Context.of(TRAIN, TRAIN)
+        beside = context.with_synthetic(SYNTHETIC)
+        content_hashes(beside, "synthetic"), content_hashes(beside, "train")
+        kept = [weakref.ref(one) for one in (context, beside)]
+        del context, beside
+        assert [one() for one in kept] == [None, None]
+    finally:
+        gc.enable()

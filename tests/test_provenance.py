@@ -14,8 +14,7 @@ import sklearn
 from sklearn.ensemble import RandomForestClassifier
 
 import skeval
-from skeval import Metric, MetricSuite, Result, SuiteResult, make_suite, report
-from skeval.base import MetricTags
+from skeval import Metric, MetricSuite, MetricTags, Result, SuiteResult, make_suite, report
 from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import SimilarityScore, TVComplement

@@ -122,30 +122,6 @@ def test_suite_result_round_trips(two_suites, tmp_path):
     assert again.sizes == {"train": 10, "synthetic": 5}
 
 
-@pytest.mark.parametrize(
-    ("tags", "message"),
-    [
-        ({"aspect": "beauty"}, "aspect must be among"),
-        ({"aspect": "fidelity", "needs": {"luck"}}, "needs must be among"),
-        ({"aspect": "privacy"}, "evidence must be among"),
-        ({"aspect": "fidelity", "evidence": "screen"}, "None for others"),
-    ],
-)
-def test_tags_are_a_closed_set(tags, message):
-    with pytest.raises(InvalidParameterError, match=message):
-        MetricTags(**tags)
-
-
-def test_tags_round_trip():
-    tags = MetricTags("privacy", needs={"holdout"}, greater_is_better=False, evidence="attack")
-    assert (
-        MetricTags.from_dict(json.loads(json.dumps(tags.to_dict() | {"bounds": ["-inf", "inf"]})))
-        == tags
-    )
-    assert tags.direction == "lower is better"
-    assert BETWEEN.direction == "in between is best"
-
-
 def test_foreign_files_cannot_steer_a_terminal_or_a_spreadsheet(tmp_path):
     path = tmp_path / "scores.json"
     odd = Result(0.5, metric="\x1b]0;title\x07", summary="line\x9b2J\nnext", error="\u202edesrever")

@@ -12,7 +12,6 @@ import pandas as pd
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.diagnostic.columns import (
-    OF_COLUMNS,
     ShareTally,
     by_column,
     check_names,
@@ -30,6 +29,7 @@ from skeval.steps.samples import columns_of
 from skeval.tables.precision import rounded_to
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 from skeval.tables.schema import Kind, plain_values, read_column, with_real_levels
+from skeval.tags import DIAGNOSTIC_TAGS
 
 Pattern = str | re.Pattern[str]
 Patterns = Annotated[
@@ -51,7 +51,7 @@ class CellAdherence(Metric):
     Authors set `_kinds`, the kinds of the columns that have the rule, and write `_checked`.
     """
 
-    tags = OF_COLUMNS
+    tags = DIAGNOSTIC_TAGS
     needs_no_rows = True
     _kinds: ClassVar[tuple[Kind, ...]]
     nullable: bool | str
@@ -416,7 +416,7 @@ class FormatAdherence(Metric):
     0.75
     """
 
-    tags = OF_COLUMNS
+    tags = DIAGNOSTIC_TAGS
 
     def __init__(self, patterns: Patterns = None) -> None:
         self.patterns = patterns

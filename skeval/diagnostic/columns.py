@@ -11,21 +11,11 @@ import numpy as np
 from skeval.context import Context, shared
 from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, MetricWarning
 from skeval.parameters import Legal
-from skeval.result import MetricTags, Result, mean_of_columns
+from skeval.result import Result, mean_of_columns
 from skeval.stats.intervals import wilson
 from skeval.steps.samples import ColumnChoice, emptied
 from skeval.tables.preprocessing import numbers
 from skeval.tables.schema import TableSchema
-
-# of diagnostics with a score for each column
-OF_COLUMNS = MetricTags(
-    "diagnostic",
-    greater_is_better=True,
-    bounds=(0.0, 1.0),
-    display="ColumnScoresDisplay",
-    lenient=True,
-    scaling="counts",
-)
 
 
 def by_column(what: str, legal: Callable[[object], bool]) -> Legal:

@@ -9,7 +9,6 @@ import numpy as np
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.diagnostic.columns import (
-    OF_COLUMNS,
     constant_notices,
     empty_notices,
     extent,
@@ -26,9 +25,9 @@ from skeval.result import Result, mean_of_columns
 from skeval.stats.intervals import wilson
 from skeval.steps.samples import ROLES, columns_of, mean_of_defined
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
+from skeval.tags import DIAGNOSTIC_TAGS
 
 _NEGLIGIBLE = 1e-12
-_NO_OUTLIER = "train has no outlier in {}: no score."
 
 
 class RangeCoverage(Metric):
@@ -86,7 +85,7 @@ class RangeCoverage(Metric):
     0.67
     """
 
-    tags = replace(OF_COLUMNS, scaling="sorted runs")
+    tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs")
     needs_no_rows = True
 
     def __init__(self, columns: Columns = None, digits: Count | None = 2) -> None:
@@ -186,7 +185,7 @@ class CategoryCoverage(Metric):
     0.6667
     """
 
-    tags = OF_COLUMNS
+    tags = DIAGNOSTIC_TAGS
     needs_no_rows = True
 
     def __init__(self, min_count: Count = 1, columns: Columns = None) -> None:
@@ -404,7 +403,7 @@ class OutlierCoverage(Metric):
     0.5
     """
 
-    tags = replace(OF_COLUMNS, scaling="sorted runs")
+    tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs")
     needs_no_rows = True
 
     def __init__(self, k: NonNegative = 1.5, columns: Columns = None) -> None:
@@ -423,11 +422,10 @@ class OutlierCoverage(Metric):
         result = mean_of_columns(
             dict.fromkeys(names, np.nan) | scores,
             n_total=len(context.schema.kinds),
-            warnings=_notices(context, empty, gone, inside, _NO_OUTLIER),
-            shares={
-                name: {"train": shares[name], "synthetic": k / n}
-                for name, (k, n) in counted.items()
-            },
+            warnings=_notices(
+                context, empty, gone, inside, "train has no outlier in {}: no score."
+            ),
+            shares={x: {"train": shares[x], "synthetic": k / n} for x, (k, n) in counted.items()},
             intervals={name: _band(*counted[name], shares[name], 0.95) for name in shares},
         )
         level = 1.0 - 0.05 / max(1, len(shares))

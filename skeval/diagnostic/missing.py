@@ -11,13 +11,14 @@ import pandas as pd
 
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.diagnostic.columns import OF_COLUMNS, any_columns, lacks, missing_cells, within_bands
+from skeval.diagnostic.columns import any_columns, lacks, missing_cells, within_bands
 from skeval.formatting import percent
 from skeval.parameters import AnyColumns
 from skeval.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_total_variation, total_variation, tv_interval
 from skeval.stats.intervals import newcombe
 from skeval.steps.samples import ROLES, mean_of_defined
+from skeval.tags import DIAGNOSTIC_TAGS
 
 _WORD = 62  # columns in one whole number
 
@@ -65,7 +66,7 @@ class MissingValueSimilarity(Metric):
     0.75
     """
 
-    tags = OF_COLUMNS
+    tags = DIAGNOSTIC_TAGS
     needs_no_rows = True
 
     def __init__(self, columns: AnyColumns = None) -> None:
@@ -158,7 +159,7 @@ class MissingPatternSimilarity(Metric):
     0.0
     """
 
-    tags = replace(OF_COLUMNS, display="ValueDisplay")
+    tags = replace(DIAGNOSTIC_TAGS, display="ValueDisplay")
 
     def __init__(self, columns: AnyColumns = None) -> None:
         self.columns = columns

@@ -13,13 +13,14 @@ import pandas as pd
 
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.diagnostic.columns import OF_COLUMNS, ShareTally, lacks
+from skeval.diagnostic.columns import ShareTally, lacks
 from skeval.exceptions import InvalidParameterError, MetricWarning, NothingToMeasureWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns, Count, Legal
 from skeval.result import Result, mean_of_columns, undefined
 from skeval.steps.samples import columns_of
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
+from skeval.tags import DIAGNOSTIC_TAGS
 
 MINED = ("dependencies", "hierarchies", "inequalities")
 _PROBE = 500  # rows that break most pairs of columns at once
@@ -131,7 +132,7 @@ class RuleAdherence(Metric):
     0.6666666666666666
     """
 
-    tags = OF_COLUMNS
+    tags = DIAGNOSTIC_TAGS
 
     def __init__(
         self,

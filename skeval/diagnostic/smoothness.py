@@ -11,7 +11,6 @@ from scipy.fft import irfft, next_fast_len, rfft
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.diagnostic.columns import (
-    OF_COLUMNS,
     constant_notices,
     empty_notices,
     lacks,
@@ -24,6 +23,7 @@ from skeval.parameters import Columns, Interval
 from skeval.result import Result, mean_of_columns
 from skeval.steps.samples import ROLES, columns_of
 from skeval.tables.preprocessing import NUMERIC
+from skeval.tags import DIAGNOSTIC_TAGS
 
 _STEPS = 4  # grid steps a bandwidth has at least
 _LARGEST_GRID = 2**18
@@ -86,7 +86,7 @@ class SmoothnessSimilarity(Metric):
     0.5232
     """
 
-    tags = replace(OF_COLUMNS, scaling="sorted runs")
+    tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs")
 
     def __init__(
         self,

@@ -11,12 +11,13 @@ import pandas as pd
 
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.diagnostic.columns import OF_COLUMNS, check_names, lacks, unreadable
+from skeval.diagnostic.columns import check_names, lacks, unreadable
 from skeval.exceptions import MetricWarning, TableError
 from skeval.formatting import percent
 from skeval.parameters import Legal
 from skeval.result import Result, mean_of_columns, undefined
 from skeval.steps.samples import ROLES
+from skeval.tags import DIAGNOSTIC_TAGS
 
 Key = tuple[str, ...]
 
@@ -95,7 +96,7 @@ class KeyUniqueness(Metric):
     0.5
     """
 
-    tags = OF_COLUMNS
+    tags = DIAGNOSTIC_TAGS
 
     def __init__(self, keys: Keys = None, missing: Literal["any", "all"] = "any") -> None:
         self.keys = keys
@@ -210,7 +211,7 @@ class TableStructure(Metric):
     0.5
     """
 
-    tags = replace(OF_COLUMNS, display="ValueDisplay")
+    tags = replace(DIAGNOSTIC_TAGS, display="ValueDisplay")
     needs_no_rows = True
 
     def __init__(self, dtypes: Literal["exact", "kind"] = "exact") -> None:

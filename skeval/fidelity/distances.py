@@ -14,21 +14,14 @@ from skeval.context import Context
 from skeval.formatting import as_float, number, percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, JobCount, Seed, Space
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.adversarial import Adversarial
 from skeval.stats.distributions import LEAST_ROWS, common_histograms, kolmogorov_distance
 from skeval.steps.accumulation import AccumulationMetric
 from skeval.steps.relabelled import TOO_FEW_ROWS, resampled_accuracies
 from skeval.steps.samples import ROLES
-
-_TAGS = MetricTags(
-    "fidelity",
-    greater_is_better=False,
-    bounds=(0.0, 1.0),
-    display="DistancesDisplay",
-    scaling="neighbours",
-)
+from skeval.tags import COLUMN_TAGS, MetricTags
 
 
 class NNDistanceDistributions(NeighborMetric):
@@ -81,7 +74,9 @@ class NNDistanceDistributions(NeighborMetric):
     0.0
     """
 
-    tags = _TAGS
+    tags = replace(
+        COLUMN_TAGS, greater_is_better=False, display="DistancesDisplay", scaling="neighbours"
+    )
 
     _halved = True
 
@@ -106,7 +101,16 @@ class NNDistanceDistributions(NeighborMetric):
         if "holdout" in context:
             pairs += [("holdout", "train"), ("synthetic", "holdout")]
         across = {f"{a} to {b}": self._distances(context, a, b, columns) for a, b in pairs}
-        return replace(result, details=_described(size, within, across))
+        distances = within | across
+        return replace(
+            result,
+            details={
+                "wasserstein": wasserstein_distance(*within.values()),
+                "n_rows_within": size,
+                "quantiles": _quantiles(distances),
+                "histogram": common_histograms(distances),
+            },
+        )
 
     def _n_counted(self, context: Context, n_rows: int) -> int:
         return min(n_rows, context.n_rows("train"))  # distances are compared at equal sizes
@@ -114,18 +118,6 @@ class NNDistanceDistributions(NeighborMetric):
     def _summary(self, result: Result) -> str:
         curves = "The cumulative curves of distances within train and within synthetic"
         return f"{curves} lie {percent(result.value)} apart."
-
-
-def _described(
-    size: int, within: dict[str, np.ndarray], across: dict[str, np.ndarray]
-) -> dict[str, Any]:
-    distances = within | across
-    return {
-        "wasserstein": wasserstein_distance(*within.values()),
-        "n_rows_within": size,
-        "quantiles": _quantiles(distances),
-        "histogram": common_histograms(distances),
-    }
 
 
 def _quantiles(samples: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -220,7 +212,7 @@ class MDAResemblance(AccumulationMetric):
     1.0
     """
 
-    tags = replace(_TAGS, greater_is_better=True, display="MDADisplay")
+    tags = replace(COLUMN_TAGS, display="MDADisplay", scaling="neighbours")
 
     area = "resemblance"
 
@@ -292,7 +284,7 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
     0.0
     """
 
-    tags = replace(_TAGS, greater_is_better=None, display="ValueDisplay")
+    tags = MetricTags("fidelity", greater_is_better=None, bounds=(0.0, 1.0), scaling="neighbours")
 
     def __init__(
         self,

@@ -13,8 +13,9 @@ from skeval.base import Halved, Metric
 from skeval.context import Context
 from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, Interval, NonNegative, Strategy
-from skeval.result import MetricTags, Result, mean_of_columns
+from skeval.result import Result, mean_of_columns
 from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, histogram, mean_of_defined
+from skeval.tags import COLUMN_TAGS
 
 
 def column_counts(
@@ -36,13 +37,7 @@ class CellDivergence(Metric):
     Authors write `_divergence`, of the counts of train and of the synthetic table on common cells.
     """
 
-    tags = MetricTags(
-        "fidelity",
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        display="ColumnScoresDisplay",
-        scaling="counts",
-    )
+    tags = replace(COLUMN_TAGS, greater_is_better=False)
 
     needs_no_rows = True
     _halved: ClassVar[Halved] = True

@@ -9,8 +9,9 @@ import numpy as np
 from skeval.fidelity.row_distance import RowDistance
 from skeval.formatting import percent
 from skeval.parameters import Interval, MatrixSpace, Seed
-from skeval.result import MetricTags, Result
+from skeval.result import Result
 from skeval.stats.pairwise import actual_and_permuted, euclidean, pair_sums
+from skeval.tags import MetricTags
 
 
 class EnergyDistance(RowDistance):

@@ -19,9 +19,10 @@ from skeval.context import Context, shared
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
 from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, Count, Interval, Legal, NonNegative, Seed
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.steps.samples import cells, codes, columns_of, sample_positions
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
+from skeval.tags import MetricTags
 
 _N_CANDIDATES = 8
 _BLOCK = 2**14  # rows whose densities are computed at a time

@@ -12,7 +12,7 @@ from skeval.base import Metric
 from skeval.context import Context
 from skeval.formatting import number, percent
 from skeval.parameters import Columns, Interval, OpenFraction, Seed
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.separation import (
     Confusion,
     jensen_shannon_terms,
@@ -31,6 +31,7 @@ from skeval.steps.classifiers import (
     split,
     too_few,
 )
+from skeval.tags import MetricTags
 
 
 class TotalVariationLowerBound(Metric):

@@ -15,7 +15,7 @@ from skeval.context import Context
 from skeval.exceptions import DegenerateInputWarning
 from skeval.formatting import number, percent
 from skeval.parameters import BinCount, Columns, Interval
-from skeval.result import MetricTags, Result, mean_of_columns
+from skeval.result import Result, mean_of_columns
 from skeval.stats.distributions import (
     deviation_interval,
     expected_total_variation,
@@ -42,17 +42,19 @@ from skeval.steps.samples import (
     width,
 )
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, inner_edges
+from skeval.tags import COLUMN_TAGS
 
-_TAGS = MetricTags(
-    "fidelity",
-    greater_is_better=True,
-    bounds=(0.0, 1.0),
-    display="ColumnScoresDisplay",
-    scaling="sorted runs",
-)
+_TAGS = replace(COLUMN_TAGS, scaling="sorted runs")
 
 
-class KSComplement(Metric):
+class MarginalMetric(Metric):
+    """Base of scores that look at columns one by one, and are quick enough for halves."""
+
+    needs_no_rows = True
+    _halved = True
+
+
+class KSComplement(MarginalMetric):
     """Agreement of numeric distributions: 1 where they are the same, 0 where they do not overlap.
 
     An analyst looks at each numeric, date or boolean column of the synthetic table as a cumulative
@@ -103,9 +105,6 @@ class KSComplement(Metric):
     """
 
     tags = _TAGS
-
-    needs_no_rows = True
-    _halved = True
 
     def __init__(self, columns: Columns = None) -> None:
         self.columns = columns
@@ -170,7 +169,7 @@ def _mean_interval(value: float, sizes: list[tuple[int, int]]) -> tuple[float, f
     return 1.0 - high, 1.0 - low
 
 
-class TVComplement(Metric):
+class TVComplement(MarginalMetric):
     """Agreement of category shares: 1 where they are the same, 0 where no category is shared.
 
     An analyst compares bar charts: how much of the synthetic bars would have to move to other
@@ -219,9 +218,6 @@ class TVComplement(Metric):
     """
 
     tags = replace(_TAGS, scaling="counts")
-    needs_no_rows = True
-
-    _halved = True
 
     def __init__(
         self,
@@ -266,7 +262,7 @@ def _counts(context: Context, column: str, n_bins: int, nan: str) -> tuple[np.nd
     return np.delete(p, missing), np.delete(q, missing)
 
 
-class StatisticSimilarity(Metric):
+class StatisticSimilarity(MarginalMetric):
     """Agreement of means, medians or spreads: 1 where equal, 0 where a scale of train apart.
 
     An analyst compares the table of summary statistics of the real and of the synthetic table. The
@@ -314,9 +310,6 @@ class StatisticSimilarity(Metric):
     """
 
     tags = _TAGS
-
-    needs_no_rows = True
-    _halved = True
 
     def __init__(
         self,

@@ -10,7 +10,7 @@ from skeval.context import Context
 from skeval.fidelity.row_distance import RowDistance, row_matrices
 from skeval.formatting import number
 from skeval.parameters import Count, Interval, MatrixSpace, Seed
-from skeval.result import MetricTags, Result
+from skeval.result import Result
 from skeval.stats.pairwise import (
     PairSums,
     actual_and_permuted,
@@ -19,6 +19,7 @@ from skeval.stats.pairwise import (
     pair_sums,
     squared_euclidean,
 )
+from skeval.tags import MetricTags
 
 Gamma = Literal["median", "train_median"] | Annotated[float, Interval(0, float("inf"), "neither")]
 _MEDIAN_ROWS = 500  # of each sample: half a million pairs put the median within about a hundredth

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -47,7 +46,8 @@ class PairKLDivergence(Metric):
             reason = f"fewer than two columns are {' or '.join(self.kinds)}."
             return undefined(reason, NothingToMeasureWarning, names=list(names))
         binning = Binning(self.n_bins, self.strategy)
-        return _result(names, divergences_of_pairs(context, names, binning, self.smoothing))
+        divergences = divergences_of_pairs(context, names, binning, self.smoothing)
+        return _mean_of_pairs(divergences, names)
 
     def _summary(self, result: Result) -> str:
         return (
@@ -55,19 +55,6 @@ class PairKLDivergence(Metric):
             "more surprise for a reader who expects train's joint shares, on average over "
             f"{result.details['n_used']} pairs."
         )
-
-
-def _result(names: Sequence[str], divergences: np.ndarray) -> Result:
-    above = divergences[np.triu_indices(len(names), 1)]
-    return Result(
-        float(np.mean(1.0 / (1.0 + above))),
-        details={
-            "names": list(names),
-            "matrix": 1.0 / (1.0 + np.fmin(divergences, divergences.T)),
-            "mean_divergence": float(above.mean()),
-            "n_used": above.size,
-        },
-    )
 
 
 def divergences_of_pairs(
@@ -79,6 +66,18 @@ def divergences_of_pairs(
     for (i, j, p), (_, _, q) in zip(*tables, strict=True):
         divergences[i, j] = kl_divergence(q.ravel(), p.ravel(), smoothing)
     return divergences
+
+
+def _mean_of_pairs(divergences: np.ndarray, names: tuple[str, ...]) -> Result:
+    """Return the mean agreement of pairs, those above the diagonal, and all that is known of it."""
+    above = divergences[np.triu_indices(len(names), 1)]
+    details = {
+        "names": list(names),
+        "matrix": 1.0 / (1.0 + np.fmin(divergences, divergences.T)),
+        "mean_divergence": float(above.mean()),
+        "n_used": above.size,
+    }
+    return Result(float(np.mean(1.0 / (1.0 + above))), details=details)
 
 
 class ContinuousKLDivergence(PairKLDivergence):

@@ -19,9 +19,10 @@ from skeval.exceptions import (
 )
 from skeval.formatting import percent
 from skeval.parameters import Columns
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.steps.samples import ROLES, columns_of, permuted_in_place
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.tags import COLUMN_TAGS
 
 _MOST_PERMUTED = 2**17  # rows: chance of so many is as good as none
 
@@ -40,13 +41,7 @@ class PairMetric(Metric):
     :meth:`score` does not pay for it.
     """
 
-    tags = MetricTags(
-        "fidelity",
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        display="SimilarityMatrixDisplay",
-        scaling="counts",
-    )
+    tags = replace(COLUMN_TAGS, display="SimilarityMatrixDisplay")
     floor: bool
     columns: Columns
     needs_no_rows = True
@@ -87,13 +82,7 @@ class AssociationDifference(PairMetric):
     of the matrices that count, and how the differences become one value.
     """
 
-    tags = MetricTags(
-        "fidelity",
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        display="PhikMatricesDisplay",
-        scaling="counts",
-    )
+    tags = replace(COLUMN_TAGS, greater_is_better=False, display="PhikMatricesDisplay")
     _halved: ClassVar[Halved] = True
     n_bins: Any = 10  # of numeric columns; None leaves these out
     _leaves_out_infinite: ClassVar[bool] = False

@@ -10,7 +10,7 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.formatting import number, percent
 from skeval.parameters import Columns, Count, Interval, Positive, Seed, Space
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.manifolds import (
     calibrated_coverage,
     expected_clipped_coverage,
@@ -22,6 +22,7 @@ from skeval.stats.manifolds import (
 from skeval.steps.manifolds import ball_counts, distance_blocks, drawn, n_drawn, radii
 from skeval.steps.neighbors import nearest, rows_of
 from skeval.steps.samples import ROLES, ColumnChoice, column_key, nothing_to_measure
+from skeval.tags import MetricTags
 
 MaxRows = Annotated[int, Interval(2)] | None
 

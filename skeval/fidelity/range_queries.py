@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,10 +13,11 @@ from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns, Count, Seed
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.distributions import deviation_interval, hypergeometric_deviation
 from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, sorted_values
 from skeval.tables.preprocessing import NUMERIC, category_codes, numbers
+from skeval.tags import COLUMN_TAGS
 
 _BLOCK = 2**15  # rows looked at together: their codes of a few columns fit in a core's cache
 
@@ -79,13 +81,7 @@ class RangeQueryError(Metric):
     0.0
     """
 
-    tags = MetricTags(
-        "fidelity",
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        display="ColumnScoresDisplay",
-        scaling="sorted runs",
-    )
+    tags = replace(COLUMN_TAGS, greater_is_better=False, scaling="sorted runs")
 
     _halved = True
 

@@ -15,7 +15,7 @@ from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns, Interval, OpenFraction, Seed
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson, wilson
 from skeval.stats.relabelling import share_p_value
 from skeval.stats.roc import auc, auc_interval, auc_p_value, delong
@@ -40,6 +40,7 @@ from skeval.steps.classifiers import (
     too_few,
     with_defaults,
 )
+from skeval.tags import MetricTags
 from skeval.verdict import WARNING_LEVEL
 
 _N_TOP = 5

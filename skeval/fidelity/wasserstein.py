@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from skeval.context import Context
 from skeval.fidelity.row_distance import RowDistance
 from skeval.formatting import as_float, number
 from skeval.parameters import Columns, Count, Interval, MatrixSpace, Seed
-from skeval.result import MetricTags, Result, mean_of_columns
+from skeval.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_wasserstein, wasserstein_of_sorted
 from skeval.steps.samples import (
     emptied_columns,
@@ -22,6 +23,7 @@ from skeval.steps.samples import (
     unscaled_columns,
     width,
 )
+from skeval.tags import COLUMN_TAGS, MetricTags
 
 _BLOCK = 2**21  # projected values held at once
 
@@ -85,12 +87,8 @@ class WassersteinDistance(Metric):
     0.41667
     """
 
-    tags = MetricTags(
-        "fidelity",
-        greater_is_better=False,
-        bounds=(0.0, float("inf")),
-        display="ColumnScoresDisplay",
-        scaling="sorted runs",
+    tags = replace(
+        COLUMN_TAGS, greater_is_better=False, bounds=(0.0, float("inf")), scaling="sorted runs"
     )
 
     needs_no_rows = True

@@ -16,7 +16,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.formatting import counted, percent
 from skeval.parameters import AnyColumns, Count, Fraction, Interval, Seed
 from skeval.privacy.near_texts import ROLES, text_values
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats import matches as stats
 from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.intervals import wilson
@@ -26,6 +26,7 @@ from skeval.steps.neighbors import encoded_columns
 from skeval.steps.samples import ColumnChoice
 from skeval.tables.frames import column_values
 from skeval.tables.schema import TableSchema
+from skeval.tags import SCREEN_TAGS
 from skeval.verdict import TEST_LEVEL
 
 _MOST_NAMED = 5  # columns in a sentence
@@ -118,9 +119,7 @@ class ExactMatchShare(Metric):
     0.75
     """
 
-    tags = MetricTags(
-        "privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen", scaling="counts"
-    )
+    tags = replace(SCREEN_TAGS, scaling="counts")
 
     def __init__(
         self,

@@ -19,10 +19,11 @@ from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import newcombe, wilson
 from skeval.stats.matches import MatchLists, distinct_rows, list_contrast, longest_list
 from skeval.stats.relabelling import least_p_value, share_p_value
-from skeval.steps.contrasts import DROP_COPIES, MATCHES, NEIGHBOUR_TAGS, contrast_of, set_against
+from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, set_against
 from skeval.steps.neighbors import encoded, ranges
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NUMERIC
+from skeval.tags import NEIGHBOR_TAGS
 from skeval.verdict import Contrast
 
 _SLACK = 1e-9  # of the unit that tolerances are in: bounds belong to the box
@@ -95,7 +96,7 @@ class HittingRate(NeighborMetric):
     0.5
     """
 
-    tags = NEIGHBOUR_TAGS
+    tags = NEIGHBOR_TAGS
 
     def __init__(self, tau: Fraction = 1 / 30, columns: Columns = None) -> None:
         self.tau = tau
@@ -208,7 +209,7 @@ class NewRowShare(NeighborMetric):
     0.5
     """
 
-    tags = replace(NEIGHBOUR_TAGS, greater_is_better=True)
+    tags = replace(NEIGHBOR_TAGS, greater_is_better=True)
 
     def __init__(
         self,

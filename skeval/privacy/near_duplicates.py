@@ -19,9 +19,10 @@ from skeval.result import Result, undefined
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, list_contrast, longest_list
 from skeval.stats.relabelling import Relabelled
-from skeval.steps.contrasts import DROP_COPIES, MATCHES, NEIGHBOUR_TAGS, contrast_of, set_against
+from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, set_against
 from skeval.steps.neighbors import encoded, index_of, is_gower, nearest
 from skeval.steps.samples import ColumnChoice, column_key
+from skeval.tags import NEIGHBOR_TAGS
 
 _FEWEST_HOLDOUT_ROWS = 100
 _RADIUS_LEVEL = 0.01
@@ -119,7 +120,7 @@ class NearDuplicateShare(Metric):
     (1.0, True)
     """
 
-    tags = NEIGHBOUR_TAGS
+    tags = NEIGHBOR_TAGS
 
     def __init__(
         self,

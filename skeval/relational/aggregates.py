@@ -14,12 +14,13 @@ from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity import ContingencySimilarity, CorrelationSimilarity, KSComplement, TVComplement
 from skeval.formatting import percent
 from skeval.parameters import Seed
-from skeval.relational.base import NO_KEYS, SIMILARITY_TAGS, RelationalMetric
+from skeval.relational.base import NO_KEYS, RelationalMetric
 from skeval.relational.detection import AggregationDetection
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, mean_of_columns, undefined
 from skeval.steps.aggregates import STATS, Stat, Stats, aggregated_context, private_parents
 from skeval.steps.pairs import Binning
+from skeval.tags import RELATIONAL_TAGS
 
 _BINNING = Binning()
 
@@ -82,7 +83,7 @@ class ParentChildAggregates(RelationalMetric):
     (1.0, 0.5)
     """
 
-    tags = SIMILARITY_TAGS
+    tags = RELATIONAL_TAGS
     _parts = ("pairs",)
 
     def __init__(
@@ -124,7 +125,7 @@ class ParentChildAggregates(RelationalMetric):
 def _agreements(
     context: RelationalContext, stats: tuple[Stat, ...]
 ) -> tuple[dict[str, float], list[float]]:
-    """Return the scores of the columns of children, by name, and of pairs with such a column."""
+    """Return the scores of the aggregates, and of the pairs that have one of them."""
     scores: dict[str, float] = {}
     pairs: list[float] = []
     for table in private_parents(context.relations):

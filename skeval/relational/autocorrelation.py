@@ -9,11 +9,11 @@ import numpy as np
 
 from skeval.formatting import number
 from skeval.parameters import Columns, Interval
-from skeval.relational.base import SIMILARITY_TAGS
 from skeval.relational.sequences import BOTH, ColumnSequenceMetric, TableName
 from skeval.relational_context import RelationalContext
 from skeval.result import Result
-from skeval.steps.sequences import Sequences, by_sequence, sequence_values, sequences
+from skeval.steps.sequences import by_sequence, sequence_values, sequences
+from skeval.tags import RELATIONAL_TAGS
 
 
 class AutocorrelationDifference(ColumnSequenceMetric):
@@ -74,7 +74,7 @@ class AutocorrelationDifference(ColumnSequenceMetric):
     2.0
     """
 
-    tags = replace(SIMILARITY_TAGS, greater_is_better=False, bounds=(0.0, 2.0))
+    tags = replace(RELATIONAL_TAGS, greater_is_better=False, bounds=(0.0, 2.0))
 
     def __init__(
         self,
@@ -88,40 +88,30 @@ class AutocorrelationDifference(ColumnSequenceMetric):
         self.columns = columns
         self.table = table
 
-    def _curves(self, context: RelationalContext, table: str, column: str) -> list[np.ndarray]:
-        curves = []
+    def _curves(self, context: RelationalContext, table: str, column: str) -> dict[str, np.ndarray]:
+        curves = {}
         for role in BOTH:
             own = sequences(context, role, table)
             values = sequence_values(context, role, table, column)
-            curves.append(_curve(own, values, self.max_lag, self.centre))
+            values = np.where(np.isfinite(values), values, np.nan)
+            if self.centre == "sequence":
+                values = values - by_sequence(own, values, "mean")[own.owners]
+            lags = range(1, self.max_lag + 1)
+            curves[role] = np.array([lag_correlation(values, own.pairs(lag), lag) for lag in lags])
         return curves
 
     def _score(self, context: RelationalContext, table: str, column: str) -> float:
-        gaps = np.abs(np.subtract(*self._curves(context, table, column)))
+        gaps = np.abs(np.subtract(*self._curves(context, table, column).values()))
         return float(np.nanmean(gaps)) if not np.isnan(gaps).all() else float("nan")
 
     def _further(self, context: RelationalContext, names: list[tuple[str, str]]) -> dict[str, Any]:
-        curves = {f"{t}.{c}": self._curves(context, t, c) for t, c in names}
-        return {
-            "autocorrelations": {
-                name: dict(zip(BOTH, both, strict=True)) for name, both in curves.items()
-            }
-        }
+        return {"autocorrelations": {f"{t}.{c}": self._curves(context, t, c) for t, c in names}}
 
     def _summary(self, result: Result) -> str:
         return (
             f"Correlations of values up to {self.max_lag} rows apart differ by "
             f"{number(result.value)} on average."
         )
-
-
-def _curve(own: Sequences, values: np.ndarray, max_lag: int, centre: str) -> np.ndarray:
-    """Return the correlations of values with those some rows later, by the number of rows."""
-    values = np.where(np.isfinite(values), values, np.nan)
-    if centre == "sequence":
-        values = values - by_sequence(own, values, "mean")[own.owners]
-    lags = range(1, max_lag + 1)
-    return np.array([lag_correlation(values, own.pairs(lag), lag) for lag in lags])
 
 
 def lag_correlation(values: np.ndarray, firsts: np.ndarray, lag: int) -> float:

@@ -7,26 +7,9 @@ from typing import cast
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result
+from skeval.result import Result
 
 NO_KEYS = "The schema has no foreign key. Give them: RelationalSchema(..., foreign_keys=[...])."
-
-
-# what metrics of several tables have in common, but for what they replace
-SIMILARITY_TAGS = MetricTags(
-    "fidelity",
-    needs=frozenset({"relational"}),
-    greater_is_better=True,
-    bounds=(0.0, 1.0),
-    display="ColumnScoresDisplay",
-)
-SCREEN_TAGS = MetricTags(
-    "privacy",
-    needs=frozenset({"relational"}),
-    greater_is_better=False,
-    bounds=(0.0, 1.0),
-    evidence="screen",
-)
 
 
 class RelationalMetric(Metric):

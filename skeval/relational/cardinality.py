@@ -11,14 +11,15 @@ import numpy as np
 
 from skeval.exceptions import ConstantColumnWarning, NothingToMeasureWarning
 from skeval.formatting import number, percent
-from skeval.relational.base import NO_KEYS, SIMILARITY_TAGS, RelationalMetric
+from skeval.relational.base import NO_KEYS, RelationalMetric
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, mean_of_columns, undefined
 from skeval.stats.distributions import kolmogorov_of_sorted
 from skeval.steps.relations import n_children
 from skeval.tables.keys import ForeignKey
+from skeval.tags import RELATIONAL_TAGS
 
-_TAGS = replace(SIMILARITY_TAGS, display="CardinalityDisplay")
+_TAGS = replace(RELATIONAL_TAGS, display="CardinalityDisplay")
 _FEWEST = 10  # parents of each real table in a bar of the histogram
 _MOST_BARS = 12
 
@@ -104,6 +105,9 @@ class CardinalityShapeSimilarity(_Cardinality):
     >>> round(CardinalityShapeSimilarity().fit(train, schema=schema).score(synthetic), 6)
     0.666667
     """
+
+    def __init__(self) -> None:
+        pass
 
     def _score(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         return 1.0 - kolmogorov_of_sorted(train, synthetic)
@@ -215,6 +219,9 @@ class CardinalityBoundaryAdherence(_Cardinality):
     """
 
     tags = replace(_TAGS, aspect="diagnostic")
+
+    def __init__(self) -> None:
+        pass
 
     def _score(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         return float(((synthetic >= train[0]) & (synthetic <= train[-1])).mean())

@@ -14,7 +14,7 @@ from skeval.context import Context
 from skeval.exceptions import DegenerateInputWarning, NothingToMeasureWarning
 from skeval.formatting import number, percent
 from skeval.parameters import Interval, OpenFraction, Seed
-from skeval.relational.base import NO_KEYS, SIMILARITY_TAGS, RelationalMetric
+from skeval.relational.base import NO_KEYS, RelationalMetric
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, mean_of_columns, undefined
 from skeval.stats.relabelling import holm
@@ -33,10 +33,11 @@ from skeval.steps.classifiers import (
 from skeval.steps.joins import drawn_rows, joined_context, paths_up, roots
 from skeval.steps.samples import named_seed
 from skeval.steps.subjects import rows_taken
+from skeval.tags import RELATIONAL_TAGS
 
 Rows = Annotated[int, Interval(20)] | None
 Part = tuple[Context, Mapping[str, np.ndarray]]  # one table, and of each role the rows' roots
-_TAGS = replace(SIMILARITY_TAGS, greater_is_better=False)
+_TAGS = replace(RELATIONAL_TAGS, greater_is_better=False)
 _TOO_FEW = (
     "a classifier needs {n} entities of each role to learn from and to score: no value of {names}."
 )

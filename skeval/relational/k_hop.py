@@ -13,14 +13,13 @@ from skeval.exceptions import NothingToMeasureWarning
 from skeval.formatting import percent
 from skeval.parameters import BinCount, Interval, Strategy
 from skeval.relational.aggregates import pairs_within
-from skeval.relational.base import SIMILARITY_TAGS, RelationalMetric
+from skeval.relational.base import RelationalMetric
 from skeval.relational.trends import named_scores
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, mean_of_columns, undefined
 from skeval.steps.joins import Join, paths_up
 from skeval.steps.pairs import Binning
-
-_NO_PAIR = "no two columns can be compared."
+from skeval.tags import RELATIONAL_TAGS
 
 
 class KHopCorrelation(RelationalMetric):
@@ -79,7 +78,7 @@ class KHopCorrelation(RelationalMetric):
     0.5
     """
 
-    tags = SIMILARITY_TAGS
+    tags = RELATIONAL_TAGS
     _parts = ("hops",)
 
     def __init__(
@@ -105,7 +104,8 @@ class KHopCorrelation(RelationalMetric):
             hops.setdefault(len(path), {}).update(scores)
         every = {name: score for of_hop in hops.values() for name, score in of_hop.items()}
         if not every:
-            return undefined(_NO_PAIR, NothingToMeasureWarning, columns={}, hops={})
+            reason = "no two columns can be compared."
+            return undefined(reason, NothingToMeasureWarning, columns={}, hops={})
         stated = {str(hop): spread(list(of.values())) for hop, of in hops.items() if of}
         result = mean_of_columns(every, n_total=len(every), hops=stated)
         means = [hop["mean"] for hop in stated.values()]
@@ -113,8 +113,8 @@ class KHopCorrelation(RelationalMetric):
         return replace(result, value=values[self.reduce])
 
     def _summary(self, result: Result) -> str:
-        hops = result.details["hops"]
-        said = ", ".join(f"{percent(of['mean'])} at {hop}" for hop, of in hops.items())
+        hops = result.details["hops"].items()
+        said = ", ".join(f"{percent(of['mean'])} at {hop}" for hop, of in hops)
         return f"Pairs of columns agree, by the number of keys between their tables: {said}."
 
 

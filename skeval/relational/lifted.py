@@ -13,7 +13,8 @@ from skeval.base import Metric
 from skeval.by_group import AnyMetric
 from skeval.context import Context
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Need, Result, undefined
+from skeval.result import Result, undefined
+from skeval.tags import MetricTags, Need
 
 
 class TagsOfMetric:

@@ -13,7 +13,6 @@ from scipy.stats import hypergeom
 from skeval.context import Context, shared
 from skeval.formatting import counted, percent
 from skeval.parameters import Columns, Count, Fraction, Interval, Seed
-from skeval.relational.base import SCREEN_TAGS
 from skeval.relational.sequences import SequenceMetric, TableName
 from skeval.relational.shared_subsequences import DROP_SEQUENCES
 from skeval.relational_context import RelationalContext
@@ -30,6 +29,7 @@ from skeval.steps.sequences import (
     unit_name,
     units,
 )
+from skeval.tags import SCREEN_TAGS
 from skeval.verdict import Contrast
 
 _ROLES = ("train", "holdout", "synthetic")
@@ -120,7 +120,7 @@ class NearestSequences(SequenceMetric):
     True
     """
 
-    tags = replace(SCREEN_TAGS, needs=frozenset({"relational", "holdout"}))
+    tags = replace(SCREEN_TAGS, needs=frozenset({"holdout", "relational"}))
 
     def __init__(
         self,

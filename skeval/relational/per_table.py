@@ -16,9 +16,10 @@ from skeval.formatting import as_float
 from skeval.parameters import Count, Legal, Seed, are_columns, is_text
 from skeval.relational.lifted import Lifted, TagsOfMetric, fitted, without_tests
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.relabelling import holm
 from skeval.steps.subjects import RowLimit, are_limits, limited, one_row_each, owners
+from skeval.tags import MetricTags
 from skeval.verdict import TEST_LEVEL, Contrast
 
 TableName = Annotated[str, Legal("the name of a table", is_text, -1)]

@@ -9,12 +9,13 @@ import pandas as pd
 
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.formatting import percent
-from skeval.relational.base import SIMILARITY_TAGS, RelationalMetric
+from skeval.relational.base import RelationalMetric
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, undefined
 from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.matches import digits_kept, matches
 from skeval.tables.preprocessing import NUMERIC, numbers
+from skeval.tags import RELATIONAL_TAGS
 
 _NONE = (
     "no table is a reference. Name those that are public: "
@@ -57,7 +58,10 @@ class ReferenceEquality(RelationalMetric):
     0.5
     """
 
-    tags = replace(SIMILARITY_TAGS, aspect="diagnostic")
+    tags = replace(RELATIONAL_TAGS, aspect="diagnostic")
+
+    def __init__(self) -> None:
+        pass
 
     def _measure(self, context: RelationalContext) -> Result:
         counts = {name: row_counts(context, name) for name in context.relations.references}

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.formatting import percent
-from skeval.relational.base import NO_KEYS, SIMILARITY_TAGS, RelationalMetric
+from skeval.relational.base import NO_KEYS, RelationalMetric
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, mean_of_columns, undefined
 from skeval.steps.relations import parents
 from skeval.tables.relational_data import NULL, ORPHAN
+from skeval.tags import RELATIONAL_TAGS
 
 
 class ReferentialIntegrity(RelationalMetric):
@@ -60,8 +60,11 @@ class ReferentialIntegrity(RelationalMetric):
     0.75
     """
 
-    tags = replace(SIMILARITY_TAGS, aspect="diagnostic")
+    tags = replace(RELATIONAL_TAGS, aspect="diagnostic")
     _parts = ("null",)
+
+    def __init__(self) -> None:
+        pass
 
     def _measure(self, context: RelationalContext) -> Result:
         keys = context.relations.foreign_keys
@@ -85,20 +88,21 @@ class ReferentialIntegrity(RelationalMetric):
     def _summary(self, result: Result) -> str:
         details = result.details
         worst, share = details["worst"].values()
-        missing = _missing_in_words(details["null"], details["null_of_train"])
         return (
             f"On average {percent(result.value)} of the keys name a row that is there; fewest in "
-            f"{worst}: {percent(share)}, in train {percent(details['train'][worst])}.{missing}"
+            f"{worst}: {percent(share)}, in train {percent(details['train'][worst])}."
+            f"{_most_missing(details['null'], details['null_of_train'])}"
         )
 
 
-def _missing_in_words(null: Mapping[str, float], null_of_train: Mapping[str, float]) -> str:
-    emptiest = max(null, key=lambda key: max(null[key], null_of_train[key]))
-    if not (null[emptiest] or null_of_train[emptiest]):
+def _most_missing(null: dict[str, float], of_train: dict[str, float]) -> str:
+    """Say in which foreign key most is missing; empty if nothing is."""
+    most = max(null, key=lambda key: max(null[key], of_train[key]))
+    if not null[most] and not of_train[most]:
         return ""
     return (
-        f" Keys are missing most often in {emptiest}: in {percent(null[emptiest])} of its rows, in "
-        f"train in {percent(null_of_train[emptiest])}."
+        f" Keys are missing most often in {most}: in {percent(null[most])} of its rows, in train "
+        f"in {percent(of_train[most])}."
     )
 
 

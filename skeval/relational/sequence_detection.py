@@ -11,13 +11,13 @@ from skeval.exceptions import MetricWarning
 from skeval.fidelity.two_sample import ClassifierTwoSampleTest
 from skeval.formatting import percent
 from skeval.parameters import Columns, Interval, OpenFraction, Seed
-from skeval.relational.base import SIMILARITY_TAGS
 from skeval.relational.sequences import SequenceMetric, TableName
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, mean_of_columns
 from skeval.steps.classifiers import MAX_ROWS, Classifier
 from skeval.steps.samples import ColumnChoice
 from skeval.steps.sequences import feature_context
+from skeval.tags import RELATIONAL_TAGS
 
 
 class SequenceDetection(SequenceMetric):
@@ -92,7 +92,7 @@ class SequenceDetection(SequenceMetric):
     True
     """
 
-    tags = replace(SIMILARITY_TAGS, greater_is_better=False, display="ValueDisplay")
+    tags = replace(RELATIONAL_TAGS, greater_is_better=False, display="ValueDisplay")
 
     def __init__(
         self,

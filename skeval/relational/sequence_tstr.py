@@ -15,7 +15,7 @@ from skeval.formatting import number, scoring_in_words
 from skeval.parameters import ColumnName, Columns, Count, Interval, Seed
 from skeval.relational.sequences import SequenceMetric, TableName
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.intervals import percentile_interval, replicated
 from skeval.steps.models import DEFAULT, HOLDOUT, SYNTHETIC, TRAIN, Estimator, Training, predicted
 from skeval.steps.problem import Question, positions_of_role, problem_of, rows_of_role, unanswerable
@@ -28,6 +28,7 @@ from skeval.steps.sequences import (
     sequences,
     units,
 )
+from skeval.tags import MODEL_TAGS
 
 _TARGET = "target"  # no column of the table is lost: the others have names of two words
 _ROLES = ("train", "holdout", "synthetic")
@@ -112,12 +113,7 @@ class SequenceTSTR(SequenceMetric):
     (True, True)
     """
 
-    tags = MetricTags(
-        "utility",
-        needs=frozenset({"relational", "holdout", "target"}),
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-    )
+    tags = replace(MODEL_TAGS, needs=frozenset({"holdout", "relational", "target"}))
 
     def __init__(
         self,

@@ -12,7 +12,7 @@ from skeval.context import Context
 from skeval.exceptions import InvalidParameterError, NothingToMeasureWarning
 from skeval.formatting import counted, number, percent
 from skeval.parameters import Columns, Count, Legal, is_text
-from skeval.relational.base import SIMILARITY_TAGS, RelationalMetric
+from skeval.relational.base import RelationalMetric
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, mean_of_columns, undefined
 from skeval.stats.distributions import kolmogorov_distance, weighted_kolmogorov
@@ -27,6 +27,7 @@ from skeval.steps.sequences import (
     sequences,
 )
 from skeval.tables.preprocessing import NUMERIC
+from skeval.tags import RELATIONAL_TAGS
 
 TableName = Annotated[
     str | None, Legal("None or the name of a table", lambda v: v is None or is_text(v), -1)
@@ -151,7 +152,7 @@ class SequenceLengthSimilarity(SequenceMetric):
     0.333333
     """
 
-    tags = SIMILARITY_TAGS
+    tags = RELATIONAL_TAGS
     _parts = ("lengths",)
 
     def __init__(self, table: TableName = None) -> None:
@@ -244,7 +245,7 @@ class StatisticMSAS(ColumnSequenceMetric):
     0.5
     """
 
-    tags = replace(SIMILARITY_TAGS, display="LinesDisplay")
+    tags = replace(RELATIONAL_TAGS, display="LinesDisplay")
     _parts = ("lines",)
 
     def __init__(
@@ -268,11 +269,9 @@ class StatisticMSAS(ColumnSequenceMetric):
 
     def _further(self, context: RelationalContext, names: list[tuple[str, str]]) -> dict[str, Any]:
         shown = names[:_MOST_LINES]
-        return {
-            "train_lines": _lines(context, "train", shown),
-            "lines": _lines(context, "synthetic", shown),
-            "kinds": {f"{table}.{name}": _kinds(context, table, name) for table, name in shown},
-        }
+        train, synthetic = (_lines(context, role, shown) for role in BOTH)
+        kinds = {f"{table}.{column}": _kinds(context, table, column) for table, column in shown}
+        return {"train_lines": train, "lines": synthetic, "kinds": kinds}
 
     def _summary(self, result: Result) -> str:
         return (
@@ -284,6 +283,7 @@ class StatisticMSAS(ColumnSequenceMetric):
 def _lines(
     context: RelationalContext, role: str, names: list[tuple[str, str]]
 ) -> dict[str, dict[str, Any]]:
+    """Return the lines of columns by position and by time."""
     return {
         f"{table}.{column}": {
             by: lines(context, role, table, column, by) for by in ("position", "time")
@@ -293,10 +293,10 @@ def _lines(
 
 
 def _kinds(context: RelationalContext, table: str, column: str) -> dict[str, str]:
-    """Return the kind of a column, and of the one that orders the rows."""
-    known = context.relations.tables[table].kinds
+    """Return the kind of a column, and of the index that its lines run along."""
+    kinds = context.relations.tables[table].kinds
     index = context.relations.sequences[table].index
-    return {"value": known[column], "index": known[index] if index else ""}
+    return {"value": kinds[column], "index": kinds[index] if index else ""}
 
 
 class InterRowMSAS(ColumnSequenceMetric):
@@ -353,7 +353,7 @@ class InterRowMSAS(ColumnSequenceMetric):
     0.5
     """
 
-    tags = SIMILARITY_TAGS
+    tags = RELATIONAL_TAGS
 
     def __init__(
         self,
@@ -380,8 +380,7 @@ class InterRowMSAS(ColumnSequenceMetric):
             own = sequences(context, role, table)
             values = sequence_values(context, role, table, column)
             firsts = own.pairs(self.lag)
-            changes = _changes(values, firsts, self.lag, self.log)
-            changes = digits_kept(changes, decimals=decimals)
+            changes = digits_kept(_changes(values, firsts, self.lag, self.log), decimals=decimals)
             both += _weighted(changes, own.owners[firsts], self.weight)
         return 1.0 - weighted_kolmogorov(*both) if self.weight == "sequence" else _unweighted(both)
 
@@ -393,10 +392,12 @@ class InterRowMSAS(ColumnSequenceMetric):
 
 
 def _changes(values: np.ndarray, firsts: np.ndarray, lag: int, log: bool) -> np.ndarray:
+    """Return how values change over so many rows, as logarithms if asked."""
     if log:
         values = np.log(np.where(values > 0, values, np.nan))
     with np.errstate(invalid="ignore"):  # infinity less infinity is missing
-        return np.asarray(values[firsts + lag] - values[firsts])
+        change: np.ndarray = values[firsts + lag] - values[firsts]
+    return change
 
 
 def changes_decimals(values: np.ndarray, log: bool) -> int:
@@ -465,7 +466,7 @@ class InterEventTimeSimilarity(SequenceMetric):
     0.5
     """
 
-    tags = SIMILARITY_TAGS
+    tags = RELATIONAL_TAGS
 
     def __init__(self, weight: Weight = "row", table: TableName = None) -> None:
         self.weight = weight

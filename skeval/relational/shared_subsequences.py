@@ -12,7 +12,6 @@ import pandas as pd
 from skeval.context import Context, shared
 from skeval.formatting import counted, percent
 from skeval.parameters import Columns, Interval
-from skeval.relational.base import SCREEN_TAGS
 from skeval.relational.sequences import SequenceMetric, TableName
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, mean_of_columns
@@ -22,6 +21,7 @@ from skeval.stats.matches import digits_kept
 from skeval.stats.relabelling import share_p_value
 from skeval.steps.samples import ColumnChoice
 from skeval.steps.sequences import sequence_columns, sequence_values, sequences, unit_name, units
+from skeval.tags import SCREEN_TAGS
 from skeval.verdict import Contrast
 
 _ROLES = ("train", "holdout", "synthetic")
@@ -100,7 +100,7 @@ class SharedSubsequences(SequenceMetric):
     (True, True)
     """
 
-    tags = replace(SCREEN_TAGS, needs=frozenset({"relational", "holdout"}))
+    tags = replace(SCREEN_TAGS, needs=frozenset({"holdout", "relational"}))
 
     def __init__(
         self,

@@ -11,11 +11,12 @@ import pandas as pd
 
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.formatting import percent
-from skeval.relational.base import SIMILARITY_TAGS, RelationalMetric
+from skeval.relational.base import RelationalMetric
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, undefined
 from skeval.tables.keys import key_codes
 from skeval.tables.relational_schema import RelationalSchema
+from skeval.tags import RELATIONAL_TAGS
 
 _NO_KEYS = (
     "no table has a primary key. Give them: RelationalSchema(..., primary_keys={table: column})."
@@ -61,7 +62,10 @@ class SchemaStructure(RelationalMetric):
     1.0
     """
 
-    tags = replace(SIMILARITY_TAGS, aspect="diagnostic", display="SchemaDisplay", lenient=True)
+    tags = replace(RELATIONAL_TAGS, aspect="diagnostic", display="SchemaDisplay", lenient=True)
+
+    def __init__(self) -> None:
+        pass
 
     def _measure(self, context: RelationalContext) -> Result:
         relations = context.relations
@@ -162,6 +166,9 @@ class PrimaryKeyUniqueness(RelationalMetric):
 
     tags = replace(SchemaStructure.tags, display="ColumnScoresDisplay")
     _parts = ("null",)
+
+    def __init__(self) -> None:
+        pass
 
     def _measure(self, context: RelationalContext) -> Result:
         keys = context.relations.primary_keys

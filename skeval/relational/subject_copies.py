@@ -16,7 +16,6 @@ from skeval.parameters import BinCount, Count, OpenFraction, Seed
 from skeval.privacy.copies import matches_of_singletons
 from skeval.privacy.near_texts import NearPairs
 from skeval.privacy.similar_texts import TokenSets, similar_pairs
-from skeval.relational.base import SCREEN_TAGS
 from skeval.relational.per_subject import SubjectName, chosen_subject, with_whole_subjects
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, undefined
@@ -28,6 +27,7 @@ from skeval.stats.relabelling import Relabelled, holm
 from skeval.steps.contrasts import contrast_of, set_against
 from skeval.steps.samples import sample_positions
 from skeval.steps.subjects import Histories, histories, row_codes
+from skeval.tags import SCREEN_TAGS
 
 ROLES = ("train", "holdout", "synthetic")
 _UNLINK = (
@@ -138,7 +138,7 @@ class SubjectCopies(SubjectMetric):
     0.5
     """
 
-    tags = SCREEN_TAGS
+    tags = replace(SCREEN_TAGS, needs=frozenset({"relational"}))
 
     def __init__(
         self,
@@ -283,7 +283,7 @@ class SharedHistoryShare(SubjectMetric):
     1.0
     """
 
-    tags = SCREEN_TAGS
+    tags = replace(SCREEN_TAGS, needs=frozenset({"relational"}))
 
     def __init__(
         self,

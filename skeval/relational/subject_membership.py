@@ -20,13 +20,14 @@ from skeval.privacy.attacks.membership.scores import CALIBRATED, MemberScores, m
 from skeval.relational.per_subject import SubjectName
 from skeval.relational.subject_copies import SubjectMetric
 from skeval.relational_context import RelationalContext
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.roc import auc
 from skeval.steps.aggregates import STATS, aggregated_context
 from skeval.steps.exposure import advice_on_leak
 from skeval.steps.relations import subject_positions
 from skeval.steps.samples import nothing_to_measure
 from skeval.steps.subjects import rows_taken
+from skeval.tags import ATTACK_TAGS
 
 _PAIRS = (
     "pairs of a train and a holdout one of {subject} in which the train one ranks higher, by {by}"
@@ -98,14 +99,7 @@ class SubjectMembership(SubjectMetric):
     SubjectMembership(attack='distance')
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout", "relational"}),
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="attack",
-        display="ROCDisplay",
-    )
+    tags = replace(ATTACK_TAGS, needs=frozenset({"holdout", "relational"}), display="ROCDisplay")
 
     def __init__(
         self,

@@ -10,8 +10,14 @@ import pandas as pd
 
 from skeval.formatting import percent
 from skeval.parameters import BinCount, Columns
-from skeval.relational.base import SIMILARITY_TAGS
-from skeval.relational.sequences import BOTH, SequenceMetric, TableName, Weight, order_details
+from skeval.relational.sequences import (
+    BOTH,
+    ColumnSequenceMetric,
+    SequenceMetric,
+    TableName,
+    Weight,
+    order_details,
+)
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, mean_of_columns
 from skeval.stats.distributions import kolmogorov_distance
@@ -24,6 +30,7 @@ from skeval.steps.sequences import (
     sequences,
 )
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.tags import RELATIONAL_TAGS
 
 _MOST_DRAWN, _MOST_LEVELS = 4, 8  # columns and categories of the matrices that are kept
 
@@ -91,7 +98,7 @@ class CoherenceSimilarity(SequenceMetric):
     0.5
     """
 
-    tags = SIMILARITY_TAGS
+    tags = RELATIONAL_TAGS
     _parts = ("parts",)
 
     def __init__(
@@ -148,7 +155,7 @@ class CoherenceSimilarity(SequenceMetric):
         )
 
 
-class TransitionSimilarity(SequenceMetric):
+class TransitionSimilarity(ColumnSequenceMetric):
     r"""Agreement of what follows on a value: 1 where it is distributed alike, 0 where never.
 
     Of those in treatment, how many are in treatment the next day, how many discharged? Marginals do
@@ -199,7 +206,7 @@ class TransitionSimilarity(SequenceMetric):
     0.75
     """
 
-    tags = replace(SIMILARITY_TAGS, display="TransitionsDisplay")
+    tags = replace(RELATIONAL_TAGS, display="TransitionsDisplay")
     _parts = ("transitions",)
 
     def __init__(
@@ -214,42 +221,31 @@ class TransitionSimilarity(SequenceMetric):
         self.columns = columns
         self.table = table
 
-    def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
+    def _columns(self, context: RelationalContext, table: str) -> tuple[str, ...]:
         kinds = NOMINAL if self.n_bins is None else (*NUMERIC, *NOMINAL)
-        names = [(t, c) for t in tables for c in sequence_columns(context, t, self.columns, kinds)]
-        return mean_of_columns(
-            {f"{table}.{name}": self._score(context, table, name) for table, name in names},
-            n_total=sum(len(context.relations.tables[table].kinds) for table in tables),
-            warnings=order_warnings(context, tables),
-            order=order_details(context, tables),
-            train_transitions=_all_drawn(context, "train", names),
-            transitions=_all_drawn(context, "synthetic", names),
+        return sequence_columns(context, table, self.columns, kinds)
+
+    def _further(self, context: RelationalContext, names: list[tuple[str, str]]) -> dict[str, Any]:
+        nominal = [(t, c) for t, c in names if context.relations.tables[t].kinds[c] in NOMINAL]
+        train, synthetic = (
+            {f"{t}.{c}": _drawn(context, role, t, c) for t, c in nominal[:_MOST_DRAWN]}
+            for role in BOTH
         )
+        return {"train_transitions": train, "transitions": synthetic}
 
     def _score(self, context: RelationalContext, table: str, column: str) -> float:
-        asked = (table, column, self.n_bins or 10, self.weight)
-        return transition_agreement(*(_counts(context, role, *asked) for role in BOTH))
+        tables = []
+        for role in BOTH:
+            own, cell, n_cells = cells_in_order(context, role, table, column, self.n_bins or 10)
+            counts = transition_counts(own, cell, n_cells, self.weight)
+            tables.append(counts.reshape(n_cells, n_cells))
+        return transition_agreement(*tables)
 
     def _summary(self, result: Result) -> str:
         return (
             f"Given a value, what follows on it agrees with train to {percent(result.value)} on "
             "average over columns."
         )
-
-
-def _counts(
-    context: RelationalContext, role: str, table: str, column: str, n_bins: int, weight: str
-) -> np.ndarray:
-    own, cell, n_cells = cells_in_order(context, role, table, column, n_bins)
-    return transition_counts(own, cell, n_cells, weight).reshape(n_cells, n_cells)
-
-
-def _all_drawn(
-    context: RelationalContext, role: str, names: list[tuple[str, str]]
-) -> dict[str, dict[str, Any]]:
-    tables = context.relations.tables
-    drawn = [(table, column) for table, column in names if tables[table].kinds[column] in NOMINAL]
-    return {f"{t}.{c}": _drawn(context, role, t, c) for t, c in drawn[:_MOST_DRAWN]}
 
 
 def cells_in_order(

@@ -13,11 +13,12 @@ from skeval.context import Context
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.formatting import percent
 from skeval.parameters import BinCount, Count, Fraction, Strategy
-from skeval.relational.base import NO_KEYS, SIMILARITY_TAGS, RelationalMetric
+from skeval.relational.base import NO_KEYS, RelationalMetric
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, mean_of_columns, undefined
 from skeval.steps.joins import SHUFFLED, Join, joins, pair_scores
 from skeval.steps.pairs import Binning
+from skeval.tags import RELATIONAL_TAGS
 
 
 class InterTableTrends(RelationalMetric):
@@ -86,7 +87,7 @@ class InterTableTrends(RelationalMetric):
     0.5
     """
 
-    tags = SIMILARITY_TAGS
+    tags = RELATIONAL_TAGS
 
     def __init__(
         self,

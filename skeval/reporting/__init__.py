@@ -1,5 +1,6 @@
 """Results as figures and documents: displays draw one thing, renderers a whole report."""
 
+from skeval.reporting.comparison import draw_comparison_page
 from skeval.reporting.decision import DecisionPage
 from skeval.reporting.displays.attacks import AttackDisplay, AttacksDisplay, AuditDisplay
 from skeval.reporting.displays.base import Display, register_display
@@ -63,6 +64,7 @@ __all__ = [
     "TransitionsDisplay",
     "ValueDisplay",
     "display_of",
+    "draw_comparison_page",
     "draw_decision_page",
     "register_display",
     "theme",

@@ -16,11 +16,12 @@ from skeval.reporting.html import drawn, written
 from skeval.reporting.layout import Item
 from skeval.reporting.page import Cell, page, table, text_cell
 from skeval.reporting.parts import Grid, Part, Words
-from skeval.reporting.pdf import write_paper
+from skeval.reporting.pdf import draw_paper, write_paper
 from skeval.reporting.provenance import provenance_parts
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.figure import Figure
 
     from skeval.comparison import Comparison
 
@@ -56,6 +57,43 @@ def write_comparison_pdf(comparison: Comparison, path: Path, title: str) -> Path
     for name, parts in _provenance(comparison):
         content += [Words(f"Provenance of {name}", "lead"), *parts]
     return write_paper(path, title, sizes(comparison), content)
+
+
+def draw_comparison_page(
+    comparison: Comparison, title: str = "Which table", *, figure: Figure | None = None
+) -> Figure:
+    """Draw the first page of a report of several synthetic tables: which one to take, and why.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        As :meth:`skeval.MetricSuite.compare` returns it.
+    title : str, default="Which table"
+        Above it.
+    figure : Figure, optional
+        To draw on, as ``plt.figure()``; a new one otherwise.
+
+    Returns
+    -------
+    Figure
+        Of the size of the paper.
+
+    See Also
+    --------
+    draw_decision_page : That of one table.
+
+    Examples
+    --------
+    >>> from skeval import MetricSuite
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import KSComplement
+    >>> from skeval.reporting import draw_comparison_page
+    >>> train, holdout, a, b = (make_mixed(100, random_state=seed) for seed in range(4))
+    >>> suite = MetricSuite([("ks", KSComplement())]).fit(train, holdout)
+    >>> draw_comparison_page(suite.compare({"a": a, "b": b})).get_size_inches().round(1).tolist()
+    [8.3, 11.7]
+    """
+    return draw_paper(title, sizes(comparison), _first(comparison), figure)
 
 
 def sizes(comparison: Comparison) -> str:

@@ -131,7 +131,7 @@ def _row(name: str, title: str, result: Result, alarm: bool, shifted: bool) -> l
         Cell(shown_interval(band), as_float(band[0] if band else None), "n"),
         Cell(number(result.baseline), as_float(result.baseline), "n"),
         text_cell(direction, "one"),
-        text_cell(evidence(result)),
+        text_cell(evidence(result), "words"),
     ]
 
 

@@ -36,6 +36,7 @@ th[aria-sort=descending] button::after { content: " \\25BC"; }
 :focus-visible { outline: 2px solid $train; outline-offset: 2px; }
 .n { text-align: right; white-space: nowrap; }
 .one { white-space: nowrap; }
+.words { overflow-wrap: normal; }
 .said { min-width: 7.5rem; }
 tbody th { min-width: 11rem; }
 tbody th small { color: $grey; display: block; font-weight: normal; }

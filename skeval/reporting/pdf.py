@@ -228,13 +228,7 @@ def write_paper(path: Path, title: str, sizes: str, content: Iterable[Part | Ite
 
     about = {"Title": title, "Author": "skeval", "CreationDate": None}
     with replacing(path) as temporary, theme(), PdfPages(temporary, metadata=about) as pdf:
-        blocks = [
-            *_lines(title, 20.0, after=2.0, weight="bold"),
-            *_lines(sizes, 9.0, after=3.0, color=GREY),
-        ]
-        for one in content:
-            blocks.extend([_small(one)] if isinstance(one, Item) else _written([one]))
-        pages = paged(blocks)
+        pages = paged(_of_paper(title, sizes, content))
         for n, placed in enumerate(pages, start=1):
             page = Page()
             for y, height, block in placed:
@@ -242,6 +236,24 @@ def write_paper(path: Path, title: str, sizes: str, content: Iterable[Part | Ite
             page.footer(title, n, len(pages))
             pdf.savefig(page.figure)
     return path
+
+
+def draw_paper(
+    title: str, sizes: str, content: Iterable[Part | Item], figure: Figure | None = None
+) -> Figure:
+    """Draw the first page of what :func:`write_paper` writes."""
+    with theme():
+        page = Page(figure)
+        for y, height, block in paged(_of_paper(title, sizes, content))[0]:
+            block.draw(page, y, height)
+    return page.figure
+
+
+def _of_paper(title: str, sizes: str, content: Iterable[Part | Item]) -> Iterator[Block]:
+    yield from _lines(title, 20.0, after=2.0, weight="bold")
+    yield from _lines(sizes, 9.0, after=3.0, color=GREY)
+    for one in content:
+        yield from [_small(one)] if isinstance(one, Item) else _written([one])
 
 
 def _small(item: Item) -> Block:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from skeval.stats.intervals import wilson
 
@@ -68,7 +67,7 @@ def adversarial(
     """
     n_first = within_first[0].size
     own = [
-        _own_is_nearer(other[0], within[0], ties)
+        own_is_nearer(other[0], within[0], ties)
         for other, within in ((to_second, within_first), (to_first, within_second))
     ]
     # position in the pooled rows, the first table's rows before those of the second
@@ -80,7 +79,8 @@ def adversarial(
     return Adversarial(float(own[0].mean()), float(own[1].mean()), variance, centred.size)
 
 
-def _own_is_nearer(to_other: np.ndarray, within: np.ndarray, ties: str) -> np.ndarray:
+def own_is_nearer(to_other: np.ndarray, within: np.ndarray, ties: str) -> np.ndarray:
+    """Return 1 for rows whose own table is nearer than another, else 0; ties count as given."""
     nearer = (to_other > within).astype(np.float64)
     return nearer + 0.5 * (to_other == within) if ties == "half" else nearer
 
@@ -139,27 +139,70 @@ def paired_interval(share: float, variance: float, n: int) -> tuple[float, float
     return wilson(share * n_effective, n_effective)
 
 
-def same_label_listed(lists: csr_array, labels: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Return whether each pooled row's list holds a row of its own label, shape as `labels`.
+def labels_listed(rows: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return whether each list holds a row labelled True, and whether it holds no other.
 
     Parameters
     ----------
-    lists : csr_array of shape (n_pool, n_pool)
-        1 where a row's list holds another.
-    labels : ndarray of shape (n_pool, n), bool
-        Relabellings of the pooled rows.
-    lengths : ndarray of shape (n_pool,)
-        Number of rows in each list.
+    rows : ndarray of shape (n_lists, length)
+        Positions of pooled rows, those of -1 last.
+    labels : ndarray of shape (n_pool, n), uint8
+        Relabellings of the pooled rows, eight of a row in a byte.
+
+    Returns
+    -------
+    has_any, has_all : ndarray of shape (n_lists, n), uint8
+        Of an empty list not, and yes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.adversarial import labels_listed
+    >>> labels = np.array([[0b10], [0b11]], dtype=np.uint8)
+    >>> [part.tolist() for part in labels_listed(np.array([[0, 1], [-1, -1]]), labels)]
+    [[[3], [0]], [[2], [255]]]
     """
-    in_train = lists @ labels.astype(np.int32)
-    mine: np.ndarray = np.where(labels, in_train, lengths[:, None] - in_train) > 0
-    return mine
+    has_any = np.zeros((len(rows), labels.shape[1]), dtype=np.uint8)
+    has_all = np.full_like(has_any, 255)
+    lengths = (rows >= 0).sum(axis=1)
+    order = np.argsort(-lengths, kind="stable")  # so that the lists of a length are one slice
+    for place, column in enumerate(rows[order].T):
+        n_longer = int(np.count_nonzero(lengths > place))
+        of_listed = labels[column[:n_longer]]
+        has_any[:n_longer] |= of_listed
+        has_all[:n_longer] &= of_listed
+    back = np.argsort(order)
+    return has_any[back], has_all[back]
 
 
-def train_share_contrast(holds: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Return the share of train rows for which a statement holds, minus that of holdout rows."""
-    n_train = labels.sum(axis=0)
-    on_train = (holds & labels).sum(axis=0)
-    on_holdout = holds.sum(axis=0) - on_train
-    contrast: np.ndarray = on_train / n_train - on_holdout / (len(labels) - n_train)
-    return contrast
+def bit_counts(bits: np.ndarray) -> np.ndarray:
+    """Count the bits that are set in each column of bits, by adding rows as binary digits.
+
+    Parameters
+    ----------
+    bits : ndarray of shape (n_rows, n), uint8
+
+    Returns
+    -------
+    ndarray of shape (8 * n,), int64
+        In the order of :func:`numpy.unpackbits`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.adversarial import bit_counts
+    >>> bit_counts(np.array([[0b11000000], [0b10000001]], dtype=np.uint8))
+    array([2, 1, 0, 0, 0, 0, 0, 1])
+    """
+    counts, weight = np.zeros(8 * bits.shape[1], dtype=np.int64), 1
+    while len(bits):
+        carried = []
+        while len(bits) >= 3:  # three rows are one of their sum's last digits and one that carries
+            third = len(bits) // 3
+            a, b, c = bits[: 3 * third].reshape(3, third, -1)
+            differ = a ^ b
+            carried.append((a & b) | (c & differ))
+            bits = np.concatenate([differ ^ c, bits[3 * third :]])
+        counts += weight * np.unpackbits(bits, axis=1).sum(axis=0, dtype=np.int64)
+        bits, weight = np.concatenate([bits[:0], *carried]), 2 * weight
+    return counts

@@ -95,10 +95,21 @@ def relabelling_test(
 
 
 def shuffled(labels: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Return n random orders of the labels, shape (n_rows, n)."""
+    """Return n random orders of the labels, shape (n_rows, n).
+
+    Each row is drawn on its own, with nearly the share of True as its chance; then as many random
+    rows change as there are too many or too few. No set of rows of that number is likelier than
+    another, as in a shuffle, which takes six times as long.
+    """
     orders = np.empty((labels.size, n), dtype=np.bool_, order="F")
+    n_true = int(np.count_nonzero(labels))
+    limit = round(256 * n_true / max(labels.size, 1))  # of a random byte
     for column in range(n):
-        orders[:, column] = rng.permutation(labels)
+        order = np.frombuffer(rng.bytes(labels.size), dtype=np.uint8) < limit
+        excess = int(np.count_nonzero(order)) - n_true
+        changeable = np.flatnonzero(order == (excess > 0))
+        order[rng.choice(changeable, abs(excess), replace=False, shuffle=False)] = excess < 0
+        orders[:, column] = order
     return orders
 
 

@@ -220,33 +220,7 @@ def _dates(microseconds: np.ndarray, stat: str) -> np.ndarray:
 def grouped_numbers(
     values: np.ndarray, groups: np.ndarray, n_groups: int, stats: Sequence[str] = NUMBER_STATS
 ) -> dict[str, np.ndarray]:
-    """Return statistics of the numbers of each group.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n,)
-        Numbers; missing is nan.
-    groups : ndarray of shape (n,)
-        The group of each, below `n_groups`; negative ones have none.
-    n_groups : int
-        Number of groups.
-    stats : sequence of str, default=("mean", "median", "std", "min", "max", "span")
-        Which ones; `std` divides by the number of values, `span` is the maximum minus the minimum.
-        Names that stand for something else are left out.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (n_groups,)
-        nan for groups without a number. The bits do not depend on the order of the rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.aggregates import grouped_numbers
-    >>> found = grouped_numbers(np.array([1.0, 3.0, 5.0]), np.array([1, 1, -1]), 2)
-    >>> found["mean"].tolist(), found["std"].tolist()
-    ([nan, 2.0], [nan, 1.0])
-    """
+    """Return statistics of the numbers of each group."""
     kept = (groups >= 0) & ~np.isnan(values)
     values, groups = values[kept] + 0.0, groups[kept]
     counts = np.bincount(groups, minlength=n_groups)
@@ -285,33 +259,7 @@ def _ordered_within(values: np.ndarray, groups: np.ndarray) -> np.ndarray:
 def grouped_levels(
     codes: np.ndarray, groups: np.ndarray, n_groups: int, n_levels: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the number of levels, the most frequent one and its share, of each group.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n,)
-        Codes of categories, below `n_levels`; missing is negative.
-    groups : ndarray of shape (n,)
-        The group of each, below `n_groups`; negative ones have none.
-    n_groups, n_levels : int
-        Numbers of groups and of levels.
-
-    Returns
-    -------
-    n_unique : ndarray of shape (n_groups,)
-        As float; nan for groups without a level, as the shares.
-    modes : ndarray of shape (n_groups,)
-        The code of the level of most rows, the first of several; -1 for groups without one.
-    shares : ndarray of shape (n_groups,)
-        Of the rows that have a level, that have this one.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.steps.aggregates import grouped_levels
-    >>> [part.tolist() for part in grouped_levels(np.array([2, 0, 2]), np.array([0, 0, 0]), 1, 3)]
-    [[2.0], [2], [0.6666666666666666]]
-    """
+    """Return the number of levels, the most frequent one and its share, of each group."""
     kept = (groups >= 0) & (codes >= 0)
     keys = np.sort(groups[kept] * np.int64(n_levels) + codes[kept])
     first = np.flatnonzero(np.diff(keys, prepend=-1))

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from skeval.context import Context, content_hash
-from skeval.result import MetricTags, Result
+from skeval.result import Result
 from skeval.stats.relabelling import Relabelled, least_p_value
 from skeval.verdict import Contrast
 
@@ -15,10 +15,6 @@ MATCHES = "synthetic rows that match a train row"
 DROP_COPIES = (
     "Drop the copied rows, or fit the generator again with less room to memorise: fewer steps, "
     "stronger regularisation or noise."
-)
-# of screens by nearest rows, but for what they replace
-NEIGHBOUR_TAGS = MetricTags(
-    "privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen", scaling="neighbours"
 )
 
 

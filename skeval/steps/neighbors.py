@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array, issparse
+from scipy.sparse import issparse
 from sklearn.base import clone
 
 from skeval.context import Context, shared
@@ -403,28 +403,6 @@ def _taken(
         column = np.concatenate([table[:, j] for table in tables])
         rows[:, j] = column if order is None else column[order]
     return rows
-
-
-def list_matrix(rows: np.ndarray, listed: np.ndarray, n_pool: int) -> csr_array:
-    """Return lists of pooled rows as a matrix; times labels, it counts the train rows of each list.
-
-    Parameters
-    ----------
-    rows : ndarray of shape (n_lists, length)
-        Positions in the pool.
-    listed : ndarray of bool, of the same shape
-        Which of them count.
-    n_pool : int
-        Number of pooled rows.
-
-    Returns
-    -------
-    csr_array of shape (n_lists, n_pool)
-        1 where a list holds a row.
-    """
-    starts = np.concatenate([[0], np.cumsum(listed.sum(axis=1))])
-    ones = np.ones(starts[-1], dtype=np.int32)
-    return csr_array((ones, rows[listed], starts), shape=(len(rows), n_pool))
 
 
 @shared

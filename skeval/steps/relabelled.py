@@ -91,6 +91,19 @@ def label_test(
     return labels_test(statistic, actual_labels(context), drawn)
 
 
+def packed_test(
+    context: Context, statistic: Callable[[np.ndarray], np.ndarray], n_permutations: int, seed: int
+) -> Relabelled:
+    """As :func:`label_test`, of a statistic that takes labels eight of a row in a byte.
+
+    It returns a value for each bit of a row, those that fill the last byte included.
+    """
+    actual = np.packbits(actual_labels(context)[:, None], axis=1)
+    blocks = enumerate(block_sizes(n_permutations))
+    drawn = (statistic(_packed_labels(context, block, seed))[:n] for block, n in blocks)
+    return sequential_test(float(statistic(actual)[0]), drawn)
+
+
 def relabelled_nearest(
     context: Context, space: Any, columns: ColumnChoice, n_permutations: int, seed: int
 ) -> Iterator[RelabelledNearest]:

@@ -24,7 +24,12 @@ _SEPARATORS = (",", ";", "\t", "|")
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _REGULAR = 0.9  # share of lines that have as many cells as the header
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-_MARKS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16", codecs.BOM_UTF8: "utf-8"}
+_MARKS = {  # the first that fits: that of UTF-16 begins one of UTF-32
+    **dict.fromkeys((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), "utf-32"),
+    **dict.fromkeys((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), "utf-16"),
+    codecs.BOM_UTF8: "utf-8",
+}
+_HALF_EMPTY = 0.25  # share of the high bytes of UTF-16 that are 0, in a table of any script
 _WITH_COMMA, _WITH_POINT = (re.compile(rf"\s*[-+]?\d+{sign}\d+\s*") for sign in (",", r"\."))
 FALLBACK = "cp1252"  # of the spreadsheets of Western Europe, where a file is not in UTF-8
 
@@ -77,9 +82,7 @@ class Dialect:
         plain = "\t" if ".tsv" in path.suffixes else ","
         with _opened(path) as file:
             head = file.read(_HEAD)
-        encoding = self.encoding or next(
-            (name for mark, name in _MARKS.items() if head.startswith(mark)), "utf-8"
-        )
+        encoding = self.encoding or _encoding_of(head)
         lines = head.decode(encoding, errors="replace").splitlines()
         # the last line may be cut
         lines = lines[: -1 if len(head) == _HEAD and len(lines) > 1 else None]
@@ -122,6 +125,22 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
     else:
         with _OPENERS.get(suffix, open)(path, "rb") as file:
             yield file
+
+
+def _encoding_of(head: bytes) -> str:
+    """Return the encoding that the first bytes show."""
+    for mark, name in _MARKS.items():
+        if head.startswith(mark):
+            return name
+    for name, high, low in (
+        ("utf-16-le", head[1::2], head[::2]),
+        ("utf-16-be", head[::2], head[1::2]),
+    ):
+        if high.count(0) > _HALF_EMPTY * len(high) and not low.count(0):
+            return name
+    if b"\0" in head:
+        raise ValueError("it holds bytes of 0, as no text does; write the table as CSV or Parquet.")
+    return "utf-8"
 
 
 def _rows(lines: list[str], sep: str) -> list[list[str]]:

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from skeval.exceptions import MetricWarning, TableError
-from skeval.tables.dialects import Dialect
+from skeval.tables.dialects import FALLBACK, Dialect
 from skeval.tables.schema import LEADING_ZERO, datetime_format
 
 # what reading a file raises that is none: broken text, and broken packing of it
@@ -23,6 +23,22 @@ _UNREADABLE = (
 PACKINGS = (".gz", ".bz2", ".xz", ".zip")
 ENDINGS = (".csv", ".tsv", ".parquet", ".pq")
 PLAIN = Dialect()
+_RENAME = "rename it to end in {}"
+_EXPORT = "write the table as CSV or Parquet"
+# how files of other kinds begin, what they are, and what helps
+_BEGINNINGS = {
+    b"PAR1": ("a Parquet file", _RENAME.format(".parquet")),
+    b"PK\x03\x04": ("packed by zip", _RENAME.format(".csv.zip")),
+    b"\x1f\x8b": ("packed by gzip", _RENAME.format(".csv.gz")),
+    b"BZh91AY&SY": ("packed by bzip2", _RENAME.format(".csv.bz2")),
+    b"\xfd7zXZ\x00": ("packed by xz", _RENAME.format(".csv.xz")),
+    b"\xd0\xcf\x11\xe0": ("a workbook of Excel", _EXPORT),
+    b"SQLite format 3\x00": ("an SQLite database", _EXPORT),
+    b"ARROW1": ("an Arrow or Feather file", _EXPORT),
+    b"\x89HDF": ("an HDF5 file", _EXPORT),
+    **{bytes([0x80, k]): ("a pickle", _EXPORT) for k in range(2, 6)},
+}
+_PACKED = dict(zip(PACKINGS, (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"PK"), strict=True))
 _CHUNK = 100_000  # rows whose text is held at a time
 
 
@@ -59,10 +75,18 @@ def read_table(path: Path, *, header: bool = False, dialect: Dialect = PLAIN) ->
     suffixes = [suffix.lower() for suffix in path.suffixes]
     kind = next((s for s in reversed(suffixes) if s not in PACKINGS), "")
     try:
+        if kind in ENDINGS:
+            _check_beginning(path, kind)
         if kind in {".parquet", ".pq"}:
             return pd.read_parquet(path)
         if kind in {".csv", ".tsv"}:
             return _in_its_dialect(path, dialect, header=header)
+    except UnicodeDecodeError:
+        tried = dialect.encoding or f"UTF-8 or {FALLBACK}"
+        raise TableError(
+            f"{path} cannot be read as {kind[1:]}: it is no text in {tried}; name its encoding "
+            f"with --encoding, or {_EXPORT}."
+        ) from None
     except _UNREADABLE as error:
         raise TableError(f"{path} cannot be read as {kind[1:]}: {error}") from error
     except ImportError as error:
@@ -72,6 +96,30 @@ def read_table(path: Path, *, header: bool = False, dialect: Dialect = PLAIN) ->
     raise TableError(
         f"{path} is neither CSV nor Parquet; its name must end in .csv, .tsv or .parquet."
     )
+
+
+def _check_beginning(path: Path, kind: str) -> None:
+    """Raise where the first bytes are those of another kind of file than its name says."""
+    with path.open("rb") as file:
+        head = file.read(1024)
+    if not head:
+        raise ValueError("it is empty; a table has its names in the first line.")
+    packing = _PACKED.get(path.suffix.lower())
+    if packing is not None:
+        if not head.startswith(packing):
+            raise ValueError(f"it is not packed; {_RENAME.format(kind)}.")
+        return
+    signs = [sign for sign in _BEGINNINGS if head.startswith(sign)]
+    # a name of a column may begin so, too
+    what, cure = _BEGINNINGS[signs[0]] if signs and (b"\0" in head or head[0] > 126) else ("", "")
+    if what == "packed by zip" and b"[Content_Types].xml" in head:
+        what, cure = "a workbook of Excel", _EXPORT
+    if kind in {".parquet", ".pq"}:
+        if head.startswith(b"PAR1"):
+            return
+        what, cure = what or "no Parquet file", cure or _RENAME.format("what it is, such as .csv")
+    if what:
+        raise ValueError(f"it is {what}; {cure}.")
 
 
 def _in_its_dialect(path: Path, dialect: Dialect, *, header: bool) -> pd.DataFrame:

@@ -15,10 +15,11 @@ from skeval.context import Context
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.formatting import as_float, number, percent
 from skeval.parameters import AnyColumns, Count, Legal, Seed, check_parameters, legal_sets
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.relabelling import exchange_p_value, holm
 from skeval.stats.roc import auc
 from skeval.steps.texts import text_columns, word_hashes, words_of
+from skeval.tags import ATTACK_TAGS
 from skeval.text.corpus import corpus, words
 from skeval.text.memorization import lacking_texts
 from skeval.text.spans import gram_hashes
@@ -232,13 +233,7 @@ class TextCanaryExposure(Metric):
     2.0
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"text"}),
-        greater_is_better=False,
-        bounds=(0.0, float("inf")),
-        evidence="attack",
-    )
+    tags = replace(ATTACK_TAGS, needs=frozenset({"text"}), bounds=(0.0, float("inf")))
 
     def __init__(
         self,

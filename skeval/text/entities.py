@@ -13,9 +13,10 @@ from skeval.context import Context
 from skeval.exceptions import InvalidParameterError
 from skeval.formatting import percent
 from skeval.parameters import AnyColumns, Count, Interval, Legal, Seed, has_methods
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.steps.entities import Mentions, Reading, mentions
 from skeval.steps.texts import text_columns
+from skeval.tags import SCREEN_TAGS
 from skeval.text.patterns import PatternRecognizer
 from skeval.text.rare_entities import REAL, Evidence, RareKeys, described, evidence_of, joined
 from skeval.verdict import TEST_LEVEL, Contrast
@@ -138,14 +139,7 @@ class EntityLeakage(Metric):
     0.5
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout", "text"}),
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-        display="EntitiesDisplay",
-    )
+    tags = replace(SCREEN_TAGS, needs=frozenset({"holdout", "text"}), display="EntitiesDisplay")
 
     def __init__(
         self,

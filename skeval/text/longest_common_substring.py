@@ -12,6 +12,7 @@ from skeval.parameters import AnyColumns, Count, Seed
 from skeval.result import Result
 from skeval.stats.matches import MatchLists
 from skeval.steps.contrasts import set_against
+from skeval.tags import SCREEN_TAGS
 from skeval.text.corpus import GroupColumn
 from skeval.text.memorization import Key, TextScreen
 from skeval.text.spans import longest_shared, run_lists
@@ -96,7 +97,7 @@ class LongestCommonSubstring(TextScreen):
     3.0
     """
 
-    tags = replace(TextScreen.tags, bounds=(0.0, float("inf")))
+    tags = replace(SCREEN_TAGS, needs=frozenset({"text"}), bounds=(0.0, float("inf")))
     _what = "words in the longest passage shared with a train text, on average"
 
     def __init__(
@@ -134,8 +135,11 @@ class LongestCommonSubstring(TextScreen):
         )
 
     def _summary(self, result: Result) -> str:
-        lead = "The longest passage that a synthetic text has in common with a train text is"
-        return set_against(f"{lead} {number(result.value)} words long on average", result)
+        lead = (
+            "The longest passage that a synthetic text has in common with a train text is "
+            f"{number(result.value)} words long on average"
+        )
+        return set_against(lead, result)
 
 
 def length_summary(lengths: np.ndarray) -> dict[str, object]:

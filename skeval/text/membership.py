@@ -15,10 +15,11 @@ from skeval.parameters import AnyColumns, Fraction, Interval, OpenFraction, Seed
 from skeval.privacy.attacks.membership.membership_inference import FalsePositiveRates
 from skeval.privacy.attacks.membership.rates import area_with_test, curve_points, rates
 from skeval.privacy.attacks.membership.scores import MemberScores
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.roc import auc
 from skeval.steps.samples import sample_positions
 from skeval.tables.embedding import Vectorizer
+from skeval.tags import ATTACK_TAGS
 from skeval.text.corpus import GroupColumn, chosen_texts, corpus
 from skeval.text.memorization import Key, lacking_texts, sizes
 from skeval.text.vectors import copied_or_nearest, exchanged, text_vectors
@@ -112,14 +113,7 @@ class TextMembershipInference(Metric):
     1.0
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout", "text"}),
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="attack",
-        display="ROCDisplay",
-    )
+    tags = replace(ATTACK_TAGS, needs=frozenset({"holdout", "text"}), display="ROCDisplay")
 
     def __init__(
         self,

@@ -18,10 +18,11 @@ from skeval.formatting import counted, percent
 from skeval.parameters import AnyColumns, Count, Interval, OpenFraction, Seed
 from skeval.privacy.near_texts import NearPairs
 from skeval.privacy.similar_texts import TokenSets
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, held_contrast, longest_list
 from skeval.steps.contrasts import contrast_of, set_against
+from skeval.tags import SCREEN_TAGS
 from skeval.text.corpus import NO_TEXT, Corpus, GroupColumn, Words, chosen_texts, corpus, words
 from skeval.text.minhash import joined
 
@@ -48,13 +49,7 @@ class TextScreen(Metric):
     methods below.
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"text"}),
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-    )
+    tags = replace(SCREEN_TAGS, needs=frozenset({"text"}))
     _what: ClassVar[str]
 
     def __init__(

@@ -13,6 +13,7 @@ from skeval.result import Result
 from skeval.stats.matches import MatchLists
 from skeval.stats.relabelling import row_mean
 from skeval.steps.contrasts import set_against
+from skeval.tags import SCREEN_TAGS
 from skeval.text.corpus import GroupColumn, corpus
 from skeval.text.memorization import Key, TextScreen
 from skeval.text.spans import N_LISTED, gram_numbers
@@ -80,7 +81,7 @@ class NGramNovelty(TextScreen):
     0.6
     """
 
-    tags = replace(TextScreen.tags, greater_is_better=True)
+    tags = replace(SCREEN_TAGS, needs=frozenset({"text"}), greater_is_better=True)
     _what = "runs of words of the synthetic texts that train does not have"
 
     def __init__(
@@ -96,10 +97,8 @@ class NGramNovelty(TextScreen):
         self.n = n
 
     def _lacking(self, context: Context, key: Key) -> str:
-        if lacking := super()._lacking(context, key):
-            return lacking
-        _, totals = known_grams(context, self.n, *key, "train")
-        return "" if totals.any() else "no synthetic text has a word."
+        lacking, none = super()._lacking(context, key), "no synthetic text has a word."
+        return lacking or ("" if known_grams(context, self.n, *key, "train")[1].any() else none)
 
     def _measured(self, context: Context, key: Key, role: str) -> float:
         known, totals = known_grams(context, self.n, *key, role)
@@ -113,12 +112,15 @@ class NGramNovelty(TextScreen):
         low, high = row_mean((known, totals)).interval
         own = result.value  # rounding must not leave it out
         between = min(own, 1.0 - high), max(own, 1.0 - low)
-        n_grams = {"n": self.n, "n_grams": int(totals.sum())}
-        return replace(result, interval=between, details={**result.details, **n_grams})
+        details = {**result.details, "n": self.n, "n_grams": int(totals.sum())}
+        return replace(result, interval=between, details=details)
 
     def _summary(self, result: Result) -> str:
-        runs = f"{percent(result.value)} of the runs of {result.details['n']} words"
-        return set_against(f"{runs} in synthetic texts stand in no train text", result)
+        lead = (
+            f"{percent(result.value)} of the runs of {result.details['n']} words in synthetic "
+            "texts stand in no train text"
+        )
+        return set_against(lead, result)
 
 
 def known_grams(

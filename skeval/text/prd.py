@@ -12,11 +12,12 @@ from scipy.special import rel_entr
 from skeval.context import Context, shared
 from skeval.fidelity.prd import CurveMetric, curve_result
 from skeval.parameters import AnyColumns, Count, Interval, Seed
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.steps.manifolds import clustered_rows, clustered_shares
 from skeval.steps.samples import named_seed, sample_positions
 from skeval.steps.texts import beside, text_columns, text_numbers, text_source
 from skeval.tables.embedding import Vectorizer
+from skeval.tags import TEXT_TAGS
 
 _SCALE = 5.0  # of divergences, as MAUVE has it
 _N_MIXTURES = 25
@@ -105,13 +106,7 @@ class TextPRD(CurveMetric):
     True
     """
 
-    tags = MetricTags(
-        "fidelity",
-        needs=frozenset({"text"}),
-        greater_is_better=True,
-        bounds=(0.0, 1.0),
-        display="PRDDisplay",
-    )
+    tags = replace(TEXT_TAGS, display="PRDDisplay")
 
     _parts = ("precision", "recall", "f_beta", "f_beta_inv", "auc", "frontier")
 

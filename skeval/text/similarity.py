@@ -15,20 +15,14 @@ from skeval.fidelity.marginals import KSComplement
 from skeval.fidelity.similarity import marginal
 from skeval.formatting import beside, percent
 from skeval.parameters import AnyColumns, Count
-from skeval.result import MetricTags, Result, mean_of_columns
+from skeval.result import Result, mean_of_columns
 from skeval.stats.distributions import total_variation
 from skeval.steps.samples import ROLES, emptied, mean_of_defined
 from skeval.steps.texts import text_columns, units_of
 from skeval.tables.schema import TableSchema
+from skeval.tags import TEXT_TAGS
 
 _LEAST = 10  # real rows a bar
-_TAGS = MetricTags(
-    "fidelity",
-    needs=frozenset({"text"}),
-    greater_is_better=True,
-    bounds=(0.0, 1.0),
-    display="ColumnScoresDisplay",
-)
 Unit = Literal["words", "characters"]
 
 
@@ -76,7 +70,7 @@ class TextLengthSimilarity(KSComplement):
     0.5
     """
 
-    tags = _TAGS
+    tags = TEXT_TAGS
 
     def __init__(self, unit: Unit = "words", columns: AnyColumns = None) -> None:
         super().__init__(columns)
@@ -172,7 +166,7 @@ class VocabularySimilarity(Metric):
     (0.6666666666666667, 1.0)
     """
 
-    tags = _TAGS
+    tags = TEXT_TAGS
 
     _halved = True
 
@@ -262,7 +256,7 @@ class NGramSimilarity(Metric):
     (1.0, 0.5)
     """
 
-    tags = _TAGS
+    tags = TEXT_TAGS
 
     _halved = True
 

@@ -15,10 +15,11 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.formatting import percent
 from skeval.parameters import AnyColumns, Count, Legal, OpenFraction, Seed
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.relabelling import row_mean
 from skeval.steps.contrasts import set_against
 from skeval.tables.embedding import EMBEDDER, is_embedder
+from skeval.tags import SCREEN_TAGS
 from skeval.text.corpus import GroupColumn, chosen_texts, corpus, words
 from skeval.text.memorization import Key, lacking_texts, sizes
 from skeval.text.vectors import (
@@ -156,13 +157,7 @@ class StylisticOutliers(Metric):
     (0.5, 0.0)
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout", "text"}),
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="screen",
-    )
+    tags = replace(SCREEN_TAGS, needs=frozenset({"holdout", "text"}))
 
     def __init__(
         self,

@@ -11,6 +11,7 @@ from skeval.parameters import AnyColumns, Interval, OpenFraction, Seed
 from skeval.steps.classifiers import LINEAR, MAX_ROWS, TREE, Chosen, Classifier, named
 from skeval.steps.texts import text_columns
 from skeval.tables.embedding import Vectorizer
+from skeval.tags import TEXT_TAGS
 
 
 class TextTwoSampleTest(ClassifierTwoSampleTest):
@@ -88,7 +89,7 @@ class TextTwoSampleTest(ClassifierTwoSampleTest):
     1.0
     """
 
-    tags = replace(ClassifierTwoSampleTest.tags, needs=frozenset({"text"}))
+    tags = replace(TEXT_TAGS, greater_is_better=False, display="ValueDisplay")
 
     _rows_are = "text"
 

@@ -17,8 +17,9 @@ from skeval.result import Result, undefined
 from skeval.steps import models
 from skeval.steps.problem import problem_of
 from skeval.steps.scoring import Scoring, score_named
+from skeval.tags import MODEL_TAGS
 from skeval.utility import ranks
-from skeval.utility.model_metric import MODEL_TAGS, ModelMetric
+from skeval.utility.model_metric import ModelMetric
 
 _UNDECIDED = (
     "the real scores of no two models differ beyond chance, so that their order on real rows says "

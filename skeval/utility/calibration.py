@@ -19,13 +19,8 @@ from skeval.stats.intervals import difference_interval, inflated_interval, repli
 from skeval.steps.models import HOLDOUT, Estimators, Training, predicted
 from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.steps.scoring import Predictions
-from skeval.utility.model_metric import (
-    MODEL_TAGS,
-    TRAININGS,
-    ModelMetric,
-    stated,
-    stated_replicates,
-)
+from skeval.tags import MODEL_TAGS
+from skeval.utility.model_metric import TRAININGS, ModelMetric, stated, stated_replicates
 
 _FEWEST = 5  # rows of a bin that a curve shows
 

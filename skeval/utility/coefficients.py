@@ -24,9 +24,10 @@ from skeval.result import Result, mean_of_columns, undefined
 from skeval.stats.intervals import interval_overlap, to_its_error
 from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.steps.samples import mean_of_defined
+from skeval.tags import MODEL_TAGS
 from skeval.utility.designs import FEWEST, Design, FormulaText, check_formula, columns_in, design_of
 from skeval.utility.means import fresh_overlap
-from skeval.utility.model_metric import MODEL_TAGS, ModelMetric
+from skeval.utility.model_metric import ModelMetric
 from skeval.utility.regressions import Regression, least_squares, logistic, n_rows_behind
 
 _DECIDING = 3  # rows that a coefficient must rest on

@@ -15,7 +15,8 @@ from skeval.stats.intervals import percentile_interval, replicated
 from skeval.steps import models
 from skeval.steps.problem import problem_of, rows_of_role
 from skeval.steps.scoring import Predictions
-from skeval.utility.model_metric import MODEL_TAGS, ModelMetric
+from skeval.tags import MODEL_TAGS
+from skeval.utility.model_metric import ModelMetric
 
 _NONE_REACHES = 1.0
 

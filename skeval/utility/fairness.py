@@ -15,8 +15,9 @@ from skeval.result import Result, undefined
 from skeval.stats.intervals import difference_interval
 from skeval.steps.models import SYNTHETIC, Estimators, Training
 from skeval.steps.problem import Question, problem_of
+from skeval.tags import MODEL_TAGS
 from skeval.utility import groups
-from skeval.utility.model_metric import MODEL_TAGS, TRAININGS, ModelMetric, shown_difference, stated
+from skeval.utility.model_metric import TRAININGS, ModelMetric, shown_difference, stated
 
 
 class _GroupMetric(ModelMetric):

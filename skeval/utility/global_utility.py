@@ -13,12 +13,13 @@ from skeval.context import Context
 from skeval.exceptions import DegenerateInputWarning
 from skeval.formatting import number, percent
 from skeval.parameters import Columns, Count, Fraction, Interval, Seed
-from skeval.result import MetricTags, Result, mean_of_columns
+from skeval.result import Result, mean_of_columns
 from skeval.stats.intervals import percentile_interval
 from skeval.steps.models import DEFAULT, HOLDOUT, Estimator, Part, Training, replicates
 from skeval.steps.problem import Question, problem_of, rows_of_role, unanswerable
 from skeval.steps.samples import chosen_columns
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.tags import MODEL_TAGS
 
 _LABELS, _NUMBERS = "balanced_accuracy", "rmse"
 
@@ -108,10 +109,9 @@ class GlobalUtility(Metric):
     True
     """
 
-    tags = MetricTags(
-        "utility",
+    tags = replace(
+        MODEL_TAGS,
         needs=frozenset({"holdout"}),
-        greater_is_better=True,
         bounds=(0.0, np.inf),
         display="ColumnScoresDisplay",
     )

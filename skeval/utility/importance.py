@@ -21,7 +21,8 @@ from skeval.steps import models
 from skeval.steps.problem import Question, Rows, problem_of, rows_of_role
 from skeval.steps.samples import sample_positions
 from skeval.steps.scoring import SCORES, Predictions, ScoreName
-from skeval.utility.model_metric import MODEL_TAGS, ModelMetric
+from skeval.tags import MODEL_TAGS
+from skeval.utility.model_metric import ModelMetric
 
 _N_PAIRS = 3
 _N_MOVED = 5

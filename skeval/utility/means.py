@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -12,9 +13,10 @@ from skeval.context import Context
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns, OpenFraction
-from skeval.result import MetricTags, Result, mean_of_columns
+from skeval.result import Result, mean_of_columns
 from skeval.stats.intervals import expected_overlap, interval_overlap, to_its_error
 from skeval.steps.samples import Pairs, finite_pairs, infinite_columns, mean_of_defined
+from skeval.tags import COLUMN_TAGS
 
 
 class MeanCIOverlap(Metric):
@@ -88,13 +90,7 @@ class MeanCIOverlap(Metric):
     0.971234
     """
 
-    tags = MetricTags(
-        "utility",
-        greater_is_better=True,
-        bounds=(-np.inf, 1.0),
-        display="ColumnScoresDisplay",
-        scaling="sorted runs",
-    )
+    tags = replace(COLUMN_TAGS, aspect="utility", bounds=(-np.inf, 1.0), scaling="sorted runs")
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ import numpy as np
 from skeval.base import Metric
 from skeval.context import Context
 from skeval.formatting import number, scoring_in_words
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.intervals import percentile_interval
 from skeval.steps.classifiers import named
 from skeval.steps.models import (
@@ -28,9 +28,6 @@ from skeval.steps.models import (
 from skeval.steps.problem import Question, problem_of, rows_of_role, unanswerable
 from skeval.steps.scoring import scoring_for
 
-MODEL_TAGS = MetricTags(
-    "utility", greater_is_better=True, needs=frozenset({"holdout", "target"}), bounds=(0.0, 1.0)
-)
 # the models that most metrics compare, by what they learn from
 TRAININGS = {"tstr": SYNTHETIC, "trtr": TRAIN}
 

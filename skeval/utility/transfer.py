@@ -26,8 +26,8 @@ from skeval.stats.roc import roc_curve
 from skeval.steps import models
 from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.steps.scoring import Scoring, reported, score_named
+from skeval.tags import MODEL_TAGS
 from skeval.utility.model_metric import (
-    MODEL_TAGS,
     TRAININGS,
     ModelMetric,
     score_name,

@@ -8,6 +8,7 @@ import io
 import json
 import lzma
 import os
+import pickle
 import shutil
 import struct
 import warnings
@@ -129,6 +130,13 @@ FILES: dict[str, bytes] = {
     "parquet.csv": in_parquet(),
     "zip.csv": zipped(["a.csv"]),
     "gzip.csv": gzip.compress(PLAIN),
+    "bzip2.csv": bz2.compress(PLAIN),
+    "xz.csv": lzma.compress(PLAIN),
+    "workbook.csv": zipped(["[Content_Types].xml", "xl/workbook.xml"]),
+    "old workbook.csv": b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(504),
+    "pickle.csv": pickle.dumps(GOOD),
+    "database.csv": b"SQLite format 3\x00\x10\x00" + bytes(4078),
+    "feather.csv": b"ARROW1\x00\x00" + bytes(64),
     "picture.csv": b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4,
     "noise.csv": np.random.default_rng(0).bytes(5000),
     "plain.csv.gz": gzip.compress(PLAIN),

@@ -24,7 +24,7 @@ from skeval.model_selection import (
     pareto_front,
 )
 from skeval.privacy import DCRShare, ExactMatchShare
-from skeval.result import MetricTags
+from skeval.tags import MetricTags
 
 SCORES = {
     "mean_test_privacy": np.array([0.9, 0.85, 0.3, np.nan]),

@@ -11,7 +11,7 @@ import pytest
 from skeval import MetricSuite, MetricTags, Result, SuiteResult, make_suite
 from skeval.datasets import make_mixed
 from skeval.fidelity import KSComplement, SimilarityScore, TVComplement
-from skeval.result import Aspect
+from skeval.tags import Aspect
 
 
 def evaluated(suite: MetricSuite, tables: list[pd.DataFrame], schema: object = None) -> SuiteResult:

@@ -59,6 +59,20 @@ def test_nothing_is_fetched_and_nothing_overflows(
     assert browser.value(beyond) == 0
 
 
+@pytest.mark.parametrize("width", [1280, 800, 390])
+def test_no_word_of_the_scores_is_broken(browser: Browser, path: Path, width: int) -> None:
+    """A cell that holds one word has it on one line."""
+    browser.open(path, width)
+    broken = """[...document.querySelectorAll("table.sortable td.words > div")].filter((cell) => {
+        const range = document.createRange()
+        range.selectNodeContents(cell)
+        const lines = new Set([...range.getClientRects()].map((one) => Math.round(one.top)))
+        return lines.size > cell.textContent.split(" ").length
+    }).map((cell) => cell.textContent)"""
+    assert browser.value('document.querySelectorAll("table.sortable td.words > div").length') > 5
+    assert browser.value(broken) == []
+
+
 def test_columns_are_sorted_by_keys_alone(browser: Browser, path: Path) -> None:
     browser.open(path, 1280)
     heads = browser.value(

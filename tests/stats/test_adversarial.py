@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
 from skeval.stats.adversarial import (
     adversarial,
+    bit_counts,
     clustered_variance,
+    labels_listed,
     paired_interval,
-    same_label_listed,
     share_with_pairs,
-    train_share_contrast,
 )
 
 
@@ -92,14 +91,20 @@ def test_interval_does_not_vanish_at_the_ends(share):
     assert high - low == pytest.approx(3.84 / (50 + 3.84), abs=1e-3)
 
 
-def test_same_label_by_hand():
-    lists = csr_array(np.array([[0, 1, 0], [0, 0, 1], [0, 0, 0]], dtype=np.int32))
-    labels = np.array([[1, 1], [1, 0], [0, 0]], bool)
-    listed = same_label_listed(lists, labels, np.array([1, 1, 0]))
-    np.testing.assert_array_equal(listed, [[True, False], [False, True], [False, False]])
+def test_labels_of_lists_are_brute_force():
+    rng = np.random.default_rng(0)
+    labels = rng.random((30, 40)) < 0.5
+    rows = rng.integers(0, 30, (50, 4))
+    lengths = rng.integers(0, 5, 50)
+    rows[np.arange(4) >= lengths[:, None]] = -1
+    parts = labels_listed(rows, np.packbits(labels, axis=1))
+    has_any, has_all = (np.unpackbits(part, axis=1).astype(bool) for part in parts)
+    listed = [labels[row[:length]] for row, length in zip(rows, lengths, strict=True)]
+    np.testing.assert_array_equal(has_any, [held.any(axis=0) for held in listed])
+    np.testing.assert_array_equal(has_all, [held.all(axis=0) for held in listed])
 
 
-def test_contrast_by_hand():
-    holds = np.array([[1], [1], [0], [0], [1]], bool)
-    labels = np.array([[1], [1], [1], [0], [0]], bool)
-    assert train_share_contrast(holds, labels) == pytest.approx([2 / 3 - 1 / 2])
+@pytest.mark.parametrize("n_rows", [0, 1, 2, 3, 4, 26, 1000])
+def test_bits_are_counted(n_rows):
+    bits = np.random.default_rng(n_rows).integers(0, 256, (n_rows, 3), dtype=np.uint8)
+    np.testing.assert_array_equal(bit_counts(bits), np.unpackbits(bits, axis=1).sum(axis=0))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from itertools import combinations
 
 import numpy as np
 import pytest
-from scipy.stats import fisher_exact
+from scipy.stats import chisquare, fisher_exact
 
 from skeval.stats.relabelling import (
     block_sizes,
@@ -17,6 +19,7 @@ from skeval.stats.relabelling import (
     sequential_test,
     sequential_tests,
     share_p_value,
+    shuffled,
 )
 
 
@@ -169,3 +172,14 @@ def test_few_false_alarms():
     rng = np.random.default_rng(1)
     alarms = [min(holm(rng.random(6))) <= 0.05 for _ in range(2_000)]
     assert np.mean(alarms) <= 0.065
+
+
+@pytest.mark.parametrize(("n_true", "n_rows"), [(2, 6), (1, 5), (5, 6), (3, 6)])
+def test_all_orders_of_labels_are_equally_likely(n_true, n_rows):
+    n = 400 * math.comb(n_rows, n_true)
+    orders = shuffled(np.arange(n_rows) < n_true, n, np.random.default_rng(n_true))
+    assert (orders.sum(axis=0) == n_true).all()
+    counts = Counter(map(bytes, orders.T)).values()
+    assert len(counts) == n // 400
+    assert chisquare(list(counts)).pvalue > 0.01
+    assert shuffled(np.ones(3, bool), 2, np.random.default_rng(0)).all()

@@ -119,14 +119,14 @@ def test_the_holdout_in_the_synthetic_place():
     assert users.synthetic.equals(users.holdout)
 
 
-def grouped_rows(n=500, n_groups=60, seed=0):
+def rows(n=500, n_groups=60, seed=0):
     rng = np.random.default_rng(seed)
     values = np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n).round(2))
     return values, rng.integers(-1, n_groups, n), rng.integers(-1, 4, n)
 
 
 def test_numbers_agree_with_pandas():
-    values, groups, _ = grouped_rows()
+    values, groups, _ = rows()
     found = grouped_numbers(values, groups, 70)
     by = pd.Series(values[groups >= 0]).groupby(groups[groups >= 0])
     expected = {name: getattr(by, name)() for name in ("mean", "median", "min", "max")}
@@ -137,7 +137,7 @@ def test_numbers_agree_with_pandas():
 
 
 def test_the_order_of_the_rows_does_not_change_a_bit():
-    values, groups, codes = grouped_rows()
+    values, groups, codes = rows()
     order = np.random.default_rng(1).permutation(len(values))
     one, other = (
         grouped_numbers(values, groups, 60),
@@ -155,7 +155,7 @@ def test_equal_numbers_do_not_spread():
 
 
 def test_levels_agree_with_pandas():
-    _, groups, codes = grouped_rows()
+    _, groups, codes = rows()
     n_unique, modes, shares = grouped_levels(codes, groups, 70, 4)
     kept = (groups >= 0) & (codes >= 0)
     by = pd.Series(codes[kept]).groupby(groups[kept])

@@ -1,6 +1,14 @@
 """Tables from files: row indices, separators at the ends of lines, rows longer than the header."""
 
+import bz2
+import contextlib
+import gzip
+import io
+import lzma
+import pickle
+import sqlite3
 import warnings
+import zipfile
 
 import pandas as pd
 import pytest
@@ -49,3 +57,75 @@ def test_rows_longer_than_the_header_are_refused(tmp_path, last):
     path = written(tmp_path, ["a,b,c", f"1,2,3,{last}", f"4,5,6,{last}"])
     with pytest.raises(TableError, match="rows have 4 cells, its header has 3 names"):
         read_table(path)
+
+
+def in_parquet(table):
+    written = io.BytesIO()
+    table.to_parquet(written)
+    return written.getvalue()
+
+
+def zipped(names):
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        for name in names:
+            archive.writestr(name, PLAIN)
+    return written.getvalue()
+
+
+TABLE = make_mixed(60)[["age", "income", "city"]]
+PLAIN = TABLE.to_csv(index=False).encode()
+KINDS = {
+    "t.csv": [
+        (in_parquet(TABLE), "it is a Parquet file; rename it to end in .parquet."),
+        (gzip.compress(PLAIN), "it is packed by gzip; rename it to end in .csv.gz."),
+        (bz2.compress(PLAIN), "it is packed by bzip2; rename it to end in .csv.bz2."),
+        (lzma.compress(PLAIN), "it is packed by xz; rename it to end in .csv.xz."),
+        (zipped(["t.csv"]), "it is packed by zip; rename it to end in .csv.zip."),
+        (zipped(["[Content_Types].xml"]), "it is a workbook of Excel; write the table as CSV or"),
+        (b"\xd0\xcf\x11\xe0" + bytes(512), "it is a workbook of Excel; write the table as CSV"),
+        (pickle.dumps(TABLE), "it is a pickle; write the table as CSV or Parquet."),
+        (b"ARROW1\0\0" + bytes(64), "it is an Arrow or Feather file; write the table as"),
+        (b"", "it is empty; a table has its names in the first line."),
+        (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "it holds bytes of 0, as no text does; write"),
+        (b"x\n" + bytes(range(128, 256)), "it is no text in UTF-8 or cp1252; name its enc"),
+    ],
+    "t.parquet": [
+        (PLAIN, "it is no Parquet file; rename it to end in what it is, such as .csv."),
+        (gzip.compress(PLAIN), "it is packed by gzip; rename it to end in .csv.gz."),
+        (b"", "it is empty; "),
+    ],
+    "t.csv.gz": [(PLAIN, "it is not packed; rename it to end in .csv."), (b"", "it is empty; ")],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"), [(name, *one) for name, of in KINDS.items() for one in of]
+)
+def test_another_kind_of_file_is_named(tmp_path, name, content, said):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(TableError) as raised:
+        read_table(tmp_path / name)
+    kind = "parquet" if name == "t.parquet" else "csv"
+    assert f"{name} cannot be read as {kind}: {said}" in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_a_database_is_named(tmp_path):
+    with contextlib.closing(sqlite3.connect(tmp_path / "t.csv")) as base:
+        TABLE.to_sql("t", base)
+    with pytest.raises(TableError, match="it is an SQLite database; write the table as CSV or"):
+        read_table(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("name", ["PAR1", "ARROW1", "SQLite format 3", "BZh91AY&SY", "PK"])
+def test_names_may_begin_as_other_files_do(tmp_path, name):
+    TABLE.rename(columns={"age": name}).to_csv(tmp_path / "t.csv", index=False)
+    assert read_table(tmp_path / "t.csv").columns[0] == name
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32"])
+def test_wide_encodings_are_found(tmp_path, encoding):
+    TABLE.to_csv(tmp_path / "t.csv", index=False, encoding=encoding)
+    with pytest.warns(MetricWarning, match=f"its text as {encoding}"):
+        pd.testing.assert_frame_equal(read_table(tmp_path / "t.csv"), TABLE, check_dtype=False)

@@ -25,7 +25,7 @@ from skeval.privacy.attacks.secrets import (
     known_columns,
     marginal_guesses,
 )
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.cap import inference_distance
 from skeval.stats.relabelling import (
     Scores,
@@ -37,6 +37,7 @@ from skeval.stats.relabelling import (
 from skeval.stats.roc import delong, placements
 from skeval.steps.classifiers import drawn_rows, nominal_columns
 from skeval.tables.preprocessing import NOMINAL
+from skeval.tags import ATTACK_TAGS
 from skeval.verdict import Contrast
 
 _MODEL = "by a model of the release"
@@ -143,13 +144,7 @@ class AttributeInferenceRisk(Metric):
     (True, True)
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout"}),
-        greater_is_better=False,
-        bounds=(-1.0, 1.0),
-        evidence="attack",
-    )
+    tags = replace(ATTACK_TAGS, bounds=(-1.0, 1.0))
 
     def __init__(
         self,

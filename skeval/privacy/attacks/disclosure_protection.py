@@ -22,10 +22,11 @@ from skeval.privacy.attacks.secrets import (
     coded_rows,
     names_of,
 )
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats import cap
 from skeval.stats.relabelling import Scores, difference_interval, exchange_p_value, row_mean
 from skeval.steps.samples import named_seed, sample_positions
+from skeval.tags import ATTACK_TAGS
 from skeval.verdict import Contrast
 
 _UNFOUND = {
@@ -142,9 +143,7 @@ class DisclosureProtection(Metric):
     (0.6667, 0.25)
     """
 
-    tags = MetricTags(
-        "privacy", greater_is_better=True, bounds=(0.0, 1.0), evidence="attack", scaling="counts"
-    )
+    tags = replace(ATTACK_TAGS, needs=frozenset(), greater_is_better=True, scaling="counts")
 
     num_rows: int | None = None  # all
     num_iterations = 1

@@ -21,24 +21,18 @@ from skeval.privacy.disclosure.equivalence_classes import (
     column_codes,
     too_few_to_cluster,
 )
-from skeval.result import MetricTags, Result
+from skeval.result import Result
 from skeval.stats.disclosure import Pairs, pair_counts
 from skeval.steps.samples import check_measured, chosen_columns
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
+from skeval.tags import DISCLOSURE_TAGS
 
 _NO_SENSITIVE = (
     "needs a sensitive column, and the table has no categorical one besides the quasi-identifiers. "
     "Name one: {metric}(sensitive=column)."
 )
-_TAGS = MetricTags(
-    "privacy",
-    greater_is_better=False,
-    bounds=(0.0, 1.0),
-    evidence="disclosure",
-    display="ColumnScoresDisplay",
-    scaling="counts",
-)
+_TAGS = replace(DISCLOSURE_TAGS, display="ColumnScoresDisplay")
 
 
 class SensitiveMetric(ClassMetric):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import numpy as np
@@ -12,12 +13,13 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.parameters import BinCount, Columns, Count, Legal, Scaling, is_text
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.steps.samples import cells, chosen_columns
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Cells, numbers
 from skeval.tables.schema import TableSchema
 from skeval.tables.spaces import TablePreprocessor
+from skeval.tags import DISCLOSURE_TAGS
 
 CAP = 999  # what no cluster is said to exceed
 _N_CLUSTERS = (2, 5, 10, 15)
@@ -113,13 +115,7 @@ class SmallestClassMetric(ClassMetric):
         Classes of equal rows, or clusters of k-means.
     """
 
-    tags = MetricTags(
-        "privacy",
-        greater_is_better=True,
-        bounds=(1.0, float("inf")),
-        evidence="disclosure",
-        scaling="counts",
-    )
+    tags = replace(DISCLOSURE_TAGS, greater_is_better=True, bounds=(1.0, float("inf")))
 
     def __init__(
         self,

@@ -21,6 +21,7 @@ from skeval.result import Result
 from skeval.stats.relabelling import least_p_value, share_p_value
 from skeval.steps.exposure import advice_on_leak
 from skeval.steps.samples import column_key
+from skeval.tags import DISCLOSURE_TAGS
 from skeval.verdict import Contrast
 
 
@@ -181,7 +182,7 @@ class ReplicatedUniques(ClassMetric):
     0.25
     """
 
-    tags = replace(SmallestClassMetric.tags, greater_is_better=False, bounds=(0.0, 1.0))
+    tags = DISCLOSURE_TAGS
 
     def _compute(self, context: Context) -> Result:
         train, synthetic = self._counts(context, "train", "synthetic")

@@ -21,6 +21,7 @@ from skeval.stats.matches import match_contrast
 from skeval.steps.contrasts import contrast_of
 from skeval.steps.exposure import advice_on_leak
 from skeval.steps.samples import column_key
+from skeval.tags import DISCLOSURE_TAGS
 from skeval.verdict import Contrast
 
 _N_PERMUTATIONS = 1999
@@ -198,7 +199,7 @@ class DeltaPresence(ClassMetric):
     """
 
     # in mode "cluster" a ratio of counts
-    tags = replace(SmallestClassMetric.tags, greater_is_better=False, bounds=(0.0, float("inf")))
+    tags = replace(DISCLOSURE_TAGS, bounds=(0.0, float("inf")))
 
     def __init__(
         self,

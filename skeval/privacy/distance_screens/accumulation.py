@@ -12,8 +12,8 @@ from skeval.formatting import as_float, number, percent
 from skeval.result import Result
 from skeval.stats.relabelling import least_p_value
 from skeval.steps.accumulation import AccumulationMetric
-from skeval.steps.contrasts import NEIGHBOUR_TAGS
 from skeval.steps.relabelled import label_test
+from skeval.tags import NEIGHBOR_TAGS
 from skeval.verdict import Contrast
 
 _N_PERMUTATIONS = 1999
@@ -117,7 +117,7 @@ class MinimumDistanceAccumulation(AccumulationMetric):
     1.0
     """
 
-    tags = replace(NEIGHBOUR_TAGS, display="MDADisplay")
+    tags = replace(NEIGHBOR_TAGS, display="MDADisplay")
 
     area = "privacy_area"
 

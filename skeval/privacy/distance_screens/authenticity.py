@@ -14,7 +14,7 @@ from skeval.parameters import Columns, Count, JobCount, Seed, Space
 from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled
-from skeval.steps.contrasts import NEIGHBOUR_TAGS, contrast_of, set_against
+from skeval.steps.contrasts import contrast_of, set_against
 from skeval.steps.neighbors import LONGEST, nearest, pool_index
 from skeval.steps.relabelled import (
     RelabelledNearest,
@@ -25,8 +25,7 @@ from skeval.steps.relabelled import (
     nearest_real,
     relabelled_nearest,
 )
-
-_NEARER = "synthetic rows as near to a train row as its nearest other train row, or nearer"
+from skeval.tags import NEIGHBOR_TAGS
 
 
 class Authenticity(NeighborMetric):
@@ -97,7 +96,7 @@ class Authenticity(NeighborMetric):
     0.0
     """
 
-    tags = replace(NEIGHBOUR_TAGS, greater_is_better=True)
+    tags = replace(NEIGHBOR_TAGS, greater_is_better=True)
 
     def __init__(
         self,
@@ -124,15 +123,18 @@ class Authenticity(NeighborMetric):
         result = replace(result, interval=interval, details=details)
         if "holdout" not in context or context.n_rows("holdout") < 2:
             return result
-        asked, n_permutations = (self.space, columns), self.n_permutations
-        fresh = authentic_share(context, "holdout", "train", *asked)
+        asked = (self.space, columns)
+        baseline = authentic_share(context, "holdout", "train", *asked)
         details["on_holdout"] = authentic_share(context, "synthetic", "holdout", *asked)
-        details["ratio"] = result.value / fresh if fresh > 0 else float("nan")
-        test, share = authenticity_test(context, *asked, n_permutations, self.random_state)
-        said: dict[str, Any] = {"n_permutations": n_permutations, "reference": "for the holdout"}
-        contrast = contrast_of(context, _NEARER, 1.0 - share, test, **said)
-        result = replace(result, p_value=test.p_value, baseline=fresh, details=details)
-        return replace(result, contrast=contrast)
+        details["ratio"] = result.value / baseline if baseline > 0 else float("nan")
+        test, share = authenticity_test(context, *asked, self.n_permutations, self.random_state)
+        what = "synthetic rows as near to a train row as its nearest other train row, or nearer"
+        said: dict[str, Any] = {"n_permutations": self.n_permutations}
+        said["reference"] = "for the holdout"
+        contrast = contrast_of(context, what, 1.0 - share, test, **said)
+        return replace(
+            result, p_value=test.p_value, baseline=baseline, contrast=contrast, details=details
+        )
 
     def _summary(self, result: Result) -> str:
         near = f"{percent(1.0 - result.value)} of synthetic rows are as near to a train row"

@@ -16,8 +16,9 @@ from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, JobCount, Seed, Space
 from skeval.result import Result
 from skeval.stats.relabelling import block_sizes, least_p_value, sequential_test, shuffled
-from skeval.steps.contrasts import NEIGHBOUR_TAGS, name_of_test, set_against
+from skeval.steps.contrasts import name_of_test, set_against
 from skeval.steps.neighbors import gower_engine, is_gower, nearest, pooled_masses, rows_of
+from skeval.tags import CONTRAST_TAGS
 from skeval.verdict import Contrast
 
 _FEWEST_MASSES = 100  # real rows, as many alike as these are, of which the sum is normal
@@ -25,7 +26,6 @@ _N_PERMUTATIONS, _BLOCK = 9999, 1000
 _LABELS = 2**21  # held at once
 CLOSER = "synthetic rows closer to train than to the holdout"
 # of screens that contrast train with the holdout
-CONTRAST_TAGS = replace(NEIGHBOUR_TAGS, needs=frozenset({"holdout"}))
 
 
 class TrainShareScreen(NeighborMetric):

@@ -18,7 +18,6 @@ from skeval.privacy.distance_screens.dcr import check_iterations
 from skeval.privacy.distance_screens.percentiles import median_evidence
 from skeval.result import Result, undefined
 from skeval.stats.percentiles import bootstrap_percentiles
-from skeval.steps.contrasts import NEIGHBOUR_TAGS
 from skeval.steps.neighbors import (
     as_matrix,
     gower_matrix,
@@ -27,6 +26,7 @@ from skeval.steps.neighbors import (
     preprocessor,
     reference_index,
 )
+from skeval.tags import NEIGHBOR_TAGS
 
 _N_BOOTSTRAP = 500
 # distances to train, of the synthetic rows and of each table of random rows
@@ -109,7 +109,7 @@ class DCRBaselineProtection(NeighborMetric):
     0.0
     """
 
-    tags = replace(NEIGHBOUR_TAGS, greater_is_better=True)
+    tags = replace(NEIGHBOR_TAGS, greater_is_better=True)
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.formatting import percent
 from skeval.parameters import Columns, Count, JobCount, Legal, Seed, Space
-from skeval.privacy.distance_screens.dcr import CLOSER, CONTRAST_TAGS, TrainShare, TrainShareScreen
+from skeval.privacy.distance_screens.dcr import CLOSER, TrainShare, TrainShareScreen
 from skeval.result import Result
 from skeval.stats.association import cramers_v
 from skeval.stats.relabelling import Relabelled, relabelling_test
@@ -25,6 +25,7 @@ from skeval.steps.contrasts import set_against
 from skeval.steps.neighbors import is_gower
 from skeval.steps.samples import chosen_columns, column_key, pooled_order
 from skeval.tables.preprocessing import Discretizer
+from skeval.tags import CONTRAST_TAGS
 from skeval.verdict import Contrast
 
 _ALL = "all columns"

@@ -19,11 +19,12 @@ from skeval.parameters import Columns, Count, JobCount, Seed, Space
 from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled
-from skeval.steps.contrasts import NEIGHBOUR_TAGS, contrast_of, set_against
-from skeval.steps.neighbors import is_gower, list_matrix, nearest
-from skeval.steps.relabelled import label_test, rivals
+from skeval.steps.contrasts import contrast_of, set_against
+from skeval.steps.neighbors import is_gower, nearest
+from skeval.steps.relabelled import packed_test, rivals
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NOMINAL, Discretizer, category_codes, numbers
+from skeval.tags import NEIGHBOR_TAGS
 
 _N_BINS = 10
 _MOST = 10.0  # times the median: a nearly constant column would outweigh all others
@@ -107,7 +108,7 @@ class EpsilonIdentifiability(NeighborMetric):
     1.0
     """
 
-    tags = NEIGHBOUR_TAGS
+    tags = NEIGHBOR_TAGS
 
     def __init__(
         self,
@@ -188,14 +189,15 @@ def excess_test(
 ) -> Relabelled:
     """Hold the excess on train over holdout against random relabellings of the real rows."""
     _, rows, _ = rivals(context, space, columns)
-    matrix = list_matrix(rows, rows >= 0, len(rows))
-    lengths = matrix.sum(axis=1)
+    sizes = context.n_rows("train"), context.n_rows("holdout")
 
     def excess(labels: np.ndarray) -> np.ndarray:
-        holds = ~stats.same_label_listed(matrix, labels, lengths)
-        return stats.train_share_contrast(holds, labels)
+        has_train, all_train = stats.labels_listed(rows, labels)
+        holds = labels & ~has_train, ~labels & all_train
+        on_train, on_holdout = map(stats.bit_counts, holds)
+        return np.asarray(on_train / sizes[0] - on_holdout / sizes[1])
 
-    return label_test(context, excess, n_permutations, seed)
+    return packed_test(context, excess, n_permutations, seed)
 
 
 def inverse_entropy_weights(entropies: np.ndarray) -> np.ndarray:

@@ -12,13 +12,19 @@ from skeval.context import Context, shared
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, JobCount, Seed, Space
-from skeval.privacy.distance_screens.dcr import CONTRAST_TAGS
 from skeval.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled
 from skeval.steps.contrasts import contrast_of, set_against
-from skeval.steps.neighbors import LONGEST, encoded, list_matrix, nearest, pool_index
-from skeval.steps.relabelled import TOO_FEW_ROWS, label_test, resampled_accuracies, rivals
+from skeval.steps.neighbors import LONGEST, encoded, nearest, pool_index, reference_index
+from skeval.steps.relabelled import (
+    TOO_FEW_ROWS,
+    actual_labels,
+    packed_test,
+    resampled_accuracies,
+    rivals,
+)
+from skeval.tags import CONTRAST_TAGS
 
 _Z = float(norm.ppf(0.975))
 
@@ -115,6 +121,8 @@ class NNAAPrivacyLoss(NeighborMetric):
     def _accuracies(self, context: Context, columns: Any) -> list[list[float]]:
         """Return the accuracies on train, and those on the holdout, one a sample."""
         settings, seeds = (self.space, columns, self.ties), (self.n_resample, self.random_state)
+        if len({context.n_rows(role) for role in ("train", "holdout", "synthetic")}) == 1:
+            return [[one] for one in accuracies_of_all(context, *settings)]
         samples = resampled_accuracies(context, ("train", "holdout"), "synthetic", settings, *seeds)
         return [[one.accuracy for one in of_role] for of_role in zip(*samples, strict=True)]
 
@@ -148,6 +156,68 @@ class NNAAPrivacyLoss(NeighborMetric):
 
 
 @shared
+def listed_real(context: Context, space: Any, columns: Any) -> tuple[np.ndarray, ...]:
+    """Return the real rows as near to each synthetic row as its nearest synthetic row.
+
+    Distances and positions of the nearest 16, -1 for none, and the distances to the nearest
+    synthetic rows.
+    """
+    within = nearest(context, "synthetic", "synthetic", space=space, columns=columns)[0][:, 0]
+    queries = encoded(context, "synthetic", space, columns)
+    return *pool_index(context, space, columns).kneighbors(queries, LONGEST, within), within
+
+
+@shared
+def accuracies_of_all(context: Context, space: Any, columns: Any, ties: str) -> list[float]:
+    """Return the accuracies on train and on the holdout, of all rows, from the lists of the test.
+
+    A list that is cut without a row of the role is searched on, in the role alone.
+    """
+    of_real, rivals_at, to_synthetic = rivals(context, space, columns)
+    of_synthetic, at, within = listed_real(context, space, columns)
+    is_train = np.arange(len(rivals_at)) < context.n_rows("train")
+    queries = encoded(context, "synthetic", space, columns)
+    accuracies = []
+    for role, own in (("train", is_train), ("holdout", ~is_train)):
+        index = reference_index(context, role, space, columns, None, 0)
+        to_own, cut = nearest_listed(of_real[own], rivals_at[own], own)
+        if cut.size:
+            to_own[cut] = index.others(cut, 1, to_synthetic[own][cut])[0][:, 0]
+        to_real, cut = nearest_listed(of_synthetic, at, own)
+        if cut.size:
+            to_real[cut] = index.kneighbors(queries[cut], 1, within[cut])[0][:, 0]
+        pairs = (to_synthetic[own], to_own), (to_real, within)
+        first, second = (stats.own_is_nearer(*pair, ties).mean() for pair in pairs)
+        accuracies.append(float(first + second) / 2.0)
+    return accuracies
+
+
+def nearest_listed(
+    distances: np.ndarray, rows: np.ndarray, chosen: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the least distance of each list to a chosen row, infinite for none.
+
+    Then which lists are full and without one, so that there may be one beyond their end.
+
+    Parameters
+    ----------
+    distances, rows : ndarray of shape (n_lists, length)
+        Ascending; -1 for none.
+    chosen : ndarray of shape (n_rows,), bool
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.distance_screens.nnaa import nearest_listed
+    >>> rows = np.array([[1, 0], [1, -1], [1, 1]])
+    >>> nearest_listed(np.array([[2.0, 3.0]] * 3), rows, np.array([True, False]))
+    (array([ 3., inf, inf]), array([2]))
+    """
+    least = np.where(chosen[rows] & (rows >= 0), distances, np.inf).min(axis=1)
+    return least, np.flatnonzero((least == np.inf) & (rows[:, -1] >= 0))
+
+
+@shared
 def loss_test(
     context: Context, space: Any, columns: Any, ties: str, n_permutations: int, seed: int
 ) -> tuple[Relabelled, float]:
@@ -156,35 +226,31 @@ def loss_test(
     The accuracy on train that it is of is returned, too.
     """
     of_real, rivals_at, to_synthetic = rivals(context, space, columns)
-    within = nearest(context, "synthetic", "synthetic", space=space, columns=columns)[0][:, 0]
-    queries = encoded(context, "synthetic", space, columns)
-    of_synthetic, at = pool_index(context, space, columns).kneighbors(queries, LONGEST, within)
-    n_pool, listed = len(rivals_at), (rivals_at >= 0, at >= 0)
-    strictly = of_real < to_synthetic[:, None], of_synthetic < within[:, None]
+    of_synthetic, at, within = listed_real(context, space, columns)
     # a tie counts half: the mean of counting it as none and as one
-    choices = [(strictly[0], listed[1]), (listed[0], strictly[1])][: 2 if ties == "half" else 1]
-    pairs = [
-        (list_matrix(rivals_at, real, n_pool), list_matrix(at, synthetic, n_pool))
-        for real, synthetic in choices
-    ]
-    lengths = [tuple(part.sum(axis=1) for part in pair) for pair in pairs]
+    nearer = np.where(of_real < to_synthetic[:, None], rivals_at, -1)
+    pairs = [(nearer, at)]
+    if ties == "half":
+        pairs.append((rivals_at, np.where(of_synthetic < within[:, None], at, -1)))
+    sizes = context.n_rows("train"), context.n_rows("holdout")
 
     def accuracies(labels: np.ndarray) -> np.ndarray:
         """Return the accuracies on train and on the holdout, shape (2, n_labelings)."""
-        total = np.zeros((2, labels.shape[1]))
-        for (real, synthetic), (n_real, n_synthetic) in zip(pairs, lengths, strict=True):
-            own_nearer = stats.same_label_listed(real, labels, n_real)
-            in_train = synthetic @ labels.astype(np.int32)
-            apart = (in_train == 0, in_train == n_synthetic[:, None])
-            for i, (of_role, told) in enumerate(zip((labels, ~labels), apart, strict=True)):
-                total[i] += (own_nearer & of_role).sum(axis=0) / of_role.sum(axis=0)
-                total[i] += told.mean(axis=0)
+        total = np.zeros((2, 8 * labels.shape[1]))
+        for real, synthetic in pairs:
+            near_train, all_train = stats.labels_listed(real, labels)
+            own_nearer = labels & near_train, ~(labels | all_train)
+            of_train, only_train = stats.labels_listed(synthetic, labels)
+            apart = ~of_train, only_train
+            for i, n_rows in enumerate(sizes):
+                total[i] += stats.bit_counts(own_nearer[i]) / n_rows
+                total[i] += stats.bit_counts(apart[i]) / len(synthetic)
         return total / (2.0 * len(pairs))
 
     def loss(labels: np.ndarray) -> np.ndarray:
         on_train, on_holdout = accuracies(labels)
         return np.asarray(on_holdout - on_train)
 
-    actual = np.arange(n_pool) < context.n_rows("train")
-    on_train = float(accuracies(actual[:, None])[0, 0])
-    return label_test(context, loss, n_permutations, seed), on_train
+    actual = np.packbits(actual_labels(context)[:, None], axis=1)
+    on_train = float(accuracies(actual)[0, 0])
+    return packed_test(context, loss, n_permutations, seed), on_train

@@ -17,13 +17,14 @@ from skeval.result import Result, undefined
 from skeval.stats import percentiles as stats
 from skeval.stats.distributions import common_histograms, kolmogorov_distance
 from skeval.stats.relabelling import Relabelled
-from skeval.steps.contrasts import NEIGHBOUR_TAGS, contrast_of, name_of_test, set_against
+from skeval.steps.contrasts import contrast_of, name_of_test, set_against
 from skeval.steps.neighbors import is_gower, nearest
 from skeval.steps.relabelled import RelabelledNearest, contrast_test, relabelled_nearest
+from skeval.tags import NEIGHBOR_TAGS
 from skeval.verdict import TEST_LEVEL, Contrast
 
 _COMPARED = ("synthetic", "holdout")
-_TAGS = replace(NEIGHBOUR_TAGS, greater_is_better=True, bounds=(0.0, float("inf")))
+_TAGS = replace(NEIGHBOR_TAGS, greater_is_better=True, bounds=(0.0, float("inf")))
 _LOW: dict[str, Any] = {"high_leaks": False, "share": False}
 _TENTH = 10
 _MANY = 0.05

@@ -26,9 +26,9 @@ from skeval.result import Result, undefined
 from skeval.stats.distributions import common_histograms
 from skeval.stats.percentiles import ratios
 from skeval.stats.relabelling import least_p_value, share_p_value
-from skeval.steps.contrasts import NEIGHBOUR_TAGS
 from skeval.steps.neighbors import encoded, index_of, nearest, pool_index
 from skeval.steps.samples import content_order
+from skeval.tags import NEIGHBOR_TAGS
 from skeval.verdict import Contrast
 
 _Z = float(norm.ppf(0.975))
@@ -126,7 +126,7 @@ class PrivacyScore(NeighborMetric):
     """
 
     tags = replace(
-        NEIGHBOUR_TAGS, greater_is_better=True, bounds=(0.0, 100.0), display="ProximityDisplay"
+        NEIGHBOR_TAGS, greater_is_better=True, bounds=(0.0, 100.0), display="ProximityDisplay"
     )
 
     def __init__(

@@ -19,7 +19,7 @@ from skeval.exceptions import MissingInputError
 from skeval.formatting import as_float, number, percent
 from skeval.neighbors.mixed import MixedNearestNeighbors
 from skeval.parameters import Legal
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.risks import (
     N_DRAWS,
     RISK_LEVELS,
@@ -39,6 +39,7 @@ from skeval.steps.neighbors import Index, encoded, encoded_columns, kept_feature
 from skeval.steps.samples import ColumnChoice
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
+from skeval.tags import ATTACK_TAGS
 from skeval.verdict import ALARM_LEVEL, Contrast, raises_alarm
 
 _ALL_SUCCEED = "every attack on holdout rows succeeds too, so that it shows no risk of train rows."
@@ -187,14 +188,7 @@ class ResidualRiskMetric(Metric):
     and the value alone, without tests and baseline, for ``score``.
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout"}),
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="attack",
-        display="AttackDisplay",
-    )
+    tags = replace(ATTACK_TAGS, display="AttackDisplay")
 
     def _compute(self, context: Context) -> Result:
         return self._risk(context, tested=False)

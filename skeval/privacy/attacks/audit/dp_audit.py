@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -15,10 +16,11 @@ from skeval.parameters import Count, Interval, Legal, NonNegative, Seed
 from skeval.privacy.attacks.audit.runs import Candidate, Level, Plan, audited
 from skeval.privacy.attacks.audit.worlds import ATTACKS, BASES, TARGETS, is_trained
 from skeval.privacy.attacks.shadow.game import Execution, GeneratorLike, check_cost
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.dp_audit import against_claim
 from skeval.stats.roc import Rates
 from skeval.steps.samples import nothing_to_measure
+from skeval.tags import AUDIT_TAGS
 from skeval.verdict import Contrast
 
 _PILOT_SHARE = 1.0 / 3.0  # pilot runs for each fresh one: a quarter of all runs
@@ -165,14 +167,7 @@ class DPAudit(Metric):
     loose
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"generator"}),
-        greater_is_better=False,
-        bounds=(0.0, float("inf")),
-        evidence="audit",
-        display="AuditDisplay",
-    )
+    tags = replace(AUDIT_TAGS, needs=frozenset({"generator"}))
 
     def __init__(
         self,

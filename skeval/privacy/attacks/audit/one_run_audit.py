@@ -19,7 +19,7 @@ from skeval.parameters import ColumnName, Columns, Interval, Legal, NonNegative,
 from skeval.privacy.attacks.membership.membership_inference import AttackName
 from skeval.privacy.attacks.membership.rows import drawing_order, plain_rows
 from skeval.privacy.attacks.membership.scores import CALIBRATED, MemberScores, member_scores
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.dp_audit import (
     against_claim,
     one_run_epsilon,
@@ -30,6 +30,7 @@ from skeval.stats.dp_audit import (
 from skeval.steps.exposure import advice_on_leak
 from skeval.steps.samples import nothing_to_measure
 from skeval.tables.preprocessing import NOMINAL, numbers
+from skeval.tags import AUDIT_TAGS
 from skeval.verdict import Contrast
 
 _NOTHING = {
@@ -165,14 +166,7 @@ class OneRunDPAudit(Metric):
     0.0
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout"}),
-        greater_is_better=False,
-        bounds=(0.0, float("inf")),
-        evidence="audit",
-        display="AuditDisplay",
-    )
+    tags = AUDIT_TAGS
 
     def __init__(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,12 @@ from skeval.formatting import as_float, number, percent
 from skeval.parameters import Columns, Fraction, NonNegative, OpenFraction, Seed, Space
 from skeval.privacy.attacks.membership.rates import in_halves
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.relabelling import least_p_value, share_p_value
 from skeval.stats.roc import Rates, rates_at
 from skeval.steps.exposure import advice_on_leak
 from skeval.steps.samples import column_key, nothing_to_measure
+from skeval.tags import ATTACK_TAGS
 from skeval.verdict import Contrast
 
 _SHARES = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # of all rows, the nearest of which
@@ -101,13 +103,7 @@ class MembershipDisclosureF1(Metric):
     1.0
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout"}),
-        greater_is_better=False,
-        bounds=(float("-inf"), 1.0),
-        evidence="attack",
-    )
+    tags = replace(ATTACK_TAGS, bounds=(float("-inf"), 1.0))
 
     def __init__(
         self,

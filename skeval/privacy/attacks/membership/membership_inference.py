@@ -34,7 +34,7 @@ from skeval.privacy.attacks.membership.rates import (
     rates,
 )
 from skeval.privacy.attacks.membership.scores import ATTACKS, SAMPLED, MemberScores, member_scores
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.relabelling import holm, least_p_value
 from skeval.stats.roc import auc, delong, label_tests, tpr_at_fpr
@@ -42,6 +42,7 @@ from skeval.steps.exposure import advice_on_leak
 from skeval.steps.neighbors import is_gower
 from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tables.frames import as_frame, check_columns, conform, shared_share
+from skeval.tags import ATTACK_TAGS
 from skeval.verdict import ALARM_LEVEL, Contrast
 
 PAIRS = "pairs of a train and a holdout row in which the train row ranks higher, by {by}"
@@ -233,14 +234,7 @@ class MembershipInference(Metric):
     (1.0, True)
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout"}),
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="attack",
-        display="ROCDisplay",
-    )
+    tags = replace(ATTACK_TAGS, display="ROCDisplay")
 
     def __init__(
         self,

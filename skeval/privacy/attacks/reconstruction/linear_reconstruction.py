@@ -21,12 +21,13 @@ from skeval.privacy.attacks.reconstruction.queries import (
     in_own_order,
     people,
 )
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.intervals import newcombe
 from skeval.stats.relabelling import share_p_value
 from skeval.steps.neighbors import encoded, index_of
 from skeval.steps.samples import ColumnChoice, chosen_columns, named_seed
 from skeval.tables.schema import TableSchema
+from skeval.tags import ATTACK_TAGS
 from skeval.verdict import Contrast
 
 _REAL = ("train", "holdout")
@@ -131,13 +132,7 @@ class LinearReconstructionAttack(Metric):
     True
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout"}),
-        greater_is_better=False,
-        bounds=(-1.0, 1.0),
-        evidence="attack",
-    )
+    tags = replace(ATTACK_TAGS, bounds=(-1.0, 1.0))
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ from skeval.parameters import Columns, Count, NonNegative, OpenFraction, Seed
 from skeval.privacy.attacks.anonymeter.risks import Levels
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.reconstruction.queries import column_sets, in_own_order
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.relabelling import least_p_value
 from skeval.stats.risks import (
     N_DRAWS,
@@ -40,6 +40,7 @@ from skeval.steps.neighbors import (
 from skeval.steps.samples import ColumnChoice, chosen_columns, named_seed
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
+from skeval.tags import ATTACK_TAGS
 from skeval.verdict import ALARM_LEVEL, Contrast
 
 _MOST_STRATA, _FEWEST = 10, 20  # records of either table in a stratum
@@ -144,13 +145,7 @@ class RecordReconstruction(Metric):
     True
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout"}),
-        greater_is_better=False,
-        bounds=(0.0, 1.0),
-        evidence="attack",
-    )
+    tags = ATTACK_TAGS
 
     def __init__(
         self,

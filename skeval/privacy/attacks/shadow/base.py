@@ -25,9 +25,10 @@ from skeval.privacy.attacks.shadow.game import (
     plan,
     play,
 )
-from skeval.result import MetricTags, Result, undefined
+from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson, newcombe
 from skeval.stats.relabelling import holm, share_p_value
+from skeval.tags import SHADOW_TAGS
 from skeval.verdict import ALARM_LEVEL, TEST_LEVEL, Contrast
 
 _FEW = 50  # tables that a target is tested on
@@ -42,13 +43,7 @@ class ShadowAttack(Metric):
     Subclasses say what cannot be attacked (`_lacking`), and test each target (`_tested`).
     """
 
-    tags = MetricTags(
-        "privacy",
-        needs=frozenset({"holdout", "generator"}),
-        greater_is_better=False,
-        bounds=(-1.0, 1.0),
-        evidence="attack",
-    )
+    tags = replace(SHADOW_TAGS, bounds=(-1.0, 1.0))
 
     n_synthetic: int | None
     confidence: float

@@ -19,7 +19,6 @@ from skeval.privacy.attacks.membership.membership_inference import PAIRS, FalseP
 from skeval.privacy.attacks.membership.rates import curve_points, rate_with_test
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
-from skeval.privacy.attacks.shadow.base import ShadowAttack
 from skeval.privacy.attacks.shadow.game import (
     Callback,
     Execution,
@@ -36,6 +35,7 @@ from skeval.result import Result, undefined
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
 from skeval.steps.exposure import advice_on_leak
 from skeval.steps.samples import nothing_to_measure
+from skeval.tags import SHADOW_TAGS
 from skeval.verdict import Contrast
 
 _NAME = "likelihood_ratio"
@@ -157,7 +157,7 @@ class LikelihoodRatioMIA(Metric):
     (8, True)
     """
 
-    tags = replace(ShadowAttack.tags, bounds=(0.0, 1.0), display="ROCDisplay")
+    tags = replace(SHADOW_TAGS, display="ROCDisplay")
 
     def __init__(
         self,

@@ -17,6 +17,7 @@ from skeval.privacy.attacks.shadow.base import ShadowAttack
 from skeval.privacy.attacks.shadow.game import GeneratorLike
 from skeval.result import Result, undefined
 from skeval.stats.relabelling import difference_interval
+from skeval.tags import SHADOW_TAGS
 
 Attack = Annotated[
     ShadowAttack,
@@ -104,7 +105,7 @@ class PrivacyGain(Metric):
     (0.0, True)
     """
 
-    tags = replace(ShadowAttack.tags, greater_is_better=True, bounds=(-1.0, 2.0))
+    tags = replace(SHADOW_TAGS, greater_is_better=True, bounds=(-1.0, 2.0))
 
     def __init__(self, attack: Attack, comparator: GeneratorLike | None = None) -> None:
         self.attack = attack

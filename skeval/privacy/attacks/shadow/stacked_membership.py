@@ -18,7 +18,6 @@ from skeval.privacy.attacks.membership.membership_inference import PAIRS, FalseP
 from skeval.privacy.attacks.membership.rates import area_with_test, curve_points, rate_with_test
 from skeval.privacy.attacks.membership.rows import drawing_order, n_reference
 from skeval.privacy.attacks.membership.scores import ATTACKS, MemberScores, member_scores, needs_of
-from skeval.privacy.attacks.shadow.base import ShadowAttack
 from skeval.privacy.attacks.shadow.game import (
     Callback,
     Execution,
@@ -38,6 +37,7 @@ from skeval.stats.roc import auc_p_value, delong, label_tests
 from skeval.steps.classifiers import LINEAR, Classifier, learn
 from skeval.steps.exposure import advice_on_leak
 from skeval.steps.samples import nothing_to_measure
+from skeval.tags import SHADOW_TAGS
 from skeval.verdict import Contrast
 
 _NAME = "stacked"
@@ -152,7 +152,7 @@ class StackedMembershipInference(Metric):
     True
     """
 
-    tags = replace(ShadowAttack.tags, bounds=(0.0, 1.0), display="ROCDisplay")
+    tags = replace(SHADOW_TAGS, display="ROCDisplay")
 
     def __init__(
         self,

@@ -1,0 +1,34 @@
+"""Tags are a closed set of facts, and survive JSON."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from skeval import MetricTags
+from skeval.exceptions import InvalidParameterError
+
+
+@pytest.mark.parametrize(
+    ("tags", "message"),
+    [
+        ({"aspect": "beauty"}, "aspect must be among"),
+        ({"aspect": "fidelity", "needs": {"luck"}}, "needs must be among"),
+        ({"aspect": "privacy"}, "evidence must be among"),
+        ({"aspect": "fidelity", "evidence": "screen"}, "None for others"),
+    ],
+)
+def test_tags_are_a_closed_set(tags, message):
+    with pytest.raises(InvalidParameterError, match=message):
+        MetricTags(**tags)
+
+
+def test_tags_round_trip():
+    tags = MetricTags("privacy", needs={"holdout"}, greater_is_better=False, evidence="attack")
+    assert (
+        MetricTags.from_dict(json.loads(json.dumps(tags.to_dict() | {"bounds": ["-inf", "inf"]})))
+        == tags
+    )
+    assert tags.direction == "lower is better"
+    assert MetricTags("diagnostic").direction == "in between is best"
