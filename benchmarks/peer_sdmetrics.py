@@ -13,11 +13,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import sdmetrics
-from sdmetrics.single_table import (
-    DCRBaselineProtection,
-    DCROverfittingProtection,
-    NewRowSynthesis,
-)
+from sdmetrics.single_table import DCRBaselineProtection, DCROverfittingProtection, NewRowSynthesis
 
 
 def run(train, holdout, synthetic, numeric):

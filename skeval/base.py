@@ -333,26 +333,27 @@ class Metric(BaseEstimator):
         return result
 
     def _with_baseline(self, context: Context, result: Result) -> Result:
-        n_rows, details = context.n_rows("synthetic"), dict(result.details)
+        n_rows, value = context.n_rows("synthetic"), result.value
         n_fresh = min(n_rows, context.n_rows("holdout"))
         fresh = self._result(holdout_in_place(context, n_fresh))
+        result = self._beside(fresh, result)
+        if n_fresh < n_rows:
+            value = self._result(synthetic_sample(context, n_fresh)).value
+            at_size = {"at_baseline_size": {"n_rows": n_fresh, "value": value}}
+            result = replace(result, details={**result.details, **at_size})
+        return replace(result, difference=self._difference(context, n_fresh, value, fresh.value))
+
+    def _beside(self, fresh: Result, result: Result) -> Result:
+        """Give a result the baseline, and what else fresh real rows get."""
         lacking = np.isnan(fresh.value) and not np.isnan(result.value)
         said = tuple(type(w)(f"baseline: {w}") for w in fresh.warnings if lacking)
+        details = dict(result.details)
         if "columns" in fresh.details:
             details["baseline_columns"] = fresh.details["columns"]
         if parts := {name: fresh.details[name] for name in self._parts if name in fresh.details}:
             details["holdout"] = parts
-        value = result.value
-        if n_fresh < n_rows:
-            value = self._result(synthetic_sample(context, n_fresh)).value
-            details["at_baseline_size"] = {"n_rows": n_fresh, "value": value}
-        return replace(
-            result,
-            baseline=fresh.value,
-            difference=self._difference(context, n_fresh, value, fresh.value),
-            details=details,
-            warnings=(*result.warnings, *said),
-        )
+        warnings = (*result.warnings, *said)
+        return replace(result, baseline=fresh.value, details=details, warnings=warnings)
 
     def _difference(
         self, context: Context, n_rows: int, value: float, fresh: float

@@ -130,11 +130,7 @@ class Combined(NamedTuple):
 
 
 def combine_draws(
-    metric: Metric,
-    draws: Iterable[Any],
-    *,
-    rule: Rule = "partial",
-    confidence: OpenFraction = 0.95,
+    metric: Metric, draws: Iterable[Any], *, rule: Rule = "partial", confidence: OpenFraction = 0.95
 ) -> pd.DataFrame:
     r"""Combine what several synthetic tables estimate, as an analyst should who is given them.
 
@@ -304,11 +300,7 @@ def _row(
     pairs = [[as_float(one["synthetic"][key]) for key in ("estimate", "error")] for one in both]
     known = np.array([pair for pair in pairs if np.isfinite(pair).all()]).reshape(-1, 2)
     train = both[0]["train"]
-    of_train = {
-        "train": train["estimate"],
-        "train_low": train["low"],
-        "train_high": train["high"],
-    }
+    of_train = {"train": train["estimate"], "train_low": train["low"], "train_high": train["high"]}
     if len(known) < (1 if rule == "plug_in" else 2):
         return {"estimate": float("nan"), "n_draws": len(known), **of_train}
     one = combined(known[:, 0], known[:, 1] ** 2, rule, ratio)

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, MetricWarning
-from skeval.files import replacing
 from skeval.formatting import as_float
-from skeval.json_content import without_controls
+from skeval.json_content import without_controls, write_json
 from skeval.overall import OverallScore
 from skeval.result import FOREIGN, SCHEMA_VERSION, Result, SuiteResult
 from skeval.stats.paired import Ends, Sampled, independent_interval, paired_interval
@@ -375,11 +374,7 @@ class Comparison(Mapping[str, SuiteResult]):
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the JSON text, and write it to `path` if given."""
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
-        if path is not None:
-            with replacing(path) as temporary:
-                temporary.write_text(text, encoding="utf-8")
-        return text
+        return write_json(self.to_dict(), path)
 
     def to_pdf(self, path: str | Path, *, title: str = "Synthetic tables compared") -> Path:
         """Write a PDF."""

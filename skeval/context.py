@@ -429,9 +429,7 @@ def content_hash(argument: Any) -> str:
         return hashlib.sha1(cloudpickle.dumps(argument), usedforsecurity=False).hexdigest()
 
 
-def shared(
-    step: Callable[Concatenate[C, P], T],
-) -> Callable[Concatenate[C, P], T]:
+def shared(step: Callable[Concatenate[C, P], T]) -> Callable[Concatenate[C, P], T]:
     """Make a function of a context compute once for equal arguments.
 
     Parameters

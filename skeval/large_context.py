@@ -8,13 +8,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from skeval.context import (
-    MOST_SHARED,
-    NOT_REMEMBERED,
-    SHARED_ROWS,
-    Context,
-    shared,
-)
+from skeval.context import MOST_SHARED, NOT_REMEMBERED, SHARED_ROWS, Context, shared
 from skeval.exceptions import (
     MetricWarning,
     MostlySharedRowsWarning,

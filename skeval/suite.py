@@ -257,11 +257,7 @@ class MetricSuite(_BaseComposition):
         return self._evaluated(self._with(synthetic), progress, date)
 
     def compare(
-        self,
-        tables: Mapping[str, Any],
-        *,
-        progress: Progress | None = None,
-        date: Date = None,
+        self, tables: Mapping[str, Any], *, progress: Progress | None = None, date: Date = None
     ) -> Comparison:
         """Measure several synthetic tables, and how far they are apart.
 

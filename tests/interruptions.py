@@ -30,11 +30,7 @@ from skeval.cli import main
 from skeval.datasets import make_mixed
 from skeval.fidelity import KSComplement
 from skeval.generators import Bootstrap, GeneratorAdapter
-from skeval.model_selection import (
-    best_subject_to,
-    cross_validate_generator,
-    make_generator_scorer,
-)
+from skeval.model_selection import best_subject_to, cross_validate_generator, make_generator_scorer
 from skeval.privacy import ExactMatchShare
 
 SECRET, WORD = 123456789.125, "only-this-person"

@@ -185,12 +185,7 @@ class Told(Metric):
 
 @pytest.mark.parametrize(
     ("p_value", "own", "advice"),
-    [
-        (None, "", ""),
-        (0.06, "", ""),
-        (0.05, "", "Look here."),
-        (0.01, "Drop it.", "Drop it."),
-    ],
+    [(None, "", ""), (0.06, "", ""), (0.05, "", "Look here."), (0.01, "Drop it.", "Drop it.")],
 )
 def test_suites_say_where_a_leak_lies_and_metrics_if_they_are_asked(p_value, own, advice, tables):
     train, _, synthetic = tables

@@ -274,11 +274,7 @@ def task_states(dask_scheduler):
 def measured():
     train, holdout, synthetic = (make_mixed(400, random_state=seed) for seed in range(3))
     suite = MetricSuite(
-        [
-            ("dcr", DCROverfittingProtection()),
-            ("nndr", NNDR()),
-            ("matches", ExactMatchShare()),
-        ],
+        [("dcr", DCROverfittingProtection()), ("nndr", NNDR()), ("matches", ExactMatchShare())],
         n_jobs=2,
     ).fit(train, holdout)
     attack = ShadowMembershipInference(

@@ -53,14 +53,7 @@ WORDS = st.one_of(
     st.sampled_from([*TABLE.columns, *KINDS, "", "\ud800", "\x1b[2J", "%Q", "%Y-%m-%d", "=1+1"]),
     st.text(max_size=5),
 )
-LEAVES = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.just(10**400),
-    st.floats(),
-    WORDS,
-)
+LEAVES = st.one_of(st.none(), st.booleans(), st.integers(), st.just(10**400), st.floats(), WORDS)
 VALUES = st.recursive(
     LEAVES,
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(WORDS, inner, max_size=3)),

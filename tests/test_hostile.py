@@ -172,9 +172,7 @@ def hung_on_keys(name):
 
 
 @pytest.mark.parametrize(
-    ("i", "name"),
-    list(enumerate(PANDAS if EVERY else FEWER)),
-    ids=list(PANDAS if EVERY else FEWER),
+    ("i", "name"), list(enumerate(PANDAS if EVERY else FEWER)), ids=list(PANDAS if EVERY else FEWER)
 )
 def test_several_tables(i, name, tmp_path):
     try:

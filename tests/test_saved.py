@@ -434,11 +434,7 @@ def test_of_the_report_what_needs_no_rows_is_kept(tables, tmp_path):
 
 def test_what_was_left_out_at_fit_stays_so(tables, tmp_path):
     """Without a holdout, without texts: for its own reason, or, of what is optional, without a row."""
-    metrics = [
-        ("ks", KSComplement()),
-        ("copies", DCRShare()),
-        ("texts", TextLengthSimilarity()),
-    ]
+    metrics = [("ks", KSComplement()), ("copies", DCRShare()), ("texts", TextLengthSimilarity())]
     suite = MetricSuite(metrics, optional=("text",)).fit(tables[0])
     saved = MetricSuite.load(suite.save(tmp_path / "suite.json"))
     result, expected = saved.evaluate(tables[2]), suite.evaluate(tables[2])

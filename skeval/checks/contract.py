@@ -211,8 +211,7 @@ def check_deterministic(metric: Metric, tables: Tables, shared: Evaluations) -> 
 def check_global_state_untouched(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Neither NumPy's global generator nor pandas' options are touched."""
     demand(
-        shared.first.state_kept,
-        "global state was changed: draw from a Generator of random_state.",
+        shared.first.state_kept, "global state was changed: draw from a Generator of random_state."
     )
 
 
@@ -255,8 +254,7 @@ def check_column_order_ignored(metric: Metric, tables: Tables, shared: Evaluatio
     )
     mixed = (*tables[:2], reverse[2])
     demand(
-        same(shared.result.value, value_of(metric, *mixed), 0.0),
-        "columns are matched by position.",
+        same(shared.result.value, value_of(metric, *mixed), 0.0), "columns are matched by position."
     )
 
 
@@ -339,8 +337,7 @@ def check_no_cell_leaks(metric: Metric, tables: Tables, shared: Evaluations) -> 
     changed, cells = planted(train)
     text = evaluated(metric, (changed, holdout, synthetic)).to_json()
     demand(
-        not [cell for cell in cells if cell in text],
-        f"the result holds cells of train: {cells}.",
+        not [cell for cell in cells if cell in text], f"the result holds cells of train: {cells}."
     )
 
 

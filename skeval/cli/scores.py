@@ -14,13 +14,7 @@ from rich.markup import escape
 
 from skeval.cli.catalogue import suite_of_names
 from skeval.cli.gate import check_policy, enforce, policy_of, write_junit
-from skeval.cli.inputs import (
-    check_paths,
-    dialect_of,
-    files_by_role,
-    read_given,
-    say_kinds,
-)
+from skeval.cli.inputs import check_paths, dialect_of, files_by_role, read_given, say_kinds
 from skeval.cli.options import OUTPUT, Given, Tables, app, debugging, say, with_given
 from skeval.cli.tables import show, table_of
 from skeval.cli.words import in_words

@@ -43,10 +43,7 @@ class CellDivergence(Metric):
     _halved: ClassVar[Halved] = True
 
     def __init__(
-        self,
-        n_bins: BinCount = 10,
-        strategy: Strategy = "uniform",
-        columns: Columns = None,
+        self, n_bins: BinCount = 10, strategy: Strategy = "uniform", columns: Columns = None
     ) -> None:
         self.n_bins = n_bins
         self.strategy = strategy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix
@@ -374,20 +374,9 @@ class BNLikelihood(Metric):
         tree = names, *_ = self._tree(context)
         if not names:
             return undefined("no categorical or boolean column of this table can be measured.")
-        logs = log_probabilities(context, "synthetic", *tree)
         likely = _likely(context, "synthetic", tree, self.log)
-        parents = dependence_tree(context, *tree).parents
-        return Result(
-            float(likely.mean()),
-            interval=_within_range(mean_interval(likely), self.log),
-            details={
-                "mean": float(np.exp(logs).mean()),
-                "mean_log": float(_bounded(logs).mean()),
-                "train": float(_likely(context, "train", tree, self.log).mean()),
-                "impossible_share": float(np.isneginf(logs).mean()),
-                "edges": [[names[u], names[v]] for v, u in enumerate(parents) if u >= 0],
-            },
-        )
+        value, interval = float(likely.mean()), _within_range(mean_interval(likely), self.log)
+        return Result(value, interval=interval, details=_stated(context, tree, self.log))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value) or "holdout" not in context:
@@ -407,6 +396,18 @@ class BNLikelihood(Metric):
             f"log-probability of {number(result.details['mean_log'])}; more than fresh rows have "
             "is no merit."
         )
+
+
+def _stated(context: Context, tree: Tree, log: bool) -> dict[str, Any]:
+    logs, names = log_probabilities(context, "synthetic", *tree), tree[0]
+    parents = dependence_tree(context, *tree).parents
+    return {
+        "mean": float(np.exp(logs).mean()),
+        "mean_log": float(_bounded(logs).mean()),
+        "train": float(_likely(context, "train", tree, log).mean()),
+        "impossible_share": float(np.isneginf(logs).mean()),
+        "edges": [[names[u], names[v]] for v, u in enumerate(parents) if u >= 0],
+    }
 
 
 class BNLogLikelihood(BNLikelihood):

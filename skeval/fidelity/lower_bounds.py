@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from scipy.stats import norm
@@ -131,26 +132,7 @@ class TotalVariationLowerBound(Metric):
         level = 1.0 - (1.0 - self.confidence) / len(models)
         halves = (self.columns, self.test_size, self.max_rows, self.random_state)
         splits = {name: split(context, which, *halves) for name, which in models.items()}
-        by_model = {
-            name: _estimate_and_bound(one.scores, self.method, level)
-            for name, one in splits.items()
-        }
-        best = max(by_model, key=lambda name: (by_model[name]["bound"], by_model[name]["estimate"]))
-        value, chosen = by_model[best]["bound"], splits[best]
-        return Result(
-            value,
-            baseline=0.0,
-            details={
-                "estimate": max(0.0, by_model[best]["estimate"]),
-                "fidelity_at_most": 1.0 - value,
-                "model": best,
-                "models": by_model,
-                "confidence_each": level,
-                "real_rows": chosen.real_rows,
-                "n_tested": chosen.scores.real.size,
-                "n_learned": chosen.n_learned,
-            },
-        )
+        return _best_bound(splits, self.method, level)
 
     def _summary(self, result: Result) -> str:
         return (
@@ -158,6 +140,28 @@ class TotalVariationLowerBound(Metric):
             "distributions to be equal; the best classifier puts it at "
             f"{percent(result.details['estimate'])}."
         )
+
+
+def _best_bound(splits: Mapping[str, Any], method: str, level: float) -> Result:
+    by_model = {
+        name: _estimate_and_bound(one.scores, method, level) for name, one in splits.items()
+    }
+    best = max(by_model, key=lambda name: (by_model[name]["bound"], by_model[name]["estimate"]))
+    value, chosen = by_model[best]["bound"], splits[best]
+    return Result(
+        value,
+        baseline=0.0,
+        details={
+            "estimate": max(0.0, by_model[best]["estimate"]),
+            "fidelity_at_most": 1.0 - value,
+            "model": best,
+            "models": by_model,
+            "confidence_each": level,
+            "real_rows": chosen.real_rows,
+            "n_tested": chosen.scores.real.size,
+            "n_learned": chosen.n_learned,
+        },
+    )
 
 
 def _estimate_and_bound(scores: Scores, method: str, confidence: float) -> dict[str, float]:
@@ -259,28 +263,30 @@ class JensenShannonLowerBound(Metric):
         models = candidates(self.estimator)
         rows = (self.columns, self.n_folds, self.max_rows, self.random_state)
         scores = {name: fold_scores(context, which, *rows) for name, which in models.items()}
-        by_model = {
-            name: jensen_shannon_terms(one.real, one.synthetic) for name, one in scores.items()
-        }
-        best = max(by_model, key=lambda name: by_model[name][0])
-        bound, error = by_model[best]
-        z = float(norm.isf((1.0 - self.confidence) / 2.0 / len(models)))
-        half = z * float(np.sqrt(2.0)) * error
-        value, low, high = (float(np.clip(bound + x, 0.0, 1.0)) for x in (0.0, -half, half))
-        return Result(
-            value,
-            interval=(low, high),
-            baseline=0.0,
-            details={
-                "model": best,
-                "models": {name: terms[0] for name, terms in by_model.items()},
-                "nats": value * float(np.log(2.0)),
-                "n_rows": scores[best].real.size,
-            },
-        )
+        return _greatest_divergence(scores, self.confidence)
 
     def _summary(self, result: Result) -> str:
         return (
             "The Jensen-Shannon divergence of the two distributions is at least "
             f"{number(result.value)} bits."
         )
+
+
+def _greatest_divergence(scores: Mapping[str, Scores], confidence: float) -> Result:
+    by_model = {name: jensen_shannon_terms(one.real, one.synthetic) for name, one in scores.items()}
+    best = max(by_model, key=lambda name: by_model[name][0])
+    bound, error = by_model[best]
+    z = float(norm.isf((1.0 - confidence) / 2.0 / len(scores)))
+    half = z * float(np.sqrt(2.0)) * error
+    value, low, high = (float(np.clip(bound + x, 0.0, 1.0)) for x in (0.0, -half, half))
+    return Result(
+        value,
+        interval=(low, high),
+        baseline=0.0,
+        details={
+            "model": best,
+            "models": {name: terms[0] for name, terms in by_model.items()},
+            "nats": value * float(np.log(2.0)),
+            "n_rows": scores[best].real.size,
+        },
+    )

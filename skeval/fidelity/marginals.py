@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Literal
 
@@ -111,10 +112,7 @@ class KSComplement(MarginalMetric):
     def _compute(self, context: Context) -> Result:
         names = columns_of(context, self.columns, (*NUMERIC, "boolean"))
         pairs = {name: [sorted_values(context, role, name) for role in ROLES] for name in names}
-        scores = {
-            name: 1.0 - kolmogorov_of_sorted(x, y) if x.size else math.nan
-            for name, (x, y) in pairs.items()
-        }
+        scores = {name: _ks_complement(*both) for name, both in pairs.items()}
         sizes = {name: (x.size, y.size) for name, (x, y) in pairs.items()}
         result = mean_of_columns(
             scores,
@@ -140,6 +138,10 @@ class KSComplement(MarginalMetric):
             f"The cumulative curves of {result.details['n_used']} numeric, date and boolean "
             f"columns lie {percent(1.0 - result.value)} apart at most, on average."
         )
+
+
+def _ks_complement(x: np.ndarray, y: np.ndarray) -> float:
+    return 1.0 - kolmogorov_of_sorted(x, y) if x.size else math.nan
 
 
 def _p_value(context: Context, real: str, column: str) -> float:
@@ -247,10 +249,8 @@ class TVComplement(MarginalMetric):
         return replace(result, interval=interval)
 
     def _summary(self, result: Result) -> str:
-        return (
-            f"On average {percent(result.value)} of the bars of {result.details['n_used']} columns "
-            "coincide."
-        )
+        bars = f"{percent(result.value)} of the bars of {result.details['n_used']} columns"
+        return f"On average {bars} coincide."
 
 
 def _counts(context: Context, column: str, n_bins: int, nan: str) -> tuple[np.ndarray, np.ndarray]:
@@ -327,9 +327,6 @@ class StatisticSimilarity(MarginalMetric):
         scores = {
             name: _agreement(x, y, units[name], self.statistic) for name, (x, y) in pairs.items()
         }
-        of_one = [name for name, (_, y) in pairs.items() if y.size == 1 and units[name] > 0.0]
-        single = of_one if self.statistic == "std" else []
-        text = f"synthetic has one value only in {', '.join(single)}: no standard deviation."
         return mean_of_columns(
             scores,
             n_total=len(context.schema.kinds),
@@ -337,7 +334,7 @@ class StatisticSimilarity(MarginalMetric):
                 *infinite_columns(context, pairs),
                 *emptied_columns(pairs),
                 *unscaled_columns([name for name, unit in units.items() if unit == 0], self.scale),
-                *((DegenerateInputWarning(text),) if single else ()),
+                *(_single_values(pairs, units) if self.statistic == "std" else ()),
             ),
         )
 
@@ -346,6 +343,14 @@ class StatisticSimilarity(MarginalMetric):
             f"The {self.statistic} of {result.details['n_used']} numeric and date columns differs "
             f"by {percent(1.0 - result.value)} of train's scale on average."
         )
+
+
+def _single_values(
+    pairs: Mapping[str, tuple[np.ndarray, np.ndarray]], units: Mapping[str, float]
+) -> tuple[DegenerateInputWarning, ...]:
+    single = [name for name, (_, y) in pairs.items() if y.size == 1 and units[name] > 0.0]
+    text = f"synthetic has one value only in {', '.join(single)}: no standard deviation."
+    return (DegenerateInputWarning(text),) if single else ()
 
 
 def _agreement(x: np.ndarray, y: np.ndarray, unit: float, statistic: str) -> float:

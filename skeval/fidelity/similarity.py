@@ -293,15 +293,9 @@ class SimilarityScore(SimilarityMatrix):
         if result.interval is None:
             return result
         low, high = (self.scale * end for end in result.interval)
-        top = self.scale * result.details["ceiling_value"]
-        details = {**result.details, "ceiling_value": top}
-        return replace(
-            result,
-            value=self.scale * result.value,
-            interval=(low, high),
-            details=details,
-            tags=replace(self.tags, bounds=(0.0, float(self.scale))),
-        )
+        details = {**result.details, "ceiling_value": self.scale * result.details["ceiling_value"]}
+        value, tags = self.scale * result.value, replace(self.tags, bounds=(0.0, float(self.scale)))
+        return replace(result, value=value, interval=(low, high), details=details, tags=tags)
 
 
 def _trivariate(

@@ -167,10 +167,7 @@ class ColumnEncoder:
 
     @classmethod
     def learn(
-        cls,
-        lines: Floats | Sequence[Floats],
-        ranges: Floats | None,
-        categorical: NDArray[np.bool_],
+        cls, lines: Floats | Sequence[Floats], ranges: Floats | None, categorical: NDArray[np.bool_]
     ) -> ColumnEncoder:
         """Collect codes and weights from the reference rows.
 

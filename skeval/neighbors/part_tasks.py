@@ -22,12 +22,7 @@ from skeval.neighbors.encoding import (
     column_lines,
     value_range,
 )
-from skeval.neighbors.mixed import (
-    NO_LIMIT,
-    Index,
-    build_index,
-    scales,
-)
+from skeval.neighbors.mixed import NO_LIMIT, Index, build_index, scales
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

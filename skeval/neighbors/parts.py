@@ -20,12 +20,7 @@ from skeval.neighbors.encoding import (
     column_lines,
     cut_chunks,
 )
-from skeval.neighbors.mixed import (
-    NO_LIMIT,
-    MixedNearestNeighbors,
-    scales,
-    usable_backend,
-)
+from skeval.neighbors.mixed import NO_LIMIT, MixedNearestNeighbors, scales, usable_backend
 from skeval.neighbors.part_tasks import (
     BLOCKS_A_WORKER,
     MOST_CELLS,

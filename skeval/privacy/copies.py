@@ -319,11 +319,7 @@ def copies_in_words(counts: Mapping[str, np.ndarray], columns: str = "") -> str:
 
 
 def beside_holdout(
-    context: Context,
-    counts: Mapping[str, np.ndarray],
-    count: str,
-    n_permutations: int,
-    seed: int,
+    context: Context, counts: Mapping[str, np.ndarray], count: str, n_permutations: int, seed: int
 ) -> dict[str, Any]:
     """Return the fields of a result that come of matches to the holdout."""
     synthetic, train, holdout = (counts[role] for role in ("synthetic", "train", "holdout"))
@@ -346,12 +342,7 @@ def beside_holdout(
     if count == "unique" and n < synthetic.sum():
         what = f"distinct {MATCHES}"
     contrast = contrast_of(context, what, k / n, test, reference="a holdout row")
-    return {
-        "p_value": test.p_value,
-        "baseline": baseline,
-        "contrast": contrast,
-        "details": details,
-    }
+    return {"p_value": test.p_value, "baseline": baseline, "contrast": contrast, "details": details}
 
 
 def compared(schema: TableSchema, columns: ColumnChoice) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -123,21 +123,18 @@ class HittingRate(NeighborMetric):
             "excess_interval": newcombe(k, n, k_other, n_other),
         }
         what, fresh = "train rows that a synthetic row hits in every column", k_other / n_other
+        least = least_p_value(n, n_other)
         return replace(
             result,
             p_value=share_p_value(k, n, k_other, n_other),
             baseline=fresh,
-            contrast=Contrast(
-                what, result.value, fresh, "of holdout rows", least_p=least_p_value(n, n_other)
-            ),
+            contrast=Contrast(what, result.value, fresh, "of holdout rows", least_p=least),
             details=details,
         )
 
     def _summary(self, result: Result) -> str:
-        share = percent(result.value)
-        return set_against(
-            f"{share} of train rows are hit by a synthetic row in every column", result
-        )
+        lead = f"{percent(result.value)} of train rows are hit by a synthetic row in every column"
+        return set_against(lead, result)
 
 
 class NewRowShare(NeighborMetric):

@@ -11,12 +11,7 @@ import numpy as np
 
 from skeval.context import Context
 from skeval.exceptions import NothingToMeasureWarning
-from skeval.fidelity import (
-    ContingencySimilarity,
-    CorrelationSimilarity,
-    KSComplement,
-    TVComplement,
-)
+from skeval.fidelity import ContingencySimilarity, CorrelationSimilarity, KSComplement, TVComplement
 from skeval.formatting import percent
 from skeval.parameters import Seed
 from skeval.relational.base import NO_KEYS, RelationalMetric

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import cast
-
-import numpy as np
 
 from skeval.base import Metric
 from skeval.context import Context
@@ -29,15 +26,5 @@ class RelationalMetric(Metric):
         raise NotImplementedError(f"{type(self).__name__} must define _measure(context).")
 
     def _with_baseline(self, context: Context, result: Result) -> Result:
-        relational = cast("RelationalContext", context)
-        fresh = self._result(relational.in_place("holdout"))
-        lacking = np.isnan(fresh.value) and not np.isnan(result.value)
-        said = tuple(type(w)(f"baseline: {w}") for w in fresh.warnings if lacking)
-        details = dict(result.details)
-        if "columns" in fresh.details:
-            details["baseline_columns"] = fresh.details["columns"]
-        if parts := {name: fresh.details[name] for name in self._parts if name in fresh.details}:
-            details["holdout"] = parts
-        return replace(
-            result, baseline=fresh.value, details=details, warnings=(*result.warnings, *said)
-        )
+        in_place = cast("RelationalContext", context).in_place("holdout")
+        return self._beside(self._result(in_place), result)

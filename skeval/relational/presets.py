@@ -12,10 +12,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.presets import text_attacks, text_fidelity, text_screens
 from skeval.relational.aggregates import ParentChildAggregates
 from skeval.relational.autocorrelation import AutocorrelationDifference
-from skeval.relational.cardinality import (
-    CardinalityBoundaryAdherence,
-    CardinalityShapeSimilarity,
-)
+from skeval.relational.cardinality import CardinalityBoundaryAdherence, CardinalityShapeSimilarity
 from skeval.relational.detection import AggregationDetection
 from skeval.relational.nearest_sequences import NearestSequences
 from skeval.relational.per_subject import PerSubject

@@ -18,13 +18,7 @@ from skeval.relational_context import RelationalContext
 from skeval.result import Result, undefined
 from skeval.stats.intervals import percentile_interval, replicated
 from skeval.steps.models import DEFAULT, HOLDOUT, SYNTHETIC, TRAIN, Estimator, Training, predicted
-from skeval.steps.problem import (
-    Question,
-    positions_of_role,
-    problem_of,
-    rows_of_role,
-    unanswerable,
-)
+from skeval.steps.problem import Question, positions_of_role, problem_of, rows_of_role, unanswerable
 from skeval.steps.samples import ColumnChoice, named_seed, sample_positions
 from skeval.steps.scoring import Scoring, score_named, scoring_for
 from skeval.steps.sequences import (

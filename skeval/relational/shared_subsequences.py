@@ -20,13 +20,7 @@ from skeval.stats.intervals import wilson
 from skeval.stats.matches import digits_kept
 from skeval.stats.relabelling import share_p_value
 from skeval.steps.samples import ColumnChoice
-from skeval.steps.sequences import (
-    sequence_columns,
-    sequence_values,
-    sequences,
-    unit_name,
-    units,
-)
+from skeval.steps.sequences import sequence_columns, sequence_values, sequences, unit_name, units
 from skeval.tags import SCREEN_TAGS
 from skeval.verdict import Contrast
 
@@ -267,11 +261,7 @@ def windows(codes: np.ndarray, length: int) -> np.ndarray:
 
 @shared
 def pieces(
-    context: RelationalContext,
-    table: str,
-    length: int,
-    columns: ColumnChoice,
-    decimals: int | None,
+    context: RelationalContext, table: str, length: int, columns: ColumnChoice, decimals: int | None
 ) -> Pieces:
     """Return who has a piece of their own, and whose stands in the synthetic table."""
     rows = row_codes(context, table, columns, decimals)

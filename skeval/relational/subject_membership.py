@@ -14,17 +14,9 @@ from skeval.context import Context, shared
 from skeval.exceptions import TableError
 from skeval.formatting import as_float, percent
 from skeval.parameters import OpenFraction, Seed
-from skeval.privacy.attacks.membership.membership_inference import (
-    against_half,
-    overview,
-    success,
-)
+from skeval.privacy.attacks.membership.membership_inference import against_half, overview, success
 from skeval.privacy.attacks.membership.rows import drawing_order
-from skeval.privacy.attacks.membership.scores import (
-    CALIBRATED,
-    MemberScores,
-    member_scores,
-)
+from skeval.privacy.attacks.membership.scores import CALIBRATED, MemberScores, member_scores
 from skeval.relational.per_subject import SubjectName
 from skeval.relational.subject_copies import SubjectMetric
 from skeval.relational_context import RelationalContext

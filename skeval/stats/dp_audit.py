@@ -77,11 +77,7 @@ def _log_binomial(k: np.ndarray, n: int, epsilon: float) -> np.ndarray:
 
 
 def one_run_epsilon(
-    n_canaries: int,
-    n_guesses: int,
-    n_correct: int,
-    delta: float = 0.0,
-    confidence: float = 0.95,
+    n_canaries: int, n_guesses: int, n_correct: int, delta: float = 0.0, confidence: float = 0.95
 ) -> float:
     """Return a lower bound of epsilon from the guesses of one run.
 
@@ -275,12 +271,7 @@ def _upper_rates(
 
 
 def two_world_epsilon(
-    n_true: int,
-    n_in: int,
-    n_false: int,
-    n_out: int,
-    delta: float = 0.0,
-    confidence: float = 0.95,
+    n_true: int, n_in: int, n_false: int, n_out: int, delta: float = 0.0, confidence: float = 0.95
 ) -> float:
     """Return a lower bound of epsilon from many runs with and many without one row.
 

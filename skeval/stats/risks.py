@@ -12,13 +12,7 @@ from scipy.special import gammaln
 from scipy.stats import norm
 
 from skeval.exceptions import InvalidParameterError
-from skeval.stats.relabelling import (
-    NOISE,
-    Relabelled,
-    block_sizes,
-    sequential_test,
-    share_p_value,
-)
+from skeval.stats.relabelling import NOISE, Relabelled, block_sizes, sequential_test, share_p_value
 
 N_DRAWS = 999  # relabellings that say what chance gives; a test goes on with more where it must
 _MOST_DRAWS = 9_999

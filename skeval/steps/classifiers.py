@@ -16,14 +16,7 @@ from skeval.parameters import Legal
 from skeval.stats.roc import auc
 from skeval.steps.neighbors import encoded
 from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, named_seed, sample_positions
-from skeval.steps.texts import (
-    Features,
-    TextEncoder,
-    TextSource,
-    beside,
-    text_numbers,
-    text_source,
-)
+from skeval.steps.texts import Features, TextEncoder, TextSource, beside, text_numbers, text_source
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, OneHot, Ranks
 from skeval.tables.schema import sorted_labels
 

@@ -74,10 +74,7 @@ def _packed_labels(context: Context, block: int, seed: int) -> np.ndarray:
 
 
 def label_test(
-    context: Context,
-    statistic: Callable[[np.ndarray], np.ndarray],
-    n_permutations: int,
-    seed: int,
+    context: Context, statistic: Callable[[np.ndarray], np.ndarray], n_permutations: int, seed: int
 ) -> Relabelled:
     """Hold a statistic of the labels of the pooled real rows against random choices of them.
 
@@ -95,10 +92,7 @@ def label_test(
 
 
 def packed_test(
-    context: Context,
-    statistic: Callable[[np.ndarray], np.ndarray],
-    n_permutations: int,
-    seed: int,
+    context: Context, statistic: Callable[[np.ndarray], np.ndarray], n_permutations: int, seed: int
 ) -> Relabelled:
     """As :func:`label_test`, of a statistic that takes labels eight of a row in a byte.
 

@@ -302,10 +302,7 @@ def detected_parts(tables: Mapping[str, pd.DataFrame]) -> Parts:
     }
 
 
-def _primary_key(
-    name: str,
-    tables: Mapping[str, pd.DataFrame],
-) -> str | None:
+def _primary_key(name: str, tables: Mapping[str, pd.DataFrame]) -> str | None:
     """Return the column that names rows: unique, without gaps, and called or used as a key."""
     rows, own = tables[name], _singular(name)
     unique = [c for c in rows.columns if _may_be_key(rows[c]) and _is_key(rows[[c]])]
@@ -325,10 +322,7 @@ def _primary_key(
 
 
 def _parent(
-    child: str,
-    column: str,
-    tables: Mapping[str, pd.DataFrame],
-    primary: Mapping[str, str],
+    child: str, column: str, tables: Mapping[str, pd.DataFrame], primary: Mapping[str, str]
 ) -> str | None:
     """Return the table that a column names a row of; None if no name says so, or several do."""
     values = tables[child][column]

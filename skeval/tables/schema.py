@@ -186,10 +186,7 @@ class TableSchema:
         formats |= schema.datetime_formats
         inferred = frozenset(name for name in complete if name not in schema.kinds)
         return replace(
-            schema,
-            kinds=complete,
-            datetime_formats=formats,
-            inferred=inferred | schema.inferred,
+            schema, kinds=complete, datetime_formats=formats, inferred=inferred | schema.inferred
         )
 
     @classmethod

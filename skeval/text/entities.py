@@ -24,8 +24,7 @@ from skeval.verdict import TEST_LEVEL, Contrast
 Recognizer = Annotated[Any, has_methods(("recognize",), values=("patterns",))]
 Keep = Annotated[Any, has_methods(("keeps",), values=(None,))]
 GroupColumn = Annotated[
-    str | None,
-    Legal("the name of a column or None", lambda v: v is None or isinstance(v, str), -1),
+    str | None, Legal("the name of a column or None", lambda v: v is None or isinstance(v, str), -1)
 ]
 Folder = Annotated[
     Any,

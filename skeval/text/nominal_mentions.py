@@ -8,14 +8,7 @@ from typing import Annotated, Any
 
 from skeval.parameters import AnyColumns, Count, Interval, JobCount, Seed, has_methods
 from skeval.text.entities import EntityLeakage, Folder, GroupColumn, Keep
-from skeval.text.recognizers import (
-    Device,
-    ModelName,
-    Names,
-    SpacyBackend,
-    load_spacy,
-    piped,
-)
+from skeval.text.recognizers import Device, ModelName, Names, SpacyBackend, load_spacy, piped
 
 _TAGS = ("tagger", "morphologizer", "pos")
 _SUBJECTS = ("nsubj", "nsubjpass", "nsubj:pass")

@@ -20,12 +20,7 @@ from skeval.steps.models import HOLDOUT, Estimators, Training, predicted
 from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.steps.scoring import Predictions
 from skeval.tags import MODEL_TAGS
-from skeval.utility.model_metric import (
-    TRAININGS,
-    ModelMetric,
-    stated,
-    stated_replicates,
-)
+from skeval.utility.model_metric import TRAININGS, ModelMetric, stated, stated_replicates
 
 _FEWEST = 5  # rows of a bin that a curve shows
 

@@ -109,27 +109,28 @@ class MeanCIOverlap(Metric):
         z, asked = float(norm.ppf((1.0 + self.confidence) / 2.0)), (self.spread, self.clip)
         scores = {name: overlap_of_means(x, y, z, *asked) for name, (x, y) in pairs.items()}
         known = [name for name, score in scores.items() if not np.isnan(score)]
-        sizes = {name: (x.size, y.size) for name, (x, y) in pairs.items()}
         return mean_of_columns(
             scores,
             n_total=len(context.schema.kinds),
             warnings=(*infinite_columns(context, pairs), *_without_interval(pairs)),
-            means={
-                name: {"train": to_its_error(stated_mean(x, z)), "synthetic": stated_mean(y, z)}
-                for name, (x, y) in pairs.items()
-                if name in known
-            },
+            means={name: _means(*pairs[name], z) for name in known},
             share_apart=float(np.mean([scores[name] <= 0.0 for name in known])) if known else None,
-            ceiling=mean_of_defined(
-                {name: fresh_overlap(*sizes[name], z, *asked) for name in known}
-            ),
+            ceiling=_ceiling(pairs, known, z, *asked),
         )
 
     def _summary(self, result: Result) -> str:
-        return (
-            f"Intervals of the means of {result.details['n_used']} columns overlap by "
-            f"{percent(result.value)} on average."
-        )
+        means = f"Intervals of the means of {result.details['n_used']} columns"
+        return f"{means} overlap by {percent(result.value)} on average."
+
+
+def _ceiling(pairs: Pairs, names: list[str], z: float, spread: str, clip: bool) -> float:
+    sizes = {name: [values.size for values in pairs[name]] for name in names}
+    fresh = {name: fresh_overlap(n, m, z, spread, clip) for name, (n, m) in sizes.items()}
+    return mean_of_defined(fresh)
+
+
+def _means(x: np.ndarray, y: np.ndarray, z: float) -> dict[str, dict[str, float]]:
+    return {"train": to_its_error(stated_mean(x, z)), "synthetic": stated_mean(y, z)}
 
 
 def stated_mean(values: np.ndarray, z: float) -> dict[str, float]:

@@ -80,12 +80,7 @@ def test_list_names_every_metric_in_a_line(run):
     code, out, _ = run("list")
     names = [line.split()[0] for line in out.splitlines()]
     assert code == 0
-    assert names == [
-        *diagnostic.__all__,
-        *fidelity.__all__,
-        *utility.__all__,
-        *privacy.__all__,
-    ]
+    assert names == [*diagnostic.__all__, *fidelity.__all__, *utility.__all__, *privacy.__all__]
 
 
 def test_version(run):

@@ -24,15 +24,7 @@ from skeval.privacy import (
 from skeval.privacy.attacks.shadow.targets import select_targets
 from skeval.result import SuiteResult
 
-COLUMNS = [
-    "age",
-    "schooling",
-    "occupation",
-    "hours_per_week",
-    "marital_status",
-    "weight",
-    "income",
-]
+COLUMNS = ["age", "schooling", "occupation", "hours_per_week", "marital_status", "weight", "income"]
 
 
 class Smote(BaseEstimator):

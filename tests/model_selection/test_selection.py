@@ -121,10 +121,7 @@ PAIR = MetricSuite([("ks", KSComplement()), ("matches", ExactMatchShare())])
     [({"at_most": 0.2}, 1), ({"at_least": 0.2}, 2), ({"at_least": 0.7}, 0), ({"at_most": 0.0}, 3)],
 )
 def test_scoring_knows_what_is_negated(bound, chosen):
-    scores = {
-        "mean_test_ks": [0.6, 0.8, 0.9, 0.5],
-        "mean_test_matches": [-0.9, -0.1, -0.5, -0.0],
-    }
+    scores = {"mean_test_ks": [0.6, 0.8, 0.9, 0.5], "mean_test_matches": [-0.9, -0.1, -0.5, -0.0]}
     rule = best_subject_to("matches", **bound, maximise="ks", scoring=make_generator_scorer(PAIR))
     assert rule(scores) == chosen
 

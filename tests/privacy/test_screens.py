@@ -128,13 +128,7 @@ def test_swapped_tables_swap_the_contrast(results, name):
 # ------------------------------------------------------------------------ what is said of a test
 
 # of these less is a leak: distances, and rows told apart
-LOW = {
-    "DCRBaselineProtection",
-    "DCRPercentile",
-    "HoldoutDistanceRatio",
-    "NNAAPrivacyLoss",
-    "NNDR",
-}
+LOW = {"DCRBaselineProtection", "DCRPercentile", "HoldoutDistanceRatio", "NNAAPrivacyLoss", "NNDR"}
 # each made the test of the other, and counts once
 ONE_TEST = [
     ("DCRShare", "DCROverfittingProtection"),

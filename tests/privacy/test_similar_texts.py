@@ -8,12 +8,7 @@ import numpy as np
 import pytest
 
 from skeval.privacy import similar_texts as module
-from skeval.privacy.similar_texts import (
-    rare_tokens,
-    similar,
-    similar_pairs,
-    token_sets,
-)
+from skeval.privacy.similar_texts import rare_tokens, similar, similar_pairs, token_sets
 
 
 def column(*texts):

@@ -11,12 +11,7 @@ import pytest
 from skeval import MetricSuite, Result, SuiteResult
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, MissingInputError, NoTestWarning
-from skeval.fidelity import (
-    ChiSquaredTest,
-    ClassifierTwoSampleTest,
-    KSComplement,
-    TVComplement,
-)
+from skeval.fidelity import ChiSquaredTest, ClassifierTwoSampleTest, KSComplement, TVComplement
 from skeval.privacy import (
     DCROverfittingProtection,
     DCRShare,

@@ -12,9 +12,7 @@ def tables(keys):
 
 
 SCHEMA = RelationalSchema(
-    ["users", "orders"],
-    {"users": "id"},
-    [ForeignKey("orders", "user", "users", "id")],
+    ["users", "orders"], {"users": "id"}, [ForeignKey("orders", "user", "users", "id")]
 )
 
 

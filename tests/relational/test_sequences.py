@@ -141,12 +141,7 @@ def test_shuffled_rows_show():
     rng = np.random.default_rng(0)
     order = rng.permutation(len(train))
     wrong = train.assign(**{name: train[name].to_numpy()[order] for name in ("x", "c", "b")})
-    for metric in (
-        StatisticMSAS(),
-        InterRowMSAS(),
-        CoherenceSimilarity(),
-        TransitionSimilarity(),
-    ):
+    for metric in (StatisticMSAS(), InterRowMSAS(), CoherenceSimilarity(), TransitionSimilarity()):
         result = evaluated(metric, train, wrong, holdout=holdout)
         assert result.value < result.baseline - 0.1
     result = evaluated(AutocorrelationDifference(), train, wrong, holdout=holdout)

@@ -6,9 +6,7 @@ import pandas as pd
 from skeval.relational import ForeignKey, RelationalContext, RelationalSchema
 
 CLINIC = RelationalSchema(
-    ["patients", "visits"],
-    {"patients": "id"},
-    [ForeignKey("visits", "patient", "patients", "id")],
+    ["patients", "visits"], {"patients": "id"}, [ForeignKey("visits", "patient", "patients", "id")]
 )
 SHOP = RelationalSchema(
     ["users", "items", "purchases"],

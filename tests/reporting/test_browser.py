@@ -101,8 +101,7 @@ def test_no_other_script_runs(browser: Browser, path: Path, tmp_path: Path) -> N
     text = path.read_text(encoding="utf-8")
     hostile = tmp_path / "hostile.html"
     hostile.write_text(
-        text.replace("<main>", '<main><script>document.title = "run"</script>', 1),
-        encoding="utf-8",
+        text.replace("<main>", '<main><script>document.title = "run"</script>', 1), encoding="utf-8"
     )
     browser.open(hostile, 800)
     assert browser.value("document.title") != "run"

@@ -191,11 +191,7 @@ def test_tables_side_by_side_are_measured_one_by_one(tables):
 
 @settings(max_examples=60, deadline=None)
 @given(
-    arrays(
-        np.int64,
-        st.tuples(st.integers(1, 6), st.integers(1, 6)),
-        elements=st.integers(0, 30),
-    )
+    arrays(np.int64, st.tuples(st.integers(1, 6), st.integers(1, 6)), elements=st.integers(0, 30))
 )
 def test_bounds_and_symmetry(table):
     measures = [

@@ -15,12 +15,7 @@ from skeval.exceptions import HoldoutShiftWarning, InvalidParameterError, Shared
 from skeval.fidelity import KSComplement
 from skeval.privacy import DCROverfittingProtection, PrivacyScore
 from skeval.relational import ForeignKey, RelationalContext, RelationalSchema
-from skeval.steps.holdout_shift import (
-    HoldoutShift,
-    blind_separation,
-    holdout_shift,
-    shift_notices,
-)
+from skeval.steps.holdout_shift import HoldoutShift, blind_separation, holdout_shift, shift_notices
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(300, random_state=seed) for seed in range(3))
 SHIFTED = HOLDOUT.assign(age=HOLDOUT["age"] + 15)
@@ -93,11 +88,7 @@ def test_texts_and_ids_are_not_seen():
 
 @pytest.mark.parametrize(
     "context",
-    [
-        Context.of(TRAIN),
-        Context.of(TRAIN, SHIFTED.iloc[:19]),
-        Context.of(TRAIN.iloc[:19], SHIFTED),
-    ],
+    [Context.of(TRAIN), Context.of(TRAIN, SHIFTED.iloc[:19]), Context.of(TRAIN.iloc[:19], SHIFTED)],
 )
 def test_nothing_to_look_at(context):
     assert holdout_shift(context) is None

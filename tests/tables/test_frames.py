@@ -457,9 +457,9 @@ def test_longest_durations_are_seconds():
 @pytest.mark.parametrize("kind", ["categorical", "id", "text", "datetime"])
 def test_halves_of_surrogate_pairs_are_spelled(kind):
     broken = b"\x80".decode(errors="surrogateescape")
-    table = pd.DataFrame(
-        {"x": pd.Series([broken, "b"], dtype=object), "y": [1, 2]},
-    ).set_axis(pd.Index([broken, "y"], dtype=object), axis=1)
+    table = pd.DataFrame({"x": pd.Series([broken, "b"], dtype=object), "y": [1, 2]}).set_axis(
+        pd.Index([broken, "y"], dtype=object), axis=1
+    )
     context = Context.of(table, table, schema={broken: kind} if kind != "datetime" else None)
     assert list(context.train) == ["\\udc80", "y"]
     assert context.train["\\udc80"].tolist() == ["\\udc80", "b"]

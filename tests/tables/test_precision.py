@@ -41,12 +41,7 @@ STORAGES = {
 @pytest.mark.parametrize("storage", STORAGES)
 @pytest.mark.parametrize(
     "metric",
-    [
-        ExactMatchShare(n_permutations=9),
-        IdenticalMatchShare(),
-        KSComplement(),
-        BoundaryAdherence(),
-    ],
+    [ExactMatchShare(n_permutations=9), IdenticalMatchShare(), KSComplement(), BoundaryAdherence()],
     ids=lambda metric: type(metric).__name__,
 )
 def test_a_copy_in_coarser_storage_is_a_copy(metric, storage):

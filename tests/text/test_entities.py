@@ -12,11 +12,7 @@ import pytest
 from scipy.stats import binom, hypergeom
 
 from skeval import MetricSuite
-from skeval.exceptions import (
-    DegenerateInputWarning,
-    InvalidParameterError,
-    MissingInputError,
-)
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
 from skeval.text import (
     CallableRecognizer,
     EntityFilter,

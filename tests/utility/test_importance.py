@@ -108,12 +108,7 @@ def test_native_importances():
 def test_native_importances_of_coefficients():
     train, holdout, synthetic = (of_numbers(200, seed) for seed in range(3))
     result = evaluated(
-        train,
-        holdout,
-        synthetic,
-        importance="native",
-        statistic="l1",
-        estimator=LinearRegression(),
+        train, holdout, synthetic, importance="native", statistic="l1", estimator=LinearRegression()
     )
     expected = {}
     for role, learned in (("train", train), ("synthetic", synthetic)):

@@ -17,11 +17,7 @@ from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.formatting import percent
 from skeval.parameters import Columns, Count, JobCount, Legal, Seed, Space
-from skeval.privacy.distance_screens.dcr import (
-    CLOSER,
-    TrainShare,
-    TrainShareScreen,
-)
+from skeval.privacy.distance_screens.dcr import CLOSER, TrainShare, TrainShareScreen
 from skeval.result import Result
 from skeval.stats.association import cramers_v
 from skeval.stats.relabelling import Relabelled, relabelling_test

@@ -23,6 +23,7 @@ from skeval.steps.relabelled import RelabelledNearest, contrast_test, relabelled
 from skeval.tags import NEIGHBOR_TAGS
 from skeval.verdict import TEST_LEVEL, Contrast
 
+_COMPARED = ("synthetic", "holdout")
 _TAGS = replace(NEIGHBOR_TAGS, greater_is_better=True, bounds=(0.0, float("inf")))
 _LOW: dict[str, Any] = {"high_leaks": False, "share": False}
 _TENTH = 10
@@ -503,18 +504,17 @@ class HoldoutDistanceRatio(NeighborMetric):
         self.n_permutations = n_permutations
         super().__init__(space, columns, random_state, n_jobs)
 
+    def _to_train(self, context: Context, columns: Any) -> list[np.ndarray]:
+        return [self._distances(context, role, "train", columns) for role in _COMPARED]
+
     def _measure(self, context: Context, columns: Any) -> Result:
-        synthetic, holdout = (
-            self._distances(context, role, "train", columns) for role in ("synthetic", "holdout")
-        )
+        synthetic, holdout = self._to_train(context, columns)
         if np.median(holdout) == 0.0:
             return undefined(_NO_DISTANCE, **comparison(synthetic, holdout))
         return Result(float(np.median(synthetic) / np.median(holdout)), baseline=1.0)
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
-        synthetic, holdout = (
-            self._distances(context, role, "train", columns) for role in ("synthetic", "holdout")
-        )
+        synthetic, holdout = self._to_train(context, columns)
         histogram = {"synthetic to train": synthetic, "holdout to train": holdout}
         settings = (self.space, columns, self.n_permutations, self.random_state)
         p_value, contrast = median_evidence(context, *settings)

@@ -8,14 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.base import (
-    ROOM,
-    Display,
-    numbers,
-    points,
-    register_display,
-    stacked,
-)
+from skeval.reporting.displays.base import ROOM, Display, numbers, points, register_display, stacked
 from skeval.reporting.displays.ticks import label_axis, number_ticks, strided
 from skeval.reporting.text import shorten
 from skeval.reporting.theme import COLOURS, GREY, INK

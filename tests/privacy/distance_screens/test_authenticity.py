@@ -29,8 +29,7 @@ def test_toy():
 
 
 @pytest.mark.parametrize(
-    ("name", "value"),
-    [("over", 0.0), ("gauss", 0.820225), ("holdout", 0.516854), ("train", 0.0)],
+    ("name", "value"), [("over", 0.0), ("gauss", 0.820225), ("holdout", 0.516854), ("train", 0.0)]
 )
 def test_wine(wine, name, value):
     result = Authenticity().fit(wine.train, wine.holdout).evaluate(getattr(wine, name))

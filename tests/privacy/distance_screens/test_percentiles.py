@@ -413,8 +413,7 @@ def test_percentiles_are_percents():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "metric",
-    [DCRPercentile(baseline="train_loo"), NNDR(query="train"), NNDR(convention="d2/d1")],
+    "metric", [DCRPercentile(baseline="train_loo"), NNDR(query="train"), NNDR(convention="d2/d1")]
 )
 def test_contract_of_other_parameters(metric):
     skeval.check_metric(metric)

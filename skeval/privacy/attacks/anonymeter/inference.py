@@ -41,12 +41,7 @@ from skeval.privacy.attacks.anonymeter.risks import (
 from skeval.privacy.attacks.secrets import Lesson, guess_labels, guess_numbers
 from skeval.result import Result
 from skeval.stats.relabelling import least_p_value
-from skeval.stats.risks import (
-    RISK_LEVELS,
-    attack_rate,
-    residual_risk,
-    risk_level,
-)
+from skeval.stats.risks import RISK_LEVELS, attack_rate, residual_risk, risk_level
 from skeval.steps.contrasts import name_of_test
 from skeval.steps.neighbors import ranges
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key

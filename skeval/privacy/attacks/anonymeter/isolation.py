@@ -10,11 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from skeval.privacy.attacks.anonymeter.predicates import (
-    Codes,
-    Distinct,
-    Predicates,
-)
+from skeval.privacy.attacks.anonymeter.predicates import Codes, Distinct, Predicates
 from skeval.stats.relabelling import NOISE, Relabelled, block_sizes, sequential_test
 from skeval.stats.risks import N_DRAWS
 

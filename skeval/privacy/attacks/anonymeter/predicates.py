@@ -248,11 +248,7 @@ def _listed_columns(n_columns: int, n_cols: int) -> np.ndarray:
 
 
 def _around(
-    codes: Codes,
-    is_number: np.ndarray,
-    medians: np.ndarray,
-    rows: np.ndarray,
-    columns: np.ndarray,
+    codes: Codes, is_number: np.ndarray, medians: np.ndarray, rows: np.ndarray, columns: np.ndarray
 ) -> Predicates:
     """Return one predicate a row that the row itself matches."""
     values = codes[columns, rows[:, None]]

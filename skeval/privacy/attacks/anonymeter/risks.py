@@ -331,11 +331,7 @@ def risks_by_chance(attacks: Sequence[Attack], measure: Measure) -> np.ndarray:
     for i, attack in enumerate(attacks):
         on_train, on_holdout = np.minimum(counts[i], attack.n)
         risks[i] = risks_by_counts(
-            on_train,
-            on_holdout,
-            attack.n,
-            method=measure.method,
-            confidence=measure.confidence,
+            on_train, on_holdout, attack.n, method=measure.method, confidence=measure.confidence
         )
     return np.nan_to_num(risks)
 

@@ -309,12 +309,7 @@ def _tried(
 
 
 def evidence_of_isolation(
-    real: Distinct,
-    predicates: Predicates,
-    names: Sequence[str],
-    mode: str,
-    seed: int,
-    name: str,
+    real: Distinct, predicates: Predicates, names: Sequence[str], mode: str, seed: int, name: str
 ) -> Evidence:
     """Return what relabelling says of predicates that single out, together and by column."""
     sizes = [int(n_rows) for n_rows in real.counts.sum(axis=1)]

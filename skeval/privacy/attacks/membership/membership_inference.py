@@ -33,12 +33,7 @@ from skeval.privacy.attacks.membership.rates import (
     precisions,
     rates,
 )
-from skeval.privacy.attacks.membership.scores import (
-    ATTACKS,
-    SAMPLED,
-    MemberScores,
-    member_scores,
-)
+from skeval.privacy.attacks.membership.scores import ATTACKS, SAMPLED, MemberScores, member_scores
 from skeval.result import Result, undefined
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.relabelling import holm, least_p_value

@@ -17,12 +17,7 @@ from skeval.parameters import Count, Fraction, Interval, JobCount, Legal, OpenFr
 from skeval.privacy.attacks.membership.membership_inference import PAIRS, FalsePositiveRates
 from skeval.privacy.attacks.membership.rates import area_with_test, curve_points, rate_with_test
 from skeval.privacy.attacks.membership.rows import drawing_order, n_reference
-from skeval.privacy.attacks.membership.scores import (
-    ATTACKS,
-    MemberScores,
-    member_scores,
-    needs_of,
-)
+from skeval.privacy.attacks.membership.scores import ATTACKS, MemberScores, member_scores, needs_of
 from skeval.privacy.attacks.shadow.game import (
     Callback,
     Execution,

@@ -247,10 +247,7 @@ def test_ranked_guesses():
     assert (
         guess_ranked(scores, bits, None).n_guesses,
         guess_ranked(scores, bits, 2).n_correct,
-    ) == (
-        4,
-        2,
-    )
+    ) == (4, 2)
     assert guess_ranked(scores, bits, (1, 2)).n_correct == 2
     assert guess_ranked(scores, bits, 99).n_guesses == 4
     assert guess_ranked(np.ones(4), bits, None).n_guesses == 0

@@ -164,8 +164,7 @@ def test_doubled_synthetic_rows_change_nothing():
 def test_values_rise_with_the_share_of_copies():
     values = [
         evaluate(
-            MembershipInference("distance"),
-            pd.concat([TRAIN.iloc[:n], SYNTHETIC.iloc[n:]]),
+            MembershipInference("distance"), pd.concat([TRAIN.iloc[:n], SYNTHETIC.iloc[n:]])
         ).value
         for n in (0, 60, 120, 240)
     ]

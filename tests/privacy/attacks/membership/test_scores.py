@@ -193,10 +193,7 @@ def test_spaces_of_the_users(context):
 def test_texts_alone_by_a_transformer():
     words = np.random.default_rng(0).choice(["dark", "light", "old", "new", "bright"], (90, 6))
     notes = [pd.DataFrame({"note": [" ".join(w) for w in words[i::3]]}) for i in range(3)]
-    reader = make_pipeline(
-        FunctionTransformer(lambda frame: frame["note"]),
-        TfidfVectorizer(),
-    )
+    reader = make_pipeline(FunctionTransformer(lambda frame: frame["note"]), TfidfVectorizer())
     context = Context.of(*notes[:2], schema={"note": "text"}).with_synthetic(notes[2])
     for attack in ATTACKS:
         scores = member_scores(context, attack, space=reader)
