@@ -2,9 +2,12 @@
 
     python benchmarks/scale.py growth [--rows 1000 100000 1000000] [--columns 30] [--memory 6]
     python benchmarks/scale.py report [--rows 1000000] [--holdout 250000] [--columns 15]
+    python benchmarks/scale.py wide [--rows 1000] [--columns 300] [--only ContingencySimilarity ...]
 
 "growth" writes train and synthetic tables of each size and measures their marginals and pairs;
-"report" writes the whole report. Each size runs in a process of its own that may hold `memory` GiB
+"report" writes the whole report; "wide" fits and evaluates every exported metric of a single table,
+alone, with its default settings (compiled and imported before), and shows the slowest first. Each
+size, or metric, runs in a process of its own that may hold `memory` GiB
 of data (the limit RLIMIT_DATA; files that are mapped do not count to it). Shown are wall and
 processor seconds, the greatest resident memory, mapped files included, and the value of a metric.
 It prints a table and judges nothing.
@@ -13,6 +16,8 @@ It prints a table and judges nothing.
 from __future__ import annotations
 
 import argparse
+import importlib
+import inspect
 import json
 import resource
 import subprocess
@@ -28,10 +33,15 @@ from rich.console import Console
 from rich.table import Table
 
 import skeval
-from skeval import MetricSuite, fidelity
+from skeval import Metric, MetricSuite, fidelity
+from skeval.checks.contract import example_of
+from skeval.checks.tables import default_tables, notes
+from skeval.datasets import make_mixed
 
 PART = 500_000  # rows of a file
 MARGINALS = ("KSComplement", "TVComplement", "WassersteinDistance", "JensenShannonDistance")
+PACKAGES = ("diagnostic", "fidelity", "privacy", "text", "utility")
+GUARD = 90  # processor seconds, after which a metric of wide tables is ended
 PAIRS = ("ContingencySimilarity", "CorrelationSimilarity", "CramersVDifference")
 
 
@@ -82,6 +92,66 @@ def measure(folder: Path, kind: str, gigabytes: float) -> dict[str, float]:
     }
 
 
+def wide_table(n_rows: int, n_columns: int, seed: int) -> pd.DataFrame:
+    """Return many mixed columns; the first seven are those that contract tests name."""
+    blocks = [make_mixed(n_rows, random_state=1000 * seed + k) for k in range(-(-n_columns // 7))]
+    named = [block if k == 0 else block.add_suffix(f"_{k}") for k, block in enumerate(blocks)]
+    return pd.concat(named, axis=1).iloc[:, :n_columns]
+
+
+def exported() -> dict[str, type[Metric]]:
+    """Return every exported metric of a single table by its name."""
+    modules = [importlib.import_module(f"skeval.{name}") for name in PACKAGES]
+    values = [getattr(module, name) for module in modules for name in module.__all__]
+    kinds = [kind for kind in values if isinstance(kind, type) and issubclass(kind, Metric)]
+    return {kind.__name__: kind for kind in kinds if "relational" not in kind.tags.needs}
+
+
+def by_default(kind: type[Metric]) -> Metric:
+    """Return a metric with its default settings, and what it must be given."""
+    example, given = example_of(kind), inspect.signature(kind).parameters.values()
+    required = [argument.name for argument in given if argument.default is argument.empty]
+    return kind(**{name: getattr(example, name) for name in required})
+
+
+def measure_wide(name: str, n_rows: int, n_columns: int) -> dict[str, float | str]:
+    """Fit and evaluate a metric in this process, which ends when the guard's time is over."""
+    warnings.simplefilter("ignore")
+    kind = exported()[name]
+    train, holdout, synthetic = default_tables(kind)
+    example_of(kind).fit(train, holdout).evaluate(synthetic)
+    tables = [wide_table(n_rows, n_columns, seed) for seed in range(3)]
+    if "text" in kind.tags.needs:
+        for seed, table in enumerate(tables):
+            table[table.columns[-1]] = notes(n_rows, seed)
+    started = time.process_time()
+    most = int(started) + GUARD
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most))
+    try:
+        outcome: float | str = by_default(kind).fit(*tables[:2]).evaluate(tables[2]).value
+    except Exception as error:
+        outcome = f"{type(error).__name__}: {error}"
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    return {"cpu": time.process_time() - started, "peak": peak, "value": outcome}
+
+
+def show_wide(names: list[str], n_rows: int, n_columns: int) -> None:
+    """Measure metrics one after the other, each in a process of its own."""
+    rows = []
+    for name in names or exported():
+        command = [sys.executable, __file__, "measure", name, str(n_rows), str(n_columns)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        ended: dict[str, float | str] = {"cpu": float(GUARD), "peak": np.nan, "value": "ended"}
+        took = json.loads(done.stdout.splitlines()[-1]) if done.stdout else ended
+        rows.append((took["cpu"], name, took["peak"], took["value"]))
+        print(f"{name} {took['cpu']:.2f}", file=sys.stderr, flush=True)
+    shown = Table("metric", "CPU s", "peak GiB", "value", title=f"{n_rows:,} rows x {n_columns}")
+    for cpu, name, peak, value in sorted(rows, reverse=True):
+        said = value if isinstance(value, str) else f"{value:.4f}"
+        shown.add_row(name, f"{cpu:.1f}", f"{peak:.2f}", said)
+    Console().print(shown)
+
+
 def in_process(folder: Path, kind: str, gigabytes: float) -> dict[str, float]:
     """Measure in a process of its own, so that peaks do not add up."""
     command = [sys.executable, __file__, "measure", kind, str(folder), "--memory", str(gigabytes)]
@@ -91,30 +161,39 @@ def in_process(folder: Path, kind: str, gigabytes: float) -> dict[str, float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["growth", "report", "measure"])
+    parser.add_argument("what", choices=["growth", "report", "wide", "measure"])
     parser.add_argument("more", nargs="*", help=argparse.SUPPRESS)
-    parser.add_argument("--rows", type=float, nargs="+", default=[1e3, 1e4, 1e5, 1e6])
+    parser.add_argument("--rows", type=float, nargs="+")
     parser.add_argument("--holdout", type=float, default=250_000)
-    parser.add_argument("--columns", type=int, default=30)
+    parser.add_argument("--columns", type=int)
+    parser.add_argument("--only", nargs="+", default=[], metavar="METRIC")
     parser.add_argument("--memory", type=float, default=6.0, help="GiB")
     given = parser.parse_args()
     if given.what == "measure":
+        if len(given.more) == 3:
+            name, n_rows, n_columns = given.more
+            print(json.dumps(measure_wide(name, int(n_rows), int(n_columns))))
+            return
         kind, folder = given.more
         print(json.dumps(measure(Path(folder), kind, given.memory)))
         return
+    if given.what == "wide":
+        show_wide(given.only, int((given.rows or [1e3])[0]), given.columns or 300)
+        return
+    sizes_of, n_columns = given.rows or [1e3, 1e4, 1e5, 1e6], given.columns or 30
     titles = ("rows", "columns", "wall s", "CPU s", "peak GiB", "KS complement")
     shown = Table(*titles, title=f"{given.what}, at most {given.memory:g} GiB of data")
-    for n_rows in map(int, given.rows):
+    for n_rows in map(int, sizes_of):
         with tempfile.TemporaryDirectory(prefix="skeval-scale-") as name:
             folder = Path(name)
             sizes = {"train": n_rows, "synthetic": n_rows}
             if given.what == "report":
                 sizes["holdout"] = int(given.holdout)
             for seed, (role, size) in enumerate(sizes.items()):
-                write_table(folder / role, size, given.columns, seed)
+                write_table(folder / role, size, n_columns, seed)
             took = in_process(folder, given.what, given.memory)
         figures = (f"{took['wall']:.1f}", f"{took['cpu']:.1f}", f"{took['peak']:.2f}")
-        shown.add_row(f"{n_rows:,}", str(given.columns), *figures, f"{took['value']:.4f}")
+        shown.add_row(f"{n_rows:,}", str(n_columns), *figures, f"{took['value']:.4f}")
     Console().print(shown)
 
 

@@ -245,7 +245,7 @@ class Metric(BaseEstimator):
 
     @property
     def needs_no_rows(self) -> bool:
-        """Whether what a file without rows holds will do, see :meth:`MetricSuite.save`."""
+        """Whether what a file without rows holds will do; see :meth:`skeval.MetricSuite.save`."""
         return False
 
     @property
@@ -377,7 +377,11 @@ class Metric(BaseEstimator):
 
     def _of_halves(self, context: Context, role: str, n_rows: int) -> np.ndarray:
         pairs = halvings(context, role, n_rows, _N_HALVINGS)
-        return np.array([[self._result(half).value for half in halves] for halves in pairs])
+        return np.array([[self._value_alone(half) for half in halves] for halves in pairs])
+
+    def _value_alone(self, context: Context) -> float:
+        """Return the value alone: metrics override it whose other properties take longer."""
+        return self._result(context).value
 
     def variation(self, context: Context, n_rows: int) -> Sampled | None:
         """Return the value of `n_rows` synthetic rows and how it varies, given the real rows.

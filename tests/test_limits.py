@@ -8,8 +8,15 @@ import pandas as pd
 import pytest
 
 from skeval import Metric, MetricSuite, MetricTags, shared
+from skeval.datasets import make_mixed
+from skeval.diagnostic import RuleAdherence
 from skeval.exceptions import LimitError, MetricFailedWarning
-from skeval.fidelity import KSComplement
+from skeval.fidelity import (
+    CorrelationSimilarity,
+    KMarginalSimilarity,
+    KSComplement,
+    SimilarityMatrix,
+)
 from skeval.limits import within_limits
 
 TABLE = pd.DataFrame({"x": np.arange(50.0)})
@@ -81,3 +88,20 @@ def test_stopped_work_is_not_remembered_as_done():
         for _ in range(2):
             with pytest.raises(LimitError, match="took longer"):
                 suite.evaluate(TABLE)
+
+
+def wide(seed):
+    blocks = (make_mixed(1000, random_state=100 * seed + k).add_suffix(f"_{k}") for k in range(43))
+    return pd.concat(blocks, axis=1).iloc[:, :300]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.NothingToMeasureWarning")
+def test_300_columns_do_not_hang():
+    """Of what grows with the pairs of columns, the noise of the baseline included."""
+    tables = [wide(seed) for seed in range(3)]
+    for kind in (CorrelationSimilarity, KMarginalSimilarity, RuleAdherence, SimilarityMatrix):
+        started = time.process_time()
+        result = kind().fit(*tables[:2]).evaluate(tables[2])
+        assert time.process_time() - started < 30.0, kind.__name__
+        assert result.value > 0.85 or kind is RuleAdherence  # which finds no rule among these

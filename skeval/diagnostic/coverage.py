@@ -425,10 +425,7 @@ class OutlierCoverage(Metric):
             warnings=_notices(
                 context, empty, gone, inside, "train has no outlier in {}: no score."
             ),
-            shares={
-                name: {"train": shares[name], "synthetic": k / n}
-                for name, (k, n) in counted.items()
-            },
+            shares={x: {"train": shares[x], "synthetic": k / n} for x, (k, n) in counted.items()},
             intervals={name: _band(*counted[name], shares[name], 0.95) for name in shares},
         )
         level = 1.0 - 0.05 / max(1, len(shares))

@@ -192,10 +192,7 @@ def _interval(
     here = used & ~np.isnan(compared.bias)
     if not here.any():
         return None
-    inverse_sizes = np.zeros(here.shape)
-    for joint in tables:
-        for i, j, table in joint.pairs(nan):
-            inverse_sizes[i, j] += 1.0 / max(1, table.sum())
+    inverse_sizes = sum(1.0 / np.maximum(joint.n_rows(nan), 1) for joint in tables)
     bias = here.sum() / used.sum() * float(compared.bias[here].mean())
     low, high = deviation_interval(1.0 - value, bias, float(inverse_sizes[here].mean()))
     return 1.0 - high, 1.0 - low

@@ -24,7 +24,7 @@ from skeval.stats.distributions import (
     total_variation,
     total_variation_bias,
 )
-from skeval.steps.pairs import Binning, joint_tables
+from skeval.steps.pairs import Binning, joint_tables, pair_similarities
 from skeval.steps.samples import ROLES, cells, chosen_columns, codes, drawn_subsets
 from skeval.tags import COLUMN_TAGS
 
@@ -214,6 +214,13 @@ class KMarginalSimilarity(Metric):
             tags=replace(self.tags, bounds=(0.0, float(self.scale))),
         )
 
+    def _value_alone(self, context: Context) -> float:
+        names = chosen_columns(context.schema, self.columns)
+        if len(names) < 2 or not _all_pairs(self.k, self.n_subsets):
+            return super()._value_alone(context)
+        binning = Binning(self.n_bins, self.strategy)
+        return self.scale * float(pair_similarities(context, names, binning).mean())
+
     def _summary(self, result: Result) -> str:
         details, worst = result.details, result.details["worst_subset"]
         return (
@@ -277,10 +284,10 @@ def marginals(
     cut = cells(context, *binning).cells_
     margins = {name: np.bincount(train[name], minlength=cut[name].n_cells) for name in names}
     n_rows, rng = synthetic[names[0]].size, np.random.default_rng(seed)
-    k, limit = min(k, len(names)), None if n_subsets == "all" else int(n_subsets)
-    if k == 2 and limit is None and group is None:
+    if _all_pairs(k, n_subsets) and len(names) > 1 and group is None:
         tables = _pairs(context, names, binning)
     else:  # what is drawn must not depend on the order of columns
+        k, limit = min(k, len(names)), None if n_subsets == "all" else int(n_subsets)
         drawn = drawn_subsets(sorted(names), k, limit, seed)
         tables = _subsets(drawn, train, synthetic, margins)
     subsets, scores, used = [], [], []
@@ -301,6 +308,10 @@ def marginals(
     similarity, ceiling, floor, bias, occupied = np.array(scores).T
     times_each = times / len(subsets)
     return Marginals(subsets, similarity, ceiling, floor, bias, occupied, distinct, times_each)
+
+
+def _all_pairs(k: int, n_subsets: str | int) -> bool:
+    return k == 2 and n_subsets == "all"
 
 
 def _subsets(

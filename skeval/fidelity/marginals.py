@@ -46,7 +46,14 @@ from skeval.tags import COLUMN_TAGS
 _TAGS = replace(COLUMN_TAGS, scaling="sorted runs")
 
 
-class KSComplement(Metric):
+class MarginalMetric(Metric):
+    """Base of scores that look at columns one by one, and are quick enough for halves."""
+
+    needs_no_rows = True
+    _halved = True
+
+
+class KSComplement(MarginalMetric):
     """Agreement of numeric distributions: 1 where they are the same, 0 where they do not overlap.
 
     An analyst looks at each numeric, date or boolean column of the synthetic table as a cumulative
@@ -97,9 +104,6 @@ class KSComplement(Metric):
     """
 
     tags = _TAGS
-
-    needs_no_rows = True
-    _halved = True
 
     def __init__(self, columns: Columns = None) -> None:
         self.columns = columns
@@ -163,7 +167,7 @@ def _mean_interval(value: float, sizes: list[tuple[int, int]]) -> tuple[float, f
     return 1.0 - high, 1.0 - low
 
 
-class TVComplement(Metric):
+class TVComplement(MarginalMetric):
     """Agreement of category shares: 1 where they are the same, 0 where no category is shared.
 
     An analyst compares bar charts: how much of the synthetic bars would have to move to other
@@ -212,9 +216,6 @@ class TVComplement(Metric):
     """
 
     tags = replace(_TAGS, scaling="counts")
-    needs_no_rows = True
-
-    _halved = True
 
     def __init__(
         self,
@@ -261,7 +262,7 @@ def _counts(context: Context, column: str, n_bins: int, nan: str) -> tuple[np.nd
     return np.delete(p, missing), np.delete(q, missing)
 
 
-class StatisticSimilarity(Metric):
+class StatisticSimilarity(MarginalMetric):
     """Agreement of means, medians or spreads: 1 where equal, 0 where a scale of train apart.
 
     An analyst compares the table of summary statistics of the real and of the synthetic table. The
@@ -309,9 +310,6 @@ class StatisticSimilarity(Metric):
     """
 
     tags = _TAGS
-
-    needs_no_rows = True
-    _halved = True
 
     def __init__(
         self,

@@ -47,17 +47,7 @@ class PairKLDivergence(Metric):
             return undefined(reason, NothingToMeasureWarning, names=list(names))
         binning = Binning(self.n_bins, self.strategy)
         divergences = divergences_of_pairs(context, names, binning, self.smoothing)
-        above = divergences[np.triu_indices(len(names), 1)]
-        scores = 1.0 / (1.0 + np.fmin(divergences, divergences.T))
-        return Result(
-            float(np.mean(1.0 / (1.0 + above))),
-            details={
-                "names": list(names),
-                "matrix": scores,
-                "mean_divergence": float(above.mean()),
-                "n_used": above.size,
-            },
-        )
+        return _mean_of_pairs(divergences, names)
 
     def _summary(self, result: Result) -> str:
         return (
@@ -76,6 +66,18 @@ def divergences_of_pairs(
     for (i, j, p), (_, _, q) in zip(*tables, strict=True):
         divergences[i, j] = kl_divergence(q.ravel(), p.ravel(), smoothing)
     return divergences
+
+
+def _mean_of_pairs(divergences: np.ndarray, names: tuple[str, ...]) -> Result:
+    """Return the mean agreement of pairs, those above the diagonal, and all that is known of it."""
+    above = divergences[np.triu_indices(len(names), 1)]
+    details = {
+        "names": list(names),
+        "matrix": 1.0 / (1.0 + np.fmin(divergences, divergences.T)),
+        "mean_divergence": float(above.mean()),
+        "n_used": above.size,
+    }
+    return Result(float(np.mean(1.0 / (1.0 + above))), details=details)
 
 
 class ContinuousKLDivergence(PairKLDivergence):

@@ -23,7 +23,7 @@ from skeval.relational.base import NO_KEYS, RelationalMetric
 from skeval.relational.detection import AggregationDetection
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, mean_of_columns, undefined
-from skeval.steps.aggregates import STATS, Stats, aggregated_context, private_parents
+from skeval.steps.aggregates import STATS, Stat, Stats, aggregated_context, private_parents
 from skeval.steps.pairs import Binning
 from skeval.tags import RELATIONAL_TAGS
 
@@ -101,13 +101,7 @@ class ParentChildAggregates(RelationalMetric):
     def _measure(self, context: RelationalContext) -> Result:
         if not context.relations.foreign_keys:
             return undefined(NO_KEYS, NothingToMeasureWarning)
-        scores: dict[str, float] = {}
-        pairs: list[float] = []
-        for table in private_parents(context.relations):
-            rows = aggregated_context(context, table, tuple(self.stats))
-            own = set(context.relations.tables[table].measured)
-            scores |= {f"{table}: {n}": s for n, s in marginals(rows) if n not in own}
-            pairs += [score for names, score in pairs_within(rows) if not own.issuperset(names)]
+        scores, pairs = _agreements(context, tuple(self.stats))
         defined = {name: score for name, score in scores.items() if not math.isnan(score)}
         if not defined:
             return undefined("no table that is not public has children.", NothingToMeasureWarning)
@@ -131,6 +125,20 @@ class ParentChildAggregates(RelationalMetric):
             f"What the children of a parent are like agrees to {percent(result.value)} on average; "
             f"least in {worst['column']}, {percent(worst['value'])}.{auc}"
         )
+
+
+def _agreements(
+    context: RelationalContext, stats: tuple[Stat, ...]
+) -> tuple[dict[str, float], list[float]]:
+    """Return the scores of the aggregates, and of the pairs that have one of them."""
+    scores: dict[str, float] = {}
+    pairs: list[float] = []
+    for table in private_parents(context.relations):
+        rows = aggregated_context(context, table, stats)
+        own = set(context.relations.tables[table].measured)
+        scores |= {f"{table}: {n}": s for n, s in marginals(rows) if n not in own}
+        pairs += [score for names, score in pairs_within(rows) if not own.issuperset(names)]
+    return scores, pairs
 
 
 def marginals(context: Context) -> Iterator[tuple[str, float]]:

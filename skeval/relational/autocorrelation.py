@@ -88,8 +88,8 @@ class AutocorrelationDifference(ColumnSequenceMetric):
         self.columns = columns
         self.table = table
 
-    def _curves(self, context: RelationalContext, table: str, column: str) -> list[np.ndarray]:
-        curves = []
+    def _curves(self, context: RelationalContext, table: str, column: str) -> dict[str, np.ndarray]:
+        curves = {}
         for role in BOTH:
             own = sequences(context, role, table)
             values = sequence_values(context, role, table, column)
@@ -97,20 +97,15 @@ class AutocorrelationDifference(ColumnSequenceMetric):
             if self.centre == "sequence":
                 values = values - by_sequence(own, values, "mean")[own.owners]
             lags = range(1, self.max_lag + 1)
-            curves.append(np.array([lag_correlation(values, own.pairs(lag), lag) for lag in lags]))
+            curves[role] = np.array([lag_correlation(values, own.pairs(lag), lag) for lag in lags])
         return curves
 
     def _score(self, context: RelationalContext, table: str, column: str) -> float:
-        gaps = np.abs(np.subtract(*self._curves(context, table, column)))
+        gaps = np.abs(np.subtract(*self._curves(context, table, column).values()))
         return float(np.nanmean(gaps)) if not np.isnan(gaps).all() else float("nan")
 
     def _further(self, context: RelationalContext, names: list[tuple[str, str]]) -> dict[str, Any]:
-        curves = {f"{t}.{c}": self._curves(context, t, c) for t, c in names}
-        return {
-            "autocorrelations": {
-                name: dict(zip(BOTH, both, strict=True)) for name, both in curves.items()
-            }
-        }
+        return {"autocorrelations": {f"{t}.{c}": self._curves(context, t, c) for t, c in names}}
 
     def _summary(self, result: Result) -> str:
         return (

@@ -113,8 +113,8 @@ class KHopCorrelation(RelationalMetric):
         return replace(result, value=values[self.reduce])
 
     def _summary(self, result: Result) -> str:
-        hops = result.details["hops"]
-        said = ", ".join(f"{percent(of['mean'])} at {hop}" for hop, of in hops.items())
+        hops = result.details["hops"].items()
+        said = ", ".join(f"{percent(of['mean'])} at {hop}" for hop, of in hops)
         return f"Pairs of columns agree, by the number of keys between their tables: {said}."
 
 

@@ -88,18 +88,22 @@ class ReferentialIntegrity(RelationalMetric):
     def _summary(self, result: Result) -> str:
         details = result.details
         worst, share = details["worst"].values()
-        null, null_of_train = details["null"], details["null_of_train"]
-        emptiest = max(null, key=lambda key: max(null[key], null_of_train[key]))
-        missing = ""
-        if null[emptiest] or null_of_train[emptiest]:
-            missing = (
-                f" Keys are missing most often in {emptiest}: in {percent(null[emptiest])} of its "
-                f"rows, in train in {percent(null_of_train[emptiest])}."
-            )
         return (
             f"On average {percent(result.value)} of the keys name a row that is there; fewest in "
-            f"{worst}: {percent(share)}, in train {percent(details['train'][worst])}.{missing}"
+            f"{worst}: {percent(share)}, in train {percent(details['train'][worst])}."
+            f"{_most_missing(details['null'], details['null_of_train'])}"
         )
+
+
+def _most_missing(null: dict[str, float], of_train: dict[str, float]) -> str:
+    """Say in which foreign key most is missing; empty if nothing is."""
+    most = max(null, key=lambda key: max(null[key], of_train[key]))
+    if not null[most] and not of_train[most]:
+        return ""
+    return (
+        f" Keys are missing most often in {most}: in {percent(null[most])} of its rows, in train "
+        f"in {percent(of_train[most])}."
+    )
 
 
 def integrity(positions: np.ndarray, *, null_is_broken: bool) -> float:

@@ -269,31 +269,34 @@ class StatisticMSAS(ColumnSequenceMetric):
 
     def _further(self, context: RelationalContext, names: list[tuple[str, str]]) -> dict[str, Any]:
         shown = names[:_MOST_LINES]
-
-        def of(role: str) -> dict[str, Any]:
-            return {
-                f"{table}.{column}": {
-                    by: lines(context, role, table, column, by) for by in ("position", "time")
-                }
-                for table, column in shown
-            }
-
-        def kinds(table: str, column: str) -> dict[str, str]:
-            known = context.relations.tables[table].kinds
-            index = context.relations.sequences[table].index
-            return {"value": known[column], "index": known[index] if index else ""}
-
-        return {
-            "train_lines": of("train"),
-            "lines": of("synthetic"),
-            "kinds": {f"{table}.{column}": kinds(table, column) for table, column in shown},
-        }
+        train, synthetic = (_lines(context, role, shown) for role in BOTH)
+        kinds = {f"{table}.{column}": _kinds(context, table, column) for table, column in shown}
+        return {"train_lines": train, "lines": synthetic, "kinds": kinds}
 
     def _summary(self, result: Result) -> str:
         return (
             f"The cumulative curves of the {self.statistic} of a sequence lie "
             f"{percent(1.0 - result.value)} apart at most, on average over columns."
         )
+
+
+def _lines(
+    context: RelationalContext, role: str, names: list[tuple[str, str]]
+) -> dict[str, dict[str, Any]]:
+    """Return the lines of columns by position and by time."""
+    return {
+        f"{table}.{column}": {
+            by: lines(context, role, table, column, by) for by in ("position", "time")
+        }
+        for table, column in names
+    }
+
+
+def _kinds(context: RelationalContext, table: str, column: str) -> dict[str, str]:
+    """Return the kind of a column, and of the index that its lines run along."""
+    kinds = context.relations.tables[table].kinds
+    index = context.relations.sequences[table].index
+    return {"value": kinds[column], "index": kinds[index] if index else ""}
 
 
 class InterRowMSAS(ColumnSequenceMetric):
@@ -376,12 +379,8 @@ class InterRowMSAS(ColumnSequenceMetric):
         for role in BOTH:
             own = sequences(context, role, table)
             values = sequence_values(context, role, table, column)
-            if self.log:
-                values = np.log(np.where(values > 0, values, np.nan))
             firsts = own.pairs(self.lag)
-            with np.errstate(invalid="ignore"):  # infinity less infinity is missing
-                changes = values[firsts + self.lag] - values[firsts]
-            changes = digits_kept(changes, decimals=decimals)
+            changes = digits_kept(_changes(values, firsts, self.lag, self.log), decimals=decimals)
             both += _weighted(changes, own.owners[firsts], self.weight)
         return 1.0 - weighted_kolmogorov(*both) if self.weight == "sequence" else _unweighted(both)
 
@@ -390,6 +389,15 @@ class InterRowMSAS(ColumnSequenceMetric):
             f"The cumulative curves of changes over {counted(self.lag, 'row')} lie "
             f"{percent(1.0 - result.value)} apart at most, on average over columns."
         )
+
+
+def _changes(values: np.ndarray, firsts: np.ndarray, lag: int, log: bool) -> np.ndarray:
+    """Return how values change over so many rows, as logarithms if asked."""
+    if log:
+        values = np.log(np.where(values > 0, values, np.nan))
+    with np.errstate(invalid="ignore"):  # infinity less infinity is missing
+        change: np.ndarray = values[firsts + lag] - values[firsts]
+    return change
 
 
 def changes_decimals(values: np.ndarray, log: bool) -> int:

@@ -12,6 +12,7 @@ from skeval.formatting import percent
 from skeval.parameters import BinCount, Columns
 from skeval.relational.sequences import (
     BOTH,
+    ColumnSequenceMetric,
     SequenceMetric,
     TableName,
     Weight,
@@ -154,7 +155,7 @@ class CoherenceSimilarity(SequenceMetric):
         )
 
 
-class TransitionSimilarity(SequenceMetric):
+class TransitionSimilarity(ColumnSequenceMetric):
     r"""Agreement of what follows on a value: 1 where it is distributed alike, 0 where never.
 
     Of those in treatment, how many are in treatment the next day, how many discharged? Marginals do
@@ -220,24 +221,17 @@ class TransitionSimilarity(SequenceMetric):
         self.columns = columns
         self.table = table
 
-    def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
+    def _columns(self, context: RelationalContext, table: str) -> tuple[str, ...]:
         kinds = NOMINAL if self.n_bins is None else (*NUMERIC, *NOMINAL)
-        names = [(t, c) for t in tables for c in sequence_columns(context, t, self.columns, kinds)]
-        drawn = [
-            pair for pair in names if context.relations.tables[pair[0]].kinds[pair[1]] in NOMINAL
-        ]
-        shown = {
-            role: {f"{t}.{c}": _drawn(context, role, t, c) for t, c in drawn[:_MOST_DRAWN]}
+        return sequence_columns(context, table, self.columns, kinds)
+
+    def _further(self, context: RelationalContext, names: list[tuple[str, str]]) -> dict[str, Any]:
+        nominal = [(t, c) for t, c in names if context.relations.tables[t].kinds[c] in NOMINAL]
+        train, synthetic = (
+            {f"{t}.{c}": _drawn(context, role, t, c) for t, c in nominal[:_MOST_DRAWN]}
             for role in BOTH
-        }
-        return mean_of_columns(
-            {f"{table}.{name}": self._score(context, table, name) for table, name in names},
-            n_total=sum(len(context.relations.tables[table].kinds) for table in tables),
-            warnings=order_warnings(context, tables),
-            order=order_details(context, tables),
-            train_transitions=shown["train"],
-            transitions=shown["synthetic"],
         )
+        return {"train_transitions": train, "transitions": synthetic}
 
     def _score(self, context: RelationalContext, table: str, column: str) -> float:
         tables = []

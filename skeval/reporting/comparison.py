@@ -67,7 +67,7 @@ def draw_comparison_page(
     Parameters
     ----------
     comparison : Comparison
-        As :meth:`MetricSuite.compare` returns it.
+        As :meth:`skeval.MetricSuite.compare` returns it.
     title : str, default="Which table"
         Above it.
     figure : Figure, optional

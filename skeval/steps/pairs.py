@@ -22,6 +22,8 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer, numbers
 
 # rows counted at a time, so that their codes stay in the cache over all pairs
 _CHUNK = 8_192
+# cells counted in one call: more would leave the cache, fewer would cost as many calls as pairs
+_COUNTED = 65_536
 # joint cells that are kept (a quarter of a gigabyte); beyond, tables are counted when asked for
 _MOST_CELLS = 2**26
 
@@ -140,6 +142,13 @@ class JointTables:
             counts[self.missing[i]] = 0
         return counts
 
+    def n_rows(self, nan: str = "own") -> np.ndarray:
+        """Return how many rows are counted for each pair, above the diagonal; 0 elsewhere."""
+        n_rows = np.zeros((len(self.n_cells), len(self.n_cells)), dtype=np.int64)
+        for i in range(len(self.n_cells) - 1):
+            n_rows[i, i + 1 :] = np.add.reduceat(self.block(i, nan).sum(axis=0), self.starts(i))
+        return n_rows
+
     def vary(self, nan: str = "own") -> np.ndarray:
         """Return which columns have two cells at least."""
         used = [(self.column(i, nan) > 0).sum() > 1 for i in range(len(self.n_cells))]
@@ -157,17 +166,19 @@ def _count(matrix: np.ndarray, n_cells: tuple[int, ...], which: Sequence[int]) -
     """Return the blocks of some columns, in the smallest whole numbers that hold them."""
     kind = np.min_scalar_type(len(matrix))
     blocks = [np.zeros((n_cells[i], sum(n_cells[i + 1 :])), dtype=kind) for i in which]
-    first = min(which, default=0)
+    first, starts = min(which, default=0), np.cumsum([0, *n_cells])
     for at in range(0, len(matrix), _CHUNK):
         chunk = np.ascontiguousarray(matrix[at : at + _CHUNK, first:].T, dtype=np.int64)
+        shifted = chunk + starts[first:-1, None]
+        at_once = max(1, _COUNTED // chunk.shape[1])  # columns
         for i, block in zip(which, blocks, strict=True):
-            start = 0
-            for j in range(i + 1, len(n_cells)):
-                shape, stop = (n_cells[i], n_cells[j]), start + n_cells[j]
-                cell = chunk[i - first] * shape[1] + chunk[j - first]
-                counts = np.bincount(cell, minlength=shape[0] * shape[1])
-                block[:, start:stop] += counts.astype(kind).reshape(shape)
-                start = stop
+            for j in range(i + 1, len(n_cells), at_once):
+                end = min(j + at_once, len(n_cells))
+                width = starts[end] - starts[j]
+                cell = shifted[j - first : end - first] + (chunk[i - first] * width - starts[j])
+                counts = np.bincount(cell.ravel(), minlength=n_cells[i] * width)
+                here = slice(starts[j] - starts[i + 1], starts[end] - starts[i + 1])
+                block[:, here] += counts.astype(kind).reshape(n_cells[i], width)
     return blocks
 
 
@@ -231,26 +242,53 @@ def matrices(
     return Compared(*compared)
 
 
+@shared
+def pair_similarities(
+    context: Context, names: tuple[str, ...], binning: Binning, nan: str = "own"
+) -> np.ndarray:
+    """Return the similarity of each pair of columns, in order, without its ceiling and bias."""
+    train, synthetic = (joint_tables(context, role, names, binning) for role in ROLES)
+    rows = []
+    for i in range(len(names) - 1):
+        p, q = (tables.block(i, nan) for tables in (train, synthetic))
+        rows.append(_similarities(p, q, train.starts(i), _sizes(p, q, train.starts(i))))
+    return np.concatenate(rows)
+
+
+def _sizes(p: np.ndarray, q: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Return the rows counted in each pair of tables side by side, and those of each column."""
+    widths = np.diff([*starts, p.shape[1]])
+    n, m = (np.add.reduceat(counts.sum(axis=0), starts) for counts in (p, q))
+    return n, m, *(np.repeat(np.maximum(size, 1), widths) for size in (n, m))
+
+
+def _similarities(
+    p: np.ndarray, q: np.ndarray, starts: np.ndarray, sizes: tuple[np.ndarray, ...]
+) -> np.ndarray:
+    """Return the similarity of tables side by side; nan where both are empty, 0 where one is."""
+    n, m, of_p, of_q = sizes
+    difference = np.abs(p * of_q - q * of_p).sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):  # empty tables
+        similarity: np.ndarray = 1.0 - np.add.reduceat(difference, starts) / (2 * n * m)
+    similarity[(n == 0) | (m == 0)] = 0.0
+    similarity[(n == 0) & (m == 0)] = np.nan
+    return similarity
+
+
 def _compare(p: np.ndarray, q: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Return similarity, ceiling and bias of tables side by side, three rows with one of each pair.
 
-    The sums of :mod:`skeval.stats.distributions`, without a loop over the pairs. Where both of a
-    pair are empty all are nan, where one is the similarity is 0 and the others nan.
+    The sums of :mod:`skeval.stats.distributions`, without a loop over the pairs. Where one of a
+    pair is empty, ceiling and bias are nan.
     """
-    widths = np.diff([*starts, p.shape[1]])
-    n, m = (np.add.reduceat(counts.sum(axis=0), starts) for counts in (p, q))
-    of_p, of_q = (np.repeat(np.maximum(size, 1), widths) for size in (n, m))
-    difference = np.abs(p * of_q - q * of_p).sum(axis=0)
+    sizes = n, m, of_p, of_q = _sizes(p, q, starts)
     shares, others = p / of_p, q / of_q
     errors = np.sqrt(shares * (1.0 - shares) / of_p + others * (1.0 - others) / of_q).sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):  # empty tables
-        distance = np.add.reduceat(difference, starts) / (2 * n * m)
         expected = _deviations(p + q, n, m, starts) * (1.0 / n + 1.0 / m) / 2.0
     bias = np.add.reduceat(errors, starts) / 2.0
-    compared = np.array([1.0 - distance, 1.0 - expected, bias])
-    empty = (n == 0) | (m == 0)
-    compared[:, empty] = np.nan
-    compared[0, empty & (n != m)] = 0.0
+    compared = np.array([_similarities(p, q, starts, sizes), 1.0 - expected, bias])
+    compared[1:, (n == 0) | (m == 0)] = np.nan
     return compared
 
 
@@ -260,11 +298,23 @@ def _deviations(pooled: np.ndarray, n: np.ndarray, m: np.ndarray, starts: np.nda
     sums = np.zeros(len(starts))
     for sizes in np.unique(np.stack([n, m], axis=1), axis=0):  # one pair of them if none is missing
         of_sizes = (n == sizes[0]) & (m == sizes[1])
-        cells, inverse = np.unique(pooled[:, np.repeat(of_sizes, widths)], return_inverse=True)
+        # row by row in memory: the order of the sum below hangs on it
+        counts = np.ascontiguousarray(pooled[:, np.repeat(of_sizes, widths)])
+        cells, inverse = _distinct(counts)
         deviation = hypergeometric_deviation(cells, int(sizes[0]), int(sizes[1]))[inverse]
         inner = np.cumsum([0, *widths[of_sizes][:-1]])
         sums[of_sizes] = np.add.reduceat(deviation.reshape(len(pooled), -1).sum(axis=0), inner)
     return sums
+
+
+def _distinct(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the different counts in order, and where each cell's is among them."""
+    most = int(counts.max(initial=0))
+    if most > counts.size:
+        return np.unique(counts, return_inverse=True)
+    occurs = np.zeros(most + 1, dtype=bool)
+    occurs[counts] = True
+    return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[counts]
 
 
 @shared

@@ -97,10 +97,8 @@ class NGramNovelty(TextScreen):
         self.n = n
 
     def _lacking(self, context: Context, key: Key) -> str:
-        if lacking := super()._lacking(context, key):
-            return lacking
-        _, totals = known_grams(context, self.n, *key, "train")
-        return "" if totals.any() else "no synthetic text has a word."
+        lacking, none = super()._lacking(context, key), "no synthetic text has a word."
+        return lacking or ("" if known_grams(context, self.n, *key, "train")[1].any() else none)
 
     def _measured(self, context: Context, key: Key, role: str) -> float:
         known, totals = known_grams(context, self.n, *key, role)
@@ -114,12 +112,8 @@ class NGramNovelty(TextScreen):
         low, high = row_mean((known, totals)).interval
         own = result.value  # rounding must not leave it out
         between = min(own, 1.0 - high), max(own, 1.0 - low)
-        n_grams = {"n": self.n, "n_grams": int(totals.sum())}
-        return replace(
-            result,
-            interval=between,
-            details={**result.details, **n_grams},
-        )
+        details = {**result.details, "n": self.n, "n_grams": int(totals.sum())}
+        return replace(result, interval=between, details=details)
 
     def _summary(self, result: Result) -> str:
         lead = (

@@ -49,6 +49,20 @@ def test_tables_by_brute_force(monkeypatch, kept):
         np.testing.assert_array_equal(tables.column(i), np.bincount(CODES[:, i]))
 
 
+def test_columns_beyond_one_call_are_counted_too(monkeypatch):
+    """Three columns a call of ten, and rows that miss a value left out of the numbers of rows."""
+    monkeypatch.setattr("skeval.steps.pairs._COUNTED", 3 * len(CODES))
+    codes = np.hstack([CODES, CODES[::-1], (CODES[:, :2] + CODES[::-1, 2:]) % 2])
+    n_cells = (*CELLS, *CELLS, 2, 2)
+    tables = JointTables.of(codes, n_cells, (1,) * 10)
+    n_rows = tables.n_rows("drop")
+    for i, j, table in tables.pairs():
+        expected = pd.crosstab(codes[:, i], codes[:, j])
+        np.testing.assert_array_equal(table, expected)
+        assert n_rows[i, j] == ((codes[:, i] != 1) & (codes[:, j] != 1)).sum()
+    assert not np.tril(n_rows).any()
+
+
 @pytest.mark.parametrize("kept", [True, False])
 def test_rows_that_miss_a_value_can_be_dropped(monkeypatch, kept):
     if not kept:
