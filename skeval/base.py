@@ -213,7 +213,9 @@ class Metric(BaseEstimator):
         context = self.context_.with_synthetic(synthetic, lenient=self.tags.lenient)
         with sharing(getattr(self, "n_jobs", None)):
             seen = context.seen_by(self._scaling)
-            value, warned = self._compute(seen), (*context.notices, *sample_notices(seen))
+            value, warned = self._compute(seen), context.notices
+            if seen.drawn_of:
+                warned += sample_notices(seen)
         if not isinstance(value, Real):
             result = self._finished(value)
             value, warned = result.value, (*warned, *result.warnings)

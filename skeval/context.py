@@ -210,10 +210,9 @@ class Context:
         read = {role: conform(rows, schema, role) for role, rows in frames.items()}
         levels = learn_levels([rows for rows, _ in read.values()], schema)
         precision = coarsest(stored_precision(frames[role], read[role][0]) for role in read)
-        tables = {
-            role: at_precision(with_levels(rows, levels), precision)
-            for role, (rows, _) in read.items()
-        }
+        tables = {role: with_levels(rows, levels) for role, (rows, _) in read.items()}
+        if precision:
+            tables = {role: at_precision(rows, precision) for role, rows in tables.items()}
         context = cls(schema, tables, levels=levels, given=frames, precision=precision)
         context.notices = tuple(notice for _, given in read.values() for notice in given)
         if holdout is not None:
@@ -247,7 +246,10 @@ class Context:
         rows, notices = conform(given, self.schema, "synthetic", self.levels, lenient=lenient)
         real = self.real
         precision = coarsest([real.precision, stored_precision(given, rows)])
-        context = real._at(precision).standing_in(at_precision(rows, precision), given, notices)
+        at_it = real if precision == real.precision else real._at(precision)
+        context = at_it.standing_in(
+            at_precision(rows, precision) if precision else rows, given, notices
+        )
         context.precision = precision
         return context
 

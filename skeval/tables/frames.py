@@ -247,22 +247,21 @@ def read_as(
     for name in schema.kinds if names is None else names:
         given = frame[name]
         if oddities is None:
-            columns[name] = read_alone(given, schema, name)
+            columns[name] = read_alone(given, schema, name, levels.get(name))
         else:
-            columns[name] = oddities.add(given, _read(given, schema, name))
+            form = schema.datetime_formats.get(name)
+            read = read_column(given, schema.kinds[name], form, levels.get(name))
+            columns[name] = oddities.add(given, read)
     # columns with an index would be aligned, and arrays of objects inferred to be strings
     plain = {n: c if c.dtype == object else c.array for n, c in columns.items()}
-    read = pd.DataFrame(plain, copy=False)
-    return with_levels(read, {n: levels[n] for n in columns if n in levels})
+    return pd.DataFrame(plain, copy=False)
 
 
-def _read(given: pd.Series, schema: TableSchema, name: str) -> pd.Series:
-    return read_column(given, schema.kinds[name], schema.datetime_formats.get(name))
-
-
-def read_alone(given: pd.Series, schema: TableSchema, name: str) -> pd.Series:
+def read_alone(
+    given: pd.Series, schema: TableSchema, name: str, real: Sequence[str] | None = None
+) -> pd.Series:
     """Return a column read as its kind, with numbers beyond the largest as infinite."""
-    read = _read(given, schema, name)
+    read = read_column(given, schema.kinds[name], schema.datetime_formats.get(name), real)
     if read.dtype != np.float64 or not (np.abs(read.to_numpy()) > _LARGEST).any():
         return read
     return _with_infinities(read)

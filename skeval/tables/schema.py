@@ -383,8 +383,13 @@ def _read_as_numbers(texts: np.ndarray) -> bool:
     return not (whole & (numbers.abs() > EXACT)).any()
 
 
-def read_column(values: pd.Series, kind: Kind, form: str | None) -> pd.Series:
-    """Read a column as its kind; `form` is the format of dates in strings, where it is known."""
+def read_column(
+    values: pd.Series, kind: Kind, form: str | None, real: Sequence[str] | None = None
+) -> pd.Series:
+    """Read a column as its kind, with the `real` levels, where they are known, before others.
+
+    `form` is the format of dates in strings, where it is known.
+    """
     # what is of its kind already is taken as it is; times with a zone have a dtype of pandas
     held = values.dtype.kind if isinstance(values.dtype, np.dtype) else ""
     if kind == "continuous" and held in ("i", "u", "f"):
@@ -393,13 +398,14 @@ def read_column(values: pd.Series, kind: Kind, form: str | None) -> pd.Series:
     if kind == "datetime" and held == "M":
         return _in_microseconds(values)
     if kind == "boolean" and held == "b":
-        return _recoded(values.to_numpy().astype(np.intp), _BOOLEAN_LEVELS, _BOOLEAN_LEVELS)
+        codes = values.to_numpy().astype(np.intp)
+        return _levelled(codes, _BOOLEAN_LEVELS, _BOOLEAN_LEVELS, real)
     if kind == "continuous":
         return _read_numbers(plain_values(values))
     if kind == "datetime":
         return _read_dates(plain_values(values), form)
     if kind in {"categorical", "boolean"}:
-        return _read_labels(values, boolean=kind == "boolean")
+        return _read_labels(values, real, boolean=kind == "boolean")
     return values.astype(object).where(values.notna(), None)
 
 
@@ -489,7 +495,7 @@ def datetime_format(values: pd.Series) -> str | None:
     return None
 
 
-def _read_labels(values: pd.Series, *, boolean: bool) -> pd.Series:
+def _read_labels(values: pd.Series, real: Sequence[str] | None, *, boolean: bool) -> pd.Series:
     if values.dtype == object and pd.api.types.infer_dtype(values).startswith("mixed"):
         # to a hash True is 1: among other values, their labels keep them apart
         values = values.map(lambda v: str(v) if isinstance(v, bool | np.bool_) else v)
@@ -508,8 +514,23 @@ def _read_labels(values: pd.Series, *, boolean: bool) -> pd.Series:
     labels = [value if type(value) is str else _label(value) for value in distinct]
     if boolean:
         truths = [_TRUTH.get(label.strip().lower()) for label in labels]
-        return _recoded(codes, truths, _BOOLEAN_LEVELS)
-    return _recoded(codes, labels, sorted_labels(set(labels)))
+        return _levelled(codes, truths, _BOOLEAN_LEVELS, real)
+    if real is not None and set(labels).issubset(real):  # as of nearly every column
+        return _recoded(codes, labels, real)
+    return _levelled(codes, labels, sorted_labels(set(labels)), real)
+
+
+def _levelled(
+    codes: np.ndarray,
+    labels: Sequence[str | None],
+    levels: Sequence[str],
+    real: Sequence[str] | None,
+) -> pd.Series:
+    """Return the categorical of these labels, the `real` levels first where they are known."""
+    read = _recoded(codes, labels, levels)
+    if real is None or list(levels[: len(real)]) == list(real):
+        return read
+    return with_real_levels(read, real)
 
 
 def _label(value: object) -> str:
