@@ -14,6 +14,7 @@ import resource
 import signal
 import struct
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -35,7 +36,7 @@ from skeval.privacy import ExactMatchShare
 
 SECRET, WORD = 123456789.125, "only-this-person"
 TRACES = (str(SECRET).encode(), struct.pack("<d", SECRET), struct.pack(">d", SECRET), WORD.encode())
-SHARED = next(p for p in (Path("/dev/shm"), Path(os.environ["TMPDIR"])) if p.is_dir())
+SHARED = next(p for p in (Path("/dev/shm"), Path(tempfile.gettempdir())) if p.is_dir())
 IN_TIME = 240.0  # seconds after which a child that hangs says where, and ends
 OLD = b'{"old": true}\n'
 SUITE = MetricSuite([("ks", KSComplement()), ("copies", ExactMatchShare())])

@@ -92,7 +92,10 @@ def test_a_jittered_history_is_found_at_the_subject(leak, metric):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.* of the train rows have a duplicate")
 def test_the_verdict_of_a_suite_finds_it_and_names_the_subject(leak):
-    train, holdout, fresh, leaky = leak
+    train, holdout, fresh, _ = leak
+    # at 2% the p-value is .0045, give or take its draws, and that of one of twelve tests must be
+    # below .0042
+    leaky = jittered_histories(train, fresh, 0.03)
     suite = make_suite("screens", schema=CLINIC).fit(train, holdout, schema=CLINIC)
     assert not suite.evaluate(fresh).verdict().alarm
     verdict = suite.evaluate(leaky).verdict()
