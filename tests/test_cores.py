@@ -17,21 +17,24 @@ from skeval.fidelity import NearestNeighborAdversarialAccuracy
 from skeval.neighbors import MixedNearestNeighbors
 from skeval.privacy import DCROverfittingProtection, NNAAPrivacyLoss
 
+IN_TIME = 20.0  # seconds in which a thread begins on the busiest machine
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(400, random_state=seed) for seed in range(3))
 
 
 class Meter:
-    """Counts how many threads are within at a time, and which."""
+    """Counts how many threads are within at a time; the first wait for as many as expected."""
 
-    def __init__(self) -> None:
-        self.most, self.within, self.threads = 0, 0, set()
-        self.lock = threading.Lock()
+    def __init__(self, expected: int) -> None:
+        self.most, self.within, self.expected = 0, 0, expected
+        self.lock, self.all_came = threading.Lock(), threading.Event()
 
     def __call__(self, item: int) -> int:
         with self.lock:
             self.within += 1
             self.most = max(self.most, self.within)
-            self.threads.add(threading.get_ident())
+            if self.within >= self.expected:
+                self.all_came.set()
+        self.all_came.wait(IN_TIME)
         time.sleep(0.01)
         with self.lock:
             self.within -= 1
@@ -40,14 +43,14 @@ class Meter:
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_as_many_threads_as_cores_and_outcomes_in_order(n):
-    meter = Meter()
+    meter = Meter(n)
     with using(Cores(n)) as cores:
         assert cores.map(meter, range(12)) == [i * i for i in range(12)]
     assert meter.most == n
 
 
 def test_two_searches_at_a_time_share_the_cores():
-    cores, meter = Cores(3), Meter()
+    cores, meter = Cores(3), Meter(3)
 
     def search() -> None:
         with using(cores):
@@ -62,7 +65,7 @@ def test_two_searches_at_a_time_share_the_cores():
 
 
 def test_a_thread_that_waits_leaves_its_core_to_the_search():
-    cores, meter, done = Cores(2), Meter(), threading.Event()
+    cores, meter, done = Cores(2), Meter(2), threading.Event()
 
     def wait() -> None:
         with using(cores), waiting():
@@ -109,13 +112,14 @@ def test_a_metric_has_the_same_bits_for_any_number_of_threads(kind):
 
 
 def test_parallel_config_reaches_the_engine(monkeypatch):
-    threads = counted_threads(monkeypatch)
     metric = DCROverfittingProtection().fit(TRAIN, HOLDOUT)
-    metric.score(SYNTHETIC)
-    assert threads == {threading.get_ident()}
+    threads = counted_threads(monkeypatch)
     with joblib.parallel_config(n_jobs=2):
         metric.score(SYNTHETIC)
     assert len(threads) > 1
+    threads.clear()
+    metric.score(SYNTHETIC)
+    assert threads == {threading.get_ident()}
 
 
 def test_one_metric_of_a_suite_uses_all_its_cores(monkeypatch):
@@ -155,15 +159,17 @@ def comparable(result):
 
 
 def counted_threads(monkeypatch) -> set[int]:
-    """Return the threads in which the engine's chunks run from now on."""
+    """Return the threads in which the engine's chunks run; each gives another a second to come."""
     from skeval.neighbors import tree
 
     threads: set[int] = set()
-    original = tree.nearest_rows
+    original, two = tree.nearest_rows, threading.Event()
 
     def counted(*arguments):
         threads.add(threading.get_ident())
-        time.sleep(0.002)
+        if len(threads) > 1:
+            two.set()
+        two.wait(1.0)
         return original(*arguments)
 
     monkeypatch.setattr(tree, "nearest_rows", counted)

@@ -249,6 +249,6 @@ class TestRelational:
             make_relational(0)
 
     def test_a_hundred_thousand_visits_take_a_second(self) -> None:
-        start = time.perf_counter()
+        start = time.process_time()
         make_relational(10_000, n_children=(1, 20))
-        assert time.perf_counter() - start < 5
+        assert time.process_time() - start < 5

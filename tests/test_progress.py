@@ -30,10 +30,27 @@ def test_what_takes_long_says_how_far_it_is(monkeypatch, capsys):
     with shown("lines") as tick:
         advance = tick("measured")
         advance("a", 1, 4)
-        time.sleep(0.3)
-    lines = capsys.readouterr().err.splitlines()
-    assert 1 <= len(lines) <= 3  # after 0.05, 0.15 and 0.35 seconds
-    assert lines[0].startswith("skeval: 1 of 4 measured after 0 s, about ")
+        written = ""
+        while "skeval: 1 of 4 measured after 0 s, about " not in written:
+            written += capsys.readouterr().err
+            time.sleep(0.01)
+
+
+def test_lines_come_more_and_more_rarely():
+    class Over:
+        waits = []
+
+        def wait(self, seconds):
+            self.waits.append(seconds)
+            return len(self.waits) == 8
+
+    lines = []
+    writer = progress._Lines(lines.append)
+    writer.over.set()
+    writer.over = Over()
+    writer._run()
+    assert Over.waits == [2.0, 4.0, 8.0, 16.0, 32.0, 60.0, 60.0, 60.0]
+    assert len(lines) == 7
 
 
 def test_where_no_thread_can_be_made_there_are_no_lines(monkeypatch, capsys):

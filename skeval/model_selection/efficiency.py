@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from time import perf_counter
 
 import numpy as np
 
@@ -132,10 +132,10 @@ class Stopwatch:
     """
 
     def __init__(self) -> None:
-        self._since = time.perf_counter()
+        self._since = perf_counter()
 
     def read(self) -> float:
         """Return the seconds since the last reading, or since it was made."""
-        now = time.perf_counter()
+        now = perf_counter()
         passed, self._since = now - self._since, now
         return passed

@@ -434,9 +434,9 @@ def test_two_hundred_columns(metrics):
         for _ in range(2)
     )
     suite = MetricSuite([(repr(metric), clone(metric)) for metric in metrics], on_error="raise")
-    start = time.perf_counter()
+    start = time.process_time()
     results = suite.fit(train).evaluate(synthetic)
-    assert time.perf_counter() - start < 60.0
+    assert time.process_time() - start < 60.0
     assert all(np.isfinite(result.value) for result in results.values())
 
 
@@ -464,7 +464,7 @@ def test_a_million_rows():
         )  # fmt: skip
     suite = MetricSuite([(repr(metric), clone(metric)) for metric in OF_COLUMNS])
     suite.fit(tables[0])
-    start = time.perf_counter()
+    start = time.process_time()
     results = suite.evaluate(tables[1])
-    assert time.perf_counter() - start < 30.0
+    assert time.process_time() - start < 30.0
     assert all(np.isfinite(result.value) for result in results.values())

@@ -257,6 +257,6 @@ def test_a_million_rows():
         for _ in range(2)
     )
     for metric in METRICS:
-        start = time.perf_counter()
+        start = time.process_time()
         assert np.isfinite(evaluated(metric, train, synthetic).value)
-        assert time.perf_counter() - start < 60
+        assert time.process_time() - start < 60
