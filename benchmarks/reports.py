@@ -1,11 +1,12 @@
 """The whole report beside that of mostlyai-qa, on the same tables, in one run.
 
-    python benchmarks/reports.py [--rows 10000] [--mostlyai-python PYTHON]
+    python benchmarks/reports.py [--rows 10000] [--columns 15] [--mostlyai-python PYTHON]
 
 PYTHON is the interpreter of an environment that has the peer; where none is named, one is made in
 a temporary folder, with the version below. Each report is one process, in turn ours, theirs, ours,
 on one core where the system can pin it. Seconds are of CPU, without imports, and without what is
-compiled or loaded once: each process has reported on 200 rows before. Memory is its peak.
+compiled or loaded once: each process has reported on 200 rows before. Memory is its peak. More than
+15 columns are those of further tables, drawn independently.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import sys
 import tempfile
 import venv
 from pathlib import Path
+
+import pandas as pd
 
 from skeval.datasets import make_census
 from skeval.generators import GaussianCopula
@@ -82,11 +85,14 @@ def main() -> None:
     """Print the seconds and the memory of three reports, and their ratio."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=10_000, help="of each table")
+    parser.add_argument("--columns", type=int, default=15)
     parser.add_argument("--mostlyai-python")
     options = parser.parse_args()
     if hasattr(os, "sched_setaffinity"):  # what is started inherits it
         os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-    real = make_census(2 * options.rows, random_state=0)
+    draws = [make_census(2 * options.rows, k) for k in range(-(-options.columns // 15))]
+    named = [draw if k == 0 else draw.add_suffix(f"_{k}") for k, draw in enumerate(draws)]
+    real = pd.concat(named, axis=1).iloc[:, : options.columns]
     train, holdout = real.iloc[: options.rows], real.iloc[options.rows :]
     synthetic = GaussianCopula().fit(train).sample(options.rows, random_state=0)
     with tempfile.TemporaryDirectory() as name:

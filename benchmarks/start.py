@@ -1,0 +1,57 @@
+"""Start-up: `import skeval` and `skeval --help` beside the import of scikit-learn's base.
+
+    python benchmarks/start.py [--runs 12]
+
+Processor seconds of whole processes, in turn, the first run of each left out: it compiles sources
+to bytecode, which is kept in a temporary folder. It prints a table and judges nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from statistics import median
+
+from rich.console import Console
+from rich.table import Table
+
+STARTED = {
+    "import sklearn.base": ("-c", "import sklearn.base"),
+    "import skeval": ("-c", "import skeval"),
+    "skeval --help": ("-m", "skeval", "--help"),
+}
+
+
+def seconds(arguments: tuple[str, ...], folder: str) -> float:
+    """Run Python and return the processor seconds of its process."""
+    environment = {**os.environ, "PYTHONPYCACHEPREFIX": folder, "OMP_NUM_THREADS": "1"}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(
+        [sys.executable, *arguments], env=environment, stdout=subprocess.DEVNULL, check=True
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def main() -> None:
+    """Print least and median seconds of each, and their ratios to scikit-learn's."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=12)
+    n_runs = parser.parse_args().runs
+    with tempfile.TemporaryDirectory() as folder:
+        runs = [[seconds(one, folder) for one in STARTED.values()] for _ in range(n_runs + 1)][1:]
+    shown = Table("", "least CPU s", "ratio", "median CPU s", "ratio")
+    columns = list(zip(*runs, strict=True))
+    for what, own in zip(STARTED, columns, strict=True):
+        cells = [(of(own), of(own) / of(columns[0])) for of in (min, median)]
+        shown.add_row(what, *(f"{number:.2f}" for pair in cells for number in pair))
+    Console().print(shown)
+
+
+if __name__ == "__main__":
+    main()
