@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, Literal, NamedTuple
+from functools import partial
+from typing import Annotated, Any, Literal, NamedTuple, cast
 
 import numpy as np
+import pandas as pd
 
 from skeval.base import Metric
 from skeval.context import Context, shared
@@ -16,6 +18,7 @@ from skeval.formatting import number, percent
 from skeval.parameters import BinCount, Columns, Count, Legal, Positive, Seed, Strategy, is_text
 from skeval.result import Result, undefined
 from skeval.stats.distributions import (
+    dense_cells,
     deviation_interval,
     expected_total_variation,
     hypergeometric_deviation,
@@ -25,8 +28,13 @@ from skeval.stats.distributions import (
     total_variation_bias,
 )
 from skeval.steps.pairs import Binning, joint_tables, pair_similarities
-from skeval.steps.samples import ROLES, cells, chosen_columns, codes, drawn_subsets
+from skeval.steps.samples import ROLES, cells, chosen_columns, codes, drawn_subsets, summed
+from skeval.tables.large import CanonicalTable
+from skeval.tables.preprocessing import Discretizer
 from skeval.tags import COLUMN_TAGS
+
+# joint cells whose counts are sent and kept together; beyond, columns are read whole
+_MOST_CELLS = 2**24
 
 GroupColumn = Annotated[str, Legal("the name of a categorical or boolean column", is_text, 0)]
 
@@ -280,25 +288,17 @@ def marginals(
     group: tuple[str, int] | None = None,
 ) -> Marginals:
     """Compare train and synthetic rows (those of one level of a column) on sets of k columns."""
-    train, synthetic = (_columns(context, role, names, binning, group) for role in ROLES)
-    cut = cells(context, *binning).cells_
-    margins = {name: np.bincount(train[name], minlength=cut[name].n_cells) for name in names}
-    n_rows, rng = synthetic[names[0]].size, np.random.default_rng(seed)
-    if _all_pairs(k, n_subsets) and len(names) > 1 and group is None:
-        tables = _pairs(context, names, binning)
-    else:  # what is drawn must not depend on the order of columns
-        k, limit = min(k, len(names)), None if n_subsets == "all" else int(n_subsets)
-        drawn = drawn_subsets(sorted(names), k, limit, seed)
-        tables = _subsets(drawn, train, synthetic, margins)
+    columns, margins, n_rows, tables = _tables(context, names, k, n_subsets, binning, seed, group)
+    rng = np.random.default_rng(seed)
     subsets, scores, used = [], [], []
     for subset, p, q in tables:
-        columns, counts = ([of[name] for name in subset] for of in (train, margins))
+        train, counts = ([of[name] for name in subset] for of in (columns, margins))
         subsets.append(subset)
         scores.append(
             (
                 1.0 - total_variation(p, q),
                 1.0 - expected_total_variation(p, q),
-                1.0 - independent_distance(columns, counts, p, n_rows, rng),
+                1.0 - independent_distance(train, counts, p, n_rows, rng),
                 total_variation_bias(p, q),
                 np.count_nonzero(p + q),
             )
@@ -312,6 +312,80 @@ def marginals(
 
 def _all_pairs(k: int, n_subsets: str | int) -> bool:
     return k == 2 and n_subsets == "all"
+
+
+Tables = Iterable[tuple[list[str], np.ndarray, np.ndarray]]
+
+
+def _tables(
+    context: Context,
+    names: tuple[str, ...],
+    k: int,
+    n_subsets: str | int,
+    binning: Binning,
+    seed: int,
+    group: tuple[str, int] | None,
+) -> tuple[Mapping[str, np.ndarray], Mapping[str, np.ndarray], int, Tables]:
+    """Return train's cells and margins by column, the synthetic rows' number, and all tables.
+
+    Cells are left out where all joint cells are counted, which says all of the rows.
+    """
+    nothing = dict.fromkeys(names, np.empty(0, dtype=np.int64))
+    if _all_pairs(k, n_subsets) and len(names) > 1 and group is None:
+        margins = dict(
+            zip(names, joint_tables(context, "train", names, binning).single, strict=True)
+        )
+        return nothing, margins, context.n_rows("synthetic"), _pairs(context, names, binning)
+    # what is drawn must not depend on the order of columns
+    k, limit = min(k, len(names)), None if n_subsets == "all" else int(n_subsets)
+    drawn = drawn_subsets(sorted(names), k, limit, seed)
+    if all(isinstance(context[role], CanonicalTable) for role in ROLES):
+        alone = tuple((name,) for name in names)
+        single, others = (_added_up(context, role, alone, binning, group) for role in ROLES)
+        n, m = int(single[0].sum()), int(others[0].sum())
+        margins = dict(zip(names, single, strict=True))
+        sizes = [number_of_cells([margins[name].size for name in subset]) for subset in drawn]
+        if max(sizes) <= dense_cells(n + m) and sum(sizes) <= _MOST_CELLS:
+            chosen = tuple(map(tuple, drawn))
+            counts = (_added_up(context, role, chosen, binning, group) for role in ROLES)
+            return nothing, margins, m, zip(drawn, *counts, strict=True)
+    train, synthetic = (_columns(context, role, names, binning, group) for role in ROLES)
+    cut = cells(context, *binning).cells_
+    margins = {name: np.bincount(train[name], minlength=cut[name].n_cells) for name in names}
+    return train, margins, synthetic[names[0]].size, _subsets(drawn, train, synthetic, margins)
+
+
+@shared
+def _added_up(
+    context: Context,
+    role: str,
+    subsets: tuple[tuple[str, ...], ...],
+    binning: Binning,
+    group: tuple[str, int] | None,
+) -> list[np.ndarray]:
+    """Return the counts of all joint cells of sets of columns, a batch of rows at a time."""
+    names = list(dict.fromkeys(name for subset in subsets for name in subset))
+    cut, rows = cells(context, *binning), cast("CanonicalTable", context[role])
+    count = partial(_counts_of, cut=cut, names=names, subsets=subsets, group=group)
+    return rows.added_up(sorted({*names, *(group or ())[:1]}), count, summed)
+
+
+def _counts_of(
+    frame: pd.DataFrame,
+    cut: Discretizer,
+    names: list[str],
+    subsets: tuple[tuple[str, ...], ...],
+    group: tuple[str, int] | None,
+) -> list[np.ndarray]:
+    if group is not None:
+        frame = frame[(frame[group[0]].cat.codes == group[1]).to_numpy()]
+    columns = dict(zip(names, cut.codes(frame, names).T, strict=True))
+    counts = []
+    for subset in subsets:
+        shape = tuple(cut.cells_[name].n_cells for name in subset)
+        joint = np.ravel_multi_index(tuple(columns[name] for name in subset), shape)
+        counts.append(np.bincount(joint, minlength=math.prod(shape)))
+    return counts
 
 
 def _subsets(

@@ -516,7 +516,7 @@ def joint_counts(
     """
     n = codes_x[0].size
     n_joint = number_of_cells(n_cells)
-    if n_joint <= max(_DENSE, n + codes_y[0].size):
+    if n_joint <= dense_cells(n + codes_y[0].size):
         shape = tuple(n_cells)
         p, q = (
             np.bincount(np.ravel_multi_index(tuple(codes), shape), minlength=int(n_joint))
@@ -527,6 +527,11 @@ def joint_counts(
     compact = _compacted(both, n_cells)
     n_used = int(compact.max()) + 1
     return np.bincount(compact[:n], minlength=n_used), np.bincount(compact[n:], minlength=n_used)
+
+
+def dense_cells(n_rows: int) -> int:
+    """Return up to how many joint cells of so many rows :func:`joint_counts` counts all."""
+    return max(_DENSE, n_rows)
 
 
 def number_of_cells(n_cells: Sequence[int]) -> float:

@@ -254,7 +254,7 @@ def _cell_counts(
     """Return the counts of the cells of all measured columns, in one pass over a large table."""
     cutter, names = cells(context, n_bins, strategy, max_categories), context.schema.measured
     rows = cast("CanonicalTable", context[role])
-    return rows.added_up(names, partial(_counts_of, cutter=cutter, names=names), _summed)
+    return rows.added_up(names, partial(_counts_of, cutter=cutter, names=names), summed)
 
 
 def _counts_of(frame: pd.DataFrame, cutter: Discretizer, names: Sequence[str]) -> list[np.ndarray]:
@@ -262,7 +262,8 @@ def _counts_of(frame: pd.DataFrame, cutter: Discretizer, names: Sequence[str]) -
     return [np.bincount(column, minlength=n_cells) for column, n_cells in columns]
 
 
-def _summed(counts: list[list[np.ndarray]]) -> list[np.ndarray]:
+def summed(counts: list[list[np.ndarray]]) -> list[np.ndarray]:
+    """Return lists of counts as one, added up place by place."""
     return [np.sum(of_column, axis=0) for of_column in zip(*counts, strict=True)]
 
 
