@@ -279,6 +279,7 @@ def test_counts_go_out_to_a_cluster_and_come_back_the_same(tmp_path, monkeypatch
 
     paths = [write_parts(t, tmp_path / str(i), 7) for i, t in enumerate(TABLES)]
     names = ("TVComplement", "ContingencySimilarity", "SimilarityScore", "JensenShannonDistance")
+    names = (*names, "RangeQueryError")
     suite = [*((name, getattr(fidelity, name)()) for name in names), *MORE.items()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from skeval.base import Metric
 from skeval.context import Context, shared
@@ -15,7 +17,8 @@ from skeval.formatting import percent
 from skeval.parameters import Columns, Count, Seed
 from skeval.result import Result, undefined
 from skeval.stats.distributions import deviation_interval, hypergeometric_deviation
-from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, sorted_values
+from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, sorted_values, summed
+from skeval.tables.large import CanonicalTable
 from skeval.tables.preprocessing import NUMERIC, category_codes, numbers
 from skeval.tags import COLUMN_TAGS
 
@@ -165,7 +168,7 @@ def range_queries(
     present = (
         sorted_values(context, "train", name)
         if ordered
-        else np.sort(next(_values(context, "train", (name,))))
+        else np.sort(next(_values(context["train"], (name,), ())))
         for name, ordered in zip(names, is_range, strict=True)
     )
     rng = np.random.default_rng(seed)
@@ -178,12 +181,24 @@ def answers(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Count the rows of a role that satisfy the queries drawn from train."""
     queries = range_queries(context, names, order, n_queries, seed)
-    return answer_queries(queries, _values(context, role, names))
+    rows, numeric = context[role], context.schema.columns(*NUMERIC)
+    if isinstance(rows, CanonicalTable):
+        count = partial(_answers_of, queries=queries, names=names, numeric=numeric)
+        counts, singles = rows.added_up(names, count, summed)
+        return counts, singles
+    return answer_queries(queries, _values(rows, names, numeric))
 
 
-def _values(context: Context, role: str, names: tuple[str, ...]) -> Iterator[np.ndarray]:
+def _answers_of(
+    frame: pd.DataFrame, queries: RangeQueries, names: tuple[str, ...], numeric: Sequence[str]
+) -> list[np.ndarray]:
+    return list(answer_queries(queries, _values(frame, names, numeric)))
+
+
+def _values(
+    frame: pd.DataFrame, names: tuple[str, ...], numeric: Sequence[str]
+) -> Iterator[np.ndarray]:
     """Yield numbers, dates in seconds, and codes of categories, -1 for a missing one."""
-    frame, numeric = context[role], context.schema.columns(*NUMERIC)
     for name in names:
         if name in numeric:
             yield numbers(frame[[name]]).ravel()
