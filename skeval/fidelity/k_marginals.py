@@ -339,7 +339,7 @@ def _tables(
     # what is drawn must not depend on the order of columns
     k, limit = min(k, len(names)), None if n_subsets == "all" else int(n_subsets)
     drawn = drawn_subsets(sorted(names), k, limit, seed)
-    if all(isinstance(context[role], CanonicalTable) for role in ROLES):
+    if all(_is_sent(context[role]) for role in ROLES):
         alone = tuple((name,) for name in names)
         single, others = (_added_up(context, role, alone, binning, group) for role in ROLES)
         n, m = int(single[0].sum()), int(others[0].sum())
@@ -353,6 +353,10 @@ def _tables(
     cut = cells(context, *binning).cells_
     margins = {name: np.bincount(train[name], minlength=cut[name].n_cells) for name in names}
     return train, margins, synthetic[names[0]].size, _subsets(drawn, train, synthetic, margins)
+
+
+def _is_sent(rows: Any) -> bool:
+    return isinstance(rows, CanonicalTable) and rows.counted_by_workers
 
 
 @shared

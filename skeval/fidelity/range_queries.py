@@ -182,7 +182,7 @@ def answers(
     """Count the rows of a role that satisfy the queries drawn from train."""
     queries = range_queries(context, names, order, n_queries, seed)
     rows, numeric = context[role], context.schema.columns(*NUMERIC)
-    if isinstance(rows, CanonicalTable):
+    if isinstance(rows, CanonicalTable) and rows.counted_by_workers:
         count = partial(_answers_of, queries=queries, names=names, numeric=numeric)
         counts, singles = rows.added_up(names, count, summed)
         return counts, singles

@@ -179,7 +179,7 @@ class GeneratorAdapter(BaseEstimator):
         check_parameters("GeneratorAdapter", self.get_params(deep=False), legal_sets(type(self)))
         train = as_frame(X, "train")
         if isinstance(X, pd.DataFrame):
-            train = train.set_axis(X.columns, axis="columns")
+            train.columns = X.columns
         client = client_of(self.generator, self.metadata, self.parameters)
         # a copy: what a generator does to its table must not change what it is measured against
         with without_cells(_named(self.generator), "fit"):
@@ -256,8 +256,8 @@ class GeneratorAdapter(BaseEstimator):
         places = {str(label): j for j, label in enumerate(self.columns_)}
         if not places.keys() >= set(rows.columns):
             return rows
-        labels = self.columns_.take([places[name] for name in rows.columns])
-        return rows.set_axis(labels, axis="columns")
+        rows.columns = self.columns_.take([places[name] for name in rows.columns])
+        return rows
 
     def __sklearn_clone__(self) -> GeneratorAdapter:
         # a pair of functions, a class or a synthesizer is no estimator: clone it as a value

@@ -55,7 +55,9 @@ class Bootstrap(Sampler):
         self.train_ = train
 
     def _draw(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
-        return self.train_.take(rng.integers(len(self.train_), size=n)).reset_index(drop=True)
+        drawn = self.train_.take(rng.integers(len(self.train_), size=n))
+        drawn.index = pd.RangeIndex(n)
+        return drawn
 
 
 class IndependentMarginals(Sampler):

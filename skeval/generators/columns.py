@@ -126,11 +126,11 @@ class Sampler(BaseEstimator):
             name = type(table).__name__
             came = f"shape {table.shape}" if isinstance(table, pd.DataFrame) else name
             raise TableError(f"{owner} expected a DataFrame with rows and columns, and got {came}.")
+        columns = table.items() if self._needs_hashes else ()
         faults = [
             str(name)
-            for name, column in table.items()
-            if self._needs_hashes and column.dtype == object
-            if any(t.__hash__ is None for t in set(map(type, column)))
+            for name, column in columns
+            if column.dtype == object and any(t.__hash__ is None for t in set(map(type, column)))
         ]
         if faults:
             raise TableError(

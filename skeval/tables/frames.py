@@ -96,7 +96,8 @@ def as_frame(table: Any, role: str) -> pd.DataFrame:
             f"{role} has {frame.shape[0]} rows and {frame.shape[1]} columns; "
             "at least one row and one column are needed."
         )
-    frame = frame.set_axis(names, axis="columns").reset_index(drop=True)
+    frame = frame.reset_index(drop=True)  # a copy
+    frame.columns = pd.Index(names)
     dtypes = dict(zip(names, frame.dtypes, strict=True))
     if complex_ones := [name for name, dtype in dtypes.items() if dtype.kind == "c"]:
         raise TableError(

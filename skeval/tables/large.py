@@ -146,6 +146,11 @@ class CanonicalTable(LargeTable):
         coarse = coarsest([self.precision, precision])
         return self if coarse == self.precision else self._with(precision=coarse)
 
+    @property
+    def counted_by_workers(self) -> bool:
+        """Whether batches of rows are counted on the workers of a cluster."""
+        return bool(current_engine().n_workers) and self.rows is None
+
     def added_up(
         self,
         columns: Sequence[str],
@@ -168,11 +173,9 @@ class CanonicalTable(LargeTable):
         object
             The state of all rows.
         """
-        engine = current_engine()
-        sent = engine.n_workers and self.rows is None
-        sources = self.source.split() if sent else [self.source]
+        sources = self.source.split() if self.counted_by_workers else [self.source]
         tasks = [(self._with(source=source), columns, count, merge) for source in sources]
-        return engine.reduce(_counted, tasks, merge)
+        return current_engine().reduce(_counted, tasks, merge)
 
     def frames(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         """Yield some columns of all rows, a batch at a time, as the rows lie in the source."""

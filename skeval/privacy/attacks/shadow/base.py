@@ -130,7 +130,8 @@ def observed(
         for place, i in enumerate(targets):
             values, features = seen[fit.phase, fit.inside][i]
             values.append(fit.value)
-            features.append(np.stack([own[place] for own in vectors]))
+            own = [one[place] for one in vectors]
+            features.append(np.stack(own) if len(own) > 1 else own[0][None])
     return seen, len(fits)
 
 

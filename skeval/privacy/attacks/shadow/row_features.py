@@ -7,25 +7,32 @@ itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from skeval.context import Context
 from skeval.exceptions import SchemaMismatchError
-from skeval.tables.frames import as_frame, canonical
-from skeval.tables.preprocessing import category_codes, numbers
+from skeval.tables.frames import Oddities, as_frame, column_values, read_as
 from skeval.tables.schema import TableSchema
 
 _MADE = "a table that the generator made"
+_DATES = (np.dtype("datetime64[us]"), np.dtype("datetime64[ns]"))
+_OBJECT = np.dtype(object)
+_LARGEST = 2.0**1022  # the difference of larger numbers may be none
 _FAR = 1e3  # ranges beyond the real rows; farther is as far
 _MOST_LEVELS = 20
 _FEWEST = 10  # rows of a level with an indicator of its own
 _GRID = 2.0**32  # distances are rounded to the grid of the neighbour search
 _NEAR = 0.05  # of the range: numbers that agree
 _BLOCK = 2**20
+_WIDTH = 64  # columns that are squared together
+_STEP = 8  # conditions that are looked at together
+_N_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1)
 _EVERY_SUBSET = 4096  # of them at most, all queries are listed
 
 
@@ -70,15 +77,92 @@ class Reader:
             raise SchemaMismatchError(
                 f"The generator made a table that lacks columns of train: {', '.join(missing)}."
             )
-        frame = canonical(frame, self.schema, _MADE, self.levels)
-        rows, is_code = np.empty((len(frame), len(self.names))), np.array(self.nominal)
-        names = np.array(self.names, dtype=object)
-        if not is_code.all():
-            rows[:, ~is_code] = numbers(frame[names[~is_code].tolist()])
-        if is_code.any():
-            most = [len(self.levels[name]) for name in names[is_code]]
-            rows[:, is_code] = np.minimum(category_codes(frame[names[is_code].tolist()]), most)
-        return rows + 0.0  # no negative zero
+        columns = np.empty((len(self.names), len(frame)))
+        dtypes = dict(zip(frame.columns, frame.dtypes, strict=True))
+        alike: dict[Any, list[int]] = {}
+        others = []
+        for j, name in enumerate(self.names):
+            kind, dtype = self.schema.kinds[name], dtypes[name]
+            if name in self.levels:
+                codes = known_codes(frame[name], self._places[name])
+                if codes is None:
+                    others.append(j)
+                else:
+                    columns[j] = codes
+            elif _is_plain(kind, dtype):
+                alike.setdefault(dtype, []).append(j)
+            else:
+                others.append(j)
+        for places in alike.values():  # one step for all columns of a type
+            columns[places] = _plain_numbers(frame[[self.names[j] for j in places]]).T
+        if others:
+            columns[others] = self._read_singly(frame, [self.names[j] for j in others]).T
+        return np.add(columns.T, 0.0, order="C")  # no negative zero
+
+    @cached_property
+    def _places(self) -> dict[str, dict[str, int]]:
+        """The code of each level."""
+        return {
+            name: {label: i for i, label in enumerate(own)} for name, own in self.levels.items()
+        }
+
+    def _read_singly(self, frame: pd.DataFrame, names: list[str]) -> np.ndarray:
+        """Return columns that have to be converted, or hold levels that no real row has."""
+        oddities = Oddities(self.schema, _MADE)
+        read = read_as(frame, self.schema, self.levels, names=names, oddities=oddities)
+        oddities.notices()  # raises where nothing can be read
+        most = {name: len(own) for name, own in self.levels.items()}
+        return np.column_stack(
+            [np.minimum(column_values(read[name]), most.get(name, np.inf)) for name in names]
+        )
+
+
+def known_codes(values: pd.Series, places: Mapping[str, int]) -> np.ndarray | None:
+    """Return the codes of labels, missing as nan; None if one is not among them as it is.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.privacy.attacks.shadow.row_features import known_codes
+    >>> known_codes(pd.Series(["b", None, "a"]), {"a": 0, "b": 1}).tolist()
+    [1.0, nan, 0.0]
+    >>> known_codes(pd.Series(["b", "c"]), {"a": 0, "b": 1}) is None
+    True
+    """
+    labels: Sequence[Any]
+    dtype = values.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        codes, labels = values.array.codes, dtype.categories
+    elif isinstance(dtype, np.dtype) and dtype.kind == "b":
+        codes, labels = values.to_numpy().astype(np.intp), ("False", "True")
+    elif isinstance(dtype, pd.StringDtype) or dtype == _OBJECT:
+        try:
+            codes, distinct = pd.factorize(values, use_na_sentinel=True)
+        except TypeError:
+            return None
+        labels = distinct.to_numpy(dtype=object)  # each text of Arrow is read by itself else
+    else:
+        return None
+    if not all(isinstance(label, str) and label in places for label in labels):
+        return None
+    return np.array([*(places[label] for label in labels), np.nan])[codes]
+
+
+def _is_plain(kind: str, dtype: Any) -> bool:
+    """Tell whether a column of a kind needs no more than a cast to be read."""
+    if not isinstance(dtype, np.dtype):
+        return False
+    return dtype.kind in "iuf" if kind == "continuous" else dtype in _DATES
+
+
+def _plain_numbers(frame: pd.DataFrame) -> np.ndarray:
+    """Return columns of one plain type; numbers too large for differences count as infinite."""
+    if frame.dtypes.iloc[0].kind == "M":
+        dates = frame.to_numpy().astype("datetime64[us]")
+        return np.where(np.isnat(dates), np.nan, dates.astype(np.int64) / 1e6)
+    values = frame.to_numpy().astype(np.float64)
+    beyond = np.abs(values) > _LARGEST
+    return np.where(beyond, np.copysign(np.inf, values), values) if beyond.any() else values
 
 
 @dataclass(frozen=True)
@@ -121,12 +205,46 @@ class Domain:
         ratio = np.divide(centred, self.span, out=np.sign(centred), where=self.span > 1e-300)
         return np.clip(ratio, -_FAR, _FAR)
 
-    def indicators(self, codes: np.ndarray, column: int) -> np.ndarray:
-        """Return one column for each level, one for the others and one for missing."""
-        levels, missing = self.levels[column], np.isnan(codes)
-        known = np.column_stack([codes == level for level in levels] or [np.empty((len(codes), 0))])
-        other = ~missing & ~known.astype(np.bool_).any(axis=1)
-        return np.column_stack([known, other, missing]).astype(np.float64)
+    def scaled_numbers(self, rows: np.ndarray) -> np.ndarray:
+        """Return the scaled numbers, a row for each column that is no code."""
+        own = ~self.nominal
+        part = Domain(self.low[own], self.span[own], self.nominal[own], [])
+        return np.ascontiguousarray(part.scaled(rows[:, own]).T)
+
+    @cached_property
+    def _codes(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """For every code of every column its indicator; where those of a column begin and end."""
+        ids, n_before = [], 0
+        for own in (own for own, code in zip(self.levels, self.nominal, strict=True) if code):
+            mine = np.full(int(own.max(initial=-1)) + 3, own.size)
+            mine[own], mine[-1] = np.arange(own.size), own.size + 1  # others and missing come last
+            ids.append(mine + n_before)
+            n_before += own.size + 2
+        ends = np.cumsum([mine.size for mine in ids], dtype=np.int64)
+        return np.concatenate(ids or [ends]), np.append(0, ends[:-1])[: ends.size], ends
+
+    def indicators(self, rows: np.ndarray) -> np.ndarray:
+        """Return which indicator each code has: of its level, of all others, or of missing.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_codes)
+            They are numbered over all columns of codes.
+        """
+        ids, starts, ends = self._codes
+        codes = rows[:, self.nominal]
+        places = np.where(np.isnan(codes), ends - 1.0, np.fmin(starts + codes, ends - 2.0))
+        return ids[places.astype(np.intp)]
+
+    def shares(self, rows: np.ndarray) -> np.ndarray:
+        """Return the share of rows that each indicator is of."""
+        n_indicators = sum(own.size + 2 for own in self.levels) - 2 * int((~self.nominal).sum())
+        return np.bincount(self.indicators(rows).ravel(), minlength=n_indicators) / len(rows)
+
+    def of_codes(self, width: int) -> np.ndarray:
+        """Return which features are of codes: an indicator each, and of numbers `width` each."""
+        widths = [own.size + 2 for own in self.levels]
+        return np.repeat(self.nominal, np.where(self.nominal, widths, width))
 
 
 def _frequent(codes: np.ndarray) -> np.ndarray:
@@ -157,27 +275,29 @@ def naive_features(rows: np.ndarray, domain: Domain) -> np.ndarray:
     >>> naive_features(np.array([[0.0], [5.0], [10.0], [np.nan]]), domain).round(3).tolist()
     [0.5, 0.5, 0.167, 0.25]
     """
+    columns = domain.scaled_numbers(rows)
+    missing, ordered = np.isnan(columns), np.sort(columns, axis=1)  # missing comes last
+    n_present = columns.shape[1] - missing.sum(axis=1)
+    features = np.zeros((len(columns), 4))
+    every, most = np.arange(len(columns)), np.maximum(n_present, 1)
+    middles = ordered[every, (most - 1) // 2], ordered[every, most // 2]
+    features[:, 1] = np.where(n_present, (middles[0] + middles[1]) / 2.0, 0.0)
+    features[:, 3] = 1.0 - n_present / len(rows)
+    whole = n_present == len(rows)
+    # in one step, with the bits of a column at a time
+    features[whole, 0], features[whole, 2] = columns[whole].mean(axis=1), columns[whole].var(axis=1)
+    for j in np.flatnonzero(~whole & (n_present > 0)):
+        present = columns[j][~missing[j]]
+        features[j, 0], features[j, 2] = present.mean(), present.var()
+    return _by_column(rows, domain, features)
 
-    def of_numbers(column: np.ndarray) -> np.ndarray:
-        present = column[~np.isnan(column)]
-        values = present if present.size else np.zeros(1)
-        missing = 1.0 - present.size / len(rows)
-        return np.array([values.mean(), np.median(values), values.var(), missing])
 
-    return _by_column(rows, domain, of_numbers)
-
-
-def _by_column(
-    rows: np.ndarray, domain: Domain, of_numbers: Callable[[np.ndarray], np.ndarray]
-) -> np.ndarray:
-    """Return the shares of the levels of each category, and features of each scaled number."""
-    scaled = domain.scaled(rows)
-    return np.concatenate(
-        [
-            domain.indicators(rows[:, j], j).mean(axis=0) if nominal else of_numbers(scaled[:, j])
-            for j, nominal in enumerate(domain.nominal)
-        ]
-    )
+def _by_column(rows: np.ndarray, domain: Domain, of_numbers: np.ndarray) -> np.ndarray:
+    """Return the shares of the levels of each category, and the features of each number."""
+    of_codes = domain.of_codes(of_numbers.shape[1])
+    features = np.empty(of_codes.size)
+    features[of_codes], features[~of_codes] = domain.shares(rows), of_numbers.ravel()
+    return features
 
 
 def hist_features(rows: np.ndarray, domain: Domain, n_bins: int = 10) -> np.ndarray:
@@ -193,15 +313,14 @@ def hist_features(rows: np.ndarray, domain: Domain, n_bins: int = 10) -> np.ndar
     >>> hist_features(np.array([[-1.0], [1.0], [10.0], [11.0]]), domain, n_bins=2).tolist()
     [0.25, 0.25, 0.25, 0.25, 0.0]
     """
-
-    def of_numbers(values: np.ndarray) -> np.ndarray:
-        missing = np.isnan(values)
-        inside = np.minimum(np.floor(np.where(missing, 0.0, values) * n_bins), n_bins - 1) + 1
-        bins = np.where(values < 0, 0, np.where(values > 1, n_bins + 1, inside))
-        bins = np.where(missing, n_bins + 2, bins).astype(np.int64)
-        return np.bincount(bins, minlength=n_bins + 3) / len(rows)
-
-    return _by_column(rows, domain, of_numbers)
+    values = domain.scaled_numbers(rows)
+    missing = np.isnan(values)
+    inside = np.minimum(np.floor(np.where(missing, 0.0, values) * n_bins), n_bins - 1) + 1
+    bins = np.where(values < 0, 0, np.where(values > 1, n_bins + 1, inside))
+    bins = np.where(missing, n_bins + 2, bins).astype(np.int64)
+    firsts = (n_bins + 3) * np.arange(len(values))[:, None]  # of each column
+    counts = np.bincount((bins + firsts).ravel(), minlength=firsts.size * (n_bins + 3))
+    return _by_column(rows, domain, counts.reshape(len(values), -1) / len(rows))
 
 
 def corr_features(rows: np.ndarray, domain: Domain) -> np.ndarray:
@@ -217,21 +336,33 @@ def corr_features(rows: np.ndarray, domain: Domain) -> np.ndarray:
     >>> corr_features(rows, Domain.of(rows, [False] * 3)).round(6).tolist()
     [-1.0, 0.0, 0.0]
     """
-    scaled, parts = domain.scaled(rows), []
-    for j, nominal in enumerate(domain.nominal):
-        if nominal:
-            parts.append(domain.indicators(rows[:, j], j))
-            continue
-        values = scaled[:, [j]]
-        missing = np.isnan(values)
-        mean = values[~missing].mean() if not missing.all() else 0.0
-        parts.append(np.where(missing, mean, values))
-    design = np.hstack(parts)
-    centred = design - design.mean(axis=0)
-    norms = np.linalg.norm(centred, axis=0)
-    varies = norms > 1e-9 * np.sqrt(len(rows))
-    unit = np.divide(centred, norms, out=np.zeros_like(centred), where=varies)
-    return (unit.T @ unit)[np.triu_indices(len(norms), k=1)]
+    columns, of_codes = domain.scaled_numbers(rows), domain.of_codes(1)
+    missing = np.isnan(columns)
+    for j in np.flatnonzero(missing.any(axis=1)):
+        present = columns[j][~missing[j]]
+        columns[j, missing[j]] = present.mean() if present.size else 0.0
+    held, shares = np.ones(of_codes.size, dtype=np.bool_), domain.shares(rows)
+    held[of_codes] = (shares > 0.0) & (shares < 1.0)  # the others do not vary
+    places = np.where(held, np.cumsum(held) - 1, -1)
+    design = np.zeros((len(rows), int(held.sum()) + 1))  # the last is of all others
+    design[:, places[~of_codes]] = columns.T
+    design[np.arange(len(rows))[:, None], places[of_codes][domain.indicators(rows)]] = 1.0
+    design[:, -1] = 0.0
+    # in place and in blocks: fresh memory would take longer than the sums
+    design -= design.mean(axis=0)
+    blocks = [design[:, k : k + _WIDTH] for k in range(0, design.shape[1], _WIDTH)]
+    norms = np.sqrt(np.concatenate([(block**2).sum(axis=0) for block in blocks]))
+    design /= np.where(norms > 1e-9 * np.sqrt(len(rows)), norms, np.inf)
+    pairs, n_held = _above_diagonal(held.size), design.shape[1] - 1
+    features = np.zeros(held.size * (held.size - 1) // 2)
+    features[(held[:, None] & held)[pairs]] = (design.T @ design)[:-1, :-1][_above_diagonal(n_held)]
+    return features
+
+
+@lru_cache(maxsize=4)
+def _above_diagonal(n: int) -> np.ndarray:
+    """Return which cells of a square matrix stand for its pairs of columns."""
+    return np.triu(np.ones((n, n), dtype=np.bool_), k=1)
 
 
 def row_distances(rows: np.ndarray, target: np.ndarray, domain: Domain) -> np.ndarray:
@@ -342,16 +473,28 @@ class Queries:
         [1.0, 1.0, 2.0]
         """
         met = _conditions(rows, target, domain)
-        patterns, places = np.unique(np.packbits(met, axis=1), axis=0, return_inverse=True)
-        weights = np.bincount(places.ravel(), minlength=len(patterns)).astype(np.float64)
-        distinct = np.unpackbits(patterns, axis=1, count=met.shape[1]).astype(np.float32)
-        asked = self.asked.astype(np.float32)
-        needed, counts = asked.sum(axis=0), np.zeros(asked.shape[1])
-        width = max(1, _BLOCK // asked.shape[1])
-        for start in range(0, len(distinct), width):
-            fits = distinct[start : start + width] @ asked >= needed
-            counts += weights[start : start + width] @ fits
-        return np.log1p(counts)
+        alike = met.all(axis=1)  # as copies of the target, whatever is asked
+        met = np.packbits(met.T & ~alike, axis=1)
+        met = np.vstack([met, np.full(met.shape[1], 255, dtype=np.uint8)])  # what all rows meet
+        steps, counts = self._steps, np.zeros(self.asked.shape[1])
+        fits = np.full((counts.size, met.shape[1]), 255, dtype=np.uint8)
+        asked = np.arange(counts.size)
+        # few rows meet many conditions: a question that none is left to meet is done
+        for start in range(0, steps.shape[1], _STEP):
+            fits &= np.bitwise_and.reduce(met[steps[asked, start : start + _STEP]], axis=1)
+            some = fits.any(axis=1)
+            fits, asked = fits[some], asked[some]
+        counts[asked] = _N_BITS[fits].sum(axis=1)
+        return np.log1p(counts + alike.sum())
+
+    @cached_property
+    def _steps(self) -> np.ndarray:
+        """The conditions of each question one after the other, then one that all rows meet."""
+        needed = self.asked.sum(axis=0)
+        n_steps = -(-int(needed.max(initial=0)) // _STEP) * _STEP
+        order = np.argsort(~self.asked.T, axis=1, kind="stable")[:, :n_steps]
+        order = np.pad(order, ((0, 0), (0, n_steps - order.shape[1])))
+        return np.where(np.arange(n_steps) < needed[:, None], order, len(self.asked))
 
 
 def _drawn_ways(n_ways: np.ndarray, n_queries: int, rng: np.random.Generator) -> np.ndarray:
@@ -367,11 +510,11 @@ def _drawn_ways(n_ways: np.ndarray, n_queries: int, rng: np.random.Generator) ->
 
 def _conditions(rows: np.ndarray, target: np.ndarray, domain: Domain) -> np.ndarray:
     """Return which rows are near or equal, at most and at least the target, column by column."""
-    missing = np.isnan(target)
-    below, above = (
-        np.where(missing, np.isnan(rows), part) for part in (rows <= target, rows >= target)
-    )
-    return np.hstack([agreeing(rows, target, domain), below, above])
+    met = np.hstack([agreeing(rows, target, domain), rows <= target, rows >= target])
+    n_columns, missing = target.size, np.flatnonzero(np.isnan(target))
+    for first in (n_columns, 2 * n_columns):
+        met[:, first + missing] = np.isnan(rows[:, missing])
+    return met
 
 
 def equal_cells(rows: np.ndarray, target: np.ndarray) -> np.ndarray:

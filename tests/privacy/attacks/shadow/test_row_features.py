@@ -8,10 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from skeval.context import Context
+from skeval.datasets import make_mixed
 from skeval.neighbors.mixed import MixedNearestNeighbors
 from skeval.privacy.attacks.shadow.row_features import (
     Domain,
     Queries,
+    Reader,
     agreement_scores,
     closest_features,
     corr_features,
@@ -19,6 +22,8 @@ from skeval.privacy.attacks.shadow.row_features import (
     naive_features,
     row_distances,
 )
+from skeval.tables.frames import canonical
+from skeval.tables.preprocessing import category_codes, numbers
 
 NOMINAL = [False, True, False]
 RNG = np.random.default_rng(0)
@@ -27,6 +32,29 @@ POOL[::7, 0] = np.nan
 POOL[::9, 1] = np.nan
 DOMAIN = Domain.of(POOL, NOMINAL)
 ROWS = POOL[np.r_[5:40, 5]] + np.array([0.01, 0.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda table: table,
+        lambda table: table.convert_dtypes(),
+        lambda table: table.astype(str),
+        lambda table: table.astype({"city": object, "age": "float32", "joined": "datetime64[us]"}),
+        lambda table: table.assign(city=["Ulm", None] * 50, income=[1e308, -np.inf] * 50),
+        lambda table: table.assign(plan=table["plan"].astype(str), member=table["member"] * 1),
+    ],
+)
+def test_what_is_read_at_once_is_what_a_canonical_table_holds(change):
+    context = Context.of(make_mixed(200, random_state=0))
+    table, reader = change(make_mixed(100, random_state=1)), Reader.of(context)
+    frame = canonical(table, context.schema, "synthetic", context.levels)
+    for name, column in zip(reader.names, reader.rows(table).T, strict=True):
+        if name in context.levels:
+            wanted = np.minimum(category_codes(frame[[name]]), len(context.levels[name]))[:, 0]
+        else:
+            wanted = numbers(frame[[name]])[:, 0]
+        np.testing.assert_array_equal(column, wanted)
 
 
 def test_the_domain_is_that_of_the_pool():
@@ -40,7 +68,7 @@ def test_rare_levels_share_an_indicator():
     domain = Domain.of(codes, [True])
     assert domain.levels[0].tolist() == [0]
     assert naive_features(codes, domain).tolist() == [12 / 17, 4 / 17, 1 / 17]
-    assert domain.indicators(np.array([9.0]), 0).tolist() == [[0.0, 1.0, 0.0]]
+    assert domain.indicators(np.array([[9.0]])).tolist() == [[1]]
 
 
 def test_moments():
