@@ -320,7 +320,7 @@ def hist_features(rows: np.ndarray, domain: Domain, n_bins: int = 10) -> np.ndar
     bins = np.where(missing, n_bins + 2, bins).astype(np.int64)
     firsts = (n_bins + 3) * np.arange(len(values))[:, None]  # of each column
     counts = np.bincount((bins + firsts).ravel(), minlength=firsts.size * (n_bins + 3))
-    return _by_column(rows, domain, counts.reshape(len(values), -1) / len(rows))
+    return _by_column(rows, domain, counts.reshape(-1, n_bins + 3) / len(rows))
 
 
 def corr_features(rows: np.ndarray, domain: Domain) -> np.ndarray:

@@ -69,6 +69,8 @@ def test_rare_levels_share_an_indicator():
     assert domain.levels[0].tolist() == [0]
     assert naive_features(codes, domain).tolist() == [12 / 17, 4 / 17, 1 / 17]
     assert domain.indicators(np.array([[9.0]])).tolist() == [[1]]
+    assert hist_features(codes, domain).tolist() == naive_features(codes, domain).tolist()
+    assert corr_features(codes, domain).shape == (3,)
 
 
 def test_moments():
