@@ -17,6 +17,7 @@ LATER = (
     "sklearn.ensemble",
     "skeval.checks",
     "skeval.generators",
+    "skeval.policy",
     "typer",
 )
 
@@ -30,3 +31,9 @@ def test_the_checks_are_there_all_the_same():
     assert callable(skeval.check_metric)
     with pytest.raises(AttributeError, match="has no attribute 'check_metrics'"):
         skeval.check_metrics  # noqa: B018
+
+
+def test_every_public_name_is_there_and_listed():
+    assert set(skeval.__all__) <= set(dir(skeval))
+    for name in skeval.__all__:
+        assert getattr(skeval, name).__module__.startswith("skeval.")

@@ -29,7 +29,7 @@ from skeval.stats.distributions import (
 )
 from skeval.steps.pairs import Binning, joint_tables, pair_similarities
 from skeval.steps.samples import ROLES, cells, chosen_columns, codes, drawn_subsets, summed
-from skeval.tables.large import CanonicalTable
+from skeval.tables.large import CanonicalTable, counted_by_workers
 from skeval.tables.preprocessing import Discretizer
 from skeval.tags import COLUMN_TAGS
 
@@ -288,8 +288,12 @@ def marginals(
     group: tuple[str, int] | None = None,
 ) -> Marginals:
     """Compare train and synthetic rows (those of one level of a column) on sets of k columns."""
-    columns, margins, n_rows, tables = _tables(context, names, k, n_subsets, binning, seed, group)
-    rng = np.random.default_rng(seed)
+    drawn, rng = None, np.random.default_rng(seed)
+    if not (_all_pairs(k, n_subsets) and len(names) > 1 and group is None):
+        k, limit = min(k, len(names)), None if n_subsets == "all" else int(n_subsets)
+        # what is drawn must not depend on the order of columns
+        drawn = drawn_subsets(sorted(names), k, limit, seed)
+    columns, margins, n_rows, tables = _tables(context, names, drawn, binning, group)
     subsets, scores, used = [], [], []
     for subset, p, q in tables:
         train, counts = ([of[name] for name in subset] for of in (columns, margins))
@@ -320,30 +324,25 @@ Tables = Iterable[tuple[list[str], np.ndarray, np.ndarray]]
 def _tables(
     context: Context,
     names: tuple[str, ...],
-    k: int,
-    n_subsets: str | int,
+    drawn: list[list[str]] | None,
     binning: Binning,
-    seed: int,
     group: tuple[str, int] | None,
 ) -> tuple[Mapping[str, np.ndarray], Mapping[str, np.ndarray], int, Tables]:
     """Return train's cells and margins by column, the synthetic rows' number, and all tables.
 
-    Cells are left out where all joint cells are counted, which says all of the rows.
+    They are of the sets of columns drawn, or of all pairs. Cells are left out where all joint cells
+    are counted, which says all of the rows.
     """
     nothing = dict.fromkeys(names, np.empty(0, dtype=np.int64))
-    if _all_pairs(k, n_subsets) and len(names) > 1 and group is None:
-        margins = dict(
-            zip(names, joint_tables(context, "train", names, binning).single, strict=True)
-        )
-        return nothing, margins, context.n_rows("synthetic"), _pairs(context, names, binning)
-    # what is drawn must not depend on the order of columns
-    k, limit = min(k, len(names)), None if n_subsets == "all" else int(n_subsets)
-    drawn = drawn_subsets(sorted(names), k, limit, seed)
-    if all(_is_sent(context[role]) for role in ROLES):
-        alone = tuple((name,) for name in names)
-        single, others = (_added_up(context, role, alone, binning, group) for role in ROLES)
-        n, m = int(single[0].sum()), int(others[0].sum())
+    if drawn is None:
+        single = joint_tables(context, "train", names, binning).single
         margins = dict(zip(names, single, strict=True))
+        return nothing, margins, context.n_rows("synthetic"), _pairs(context, names, binning)
+    if all(counted_by_workers(context[role]) for role in ROLES):
+        alone = tuple((name,) for name in names)
+        own, others = (_added_up(context, role, alone, binning, group) for role in ROLES)
+        n, m = int(own[0].sum()), int(others[0].sum())
+        margins = dict(zip(names, own, strict=True))
         sizes = [number_of_cells([margins[name].size for name in subset]) for subset in drawn]
         if max(sizes) <= dense_cells(n + m) and sum(sizes) <= _MOST_CELLS:
             chosen = tuple(map(tuple, drawn))
@@ -353,10 +352,6 @@ def _tables(
     cut = cells(context, *binning).cells_
     margins = {name: np.bincount(train[name], minlength=cut[name].n_cells) for name in names}
     return train, margins, synthetic[names[0]].size, _subsets(drawn, train, synthetic, margins)
-
-
-def _is_sent(rows: Any) -> bool:
-    return isinstance(rows, CanonicalTable) and rows.counted_by_workers
 
 
 @shared

@@ -18,7 +18,7 @@ from skeval.parameters import Columns, Count, Seed
 from skeval.result import Result, undefined
 from skeval.stats.distributions import deviation_interval, hypergeometric_deviation
 from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, sorted_values, summed
-from skeval.tables.large import CanonicalTable
+from skeval.tables.large import counted_by_workers
 from skeval.tables.preprocessing import NUMERIC, category_codes, numbers
 from skeval.tags import COLUMN_TAGS
 
@@ -182,7 +182,7 @@ def answers(
     """Count the rows of a role that satisfy the queries drawn from train."""
     queries = range_queries(context, names, order, n_queries, seed)
     rows, numeric = context[role], context.schema.columns(*NUMERIC)
-    if isinstance(rows, CanonicalTable) and rows.counted_by_workers:
+    if counted_by_workers(rows):
         count = partial(_answers_of, queries=queries, names=names, numeric=numeric)
         counts, singles = rows.added_up(names, count, summed)
         return counts, singles

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from os import SEEK_END
 from threading import Lock
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeGuard, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -146,11 +146,6 @@ class CanonicalTable(LargeTable):
         coarse = coarsest([self.precision, precision])
         return self if coarse == self.precision else self._with(precision=coarse)
 
-    @property
-    def counted_by_workers(self) -> bool:
-        """Whether batches of rows are counted on the workers of a cluster."""
-        return bool(current_engine().n_workers) and self.rows is None
-
     def added_up(
         self,
         columns: Sequence[str],
@@ -173,7 +168,7 @@ class CanonicalTable(LargeTable):
         object
             The state of all rows.
         """
-        sources = self.source.split() if self.counted_by_workers else [self.source]
+        sources = self.source.split() if counted_by_workers(self) else [self.source]
         tasks = [(self._with(source=source), columns, count, merge) for source in sources]
         return current_engine().reduce(_counted, tasks, merge)
 
@@ -193,6 +188,12 @@ class CanonicalTable(LargeTable):
         read = read_as(frame, self.schema, self.levels, names=list(columns))
         own = {name: dtype for name, dtype in self.precision.items() if name in columns}
         return at_precision(read, own)
+
+
+def counted_by_workers(table: Any) -> TypeGuard[CanonicalTable]:
+    """Tell whether batches of a table's rows are counted on the workers of a cluster."""
+    whole = isinstance(table, CanonicalTable) and table.rows is None
+    return whole and bool(current_engine().n_workers)
 
 
 def _counted(
