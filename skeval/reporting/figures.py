@@ -22,13 +22,23 @@ if TYPE_CHECKING:
 Progress = Callable[[str, int, int], None]
 
 _FORMATS = ("png", "svg")
-_METADATA: dict[str, dict[str, Any]] = {"svg": {"Date": None, "Creator": None}, "png": {}}
 
 
 def save(figure: Figure, file: Any, format: str) -> None:
-    """Write a figure the same way each time: no date in it."""
+    """Write a figure the same way each time, with no date in it; or add it to a PDF as a page.
+
+    `savefig` would draw it twice, the first time for nothing where its canvas lays it out.
+    """
+    from matplotlib import rcParams
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_pdf import FigureCanvasPdf
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    canvases = {"pdf": FigureCanvasPdf, "png": FigureCanvasAgg, "svg": FigureCanvasSVG}
+    undated = {"metadata": {"Date": None, "Creator": None}} if format == "svg" else {}
     with theme():
-        figure.savefig(file, format=format, metadata=_METADATA[format])
+        figure.set_dpi(rcParams["savefig.dpi"])
+        getattr(canvases[format](figure), f"print_{format}")(file, **undated)
 
 
 class Renderer:

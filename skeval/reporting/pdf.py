@@ -15,7 +15,7 @@ from skeval.files import replacing
 from skeval.formatting import number, shown_interval
 from skeval.reporting.decision import DecisionPage, titles_of
 from skeval.reporting.displays.values import band_of, scale_of, strip
-from skeval.reporting.figures import FileRenderer
+from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.layout import (
     LEADING,
     MARGIN,
@@ -124,7 +124,7 @@ class PDFRenderer(FileRenderer):
                     # PDF counts points from the lower left
                     ends = left, page.height - bottom, right, page.height - top
                     links.append((i, [end / MM for end in ends], target))
-                pdf.savefig(page.figure)
+                save(page.figure, pdf, "pdf")
         buffer.seek(0)
         return buffer, firsts, links
 
@@ -234,7 +234,7 @@ def write_paper(path: Path, title: str, sizes: str, content: Iterable[Part | Ite
             for y, height, block in placed:
                 block.draw(page, y, height)
             page.footer(title, n, len(pages))
-            pdf.savefig(page.figure)
+            save(page.figure, pdf, "pdf")
     return path
 
 
