@@ -84,33 +84,29 @@ class NNDistanceDistributions(NeighborMetric):
         size = min(context.n_rows(role) for role in ROLES)
         if size < 2:
             return undefined("train and synthetic need two rows each to have neighbours.")
-        return kolmogorov_distance(*self._within(context, size, columns).values())
+        return kolmogorov_distance(*self._within(context, columns).values())
 
-    def _within(self, context: Context, size: int, columns: Any) -> dict[str, np.ndarray]:
+    def _within(self, context: Context, columns: Any) -> dict[str, np.ndarray]:
         """Return the distances of the rows of samples of both tables to each other."""
+        size = min(context.n_rows(role) for role in ROLES)
         sample = {"n_reference": size, "seed": self.random_state}
-        return {
-            f"{role} to {role}": self._distances(context, role, role, columns, **sample)
-            for role in ROLES
-        }
+        names = {f"{role} to {role}": role for role in ROLES}
+        return {k: self._distances(context, r, r, columns, **sample) for k, r in names.items()}
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
-        size = min(context.n_rows(role) for role in ROLES)
-        within = self._within(context, size, columns)
+        within = self._within(context, columns)
         pairs = [("synthetic", "train")]
         if "holdout" in context:
             pairs += [("holdout", "train"), ("synthetic", "holdout")]
         across = {f"{a} to {b}": self._distances(context, a, b, columns) for a, b in pairs}
         distances = within | across
-        return replace(
-            result,
-            details={
-                "wasserstein": wasserstein_distance(*within.values()),
-                "n_rows_within": size,
-                "quantiles": _quantiles(distances),
-                "histogram": common_histograms(distances),
-            },
-        )
+        details = {
+            "wasserstein": wasserstein_distance(*within.values()),
+            "n_rows_within": within["train to train"].size,
+            "quantiles": _quantiles(distances),
+            "histogram": common_histograms(distances),
+        }
+        return replace(result, details=details)
 
     def _n_counted(self, context: Context, n_rows: int) -> int:
         return min(n_rows, context.n_rows("train"))  # distances are compared at equal sizes

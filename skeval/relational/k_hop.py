@@ -98,10 +98,7 @@ class KHopCorrelation(RelationalMetric):
 
     def _measure(self, context: RelationalContext) -> Result:
         binning = Binning(self.n_bins, self.strategy)
-        hops: dict[int, dict[str, float]] = {0: within_tables(context, binning)}
-        for path in paths_up(context.relations, self.max_hops):
-            scores = named_scores(context, Join(path[0].child, path), binning, self.weight)
-            hops.setdefault(len(path), {}).update(scores)
+        hops = scores_by_hop(context, self.max_hops, binning, self.weight)
         every = {name: score for of_hop in hops.values() for name, score in of_hop.items()}
         if not every:
             reason = "no two columns can be compared."
@@ -116,6 +113,20 @@ class KHopCorrelation(RelationalMetric):
         hops = result.details["hops"].items()
         said = ", ".join(f"{percent(of['mean'])} at {hop}" for hop, of in hops)
         return f"Pairs of columns agree, by the number of keys between their tables: {said}."
+
+
+def scores_by_hop(
+    context: RelationalContext,
+    max_hops: int | None,
+    binning: Binning,
+    weight: Literal["child", "parent"],
+) -> dict[int, dict[str, float]]:
+    """Return the scores of pairs of columns by the number of keys between their tables."""
+    hops = {0: within_tables(context, binning)}
+    for path in paths_up(context.relations, max_hops):
+        scores = named_scores(context, Join(path[0].child, path), binning, weight)
+        hops.setdefault(len(path), {}).update(scores)
+    return hops
 
 
 def within_tables(context: RelationalContext, binning: Binning) -> dict[str, float]:

@@ -237,8 +237,7 @@ class TransitionSimilarity(ColumnSequenceMetric):
         tables = []
         for role in BOTH:
             own, cell, n_cells = cells_in_order(context, role, table, column, self.n_bins or 10)
-            counts = transition_counts(own, cell, n_cells, self.weight)
-            tables.append(counts.reshape(n_cells, n_cells))
+            tables.append(transition_counts(own, cell, n_cells, self.weight))
         return transition_agreement(*tables)
 
     def _summary(self, result: Result) -> str:
@@ -259,14 +258,15 @@ def cells_in_order(
 
 
 def transition_counts(own: Sequences, cell: np.ndarray, n_cells: int, weight: str) -> np.ndarray:
-    """Return how often each pair of neighbouring cells occurs, or with 1 in all a sequence."""
+    """Return how often one cell follows on another, by row, or with 1 in all a sequence."""
     firsts = own.pairs()
     joint = cell[firsts] * n_cells + cell[firsts + 1]
     weights = None
     if weight == "sequence" and firsts.size:
         owners = own.owners[firsts]
         weights = 1.0 / np.bincount(owners)[owners]
-    return np.bincount(joint, weights, n_cells**2).astype(np.float64)
+    counts = np.bincount(joint, weights, n_cells**2).astype(np.float64)
+    return counts.reshape(n_cells, n_cells)
 
 
 def _agreement(counts: np.ndarray, others: np.ndarray) -> float:

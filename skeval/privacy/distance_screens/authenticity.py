@@ -127,14 +127,9 @@ class Authenticity(NeighborMetric):
         baseline = authentic_share(context, "holdout", "train", *asked)
         details["on_holdout"] = authentic_share(context, "synthetic", "holdout", *asked)
         details["ratio"] = result.value / baseline if baseline > 0 else float("nan")
-        test, share = authenticity_test(context, *asked, self.n_permutations, self.random_state)
-        what = "synthetic rows as near to a train row as its nearest other train row, or nearer"
-        said: dict[str, Any] = {"n_permutations": self.n_permutations}
-        said["reference"] = "for the holdout"
-        contrast = contrast_of(context, what, 1.0 - share, test, **said)
-        return replace(
-            result, p_value=test.p_value, baseline=baseline, contrast=contrast, details=details
-        )
+        settings = (*asked, self.n_permutations, self.random_state)
+        fields = authenticity_evidence(context, *settings)
+        return replace(result, baseline=baseline, details=details, **fields)
 
     def _summary(self, result: Result) -> str:
         near = f"{percent(1.0 - result.value)} of synthetic rows are as near to a train row"
@@ -162,6 +157,18 @@ def authentic_share(
 ) -> float:
     """Return the share of a role's rows that are authentic."""
     return float(authentic(context, query, reference, space, columns)[0].mean())
+
+
+def authenticity_evidence(
+    context: Context, space: Any, columns: Any, n_permutations: int, seed: int
+) -> dict[str, Any]:
+    """Return the p-value and the contrast of train and holdout, as fields of a result."""
+    test, share = authenticity_test(context, space, columns, n_permutations, seed)
+    what = "synthetic rows as near to a train row as its nearest other train row, or nearer"
+    contrast = contrast_of(
+        context, what, 1.0 - share, test, reference="for the holdout", n_permutations=n_permutations
+    )
+    return {"p_value": test.p_value, "contrast": contrast}
 
 
 @shared
