@@ -16,7 +16,7 @@ from skeval.parameters import Legal
 from skeval.result import Result, mean_of_columns
 from skeval.stats.intervals import wilson
 from skeval.steps.samples import ColumnChoice, emptied, extent, summed
-from skeval.tables.large import CanonicalTable
+from skeval.tables.large import CanonicalTable, counted_by_workers
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
 
@@ -78,7 +78,7 @@ def missing_cells(context: Context, role: str, column: str) -> np.ndarray:
 def level_counts(context: Context, role: str, column: str) -> np.ndarray:
     """Return how often each level of a categorical column occurs, in the order of its codes."""
     rows = context[role]
-    if isinstance(rows, CanonicalTable):
+    if counted_by_workers(rows):
         return _all_level_counts(context, role)[column]
     return _counts_of_levels(rows, [column])[0]
 

@@ -18,7 +18,7 @@ from skeval.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_total_variation, total_variation, tv_interval
 from skeval.stats.intervals import newcombe
 from skeval.steps.samples import ROLES, mean_of_defined, summed
-from skeval.tables.large import LargeTable
+from skeval.tables.large import counted_by_workers
 from skeval.tags import DIAGNOSTIC_TAGS
 
 _WORD = 62  # columns in one whole number
@@ -109,7 +109,7 @@ class MissingValueSimilarity(Metric):
 def _n_missing(context: Context, role: str, column: str) -> int:
     """Return the number of missing cells of a column, as given."""
     given = context.given(role)
-    if isinstance(given, LargeTable) and column in given.columns:
+    if counted_by_workers(given) and column in given.columns:
         return _missing_counts(context, role)[column]
     return int(missing_cells(context, role, column).sum())
 
