@@ -31,14 +31,8 @@ from skeval.exceptions import (
 )
 from skeval.limits import Stopped
 from skeval.parameters import Scaling
-from skeval.tables.frames import (
-    as_frame,
-    conform,
-    hashed_share,
-    learn_levels,
-    row_hashes,
-    with_levels,
-)
+from skeval.tables.frames import as_frame, conform, hashed_share, learn_levels, with_levels
+from skeval.tables.large import hashes_of
 from skeval.tables.precision import Precision, at_precision, coarsest, stored_precision
 from skeval.tables.schema import Kind, TableSchema
 
@@ -216,10 +210,7 @@ class Context:
         context = cls(schema, tables, levels=levels, given=frames, precision=precision)
         context.notices = tuple(notice for _, given in read.values() for notice in given)
         if holdout is not None:
-            hashes = (content_hashes(context, role) for role in ("train", "holdout"))
-            if share := hashed_share(*hashes):
-                kind = MostlySharedRowsWarning if share > MOST_SHARED else SharedRowsWarning
-                context.notices += (kind(SHARED_ROWS.format(share=share)),)
+            context.notices += shared_rows(context)
         return context
 
     def with_synthetic(self, synthetic: Any, *, lenient: bool = False) -> Context:
@@ -481,4 +472,11 @@ def content_hashes(context: Context, role: str) -> np.ndarray | None:
     """Return a hash of what each row holds, ids aside; None where there is nothing else."""
     rows, ids = context[role], context.schema.columns("id")
     names = [name for name in rows.columns if name not in ids]
-    return row_hashes(rows, names) if names else None
+    return hashes_of(rows, names) if names else None
+
+
+def shared_rows(context: Context) -> tuple[MetricWarning, ...]:
+    """Say which share of the holdout rows also stand in train, if any do."""
+    share = hashed_share(*(content_hashes(context, role) for role in ("train", "holdout")))
+    kind = MostlySharedRowsWarning if share > MOST_SHARED else SharedRowsWarning
+    return (kind(SHARED_ROWS.format(share=share)),) if share else ()

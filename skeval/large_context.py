@@ -8,16 +8,11 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from skeval.context import MOST_SHARED, NOT_REMEMBERED, SHARED_ROWS, Context, shared
-from skeval.exceptions import (
-    MetricWarning,
-    MostlySharedRowsWarning,
-    NotRememberedError,
-    SharedRowsWarning,
-)
+from skeval.context import NOT_REMEMBERED, Context, shared, shared_rows
+from skeval.exceptions import NotRememberedError
 from skeval.parameters import Scaling
 from skeval.steps.samples import drawn_positions, named_seed
-from skeval.tables.frames import as_frame, row_share
+from skeval.tables.frames import as_frame
 from skeval.tables.large import CanonicalTable, LargeTable, Learned, Spill, Spilled, look_at
 from skeval.tables.precision import coarsest
 from skeval.tables.schema import Kind, TableSchema, sorted_labels
@@ -94,9 +89,7 @@ class LargeContext(Context):
         }
         given: dict[str, Any] = {role: LargeTable(source) for role, source in sources.items()}
         notices = [notice for look in looks.values() for notice in look.notices]
-        if holdout is not None:
-            notices += _shared_rows(tables["train"], tables["holdout"], complete)
-        return cls(
+        context = cls(
             complete,
             tables,
             levels=levels,
@@ -105,6 +98,9 @@ class LargeContext(Context):
             precision=precision,
             max_rows=max_rows or MAX_ROWS,
         )
+        if holdout is not None:
+            context.notices += shared_rows(context)
+        return context
 
     def with_synthetic(self, synthetic: Any, *, lenient: bool = False) -> Context:
         """Return a context with these rows as `synthetic`, of any kind that train may be."""
@@ -156,15 +152,6 @@ class LargeContext(Context):
 
 def _source(table: Any, role: str) -> TableSource:
     return source_of(table, role) or FrameSource(as_frame(table, role), role)
-
-
-def _shared_rows(
-    train: CanonicalTable, holdout: CanonicalTable, schema: TableSchema
-) -> tuple[MetricWarning, ...]:
-    """Say which share of the holdout rows also stand in train."""
-    share = row_share(train, holdout, [*schema.measured, *schema.columns("text")])
-    kind = MostlySharedRowsWarning if share > MOST_SHARED else SharedRowsWarning
-    return (kind(SHARED_ROWS.format(share=share)),) if share else ()
 
 
 def _fits(context: Context) -> bool:

@@ -45,6 +45,18 @@ GIVEN = {
     "RuleAdherence": {"rules": ["income > 20000 or age < 60", "few <= visits"], "min_chances": 3},
 }
 MORE = {"triples": fidelity.KMarginalSimilarity(3, 20, group_by="plan")}
+STATES = {  # besides those of fidelity: what workers count
+    "coverage": diagnostic.CategoryCoverage(),
+    "missing": diagnostic.MissingValueSimilarity(),
+    "ranges": diagnostic.RangeCoverage(),
+    "classes": privacy.ReplicatedUniques(["city", "few"]),
+    "all classes": privacy.KMap(),
+    "diversity": privacy.LDiversity(["city", "few", "gaps"], "plan"),
+    "closeness": privacy.TCloseness(),
+    "attribution": privacy.DisclosureProtection(
+        ["city", "few", "gaps"], "plan", continuous=["few"]
+    ),
+}
 QUICK = {"DCROverfittingProtection", "NNDR"}
 # of rows that match, or of samples
 WITHOUT_INDEX = {
@@ -280,7 +292,7 @@ def test_counts_go_out_to_a_cluster_and_come_back_the_same(tmp_path, monkeypatch
     paths = [write_parts(t, tmp_path / str(i), 7) for i, t in enumerate(TABLES)]
     names = ("TVComplement", "ContingencySimilarity", "SimilarityScore", "JensenShannonDistance")
     names = (*names, "RangeQueryError")
-    suite = [*((name, getattr(fidelity, name)()) for name in names), *MORE.items()]
+    suite = [*((name, getattr(fidelity, name)()) for name in names), *MORE.items(), *STATES.items()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = MetricSuite(suite).fit(*TABLES[:2]).evaluate(TABLES[2])
@@ -290,10 +302,12 @@ def test_counts_go_out_to_a_cluster_and_come_back_the_same(tmp_path, monkeypatch
         )  # fmt: skip
         with workers, distributed.Client(workers):
             fitted, sent, submit = MetricSuite(suite, on_error="raise"), [], DaskEngine.submit
-            monkeypatch.setattr(DaskEngine, "submit", lambda *a: sent.append(a[1]) or submit(*a))
+            monkeypatch.setattr(DaskEngine, "submit", lambda *a: sent.append(a) or submit(*a))
             fitted.fit(*paths[:2])
             os.kill(next(iter(workers.workers.values())).pid, signal.SIGKILL)
             result = fitted.evaluate(paths[2])
     assert len(sent) > 3 * 7  # each pass over a table in seven parts
+    counts = {getattr(of, "func", of).__name__ for _, _, *given in sent for of in given[2:3]}
+    assert {"row_hashes", "_groups_of", "_extents_of", "_missing_of"} <= counts
     for name, one in expected.items():
         assert result[name].to_dict() | {"seconds": 0} == one.to_dict() | {"seconds": 0}

@@ -16,7 +16,6 @@ from skeval.diagnostic.columns import (
     by_column,
     check_names,
     empty_notices,
-    extent,
     lacks,
     level_counts,
     unreadable,
@@ -25,7 +24,7 @@ from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns
 from skeval.result import Result, undefined
-from skeval.steps.samples import columns_of
+from skeval.steps.samples import columns_of, extent
 from skeval.tables.precision import rounded_to
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 from skeval.tables.schema import Kind, plain_values, read_column, with_real_levels

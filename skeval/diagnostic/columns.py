@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 
 from skeval.context import Context, shared
 from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, MetricWarning
 from skeval.parameters import Legal
 from skeval.result import Result, mean_of_columns
 from skeval.stats.intervals import wilson
-from skeval.steps.samples import ColumnChoice, emptied
-from skeval.tables.preprocessing import numbers
+from skeval.steps.samples import ColumnChoice, emptied, extent, summed
+from skeval.tables.large import CanonicalTable, counted_by_workers
+from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
 
 
@@ -71,26 +74,30 @@ def missing_cells(context: Context, role: str, column: str) -> np.ndarray:
     return missing
 
 
-def present_numbers(context: Context, role: str, column: str) -> np.ndarray:
-    """Return the finite values of a number or date column; dates in seconds."""
-    values = numbers(context[role][[column]]).ravel()
-    finite = np.isfinite(values)
-    return values if finite.all() else values[finite]
-
-
-@shared
-def extent(context: Context, role: str, column: str) -> tuple[float, float]:
-    """Return the least and the greatest finite value of a column; nan if it has none."""
-    values = present_numbers(context, role, column)
-    return (float(values.min()), float(values.max())) if values.size else (np.nan, np.nan)
-
-
 @shared
 def level_counts(context: Context, role: str, column: str) -> np.ndarray:
     """Return how often each level of a categorical column occurs, in the order of its codes."""
-    values = context[role][column].cat
-    codes = values.codes.to_numpy()
-    return np.bincount(codes[codes >= 0], minlength=len(values.categories))
+    rows = context[role]
+    if counted_by_workers(rows):
+        return _all_level_counts(context, role)[column]
+    return _counts_of_levels(rows, [column])[0]
+
+
+@shared
+def _all_level_counts(context: Context, role: str) -> dict[str, np.ndarray]:
+    """Return the counts of the levels of all columns that have any, in one pass over the rows."""
+    names, rows = context.schema.columns(*NOMINAL), cast("CanonicalTable", context[role])
+    counts = rows.added_up(names, partial(_counts_of_levels, names=names), summed)
+    return dict(zip(names, counts, strict=True))
+
+
+def _counts_of_levels(frame: pd.DataFrame, names: Sequence[str]) -> list[np.ndarray]:
+    columns = [frame[name].cat for name in names]
+    codes = [column.codes.to_numpy() for column in columns]
+    return [
+        np.bincount(of[of >= 0], minlength=len(column.categories))
+        for of, column in zip(codes, columns, strict=True)
+    ]
 
 
 def without_range(context: Context, names: Sequence[str]) -> tuple[list[str], list[str]]:

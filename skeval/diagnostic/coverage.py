@@ -11,10 +11,8 @@ from skeval.context import Context, shared
 from skeval.diagnostic.columns import (
     constant_notices,
     empty_notices,
-    extent,
     lacks,
     level_counts,
-    present_numbers,
     within_bands,
     without_range,
 )
@@ -23,7 +21,7 @@ from skeval.formatting import percent
 from skeval.parameters import Columns, Count, NonNegative
 from skeval.result import Result, mean_of_columns
 from skeval.stats.intervals import wilson
-from skeval.steps.samples import ROLES, columns_of, mean_of_defined
+from skeval.steps.samples import ROLES, columns_of, extent, mean_of_defined, present_numbers
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 from skeval.tags import DIAGNOSTIC_TAGS
 
@@ -132,7 +130,7 @@ def _present(context: Context, names: list[str]) -> list[str]:
 @shared
 def _range_ceiling(context: Context, column: str, n_rows: int) -> float:
     """Return the coverage that as many fresh real rows as synthetic ones have on average."""
-    values = present_numbers(context, "train", column)
+    values = present_numbers(context["train"], column)
     n_present = n_rows * values.size / context.n_rows("train")
     return expected_range_coverage(values, max(1, round(n_present)))
 
@@ -443,7 +441,7 @@ class OutlierCoverage(Metric):
 @shared
 def _tail(context: Context, column: str, k: float) -> tuple[tuple[float, float], float]:
     """Return the fences of a column of train, and the share of its values beyond."""
-    values = present_numbers(context, "train", column)
+    values = present_numbers(context["train"], column)
     if values.size == 0:
         return (np.nan, np.nan), 0.0
     fences = tukey_fences(values, k)

@@ -17,7 +17,8 @@ from skeval.parameters import AnyColumns
 from skeval.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_total_variation, total_variation, tv_interval
 from skeval.stats.intervals import newcombe
-from skeval.steps.samples import ROLES, mean_of_defined
+from skeval.steps.samples import ROLES, mean_of_defined, summed
+from skeval.tables.large import counted_by_workers
 from skeval.tags import DIAGNOSTIC_TAGS
 
 _WORD = 62  # columns in one whole number
@@ -107,7 +108,23 @@ class MissingValueSimilarity(Metric):
 @shared
 def _n_missing(context: Context, role: str, column: str) -> int:
     """Return the number of missing cells of a column, as given."""
+    given = context.given(role)
+    if counted_by_workers(given) and column in given.columns:
+        return _missing_counts(context, role)[column]
     return int(missing_cells(context, role, column).sum())
+
+
+@shared
+def _missing_counts(context: Context, role: str) -> dict[str, int]:
+    """Return the numbers of missing cells of all columns, in one pass over a large table."""
+    given: Any = context.given(role)
+    names = [name for name in context.schema.kinds if name in given.columns]
+    (counts,) = given.added_up(names, _missing_of, summed)
+    return dict(zip(names, counts.tolist(), strict=True))
+
+
+def _missing_of(frame: pd.DataFrame) -> list[np.ndarray]:
+    return [frame.isna().to_numpy().sum(axis=0)]
 
 
 def _band(k: int, n: int, j: int, m: int, confidence: float) -> tuple[float, float]:

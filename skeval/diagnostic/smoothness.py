@@ -10,18 +10,12 @@ from scipy.fft import irfft, next_fast_len, rfft
 
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.diagnostic.columns import (
-    constant_notices,
-    empty_notices,
-    lacks,
-    present_numbers,
-    without_range,
-)
+from skeval.diagnostic.columns import constant_notices, empty_notices, lacks, without_range
 from skeval.exceptions import DegenerateInputWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns, Interval
 from skeval.result import Result, mean_of_columns
-from skeval.steps.samples import ROLES, columns_of
+from skeval.steps.samples import ROLES, columns_of, present_numbers
 from skeval.tables.preprocessing import NUMERIC
 from skeval.tags import DIAGNOSTIC_TAGS
 
@@ -104,7 +98,7 @@ class SmoothnessSimilarity(Metric):
         measured = [name for name in names if name not in (*empty, *same)]
         settings = (self.bandwidth, self.grid)
         scores = {name: _agreement(context, name, *settings) for name in measured}
-        sizes = {name: present_numbers(context, "synthetic", name).size for name in measured}
+        sizes = {name: present_numbers(context["synthetic"], name).size for name in measured}
         single = [name for name, n in sizes.items() if n == 1]
         gone = [name for name, n in sizes.items() if n == 0 and not lacks(context, name)]
         text = f"synthetic has one value only in {', '.join(single)}, no width: no score."
@@ -127,7 +121,7 @@ class SmoothnessSimilarity(Metric):
 
 def _agreement(context: Context, column: str, bandwidth: str, grid: int) -> float:
     """Return the agreement of a column's widths; one factor of the bandwidth serves both tables."""
-    n_train, n_synthetic = (present_numbers(context, role, column).size for role in ROLES)
+    n_train, n_synthetic = (present_numbers(context[role], column).size for role in ROLES)
     if n_synthetic < 2:
         return np.nan if n_synthetic else 0.0
     n = min(n_train, n_synthetic)
@@ -138,7 +132,7 @@ def _agreement(context: Context, column: str, bandwidth: str, grid: int) -> floa
 
 @shared
 def _width(context: Context, role: str, column: str, factor: float, n_grid: int) -> float:
-    return full_width(present_numbers(context, role, column), factor, n_grid)
+    return full_width(present_numbers(context[role], column), factor, n_grid)
 
 
 def full_width(values: np.ndarray, factor: float, n_grid: int = 2048) -> float:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 _LARGEST = 2**62
 SMALLEST = 1e-300  # a number below is as good as 0
@@ -65,8 +66,45 @@ def joint_classes(
     return _dense(classes)[0]
 
 
-def class_counts(*tables: np.ndarray) -> np.ndarray:
+def distinct_codes(
+    columns: Sequence[np.ndarray], counts: np.ndarray | None = None
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """Return the distinct rows of a table of codes, in the order of the first of each, and counts.
+
+    Parameters
+    ----------
+    columns : sequence of ndarray of shape (n_rows,)
+        At least one; missing (nan) is a value like any other.
+    counts : ndarray of shape (n_rows,), optional
+        For how many rows each stands; 1 by default.
+
+    Returns
+    -------
+    columns : list of ndarray of shape (n_distinct,)
+    counts : ndarray of shape (n_distinct,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.disclosure import distinct_codes
+    >>> distinct_codes([np.array([7, 7, 0, 7]), np.array([1, 2, 1, 1])])
+    ([array([7, 7, 0]), array([1, 2, 1])], array([2, 1, 1]))
+    """
+    rows = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        values, known = pd.factorize(column, use_na_sentinel=False)
+        rows = pd.factorize(rows * max(1, len(known)) + values)[0]
+    first = np.flatnonzero(np.diff(np.maximum.accumulate(rows), prepend=-1))
+    times = np.bincount(rows, weights=counts).astype(np.int64)
+    return [column[first] for column in columns], times
+
+
+def class_counts(
+    *tables: np.ndarray, weights: Sequence[np.ndarray | None] | None = None
+) -> np.ndarray:
     """Return how many rows of each table each class has, shape (n_tables, n_classes).
+
+    `weights` are by table for how many rows each entry stands, None for one.
 
     Examples
     --------
@@ -77,7 +115,9 @@ def class_counts(*tables: np.ndarray) -> np.ndarray:
            [0, 1, 2]])
     """
     n_classes = max(int(classes.max(initial=-1)) for classes in tables) + 1
-    return np.stack([np.bincount(classes, minlength=n_classes) for classes in tables])
+    each = weights or [None] * len(tables)
+    counts = [np.bincount(*one, minlength=n_classes) for one in zip(tables, each, strict=True)]
+    return np.stack(counts).astype(np.int64, copy=False)
 
 
 @dataclass(frozen=True)
@@ -110,13 +150,17 @@ class Pairs:
         return np.bincount(self.values, weights=self.counts) / self.counts.sum()
 
 
-def pair_counts(classes: np.ndarray, values: np.ndarray) -> Pairs:
+def pair_counts(
+    classes: np.ndarray, values: np.ndarray, weights: np.ndarray | None = None
+) -> Pairs:
     """Count the values within each class.
 
     Parameters
     ----------
     classes, values : ndarray of shape (n_rows,)
         Whole numbers of any range; their order is kept, they are numbered from 0 without gaps.
+    weights : ndarray of shape (n_rows,), optional
+        For how many rows each entry stands; 1 by default.
 
     Returns
     -------
@@ -133,7 +177,8 @@ def pair_counts(classes: np.ndarray, values: np.ndarray) -> Pairs:
     classes, _ = _dense(classes)
     values, n_values = _dense(values)
     pairs, codes = np.unique(classes * n_values + values, return_inverse=True)
-    return Pairs(pairs // n_values, pairs % n_values, np.bincount(codes.reshape(-1)))
+    counts = np.bincount(codes.reshape(-1), weights).astype(np.int64, copy=False)
+    return Pairs(pairs // n_values, pairs % n_values, counts)
 
 
 def rounded_ends(low: float, high: float, limit: float = np.inf) -> tuple[float, float]:

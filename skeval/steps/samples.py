@@ -23,7 +23,7 @@ from skeval.exceptions import (
 from skeval.parameters import Strategy
 from skeval.stats.distributions import quantiles_of_sorted
 from skeval.tables.frames import column_values, row_hashes
-from skeval.tables.large import CanonicalTable, LargeTable
+from skeval.tables.large import CanonicalTable, LargeTable, counted_by_workers
 from skeval.tables.preprocessing import NUMERIC, Discretizer
 from skeval.tables.schema import Kind, TableSchema
 
@@ -283,6 +283,42 @@ def finite_values(context: Context, role: str, column: str) -> np.ndarray:
     values = sorted_values(context, role, column)
     first = int(np.searchsorted(values, -np.inf, side="right"))
     return values[first : int(np.searchsorted(values, np.inf))]
+
+
+def present_numbers(rows: Any, column: str) -> np.ndarray:
+    """Return the finite values of a number or date column of a table; dates in seconds."""
+    values = column_values(rows[column])
+    finite = np.isfinite(values)
+    return values if finite.all() else values[finite]
+
+
+@shared
+def extent(context: Context, role: str, column: str) -> tuple[float, float]:
+    """Return the least and the greatest finite value of a column; nan if it has none."""
+    rows = context[role]
+    if counted_by_workers(rows):  # all columns at once, of which one process may need few
+        low, high = _extents(context, role)[context.schema.columns(*NUMERIC).index(column)]
+    else:
+        low, high = _extents_of(rows, [column])[0]
+    return float(low), float(high)
+
+
+@shared
+def _extents(context: Context, role: str) -> np.ndarray:
+    """Return the extents of all columns of numbers and dates, in one pass over a large table."""
+    names, rows = context.schema.columns(*NUMERIC), cast("CanonicalTable", context[role])
+    return rows.added_up(names, partial(_extents_of, names=names), _widest)
+
+
+def _extents_of(frame: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
+    columns = [present_numbers(frame, name) for name in names]
+    ends = [(x.min(), x.max()) if x.size else (np.nan, np.nan) for x in columns]
+    return np.array(ends) + 0.0  # -0.0 is 0.0, whichever stands first
+
+
+def _widest(extents: list[np.ndarray]) -> np.ndarray:
+    low, high = np.stack(extents).transpose(2, 0, 1)
+    return np.column_stack([np.fmin.reduce(low), np.fmax.reduce(high)])
 
 
 def finite_pairs(context: Context, columns: ColumnChoice) -> Pairs:

@@ -457,14 +457,8 @@ def shared_share(train: pd.DataFrame, holdout: pd.DataFrame, texts: Sequence[str
     compared = [
         name for name, other in zip(train, is_object, strict=True) if not other or name in texts
     ]
-    return row_share(train, holdout, compared)
-
-
-def row_share(train: Any, holdout: Any, names: Sequence[str]) -> float:
-    """Return the share of holdout rows that train has in some columns; 0 without a column."""
-    if not names:
-        return 0.0
-    return hashed_share(*(row_hashes(table, names) for table in (train, holdout)))
+    tables = (train, holdout)
+    return hashed_share(*(row_hashes(rows, compared) if compared else None for rows in tables))
 
 
 def hashed_share(known: np.ndarray | None, seen: np.ndarray | None) -> float:

@@ -6,7 +6,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from os import SEEK_END
 from threading import Lock
 from typing import Any, Self, TypeGuard, TypeVar
@@ -16,7 +16,7 @@ import pandas as pd
 
 from skeval.engines import current_engine
 from skeval.exceptions import MetricWarning
-from skeval.tables.frames import Levels, Oddities, as_frame, read_as, with_levels
+from skeval.tables.frames import Levels, Oddities, as_frame, read_as, row_hashes, with_levels
 from skeval.tables.precision import Precision, at_precision, coarsest, stored_precision
 from skeval.tables.schema import TableSchema
 from skeval.tables.sources import TableSource, batch_rows, source_of
@@ -85,6 +85,38 @@ class LargeTable:
         """Return itself: nothing can be assigned to it."""
         return self
 
+    def added_up(
+        self,
+        columns: Sequence[str],
+        count: Callable[[pd.DataFrame], T],
+        merge: Callable[[list[T]], T],
+    ) -> T:
+        """Count the rows a batch at a time, here or on the workers of a cluster.
+
+        Parameters
+        ----------
+        columns : sequence of str
+            What is read.
+        count : callable
+            Gives the state of a batch: whole numbers, so that it does not matter where batches end.
+        merge : callable
+            Makes one state of a list of them, which come in the order of the rows.
+
+        Returns
+        -------
+        object
+            The state of all rows.
+        """
+        sources = self.source.split() if counted_by_workers(self) else [self.source]
+        tasks = [(self._with(source=source), columns, count, merge) for source in sources]
+        return current_engine().reduce(_counted, tasks, merge)
+
+    def frames(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
+        """Yield some columns of all rows, a batch at a time, as the rows lie in the source."""
+        rows = None if self.rows is None else np.sort(self.rows)
+        for frame in self.source.frames(self._stored(columns), rows, batch_rows(len(columns))):
+            yield self._as_used(frame, columns)
+
     def _with(self, **changed: Any) -> Self:
         other = object.__new__(type(self))
         vars(other).update(vars(self), **changed)
@@ -146,38 +178,6 @@ class CanonicalTable(LargeTable):
         coarse = coarsest([self.precision, precision])
         return self if coarse == self.precision else self._with(precision=coarse)
 
-    def added_up(
-        self,
-        columns: Sequence[str],
-        count: Callable[[pd.DataFrame], T],
-        merge: Callable[[list[T]], T],
-    ) -> T:
-        """Count the rows a batch at a time, here or on the workers of a cluster.
-
-        Parameters
-        ----------
-        columns : sequence of str
-            What is read.
-        count : callable
-            Gives the state of a batch: whole numbers, so that no order of the batches matters.
-        merge : callable
-            Makes one state of a list of them.
-
-        Returns
-        -------
-        object
-            The state of all rows.
-        """
-        sources = self.source.split() if counted_by_workers(self) else [self.source]
-        tasks = [(self._with(source=source), columns, count, merge) for source in sources]
-        return current_engine().reduce(_counted, tasks, merge)
-
-    def frames(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
-        """Yield some columns of all rows, a batch at a time, as the rows lie in the source."""
-        rows = None if self.rows is None else np.sort(self.rows)
-        for frame in self.source.frames(self._stored(columns), rows, batch_rows(len(columns))):
-            yield self._as_used(frame, columns)
-
     def _stored(self, columns: Sequence[str]) -> list[str]:
         stored = [name for name in columns if name in self.source.names]
         return stored or self.source.names[:1]  # of which the number of rows is known
@@ -190,14 +190,23 @@ class CanonicalTable(LargeTable):
         return at_precision(read, own)
 
 
-def counted_by_workers(table: Any) -> TypeGuard[CanonicalTable]:
+def counted_by_workers(table: Any) -> TypeGuard[LargeTable]:
     """Tell whether batches of a table's rows are counted on the workers of a cluster."""
-    whole = isinstance(table, CanonicalTable) and table.rows is None
-    return whole and bool(current_engine().n_workers)
+    whole = isinstance(table, LargeTable) and table.rows is None
+    return whole and table.source.on_disk and bool(current_engine().n_workers)
+
+
+def hashes_of(table: Any, names: Sequence[str]) -> np.ndarray:
+    """Return the hashes of :func:`~skeval.tables.frames.row_hashes`, which workers make."""
+    # a text's cells may be anything, and something else in a batch than in the whole column
+    kinds = table.schema.kinds if isinstance(table, CanonicalTable) else {}
+    if counted_by_workers(table) and all(kinds.get(x, "id") not in {"text", "id"} for x in names):
+        return table.added_up(names, partial(row_hashes, names=names), np.concatenate)
+    return row_hashes(table, names)
 
 
 def _counted(
-    part: CanonicalTable,
+    part: LargeTable,
     columns: Sequence[str],
     count: Callable[[pd.DataFrame], T],
     merge: Callable[[list[T]], T],

@@ -38,7 +38,11 @@ class TableSource:
     ----------
     n_rows : int
         Counted once.
+    on_disk : bool
+        Whether others than this process can read it: what it is made of are paths.
     """
+
+    on_disk = False
 
     def __init__(self, names: Sequence[Any], role: str) -> None:
         self.native = list(names)
@@ -144,11 +148,14 @@ class ArrowSource(TableSource):
     """A `pyarrow.dataset.Dataset`, such as Parquet files."""
 
     def __init__(self, dataset: Any, role: str) -> None:
+        import pyarrow.dataset as ds
+
         metadata = dataset.schema.pandas_metadata or {}
         # what pandas wrote as an index is none of the columns
         index = {name for name in metadata.get("index_columns", ()) if isinstance(name, str)}
         super().__init__([name for name in dataset.schema.names if name not in index], role)
         self.dataset = dataset
+        self.on_disk = isinstance(dataset, ds.FileSystemDataset)
 
     def _count(self) -> int:
         return int(self.dataset.count_rows())
@@ -158,7 +165,7 @@ class ArrowSource(TableSource):
         import pyarrow.dataset as ds
 
         whole = self.dataset
-        if not isinstance(whole, ds.FileSystemDataset):
+        if not self.on_disk:
             return [self]
         parts = [
             ArrowSource(ds.FileSystemDataset([group], whole.schema, whole.format), self.role)

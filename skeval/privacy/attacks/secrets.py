@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -15,7 +16,10 @@ from skeval.parameters import Legal
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.matches import digits_kept
 from skeval.steps.classifiers import seeded
-from skeval.tables.preprocessing import NOMINAL, NUMERIC, OneHot, Ranks, numbers
+from skeval.steps.groups import grouped
+from skeval.steps.samples import extent
+from skeval.tables.frames import column_values
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, OneHot, Ranks
 from skeval.tables.schema import TableSchema
 
 MISSING = -1  # the code of a label that is missing
@@ -164,44 +168,71 @@ def coded_rows(
     tuple of CodedRows
         One for each role. Missing is a value of its own.
     """
-    columns = sorted(known), sorted(sensitive)
-    codes = [
-        np.column_stack([_codes(context, roles, name, n_bins, continuous) for name in names])
-        for names in columns
+    names = sorted({*known, *sensitive})
+    edges = _all_edges(context, names, n_bins, continuous)
+    code = partial(_marks, names=names, nominal=context.schema.columns(*NOMINAL), edges=edges)
+    found = [grouped(context[role], names, code) for role in roles]
+    marks = [
+        code(context[role]) if distinct is None else distinct[0]
+        for role, distinct in zip(roles, found, strict=True)
     ]
-    ends = np.cumsum([context.n_rows(role) for role in roles])[:-1]
-    parts = [np.split(part, ends) for part in (*codes, *(joint_classes(code) for code in codes))]
-    return tuple(CodedRows(*table) for table in zip(*parts, strict=True))
+    ends = np.cumsum([of_role[0].size for of_role in marks])[:-1]
+    numbered = (_numbered(np.concatenate(of)) for of in zip(*marks, strict=True))
+    codes = dict(zip(names, numbered, strict=True))
+    parts = [np.column_stack([codes[name] for name in sorted(of)]) for of in (known, sensitive)]
+    split = [np.split(part, ends) for part in (*parts, *(joint_classes(part) for part in parts))]
+    return tuple(
+        rows if distinct is None else rows.take(np.repeat(np.arange(len(rows.keys)), distinct[1]))
+        for rows, distinct in zip(
+            (CodedRows(*table) for table in zip(*split, strict=True)), found, strict=True
+        )
+    )
 
 
-def _codes(
-    context: Context,
-    roles: tuple[str, ...],
-    name: str,
-    n_bins: int,
-    continuous: tuple[str, ...] | None,
-) -> np.ndarray:
+def _all_edges(
+    context: Context, names: Sequence[str], n_bins: int, continuous: tuple[str, ...] | None
+) -> dict[str, np.ndarray]:
+    """Return the inner edges of the columns that are cut into bins."""
+    cut = context.schema.columns(*NUMERIC) if continuous is None else continuous
+    return {name: _edges(context, name, n_bins) for name in names if name in cut}
+
+
+def _marks(
+    frame: Any, names: Sequence[str], nominal: Sequence[str], edges: Mapping[str, np.ndarray]
+) -> list[np.ndarray]:
+    """Return what tells the values of columns apart: categories, bins from 1 on, or numbers.
+
+    Of the first two, 0 is missing; of numbers nan.
+    """
+    marks = []
+    for name in names:
+        if name in nominal:
+            marks.append(frame[name].cat.codes.to_numpy(np.int64) + 1)
+            continue
+        values = column_values(frame[name])
+        if name in edges:
+            bins = np.searchsorted(edges[name], values, side="left") + 1
+            marks.append(np.where(np.isnan(values), 0, bins))
+        else:
+            marks.append(digits_kept(values))
+    return marks
+
+
+def _numbered(marks: np.ndarray) -> np.ndarray:
     """Return the code of each value of a column, of all roles one after the other; 0 is missing."""
-    if context.schema.kinds[name] in NOMINAL:
-        parts = [context[role][name].cat.codes.to_numpy(np.int64) for role in roles]
-        return np.concatenate(parts) + 1
-    values = np.concatenate([numbers(context[role][[name]]).ravel() for role in roles])
-    if continuous is None or name in continuous:
-        codes = np.searchsorted(_edges(context, name, n_bins), values, side="left")
-    else:
-        codes = np.unique(digits_kept(values), return_inverse=True)[1].reshape(-1)
-    return np.where(np.isnan(values), 0, codes + 1)
+    if marks.dtype.kind != "f":
+        return marks.astype(np.int64)
+    codes = np.unique(marks, return_inverse=True)[1].reshape(-1)
+    return np.where(np.isnan(marks), 0, codes + 1)
 
 
 @shared
 def _edges(context: Context, name: str, n_bins: int) -> np.ndarray:
     """Return the inner edges of bins of equal width, closed on the right."""
-    real = [numbers(context[role][[name]]) for role in ("train", "holdout") if role in context]
-    values = np.concatenate(real).ravel()
-    values = values[np.isfinite(values)]
-    if values.size == 0:
+    ends = np.array([extent(context, r, name) for r in ("train", "holdout") if r in context])
+    if np.isnan(ends).all():
         return np.empty(0)
-    low, high = float(values.min()), float(values.max())
+    low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
     if low == high:  # below, at and above the one value
         return np.array([np.nextafter(low, -np.inf), low])
     return np.linspace(low, high, n_bins + 1)[1:-1]

@@ -19,10 +19,11 @@ from skeval.privacy.disclosure.equivalence_classes import (
     classes,
     clusters,
     column_codes,
+    distinct_rows,
     too_few_to_cluster,
 )
 from skeval.result import Result
-from skeval.stats.disclosure import Pairs, pair_counts
+from skeval.stats.disclosure import Pairs, joint_classes, pair_counts
 from skeval.steps.samples import check_measured, chosen_columns
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
@@ -74,8 +75,14 @@ class SensitiveMetric(ClassMetric):
 
     def _pairs(self, context: Context, role: str, name: str) -> Pairs:
         """Return the classes of the other quasi-identifiers, and the sensitive values in each."""
-        columns = self._columns(context.schema, name)
-        (rows,) = classes(context, (role,), columns, self.n_bins)
+        columns, known = self._columns(context.schema, name), context.schema.measured
+        looked_at = tuple(of for of in known if of == name or of in columns)
+        found = distinct_rows(context, role, looked_at, self.n_bins)
+        if found is not None:
+            codes, counts = found
+            rows = joint_classes((codes[of] for of in columns), counts.size)
+            return pair_counts(rows, codes[name], counts)
+        (rows,), _ = classes(context, (role,), columns, self.n_bins)
         return pair_counts(rows, column_codes(context, role, name, self.n_bins))
 
     def _compute(self, context: Context) -> Result:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Literal
+from functools import partial
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,9 @@ from skeval.exceptions import InvalidParameterError
 from skeval.parameters import BinCount, Columns, Count, Legal, Scaling, is_text
 from skeval.result import Result, undefined
 from skeval.stats.disclosure import class_counts, joint_classes
+from skeval.steps.groups import grouped
 from skeval.steps.samples import cells, chosen_columns
+from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Cells, numbers
 from skeval.tables.schema import TableSchema
 from skeval.tables.spaces import TablePreprocessor
@@ -87,7 +90,8 @@ class ClassMetric(Metric):
     def _counts(self, context: Context, *roles: str) -> np.ndarray:
         """Return the number of rows in each class, shape (n_roles, n_classes)."""
         columns = self._columns(context.schema)
-        return class_counts(*classes(context, roles, columns, self.n_bins))
+        numbered, counts = classes(context, roles, columns, self.n_bins)
+        return class_counts(*numbered, weights=counts)
 
     def _population(self, context: Context) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return how many rows of train, of all real tables and of the release each class has."""
@@ -143,7 +147,9 @@ def _edges(schema: TableSchema, column: str, edges: Sequence[float | str]) -> np
     return read.to_numpy(dtype=np.float64)
 
 
-def _cut(context: Context, column: str, n_bins: BinChoice) -> Cells:
+def _cut(context: Context, column: str, n_bins: BinChoice) -> Cells | None:
+    if context.schema.kinds[column] in NOMINAL:
+        return None
     if isinstance(n_bins, Mapping) and column in n_bins:
         edges = _edges(context.schema, column, n_bins[column])
         return Cells(n_own=len(edges) + 1, edges=edges)
@@ -158,24 +164,57 @@ def column_codes(context: Context, role: str, column: str, n_bins: BinChoice) ->
     Missing is a code of its own: below all categories, above all bins. A category that train never
     had keeps its own code, since two rows that differ in it are not one class.
     """
-    frame = context[role][[column]]
-    if context.schema.kinds[column] in NOMINAL:
-        return frame[column].cat.codes.to_numpy(dtype=np.int32)
-    return _cut(context, column, n_bins).codes(numbers(frame).ravel())
+    return _codes_of(context[role], {column: _cut(context, column, n_bins)})[0]
+
+
+def _codes_of(frame: Any, cuts: Mapping[str, Cells | None]) -> list[np.ndarray]:
+    """Return the codes of columns that are cut, None for those whose categories are codes."""
+    return [
+        frame[name].cat.codes.to_numpy(dtype=np.int32)
+        if cut is None
+        else cut.codes(column_values(frame[name]))
+        for name, cut in cuts.items()
+    ]
+
+
+@shared
+def distinct_rows(
+    context: Context, role: str, columns: tuple[str, ...], n_bins: BinChoice
+) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
+    """Return the codes of distinct rows by column, and how many rows have each, if workers count.
+
+    None where they do not, see :func:`~skeval.steps.groups.grouped`.
+    """
+    cuts = {name: _cut(context, name, n_bins) for name in columns}
+    found = grouped(context[role], columns, partial(_codes_of, cuts=cuts))
+    return None if found is None else (dict(zip(columns, found[0], strict=True)), found[1])
 
 
 @shared
 def classes(
     context: Context, roles: tuple[str, ...], columns: tuple[str, ...], n_bins: BinChoice
-) -> tuple[np.ndarray, ...]:
-    """Return the class of each row, numbered over all `roles` together; one array a role."""
-    sizes = [context.n_rows(role) for role in roles]
+) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray | None, ...]]:
+    """Return the class of each row, numbered over all `roles` together; one array a role.
+
+    Where workers count, it is the class of each distinct row, and besides how many rows have it.
+    """
+    found = [distinct_rows(context, role, columns, n_bins) for role in roles]
+    sizes = [
+        context.n_rows(role) if distinct is None else distinct[1].size
+        for role, distinct in zip(roles, found, strict=True)
+    ]
     codes = (
-        np.concatenate([column_codes(context, r, column, n_bins) for r in roles])
-        for column in columns
+        np.concatenate(
+            [
+                column_codes(context, role, name, n_bins) if distinct is None else distinct[0][name]
+                for role, distinct in zip(roles, found, strict=True)
+            ]
+        )
+        for name in columns
     )
     joint = joint_classes(codes, sum(sizes))
-    return tuple(np.split(joint, np.cumsum(sizes)[:-1]))
+    counts = tuple(None if distinct is None else distinct[1] for distinct in found)
+    return tuple(np.split(joint, np.cumsum(sizes)[:-1])), counts
 
 
 def _matrix(context: Context, role: str, columns: tuple[str, ...]) -> np.ndarray:

@@ -1,0 +1,33 @@
+"""Distinct rows are the same whatever the batches that are merged."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from skeval.steps import groups
+
+
+def code(frame):
+    return [frame["a"].to_numpy(), frame["b"].to_numpy()]
+
+
+def test_batches_merge_to_what_the_whole_has(monkeypatch):
+    rng = np.random.default_rng(0)
+    numbers = np.where(rng.random(200) < 0.2, np.nan, rng.integers(0, 3, 200))
+    frame = pd.DataFrame({"a": rng.integers(-1, 300, 200) // 60, "b": numbers})
+    whole = groups._groups_of(frame, code)
+    for ends in ([50], [1, 2, 150]):
+        batches = np.split(np.arange(200), ends)
+        parts = [groups._groups_of(frame.iloc[at], code) for at in batches]
+        columns, counts = groups._merged([groups._merged(parts[:2]), *parts[2:]])
+        assert counts.tolist() == whole[1].tolist()
+        for one, other in zip(columns, whole[0], strict=True):
+            np.testing.assert_array_equal(one, other)
+    n_distinct = len(frame.value_counts(dropna=False))
+    assert whole[1].sum() == 200
+    assert whole[1].size == n_distinct
+    monkeypatch.setattr(groups, "_MOST", n_distinct - 1)
+    assert groups._merged([whole]) is None
+    assert groups._merged([None, whole]) is None
+    assert groups.grouped(frame, ["a", "b"], code) is None  # no worker counts it
