@@ -239,7 +239,8 @@ class Metric(BaseEstimator):
         if not np.isnan(result.value):  # else the warnings say why
             result = replace(result, summary=self._summary(result))
         if notices := sample_notices(context):
-            details = {**result.details, "sampled": _sizes(context)}
+            sizes = {**result.details.get("sampled", {}), **_sizes(context)}
+            details = {**result.details, "sampled": sizes}
             result = replace(result, details=details, warnings=(*result.warnings, *notices))
         return replace(result, seconds=time.perf_counter() - start)
 

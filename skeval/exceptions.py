@@ -94,7 +94,7 @@ class NothingToMeasureWarning(DegenerateInputWarning):
 
 
 class SampledWarning(MetricWarning):
-    """A metric that cannot be counted up was measured on a sample of tables larger than memory."""
+    """Measured on a sample: of the rows of tables larger than memory, or of many columns."""
 
 
 class SharedRowsWarning(MetricWarning):

@@ -19,6 +19,7 @@ from skeval.steps.scoring import Predictions, score_named
 from skeval.tables.preprocessing import OneHot
 
 DEFAULT = "xgboost"
+LIGHT = "light xgboost"  # half as many trees, smaller, of few bins: where many columns are asked
 FAMILIES = ("linear", "tree", "forest", "neighbors", "bayes", "xgboost", "mlp")
 Estimator = Annotated[Any, estimators_of(FAMILIES, several=False)]
 Estimators = Annotated[Any, estimators_of(FAMILIES)]
@@ -361,7 +362,7 @@ def fit(estimator: Any, features: Any, target: np.ndarray) -> Any:
 
 def _encoder(estimator: Any, rows: Rows, problem: Problem) -> Encoder:
     if isinstance(estimator, str):
-        takes_categories = estimator == DEFAULT
+        takes_categories = estimator in (DEFAULT, LIGHT)
     else:
         takes_categories = bool(estimator.get_params().get("enable_categorical"))
     if takes_categories:
@@ -378,6 +379,8 @@ def _encoded(rows: Rows, encoder: Encoder, problem: Problem) -> Any:
 def _family(name: str, problem: Problem, n_features: int, target: np.ndarray, seed: int) -> Any:
     if name == DEFAULT:
         return _boosting(problem, seed)
+    if name == LIGHT:
+        return _boosting(problem, seed, n_trees=50, max_depth=4, max_bin=32)
     # not at the top: who never asks for a model need not wait for these
     from sklearn import ensemble, linear_model, naive_bayes, neighbors, tree
 
@@ -417,15 +420,18 @@ def _perceptron(labels: bool, target: np.ndarray, seed: int) -> Any:
     )
 
 
-def _boosting(problem: Problem, seed: int) -> Any:
+def _boosting(
+    problem: Problem, seed: int, n_trees: int = 100, max_depth: int = 6, **settings: int
+) -> Any:
     from xgboost import XGBClassifier, XGBRegressor
 
     return (XGBClassifier if problem.has_labels else XGBRegressor)(
-        n_estimators=100,
-        max_depth=6,
+        n_estimators=n_trees,
+        max_depth=max_depth,
         tree_method="hist",
         enable_categorical=True,
         feature_types=["c" if is_code else "q" for is_code in problem.nominal],
         n_jobs=1,
         random_state=seed,
+        **settings,
     )

@@ -15,6 +15,8 @@ from skeval.steps.neighbors import encoded
 from skeval.steps.samples import chosen_columns
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 
+_KEYS = 16  # columns that rows are first ordered by
+
 
 @dataclass(frozen=True)
 class Question:
@@ -238,7 +240,7 @@ def _rows_and_positions(context: Context, role: str, question: Question) -> tupl
     )
     known = np.flatnonzero(np.isfinite(target))
     features, target = features[known] + 0.0, target[known]
-    order = np.lexsort((target, *features.T))  # no result may depend on the order of rows
+    order = _order((target, *features.T))  # no result may depend on the order of rows
     levels = tuple(
         tuple(table[name].cat.categories) if is_code else ()
         for name, is_code in zip(problem.features, problem.nominal, strict=True)
@@ -246,6 +248,19 @@ def _rows_and_positions(context: Context, role: str, question: Question) -> tupl
     target = target.astype(np.int64) if problem.has_labels else target
     rows = Rows(features[order], target[order], levels, len(table) - known.size)
     return rows, known[order]
+
+
+def _order(keys: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the order of rows by their last key, then the one before; nan comes last.
+
+    Few keys tell the rows of a wide table apart: the others are looked at where they do not.
+    """
+    last = np.asarray(keys[-_KEYS:])
+    order = np.lexsort(last)
+    in_order = last[:, order]
+    before, after = in_order[:, :-1], in_order[:, 1:]
+    tied = ((before == after) | (np.isnan(before) & np.isnan(after))).all(axis=0).any()
+    return np.lexsort(keys) if tied and len(keys) > _KEYS else order
 
 
 def _codes(table: pd.DataFrame, problem: Problem) -> np.ndarray:

@@ -7,21 +7,23 @@ from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
+from scipy.stats import t as student
 
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.exceptions import DegenerateInputWarning
+from skeval.exceptions import DegenerateInputWarning, MetricWarning, SampledWarning
 from skeval.formatting import number, percent
 from skeval.parameters import Columns, Count, Fraction, Interval, Seed
 from skeval.result import Result, mean_of_columns
 from skeval.stats.intervals import percentile_interval
-from skeval.steps.models import DEFAULT, HOLDOUT, Estimator, Part, Training, replicates
+from skeval.steps.models import DEFAULT, HOLDOUT, LIGHT, Estimator, Part, Training, replicates
 from skeval.steps.problem import Question, problem_of, rows_of_role, unanswerable
-from skeval.steps.samples import chosen_columns
+from skeval.steps.samples import chosen_columns, named_seed, sample_positions
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tags import MODEL_TAGS
 
 _LABELS, _NUMBERS = "balanced_accuracy", "rmse"
+_WIDE = 50  # columns to predict from, beyond which smaller trees do
 
 
 class GlobalUtility(Metric):
@@ -37,11 +39,15 @@ class GlobalUtility(Metric):
     Parameters
     ----------
     targets : None, int or list of str, default=None
-        The columns that are predicted; all that can be measured, but the primary key, if None. An
-        int takes the first.
+        The columns that are predicted; if None, all that can be measured but the primary key, or
+        `max_targets` of them. An int takes the first.
     estimator : None, str or estimator, default=None
-        The model, as in :class:`TSTR`; None is "xgboost". The cost is that of two models a column,
-        those of real rows being kept for further synthetic tables.
+        The model, as in :class:`TSTR`; None is "xgboost", with 50 trees of depth 4 and 32 bins
+        where there are more than 50 columns to predict from. The cost is that of two models a
+        column, those of real rows being kept for further synthetic tables.
+    max_targets : int or None, default=50
+        The most columns that are predicted where `targets` is None, drawn at random by name; None
+        for all.
     max_labels : int, default=50
         Categories with more labels in train are no targets; ``details["left_out"]`` has their
         names. Each label costs a model of its own.
@@ -54,7 +60,7 @@ class GlobalUtility(Metric):
     n_bootstrap : int, default=200
         Number of bootstrap samples of the holdout rows behind the intervals; 0 for none.
     random_state : int, default=0
-        Seed of models, drawn rows and bootstrap.
+        Seed of models, drawn columns and rows, and bootstrap.
 
     Attributes
     ----------
@@ -87,6 +93,13 @@ class GlobalUtility(Metric):
     ratio over bootstrap samples of holdout rows, the same for both models. The ends of the value's
     interval are the means of theirs, as if all columns erred the same way: the columns are tested
     on the same rows, and it is too wide where their errors differ.
+
+    Where targets are drawn, a warning and ``details["sampled"]`` say of how many, and the value
+    estimates that of all columns: the squared error of a mean of a sample without replacement is
+    added to the square of the interval's halves. With 28 targets in each of two tables of 105 and
+    180 columns, and two generators, the smaller trees of wide tables moved values by 0.010 at most
+    and took a ninth to a seventh of the time; trees that each see 50 drawn columns moved them by up
+    to 0.022, in a third table, of digits, by 0.045.
 
     It misleads where columns cannot be predicted from each other: guessing is as good with either
     table, all ratios are near 1, and those of labels cannot fall below 1 over their number. Look at
@@ -121,6 +134,7 @@ class GlobalUtility(Metric):
         targets: Columns = None,
         estimator: Estimator = None,
         *,
+        max_targets: Annotated[int, Interval(2)] | None = 50,
         max_labels: Annotated[int, Interval(2)] = 50,
         tolerance: Fraction = 0.01,
         max_rows: Count | None = 10_000,
@@ -129,6 +143,7 @@ class GlobalUtility(Metric):
     ) -> None:
         self.targets = targets
         self.estimator = estimator
+        self.max_targets = max_targets
         self.max_labels = max_labels
         self.tolerance = tolerance
         self.max_rows = max_rows
@@ -137,16 +152,23 @@ class GlobalUtility(Metric):
 
     def _compute(self, context: Context) -> Result:
         pairs, left_out = {}, []
-        for question in self._questions(context):
+        every, drawn = self._questions(context), self._drawn(context)
+        for question in drawn:
             if n_labels(context, question) > self.max_labels:
                 left_out.append(question.target)
             elif not unanswerable(context, question):
                 pairs[question.target] = self._pair(context, question)
         names = f"no targets, having more labels than max_labels: {', '.join(left_out)}."
+        said: list[MetricWarning] = [DegenerateInputWarning(names)] if left_out else []
+        sampled: dict[str, Any] = {}
+        if len(drawn) < len(every):
+            text = f"{len(drawn):,} of {len(every):,} columns were drawn as targets: max_targets."
+            said.append(SampledWarning(text))
+            sampled["sampled"] = {"targets": (len(drawn), len(every))}
         return mean_of_columns(
             {name: float(kept(pair)[0]) for name, pair in pairs.items()},
-            n_total=len(self._questions(context)),
-            warnings=(DegenerateInputWarning(names),) if left_out else (),
+            n_total=len(every),
+            warnings=tuple(said),
             left_out=left_out,
             by_column={
                 name: {
@@ -155,18 +177,24 @@ class GlobalUtility(Metric):
                 }
                 for name, pair in pairs.items()
             },
+            **sampled,
         )
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
             return super()._in_relation(context, result)
         intervals = {}
-        for question in self._questions(context):
+        for question in self._drawn(context):
             if not np.isnan(result.details["columns"].get(question.target, np.nan)):
                 ratios = kept(self._pair(context, question, self.n_bootstrap))
                 intervals[question.target] = percentile_interval(ratios)
         ends = [interval for interval in intervals.values() if interval is not None]
         low, high = np.mean(ends, axis=0) if len(ends) == len(intervals) else (np.nan, np.nan)
+        if drawn_of := result.details.get("sampled", {}).get("targets"):
+            of_columns = np.array(list(result.details["columns"].values()))
+            margin = margin_of_sample(of_columns[~np.isnan(of_columns)], *drawn_of)
+            low = result.value - np.hypot(result.value - low, margin)
+            high = result.value + np.hypot(high - result.value, margin)
         return replace(
             result,
             interval=None if np.isnan(low) else (float(low), float(high)),
@@ -181,10 +209,11 @@ class GlobalUtility(Metric):
         worst, n_used = result.details["worst"], result.details["n_used"]
         scores = result.details["by_column"][worst["column"]]
         named = "balanced accuracy" if scores["scoring"] == _LABELS else "root mean squared error"
+        drawn = "drawn " if "sampled" in result.details else ""
         return (
             f"Models of synthetic rows keep {percent(result.value)} of the score of those of real "
-            f"rows, on average over {n_used} columns; least for {worst['column']}, with a {named} "
-            f"of {number(scores['tstr'])} against {number(scores['trtr'])}."
+            f"rows, on average over {n_used} {drawn}columns; least for {worst['column']}, with a "
+            f"{named} of {number(scores['tstr'])} against {number(scores['trtr'])}."
         )
 
     def _questions(self, context: Context) -> list[Question]:
@@ -194,12 +223,21 @@ class GlobalUtility(Metric):
         measured = schema.columns(*NUMERIC, *NOMINAL)
         return [Question(name) for name in sorted(names) if name in measured and name not in keys]
 
+    def _drawn(self, context: Context) -> list[Question]:
+        """Return the questions that are asked: all, or `max_targets` of a wide table."""
+        questions = self._questions(context)
+        if self.targets is not None:
+            return questions
+        seed = named_seed("targets", self.random_state)
+        return [questions[i] for i in sample_positions(len(questions), self.max_targets, seed)]
+
     def _pair(self, context: Context, question: Question, n_bootstrap: int = 0) -> dict[str, Any]:
         """Return the scores of both models on holdout rows, and on bootstrap samples of these."""
         problem = problem_of(context, question)
         scoring = _LABELS if problem.has_labels else _NUMBERS
         least = 0.0 if problem.has_labels else self.tolerance * problem.scale
-        model = DEFAULT if self.estimator is None else self.estimator
+        usual = LIGHT if len(problem.features) > _WIDE else DEFAULT
+        model = usual if self.estimator is None else self.estimator
         asked = (model, question, scoring, n_bootstrap, 1, self.random_state)
         trainings = {
             name: Training(Part(role), max_rows=self.max_rows)
@@ -217,6 +255,25 @@ def n_labels(context: Context, question: Question) -> int:
     if not problem_of(context, question).has_labels:
         return 0
     return int(np.unique(rows_of_role(context, "train", question).target).size)
+
+
+def margin_of_sample(values: np.ndarray, n_drawn: int, n_all: int) -> float:
+    """Return how far a mean of values that were drawn may be from that of all, at 95%.
+
+    By Student's t and the variance of a sample without replacement; infinite of one value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.utility.global_utility import margin_of_sample
+    >>> values = np.repeat([0.5, 1.0], 25)
+    >>> round(margin_of_sample(values, 50, 300), 3), margin_of_sample(values, 50, 50)
+    (0.066, 0.0)
+    """
+    if values.size < 2:
+        return np.inf
+    error = values.std(ddof=1) * np.sqrt((1.0 - n_drawn / n_all) / values.size)
+    return float(student.ppf(0.975, values.size - 1) * error)
 
 
 def kept(pair: Mapping[str, Any]) -> np.ndarray:

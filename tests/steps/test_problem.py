@@ -9,7 +9,7 @@ import pytest
 from skeval import Context, TableSchema
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
-from skeval.steps.problem import Question, problem_of, rows_of_role, unanswerable
+from skeval.steps.problem import Question, _order, problem_of, rows_of_role, unanswerable
 
 
 @pytest.fixture
@@ -148,3 +148,13 @@ def test_the_scale_of_a_target_has_no_limit(unit):
     problem = problem_of(context, Question("y"))
     assert problem.centre == pytest.approx(values.mean() * unit)
     assert problem.scale == pytest.approx(values.std() * unit)
+
+
+def test_order_is_that_of_all_keys():
+    """Also where the last ones do not tell rows apart, as nan and copies do not."""
+    rng = np.random.default_rng(0)
+    for n_levels in (2, 1000):
+        keys = rng.integers(0, n_levels, (20, 300)).astype(float)
+        keys[:, ::3][keys[:, ::3] == 1] = np.nan
+        keys[4:, ::7] = 0.0  # told apart by the first ones alone
+        assert (_order(list(keys)) == np.lexsort(keys)).all()

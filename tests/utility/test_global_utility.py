@@ -10,9 +10,15 @@ from sklearn.metrics import balanced_accuracy_score, mean_squared_error
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval.datasets import make_census, make_mixed
-from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
+from skeval.exceptions import (
+    DegenerateInputWarning,
+    InvalidParameterError,
+    MissingInputError,
+    SampledWarning,
+)
 from skeval.generators import Bootstrap, IndependentMarginals
 from skeval.utility import TSTR, GlobalUtility
+from skeval.utility.global_utility import margin_of_sample
 
 
 def numbers_and_labels(n: int, seed: int, slope: float = 2.0) -> pd.DataFrame:
@@ -108,6 +114,53 @@ def test_what_generators_keep():
         for generator in (Bootstrap(0), IndependentMarginals(0))
     )
     assert apart < 0.8 < 0.9 < copies
+
+
+def test_drawn_targets_have_the_ratios_of_the_full_run():
+    tables = [
+        pd.concat(
+            [make_mixed(120, random_state=10 * seed + k).add_suffix(f"_{k}") for k in (0, 1)],
+            axis=1,
+        )
+        for seed in range(3)
+    ]
+    every, some = (
+        GlobalUtility(estimator="linear", max_targets=n).fit(*tables[:2]) for n in (None, 6)
+    )
+    whole = every.evaluate(tables[2])
+    with pytest.warns(SampledWarning, match="6 of 14 columns were drawn as targets"):
+        drawn = some.evaluate(tables[2])
+    ratios = drawn.details["columns"]
+    assert drawn.details["sampled"] == {"targets": (6, 14)}
+    assert "sampled" not in whole.details
+    assert len(ratios) == 6
+    assert ratios == {name: whole.details["columns"][name] for name in ratios}
+    assert "over 6 drawn columns" in drawn.summary
+    ends = np.mean([drawn.details["intervals"][name] for name in ratios], axis=0)
+    margin = margin_of_sample(np.array(list(ratios.values())), 6, 14)
+    halves = np.hypot(ends - drawn.value, margin)
+    assert drawn.interval == pytest.approx((drawn.value - halves[0], drawn.value + halves[1]))
+
+
+def test_named_targets_are_never_drawn():
+    metric = GlobalUtility(["x", "y", "c"], "linear", max_targets=2).fit(TRAIN, HOLDOUT)
+    assert set(metric.evaluate(SYNTHETIC).details["columns"]) == {"x", "y", "c"}
+
+
+def test_wide_tables_have_smaller_trees():
+    """At more than 50 columns to predict from; an xgboost that is asked for is what it was."""
+    rng = np.random.default_rng(0)
+    names = [f"x{j:02}" for j in range(52)]
+    tables = [pd.DataFrame(rng.normal(size=(60, 52)), columns=names) for _ in range(3)]
+    wide, narrow = (
+        {
+            name: GlobalUtility(["x00"], name, n_bootstrap=0).fit(*t[:2]).score(t[2])
+            for name in (None, "xgboost")
+        }
+        for t in (tables, [table[names[:51]] for table in tables])
+    )
+    assert wide[None] != wide["xgboost"]
+    assert narrow[None] == narrow["xgboost"]
 
 
 def test_columns_with_many_labels_are_left_out():
