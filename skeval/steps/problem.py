@@ -240,7 +240,7 @@ def _rows_and_positions(context: Context, role: str, question: Question) -> tupl
     )
     known = np.flatnonzero(np.isfinite(target))
     features, target = features[known] + 0.0, target[known]
-    order = _order((target, *features.T))  # no result may depend on the order of rows
+    order = row_order((target, *features.T))  # no result may depend on the order of rows
     levels = tuple(
         tuple(table[name].cat.categories) if is_code else ()
         for name, is_code in zip(problem.features, problem.nominal, strict=True)
@@ -250,7 +250,7 @@ def _rows_and_positions(context: Context, role: str, question: Question) -> tupl
     return rows, known[order]
 
 
-def _order(keys: Sequence[np.ndarray]) -> np.ndarray:
+def row_order(keys: Sequence[np.ndarray]) -> np.ndarray:
     """Return the order of rows by their last key, then the one before; nan comes last.
 
     Few keys tell the rows of a wide table apart: the others are looked at where they do not.

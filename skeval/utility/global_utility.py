@@ -193,7 +193,7 @@ class GlobalUtility(Metric):
         if drawn_of := result.details.get("sampled", {}).get("targets"):
             of_columns = np.array(list(result.details["columns"].values()))
             margin = margin_of_sample(of_columns[~np.isnan(of_columns)], *drawn_of)
-            low = result.value - np.hypot(result.value - low, margin)
+            low = np.maximum(0.0, result.value - np.hypot(result.value - low, margin))
             high = result.value + np.hypot(high - result.value, margin)
         return replace(
             result,

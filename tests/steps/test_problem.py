@@ -9,7 +9,7 @@ import pytest
 from skeval import Context, TableSchema
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
-from skeval.steps.problem import Question, _order, problem_of, rows_of_role, unanswerable
+from skeval.steps.problem import Question, problem_of, row_order, rows_of_role, unanswerable
 
 
 @pytest.fixture
@@ -157,4 +157,4 @@ def test_order_is_that_of_all_keys():
         keys = rng.integers(0, n_levels, (20, 300)).astype(float)
         keys[:, ::3][keys[:, ::3] == 1] = np.nan
         keys[4:, ::7] = 0.0  # told apart by the first ones alone
-        assert (_order(list(keys)) == np.lexsort(keys)).all()
+        assert (row_order(list(keys)) == np.lexsort(keys)).all()

@@ -142,6 +142,32 @@ def test_drawn_targets_have_the_ratios_of_the_full_run():
     assert drawn.interval == pytest.approx((drawn.value - halves[0], drawn.value + halves[1]))
 
 
+def test_the_margin_of_a_draw_covers_the_mean_of_all():
+    rng = np.random.default_rng(0)
+    every = rng.beta(5.0, 1.0, 300)  # most ratios near 1, some far below
+    covers = []
+    for _ in range(1000):
+        drawn = rng.choice(every, 50, replace=False)
+        covers.append(abs(drawn.mean() - every.mean()) <= margin_of_sample(drawn, 50, 300))
+    assert 0.92 < np.mean(covers) < 0.97
+
+
+def test_no_interval_of_drawn_targets_goes_below_the_least_value():
+    """Ratios near 0 and 1: the margin of two of them is wider than their mean."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(3, 200))
+    tables = [
+        pd.DataFrame({"a": of, "b": 2.0 * of, "c": noise, "d": -noise})
+        for of, noise in zip(x, rng.normal(size=(3, 200)), strict=True)
+    ]
+    tables[2]["b"] = rng.permutation(tables[2]["b"])
+    metric = GlobalUtility(estimator="linear", max_targets=2).fit(*tables[:2])
+    with pytest.warns(SampledWarning):
+        result = metric.evaluate(tables[2])
+    assert sorted(result.details["columns"].values()) == pytest.approx([0.0, 1.0], abs=0.02)
+    assert result.interval[0] == 0.0
+
+
 def test_named_targets_are_never_drawn():
     metric = GlobalUtility(["x", "y", "c"], "linear", max_targets=2).fit(TRAIN, HOLDOUT)
     assert set(metric.evaluate(SYNTHETIC).details["columns"]) == {"x", "y", "c"}
