@@ -19,7 +19,7 @@ from skeval.steps.scoring import Predictions, score_named
 from skeval.tables.preprocessing import OneHot
 
 DEFAULT = "xgboost"
-LIGHT = "light xgboost"  # half as many trees, smaller, of few bins: where many columns are asked
+LIGHT = "light xgboost"  # fewer trees, smaller, of few bins: where many columns are asked
 FAMILIES = ("linear", "tree", "forest", "neighbors", "bayes", "xgboost", "mlp")
 Estimator = Annotated[Any, estimators_of(FAMILIES, several=False)]
 Estimators = Annotated[Any, estimators_of(FAMILIES)]
@@ -380,7 +380,7 @@ def _family(name: str, problem: Problem, n_features: int, target: np.ndarray, se
     if name == DEFAULT:
         return _boosting(problem, seed)
     if name == LIGHT:
-        return _boosting(problem, seed, n_trees=50, max_depth=4, max_bin=32)
+        return _boosting(problem, seed, n_trees=30, max_depth=4, max_bin=32)
     # not at the top: who never asks for a model need not wait for these
     from sklearn import ensemble, linear_model, naive_bayes, neighbors, tree
 

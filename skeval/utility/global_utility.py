@@ -23,7 +23,7 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tags import MODEL_TAGS
 
 _LABELS, _NUMBERS = "balanced_accuracy", "rmse"
-_WIDE = 50  # columns to predict from, beyond which smaller trees do
+_WIDE = 40  # columns to predict from, beyond which smaller trees do
 
 
 class GlobalUtility(Metric):
@@ -42,10 +42,10 @@ class GlobalUtility(Metric):
         The columns that are predicted; if None, all that can be measured but the primary key, or
         `max_targets` of them. An int takes the first.
     estimator : None, str or estimator, default=None
-        The model, as in :class:`TSTR`; None is "xgboost", with 50 trees of depth 4 and 32 bins
-        where there are more than 50 columns to predict from. The cost is that of two models a
+        The model, as in :class:`TSTR`; None is "xgboost", with 30 trees of depth 4 and 32 bins
+        where there are more than 40 columns to predict from. The cost is that of two models a
         column, those of real rows being kept for further synthetic tables.
-    max_targets : int or None, default=50
+    max_targets : int or None, default=40
         The most columns that are predicted where `targets` is None, drawn at random by name; None
         for all.
     max_labels : int, default=50
@@ -96,10 +96,11 @@ class GlobalUtility(Metric):
 
     Where targets are drawn, a warning and ``details["sampled"]`` say of how many, and the value
     estimates that of all columns: the squared error of a mean of a sample without replacement is
-    added to the square of the interval's halves. With 28 targets in each of two tables of 105 and
-    180 columns, and two generators, the smaller trees of wide tables moved values by 0.010 at most
-    and took a ninth to a seventh of the time; trees that each see 50 drawn columns moved them by up
-    to 0.022, in a third table, of digits, by 0.045.
+    added to the square of the interval's halves. With 24 targets in each of four tables of 56 to
+    150 columns, digits among them, and two generators, the smaller trees of wide tables moved
+    values by 0.014 at most, single ratios by 0.02 to 0.05 (root mean square), and took a
+    quarter to a fifteenth of the time; trees that see half of the columns at each level moved
+    them by up to 0.07.
 
     It misleads where columns cannot be predicted from each other: guessing is as good with either
     table, all ratios are near 1, and those of labels cannot fall below 1 over their number. Look at
@@ -134,7 +135,7 @@ class GlobalUtility(Metric):
         targets: Columns = None,
         estimator: Estimator = None,
         *,
-        max_targets: Annotated[int, Interval(2)] | None = 50,
+        max_targets: Annotated[int, Interval(2)] | None = 40,
         max_labels: Annotated[int, Interval(2)] = 50,
         tolerance: Fraction = 0.01,
         max_rows: Count | None = 10_000,

@@ -174,16 +174,16 @@ def test_named_targets_are_never_drawn():
 
 
 def test_wide_tables_have_smaller_trees():
-    """At more than 50 columns to predict from; an xgboost that is asked for is what it was."""
+    """At more than 40 columns to predict from; an xgboost that is asked for is what it was."""
     rng = np.random.default_rng(0)
-    names = [f"x{j:02}" for j in range(52)]
-    tables = [pd.DataFrame(rng.normal(size=(60, 52)), columns=names) for _ in range(3)]
+    names = [f"x{j:02}" for j in range(42)]
+    tables = [pd.DataFrame(rng.normal(size=(60, 42)), columns=names) for _ in range(3)]
     wide, narrow = (
         {
             name: GlobalUtility(["x00"], name, n_bootstrap=0).fit(*t[:2]).score(t[2])
             for name in (None, "xgboost")
         }
-        for t in (tables, [table[names[:51]] for table in tables])
+        for t in (tables, [table[names[:41]] for table in tables])
     )
     assert wide[None] != wide["xgboost"]
     assert narrow[None] == narrow["xgboost"]
