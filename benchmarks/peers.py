@@ -1,4 +1,4 @@
-"""Side by side with sdmetrics and syntheval on the same tables in one run: values, times, reasons.
+"""Values side by side with sdmetrics' and syntheval's on the same tables, and why they differ.
 
     python benchmarks/peers.py [--rows 5000] [--copied 0.1] [--only syntheval] [--metric nnaa]
         [--sdmetrics-python PYTHON] [--syntheval-python PYTHON]
@@ -6,34 +6,27 @@
 PYTHON is the interpreter of an environment that has the peer. sdmetrics holds pandas below 3, so
 each peer has an environment of its own; where none is named, one is made in a temporary folder,
 with the versions below. A share of the synthetic rows, `--copied`, are train rows, so that there is
-something to find.
-
-Times are CPU seconds, each in turn on one core where the system can pin it: theirs of one call
-after one on 50 rows, ours the median of five calls of fit and evaluate (baseline, interval and
-p-value) after one. The ratio is theirs over ours.
+something to find. What they take is measured by `speed.py`.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
-import time
 import venv
 from collections.abc import Callable
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
-from statistics import median
 
 import pandas as pd
 from rich.console import Console
 from rich.table import Table
 
-from skeval import Metric, MetricSuite, Result
+from skeval import Metric, Result
 from skeval.datasets import make_census
 from skeval.fidelity import NearestNeighborAdversarialAccuracy
 from skeval.generators import GaussianCopula
@@ -57,7 +50,6 @@ NOTES = {
     "where synthetic rows leave the real range. Where the synthetic table equals train row by row, "
     "theirs takes it for train and leaves each row's own copy out: mDCR is 1 then, eps_risk 0.",
 }
-REPEATS = 5
 
 
 def detail(name: str) -> Callable[[Result], float]:
@@ -74,14 +66,9 @@ class Ours:
     holdout: bool = True
 
     def of(self, train, holdout, synthetic):
-        """Return the number, and the median seconds of fit and evaluate."""
-        seconds = []
-        for _ in range(REPEATS + 1):
-            start = time.process_time()
-            self.metric.fit(train, holdout if self.holdout else None)
-            result = self.metric.evaluate(synthetic)
-            seconds.append(time.process_time() - start)
-        return self.read(result), median(seconds[1:])
+        """Return the number."""
+        self.metric.fit(train, holdout if self.holdout else None)
+        return self.read(self.metric.evaluate(synthetic))
 
 
 @dataclass(frozen=True)
@@ -220,7 +207,7 @@ def written(tables, folder):
 
 
 def asked(peer, python, arguments):
-    """Return what a peer says of the tables, and its seconds."""
+    """Return what a peer says of the tables."""
     script = Path(__file__).with_name(f"peer_{peer}.py")
     done = subprocess.run([python, script, *arguments], check=True, capture_output=True, text=True)
     return json.loads(done.stdout.splitlines()[-1])
@@ -245,67 +232,34 @@ def made_tables(n_rows, copied):
     return tuple(table.reset_index(drop=True) for table in tables)
 
 
-def compared(pairs, answers, tables):
-    """Return the rows of the table, and the reasons below it."""
-    known = {}  # equal settings are timed once
-
-    def ours(setting):
-        key = repr(setting.metric), setting.holdout, setting.read
-        if key not in known:
-            known[key] = setting.of(*tables)
-        return known[key]
-
+def compared(pairs, answer, tables):
+    """Yield the lines of the table, and the reasons below it."""
     figures = {
         "nndr_contrast": nndr_contrast(*tables),
-        "entropy": Ours(EpsilonIdentifiability("entropy")).of(*tables)[0],
+        "entropy": Ours(EpsilonIdentifiability("entropy")).of(*tables),
     }
     for pair in pairs:
-        answer = answers[pair.peer]
-        theirs, seconds = answer["values"][pair.metric][pair.number], answer["seconds"][pair.metric]
-        value, our_seconds = ours(pair.ours)
         number = "" if pair.number == "value" else f" {pair.number}"
-        yield (
-            (
-                f"{pair.metric}{number}",
-                f"{theirs:.6f}",
-                type(pair.ours.metric).__name__,
-                f"{value:.6f}",
-                "" if pair.alike is None else f"{ours(pair.alike)[0]:.6f}",
-                f"{seconds:.2f}",
-                f"{our_seconds:.3f}",
-                f"{seconds / our_seconds:,.0f}",
-            ),
-            pair.reason.format(**figures),
+        line = (
+            f"{pair.metric}{number}",
+            f"{answer['values'][pair.metric][pair.number]:.6f}",
+            type(pair.ours.metric).__name__,
+            f"{pair.ours.of(*tables):.6f}",
+            "" if pair.alike is None else f"{pair.alike.of(*tables):.6f}",
         )
+        yield line, pair.reason.format(**figures)
 
 
-def suite_seconds(pairs, tables):
-    """Return the seconds of one suite of all our metrics, the median of five after one."""
-    metrics = {repr(pair.ours.metric): pair.ours.metric for pair in pairs}
-    suite = MetricSuite([(f"metric {i}", metric) for i, metric in enumerate(metrics.values())])
-    train, holdout, synthetic = tables
-    seconds = []
-    for _ in range(REPEATS + 1):
-        start = time.process_time()
-        suite.fit(train, holdout).evaluate(synthetic)
-        seconds.append(time.process_time() - start)
-    return median(seconds[1:])
-
-
-def show(peer, pairs, answers, tables):
+def show(peer, pairs, answer, tables):
     """Print a peer's table, and the reasons below it."""
-    table = Table(peer, "theirs", "skeval", "ours", "ours as theirs", "s", "our s", "times")
+    table = Table(peer, "theirs", "skeval", "ours", "ours as theirs")
     for heading in table.columns[1:2] + table.columns[3:]:
         heading.justify = "right"
     console, reasons = Console(width=126), []
-    for row, reason in compared(pairs, answers, tables):
-        table.add_row(*row)
-        reasons.append(f"{row[0]}: {reason}")
-    theirs, ours = sum(answers[peer]["seconds"].values()), suite_seconds(pairs, tables)
-    table.add_row(
-        "all", "", "in one suite", "", "", f"{theirs:.2f}", f"{ours:.3f}", f"{theirs / ours:,.0f}"
-    )
-    console.print(f"\n{peer} {answers[peer]['version']}", table)
+    for line, reason in compared(pairs, answer, tables):
+        table.add_row(*line)
+        reasons.append(f"{line[0]}: {reason}")
+    console.print(f"\n{peer} {answer['version']}", table)
     for reason in (NOTES[peer], *reasons):
         console.print(f"- {reason}", highlight=False)
 
@@ -319,8 +273,6 @@ def main():
     for peer in PEERS:
         parser.add_argument(f"--{peer}-python", dest=peer)
     options = parser.parse_args()
-    if hasattr(os, "sched_setaffinity"):  # what is started inherits it
-        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     tables = made_tables(options.rows, options.copied)
     print(
         f"{options.rows:,} rows of 15 mixed columns in each table, {options.copied:.0%} of the "
@@ -334,8 +286,8 @@ def main():
             python = getattr(options, peer) or environment(peer, folder)
             pairs = [pair for pair in PAIRS if pair.peer == peer and pair.metric in wanted]
             if pairs:
-                answers = {peer: asked(peer, python, [*arguments, *{p.metric for p in pairs}])}
-                show(peer, pairs, answers, tables)
+                answer = asked(peer, python, [*arguments, *{pair.metric for pair in pairs}])
+                show(peer, pairs, answer, tables)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """Measure tables that grow beyond memory, read from Parquet, under a limit of memory.
 
-    python benchmarks/scale.py growth [--rows 1000 100000 1000000] [--columns 30] [--memory 6]
+    python benchmarks/scale.py growth [--rows 1000 100000 1000000] [--columns 10 30] [--memory 6]
     python benchmarks/scale.py report [--rows 1000000] [--holdout 250000] [--columns 15]
     python benchmarks/scale.py wide [--rows 1000] [--columns 300] [--only ContingencySimilarity ...]
 
-"growth" writes train and synthetic tables of each size and measures their marginals and pairs;
+"growth" writes train and synthetic tables of each size and measures their marginals and pairs, by
+default of 1,000 to 10,000,000 rows of 30 columns, and of 10 to 300 columns of 100,000 rows;
 "report" writes the whole report; "wide" fits and evaluates every exported metric of a single table,
 alone, with its default settings (compiled and imported before), and shows the slowest first. Each
 size, or metric, runs in a process of its own that may hold `memory` GiB
@@ -25,6 +26,7 @@ import sys
 import tempfile
 import time
 import warnings
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +44,13 @@ PART = 500_000  # rows of a file
 MARGINALS = ("KSComplement", "TVComplement", "WassersteinDistance", "JensenShannonDistance")
 PACKAGES = ("diagnostic", "fidelity", "privacy", "text", "utility")
 GUARD = 90  # processor seconds, after which a metric of wide tables is ended
+DEFAULTS = {
+    "growth": [
+        *((10**k, 30) for k in range(3, 8)),
+        *((100_000, n_columns) for n_columns in (10, 100, 300)),
+    ],
+    "report": [(1_000_000, 15)],
+}
 PAIRS = ("ContingencySimilarity", "CorrelationSimilarity", "CramersVDifference")
 
 
@@ -159,13 +168,33 @@ def in_process(folder: Path, kind: str, gigabytes: float) -> dict[str, float]:
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def show_growth(kind: str, sizes: list[tuple[int, int]], holdout: int, gigabytes: float) -> None:
+    """Measure tables of some rows and columns one after the other, each in a process of its own."""
+    titles = ("rows", "columns", "wall s", "CPU s", "peak GiB", "KS complement")
+    shown = Table(*titles, title=f"{kind}, at most {gigabytes:g} GiB of data")
+    for n_rows, n_columns in sizes:
+        with tempfile.TemporaryDirectory(prefix="skeval-scale-") as name:
+            folder = Path(name)
+            roles = {"train": n_rows, "synthetic": n_rows}
+            if kind == "report":
+                roles["holdout"] = holdout
+            for seed, (role, size) in enumerate(roles.items()):
+                write_table(folder / role, size, n_columns, seed)
+            took = in_process(folder, kind, gigabytes)
+        figures = (f"{took['wall']:.1f}", f"{took['cpu']:.1f}", f"{took['peak']:.2f}")
+        line = (f"{n_rows:,}", str(n_columns), *figures, f"{took['value']:.4f}")
+        print(*line, file=sys.stderr, flush=True)
+        shown.add_row(*line)
+    Console().print(shown)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=["growth", "report", "wide", "measure"])
     parser.add_argument("more", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument("--rows", type=float, nargs="+")
     parser.add_argument("--holdout", type=float, default=250_000)
-    parser.add_argument("--columns", type=int)
+    parser.add_argument("--columns", type=int, nargs="+")
     parser.add_argument("--only", nargs="+", default=[], metavar="METRIC")
     parser.add_argument("--memory", type=float, default=6.0, help="GiB")
     given = parser.parse_args()
@@ -178,23 +207,11 @@ def main() -> None:
         print(json.dumps(measure(Path(folder), kind, given.memory)))
         return
     if given.what == "wide":
-        show_wide(given.only, int((given.rows or [1e3])[0]), given.columns or 300)
+        show_wide(given.only, int((given.rows or [1e3])[0]), (given.columns or [300])[0])
         return
-    sizes_of, n_columns = given.rows or [1e3, 1e4, 1e5, 1e6], given.columns or 30
-    titles = ("rows", "columns", "wall s", "CPU s", "peak GiB", "KS complement")
-    shown = Table(*titles, title=f"{given.what}, at most {given.memory:g} GiB of data")
-    for n_rows in map(int, sizes_of):
-        with tempfile.TemporaryDirectory(prefix="skeval-scale-") as name:
-            folder = Path(name)
-            sizes = {"train": n_rows, "synthetic": n_rows}
-            if given.what == "report":
-                sizes["holdout"] = int(given.holdout)
-            for seed, (role, size) in enumerate(sizes.items()):
-                write_table(folder / role, size, n_columns, seed)
-            took = in_process(folder, given.what, given.memory)
-        figures = (f"{took['wall']:.1f}", f"{took['cpu']:.1f}", f"{took['peak']:.2f}")
-        shown.add_row(f"{n_rows:,}", str(n_columns), *figures, f"{took['value']:.4f}")
-    Console().print(shown)
+    usual = DEFAULTS[given.what] if given.rows is None and given.columns is None else []
+    asked = product(map(int, given.rows or [1e5]), given.columns or [30])
+    show_growth(given.what, usual or list(asked), int(given.holdout), given.memory)
 
 
 if __name__ == "__main__":

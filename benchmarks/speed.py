@@ -1,0 +1,392 @@
+"""skeval beside every peer, on real flights and a census: seconds, peak memory, their ratios.
+
+    python benchmarks/speed.py                                 # all races, on both tables
+    python benchmarks/speed.py --table census --only sdmetrics anonymeter
+    python benchmarks/speed.py --python sdmetrics=PYTHON --python prdc=PYTHON
+
+PYTHON is the interpreter of an environment that has the peer; where none is named, one is made in a
+temporary folder, with the versions below, for the pins of peers conflict. Each side of a race is
+one process on one core where the system can pin it, in turn theirs and ours. It is called on 200
+rows first, which imports, compiles and loads what is needed once; then on all, five times or until
+ten seconds have passed. Seconds are the median, of CPU, reading of files left out, ours with fit;
+memory is the peak of the process, libraries included. Ratios are theirs over ours.
+
+Train, holdout and synthetic table have as many rows. Flights are complete rows, without the number
+of the plane and the hour in one value; the synthetic rows are a copula's, a tenth of them copied
+from train. More columns are those of further rows beside the first.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+from itertools import product
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import pandas as pd
+
+PEERS = {
+    "sdmetrics": ["sdmetrics==0.32.0"],
+    "syntheval": ["syntheval==1.7.3"],
+    "prdc": ["prdc==0.2", "pandas"],
+    "anonymeter": ["anonymeter==1.1.0", "numpy<1.27"],
+    "phik": ["phik==0.12.5"],
+    "mostlyai-qa": ["mostlyai-qa==1.10.11"],
+}
+TABLES = "census", "flights"
+ROLES = "train", "holdout", "synthetic"
+ATTACKS = 500
+CALLS, ENOUGH = 5, 10.0  # calls of a side, and seconds after which there is no other
+THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
+Frames = tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]
+
+
+@dataclass(frozen=True)
+class Race:
+    """What a peer computes, and what of ours says the same."""
+
+    peer: str
+    title: str
+    theirs: Callable[..., Any]
+    ours: Callable[..., Any]
+    n_rows: int = 20_000
+    n_columns: int | None = None
+
+
+def labelled(table: pd.DataFrame) -> list[str]:
+    """Return the columns that are no numbers."""
+    return list(table.columns.difference(table.select_dtypes("number").columns, sort=False))
+
+
+def described(table: pd.DataFrame) -> dict[str, Any]:
+    """Return sdmetrics' metadata."""
+    labels = labelled(table)
+    kinds = {x: {"sdtype": "categorical" if x in labels else "numerical"} for x in table}
+    return {"columns": kinds}
+
+
+def sdmetrics_dcr(train, holdout, synthetic):
+    from sdmetrics.single_table import DCROverfittingProtection
+
+    DCROverfittingProtection.compute(
+        real_training_data=train,
+        synthetic_data=synthetic,
+        real_validation_data=holdout,
+        metadata={"tables": {"table": described(train)}, "relationships": []},
+        table_name="table",
+    )
+
+
+def our_dcr(train, holdout, synthetic):
+    from skeval.privacy import DCROverfittingProtection
+
+    DCROverfittingProtection().fit(train, holdout).evaluate(synthetic)
+
+
+def sdmetrics_quality(train, holdout, synthetic):
+    from sdmetrics.reports.single_table import QualityReport
+
+    QualityReport().generate(train, synthetic, described(train), verbose=False)
+
+
+def our_quality(train, holdout, synthetic):
+    from skeval import make_suite
+
+    make_suite("quality").fit(train).evaluate(synthetic)
+
+
+def of_syntheval(metric: str) -> Callable[..., None]:
+    """Return a call of one of syntheval's metrics."""
+
+    def call(train, holdout, synthetic):
+        from syntheval import SynthEval
+
+        given = {"cat_cols": labelled(train), "verbose": False, "enable_plots": False}
+        SynthEval(train, holdout, console="off", **given).evaluate(synthetic, **{metric: {}})
+
+    return call
+
+
+syntheval_hits, syntheval_nnaa = of_syntheval("hit_rate"), of_syntheval("nnaa")
+
+
+def our_hits(train, holdout, synthetic):
+    from skeval.privacy import HittingRate
+
+    HittingRate().fit(train, holdout).evaluate(synthetic)
+
+
+def our_nnaa(train, holdout, synthetic):
+    from skeval.privacy import NNAAPrivacyLoss
+
+    NNAAPrivacyLoss().fit(train, holdout).score(synthetic)
+
+
+def our_nnaa_tested(train, holdout, synthetic):
+    from skeval.privacy import NNAAPrivacyLoss
+
+    NNAAPrivacyLoss().fit(train, holdout).evaluate(synthetic)
+
+
+def prdc(train, holdout, synthetic):
+    from prdc import compute_prdc
+
+    rows = (table.select_dtypes("number").to_numpy(float) for table in (train, synthetic))
+    compute_prdc(*rows, nearest_k=5)
+
+
+def our_prdc(train, holdout, synthetic):
+    from sklearn.preprocessing import FunctionTransformer
+
+    from skeval import MetricSuite
+    from skeval.fidelity import DensityCoverage, ImprovedPrecisionRecall
+
+    as_is = FunctionTransformer()
+    balls = (metric(5, space=as_is) for metric in (ImprovedPrecisionRecall, DensityCoverage))
+    train, synthetic = (table.select_dtypes("number") for table in (train, synthetic))
+    MetricSuite(list(zip("ab", balls, strict=True))).fit(train).evaluate(synthetic)
+
+
+def anonymeter_singling(train, holdout, synthetic):
+    from anonymeter.evaluators import SinglingOutEvaluator
+
+    of = SinglingOutEvaluator(train, synthetic, n_attacks=ATTACKS, control=holdout, seed=0)
+    of.evaluate(mode="multivariate").risk()
+
+
+def our_singling(train, holdout, synthetic):
+    from skeval.privacy import SinglingOutRisk
+
+    SinglingOutRisk(n_attacks=ATTACKS).fit(train, holdout).evaluate(synthetic)
+
+
+def split(table: pd.DataFrame) -> list[list[str]]:
+    """Return every other column, and the rest."""
+    return [list(table.columns[::2]), list(table.columns[1::2])]
+
+
+def anonymeter_linkability(train, holdout, synthetic):
+    from anonymeter.evaluators import LinkabilityEvaluator
+
+    n_attacks = min(ATTACKS, len(holdout))  # it draws them without replacement
+    given = {"aux_cols": split(train), "n_attacks": n_attacks, "control": holdout}
+    LinkabilityEvaluator(train, synthetic, **given).evaluate(n_jobs=1).risk()
+
+
+def our_linkability(train, holdout, synthetic):
+    from skeval.privacy import LinkabilityRisk
+
+    LinkabilityRisk(split(train), n_attacks=ATTACKS).fit(train, holdout).evaluate(synthetic)
+
+
+def anonymeter_inference(train, holdout, synthetic):
+    from anonymeter.evaluators import InferenceEvaluator
+
+    *known, secret = train.columns
+    n_attacks = min(ATTACKS, len(holdout))
+    given = {"aux_cols": known, "secret": secret, "n_attacks": n_attacks, "control": holdout}
+    InferenceEvaluator(train, synthetic, **given).evaluate(n_jobs=1).risk()
+
+
+def our_inference(train, holdout, synthetic):
+    from skeval.privacy import InferenceRisk
+
+    InferenceRisk(train.columns[-1], n_attacks=ATTACKS).fit(train, holdout).evaluate(synthetic)
+
+
+def phik(train, holdout, synthetic):
+    from phik import phik_matrix
+
+    numbers = list(train.select_dtypes("number").columns)
+    real, ours = (phik_matrix(table, numbers, verbose=False) for table in (train, synthetic))
+    (real - ours).abs().mean(axis=None)
+
+
+def our_phik(train, holdout, synthetic):
+    from skeval.fidelity import PhikMatrixDifference
+
+    PhikMatrixDifference().fit(train).evaluate(synthetic)
+
+
+def mostlyai_report(train, holdout, synthetic):
+    from mostlyai import qa
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "report.html"
+        qa.report(
+            syn_tgt_data=synthetic, trn_tgt_data=train, hol_tgt_data=holdout, report_path=path
+        )
+
+
+def our_report(train, holdout, synthetic):
+    from skeval import report
+
+    with tempfile.TemporaryDirectory() as folder:
+        report(train, holdout, synthetic, Path(folder) / "report.html", progress=False)
+
+
+RACES = (
+    Race("sdmetrics", "DCROverfittingProtection", sdmetrics_dcr, our_dcr, 2000),
+    Race("sdmetrics", "DCROverfittingProtection", sdmetrics_dcr, our_dcr, 5000),
+    Race("sdmetrics", "QualityReport, preset quality", sdmetrics_quality, our_quality, 5000),
+    Race("sdmetrics", "QualityReport, preset quality", sdmetrics_quality, our_quality),
+    Race("syntheval", "hit rate, HittingRate", syntheval_hits, our_hits),
+    Race("syntheval", "nnaa, NNAAPrivacyLoss alone", syntheval_nnaa, our_nnaa),
+    Race("syntheval", "nnaa, with its p-value", syntheval_nnaa, our_nnaa_tested),
+    Race("prdc", "its four scores", prdc, our_prdc),
+    Race("anonymeter", "multivariate singling out", anonymeter_singling, our_singling, 39_000),
+    Race("anonymeter", "linkability, one split", anonymeter_linkability, our_linkability, 39_000),
+    Race("anonymeter", "inference of one column", anonymeter_inference, our_inference, 39_000),
+    Race("phik", "two matrices, PhikMatrixDifference", phik, our_phik),
+    Race("mostlyai-qa", "the whole report", mostlyai_report, our_report, 10_000),
+    Race("mostlyai-qa", "the whole report", mostlyai_report, our_report, 5000, 45),
+)  # fmt: skip
+
+
+def real_rows(table: str, n_rows: int, n_columns: int | None) -> pd.DataFrame:
+    """Return real rows; further columns are those of other rows."""
+    from skeval.datasets import load_flights, make_census
+
+    def block(k: int) -> pd.DataFrame:
+        if table == "census":
+            return make_census(n_rows, random_state=k)
+        rows = load_flights(None, random_state=k).drop(columns=["tailnum", "time_hour"]).dropna()
+        return rows.sample(n_rows, random_state=k).reset_index(drop=True)
+
+    blocks = [block(0)]
+    while n_columns is not None and sum(one.shape[1] for one in blocks) < n_columns:
+        blocks.append(block(len(blocks)).add_suffix(f"_{len(blocks)}"))
+    return pd.concat(blocks, axis=1).iloc[:, :n_columns]
+
+
+def write(table: str, race: Race, folder: Path) -> None:
+    """Write the three tables of a race."""
+    from skeval.generators import GaussianCopula
+
+    n = race.n_rows
+    real = real_rows(table, 2 * n, race.n_columns)
+    train, holdout = real.iloc[:n], real.iloc[n:]
+    sampled = GaussianCopula().fit(train).sample(n, random_state=0)
+    synthetic = pd.concat([train.iloc[: n // 10], sampled.iloc[n // 10 :]])
+    for role, rows in zip(ROLES, (train, holdout, synthetic), strict=True):
+        rows.to_csv(folder / f"{role}.csv", index=False)
+
+
+def run(call: Callable[..., Any], package: str, folder: Path) -> None:
+    """Measure one side in this process, and print what it took."""
+    warnings.simplefilter("ignore")
+    tables = [pd.read_csv(folder / f"{role}.csv", float_precision="round_trip") for role in ROLES]
+    call(*(table.head(200) for table in tables))
+    seconds: list[float] = []
+    while len(seconds) < CALLS and sum(seconds) < ENOUGH:
+        started = time.process_time()
+        call(*tables)
+        seconds.append(time.process_time() - started)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(json.dumps([version(package), median(seconds), peak]))
+
+
+def environment(peer: str, folder: Path) -> str:
+    """Make an environment with a peer and return its interpreter."""
+    venv.create(folder / peer, with_pip=True)
+    programs = folder / peer / ("Scripts" if sys.platform == "win32" else "bin")
+    python = str(programs / "python")
+    subprocess.run([python, "-m", "pip", "install", "--quiet", *PEERS[peer]], check=True)
+    return python
+
+
+def asked(python: str, race: Race, side: str, folder: Path) -> tuple[str, float, float]:
+    """Return version, seconds and GiB of one side of a race."""
+    done = subprocess.run(
+        [python, __file__, "--run", str(RACES.index(race)), side, str(folder)],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **THREADS},
+    )
+    version_, seconds, peak = json.loads(done.stdout.splitlines()[-1])
+    return version_, seconds, peak
+
+
+def raced(races: list[Race], tables: list[str], pythons: dict[str, str]) -> Iterator[list[str]]:
+    """Yield the lines of the table, race by race; what a peer did before, it need not do again."""
+    known: dict[Any, tuple[str, float, float]] = {}
+    for race, table in product(races, tables):
+        same = table, race.theirs, race.n_rows, race.n_columns
+        with tempfile.TemporaryDirectory() as name:
+            write(table, race, Path(name))
+            if same not in known:
+                known[same] = asked(pythons[race.peer], race, "theirs", Path(name))
+            _, ours, our_peak = asked(sys.executable, race, "ours", Path(name))
+        release, theirs, their_peak = known[same]
+        n_columns = "" if race.n_columns is None else f" x {race.n_columns}"
+        yield [
+            f"{race.peer} {release}: {race.title}",
+            f"{table}, {race.n_rows:,}{n_columns}",
+            *(f"{seconds:.3g}" for seconds in (theirs, ours)),
+            f"{theirs / ours:,.3g}",
+            *(f"{peak:.2f}" for peak in (their_peak, our_peak)),
+            f"{their_peak / our_peak:.1f}",
+        ]
+
+
+def show(races: list[Race], tables: list[str], pythons: dict[str, str]) -> None:
+    """Print the table, and each of its lines as soon as it is known."""
+    from rich.console import Console
+    from rich.table import Table
+
+    headings = "CPU s", "our s", "times", "GiB", "our GiB", "times"
+    shown = Table("peer", "table, rows", title=f"Python {sys.version.split()[0]}, one core")
+    for heading in headings:
+        shown.add_column(heading, justify="right")
+    for line in raced(races, tables, pythons):
+        print(*line, sep=" | ", file=sys.stderr, flush=True)
+        shown.add_row(*line)
+    Console(width=130).print(shown)
+
+
+def race_all(options: argparse.Namespace) -> None:
+    """Make the environments that are missing, and race on one core."""
+    if hasattr(os, "sched_setaffinity"):  # what is started inherits it
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+    with tempfile.TemporaryDirectory() as name:
+        pythons = dict(given.split("=", 1) for given in options.python)
+        for peer in options.only:
+            if peer not in pythons:
+                pythons[peer] = environment(peer, Path(name))
+        races = [race for race in RACES if race.peer in options.only]
+        show(races, options.table or list(TABLES), pythons)
+
+
+def main() -> None:
+    """Read what is asked for, and race."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--table", choices=TABLES, action="append")
+    parser.add_argument("--only", choices=PEERS, nargs="+", default=list(PEERS))
+    parser.add_argument("--python", action="append", default=[], metavar="PEER=PYTHON")
+    parser.add_argument("--run", nargs=3, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.run is None:
+        race_all(options)
+    else:
+        number, side, folder = options.run
+        race = RACES[int(number)]
+        package = race.peer if side == "theirs" else "skeval"
+        run(getattr(race, side), package, Path(folder))
+
+
+if __name__ == "__main__":
+    main()
