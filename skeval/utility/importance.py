@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -334,7 +334,11 @@ def _of_model(
     rows = sampled_holdout(context, question, measure)
     score, features, n_rows = SCORES[measure.scoring], model.features(rows), len(rows)
     whole = model.predict_from(features, n_rows)
-    shuffled = [_shuffled(model, features, j, n_rows, measure) for j in range(len(rows.levels))]
+    used, repeated = _used(model, features), [whole] * measure.n_permutations
+    shuffled = [
+        _shuffled(model, features, j, n_rows, measure) if j in used else repeated
+        for j in range(len(rows.levels))
+    ]
 
     def falls(weights: np.ndarray) -> np.ndarray:
         def scored(predictions: Predictions) -> np.ndarray:
@@ -358,9 +362,9 @@ def _shuffled(
         shuffled: Any = features.iloc[every].reset_index(drop=True)
         shuffled[features.columns[j]] = features.iloc[orders, j].to_numpy()
     else:
-        own = _owners(model) == j
+        own = np.flatnonzero(_owners(model) == j)
         shuffled = features[every]
-        shuffled[:, own] = features[orders][:, own]
+        shuffled[:, own] = features[np.ix_(orders, own)]
     whole = model.predict_from(shuffled, len(every))
     ends = np.arange(n_rows, len(every), n_rows)
     values = np.split(whole.values, ends)
@@ -368,6 +372,16 @@ def _shuffled(
     return [
         Predictions(*both, whole.are_probabilities) for both in zip(values, scores, strict=True)
     ]
+
+
+def _used(model: models.Model, features: Any) -> Container[int]:
+    """Return the features that change what a model predicts, as far as it can tell."""
+    every = range(len(model.problem.features))
+    if not isinstance(features, np.ndarray) or not hasattr(model.estimator, "get_booster"):
+        return every
+    splits = model.estimator.get_booster().get_score(importance_type="weight")
+    owners = _owners(model)
+    return {int(owners[int(name.removeprefix("f"))]) for name in splits}
 
 
 def _owners(model: models.Model) -> np.ndarray:

@@ -13,12 +13,13 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
+from xgboost import XGBRegressor
 
 import skeval
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.steps import models as families
-from skeval.utility import FeatureImportanceAgreement
+from skeval.utility import FeatureImportanceAgreement, importance
 from skeval.utility.importance import (
     AGREEMENTS,
     agreement,
@@ -194,6 +195,27 @@ def test_models_of_train_are_kept_for_all_releases(monkeypatch):
     for release in releases:
         metric.evaluate(release)
     assert len(fits) == 1 + 3 + len(releases)  # train, its bootstrap samples, each release
+
+
+def test_features_on_which_no_tree_splits_are_not_predicted_from_again(monkeypatch):
+    """Three trees of depth 1 split on three features of four at most; nothing else changes."""
+    tables = [of_numbers(200, seed) for seed in range(3)]
+    counts, predict = [], families.Model.predict_from
+
+    def counted(model, *given):
+        counts[-1] += 1
+        return predict(model, *given)
+
+    monkeypatch.setattr(families.Model, "predict_from", counted)
+    found = []
+    for used in (None, lambda model, features: range(4)):
+        counts.append(0)
+        if used is not None:
+            monkeypatch.setattr(importance, "_used", used)
+        model = XGBRegressor(n_estimators=3, max_depth=1, n_jobs=1)
+        found.append(evaluated(*tables, estimator=model, n_bootstrap=5))
+    assert counts[0] < counts[1]
+    assert [found[0].details, found[0].interval] == [found[1].details, found[1].interval]
 
 
 def test_a_model_that_goes_by_nothing():
