@@ -10,6 +10,8 @@ from skeval.neighbors.kernels import inlined, jit
 
 _STEPS_A_WORD = 64  # of the search for texts with long runs; many texts that repeat need more
 _WORD = 64  # bits, each of which stands for a character
+MOST_MARKS = 32  # characters of a cell that is compared by itself: bits of a short word
+_SHORT = np.uint32
 
 
 @jit
@@ -370,3 +372,88 @@ def _to_next(
         more[i] = ((down << one) | fallen[i]) | ~(vertical | shifted)
         less[i] = shifted & vertical
         risen[i], fallen[i] = up >> last, down >> last
+
+
+@jit
+def fewest_edits_of_cells(
+    marks: np.ndarray,
+    lengths: np.ndarray,
+    codes: np.ndarray,
+    others: np.ndarray,
+    their_lengths: np.ndarray,
+    their_codes: np.ndarray,
+    n_marks: int,
+    chosen: np.ndarray,
+) -> np.ndarray:
+    """Return for the chosen rows how many edits lead to the nearest of the others, cell by cell.
+
+    Parameters
+    ----------
+    marks : ndarray of uint8 of shape (n_rows, n_cells, n_places)
+        Characters of the cells, numbered from 0 to `n_marks`, 32 places at most.
+    lengths : ndarray of shape (n_rows, n_cells)
+        How many of the places are used.
+    codes : ndarray of shape (n_rows, n_codes)
+        Cells that are equal or one edit apart.
+    others, their_lengths, their_codes : ndarray
+        The same of the other rows.
+    n_marks : int
+        How many characters there are.
+    chosen : ndarray of shape (n_chosen,)
+        Positions of rows.
+
+    Returns
+    -------
+    ndarray of shape (n_chosen,), uint32
+    """
+    equal, present = _short_bits(marks, lengths, n_marks, chosen)
+    own, whole = codes[chosen].T.copy(), lengths[chosen].sum(axis=1).astype(_SHORT)
+    more, less, edits = np.empty_like(whole), np.empty_like(whole), np.empty_like(whole)
+    least = np.full(chosen.size, 2**32 - 1, dtype=_SHORT)
+    for other in range(len(others)):
+        edits[:] = whole
+        for j in range(len(own)):
+            for i in range(chosen.size):
+                edits[i] += _SHORT(own[j, i] != their_codes[other, j])
+        for j in range(len(present)):
+            more[:], less[:] = present[j], 0
+            for at in range(their_lengths[other, j]):
+                _by_a_mark(equal[j, others[other, j, at]], more, less, edits)
+        for i in range(chosen.size):
+            least[i] = min(least[i], edits[i])
+    return least
+
+
+@jit
+def _short_bits(
+    marks: np.ndarray, lengths: np.ndarray, n_marks: int, chosen: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return where the chosen rows' cells have each character, and any, up to the last bit."""
+    n_cells = lengths.shape[1]
+    equal = np.zeros((n_cells, n_marks, chosen.size), dtype=_SHORT)
+    present = np.zeros((n_cells, chosen.size), dtype=_SHORT)
+    for i in range(chosen.size):
+        for j in range(n_cells):
+            length = lengths[chosen[i], j]
+            for at in range(length):
+                bit = _SHORT(1) << _SHORT(MOST_MARKS - length + at)
+                equal[j, marks[chosen[i], j, at], i] |= bit
+                present[j, i] |= bit
+    return equal, present
+
+
+@inlined
+def _by_a_mark(equal: np.ndarray, more: np.ndarray, less: np.ndarray, edits: np.ndarray) -> None:
+    """Go on by a character, as `_to_next` does, in cells of one word, and count its edits."""
+    # numba computes in 64 bits unless it is told after each step not to, at half the speed
+    one, last = _SHORT(1), _SHORT(MOST_MARKS - 1)
+    for i in range(equal.size):
+        above, below, same = more[i], less[i], equal[i]
+        vertical = _SHORT(same | below)
+        horizontal = _SHORT(_SHORT(_SHORT(_SHORT(same & above) + above) ^ above) | same)
+        up = _SHORT(below | _SHORT(~_SHORT(horizontal | above)))
+        down = _SHORT(above & horizontal)
+        shifted = _SHORT(_SHORT(up << one) | one)
+        more[i] = _SHORT(_SHORT(down << one) | _SHORT(~_SHORT(vertical | shifted)))
+        less[i] = _SHORT(shifted & vertical)
+        edits[i] += _SHORT(_SHORT(up >> last) - _SHORT(down >> last))

@@ -21,8 +21,9 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC, OneHot, Ranks
 from skeval.tables.schema import sorted_labels
 
 TREE, LINEAR, CART = "xgboost", "logistic", "cart"
+LIGHT = "light xgboost"  # half as many trees, of few bins: for wide tables
 _EXACT_TREES = 2000  # rows up to which exact splits cost less than histograms
-_BINS_OF_TEXTS = 32  # of a feature: histograms of a thousand words cost more than the rows
+_FEW_BINS = 32  # of a feature: histograms of a thousand words cost more than the rows
 _WIDE = 100  # columns from which Newton's method costs more than it saves
 MAX_ROWS = 10_000
 FEWEST = 10
@@ -169,7 +170,7 @@ def learn(
 
     Parameters
     ----------
-    estimator : {"xgboost", "logistic", "cart"} or classifier
+    estimator : {"xgboost", "light xgboost", "logistic", "cart"} or classifier
         Trees see ranks; others, and whatever the user passes, standardised and one-hot columns.
     rows : ndarray of shape (n_rows, n_columns)
         Numbers and codes; missing is nan.
@@ -188,7 +189,8 @@ def learn(
     Model
     """
     # sparse features that are missing are for xgboost alone
-    by_ranks = isinstance(estimator, str) and estimator in ({TREE} if texts else {TREE, CART})
+    of_ranks = {TREE, LIGHT} if texts else {TREE, LIGHT, CART}
+    by_ranks = isinstance(estimator, str) and estimator in of_ranks
     n_plain = rows.shape[1] - len(texts)
     plain = (Ranks if by_ranks else OneHot).of(rows[:, :n_plain], nominal)
     encoder: Ranks | OneHot | WithTexts = plain
@@ -220,12 +222,13 @@ def _classifier(estimator: Any, features: Features, seed: int) -> Any:
         return DecisionTreeClassifier(min_samples_leaf=5, random_state=seed)
     from xgboost import XGBClassifier
 
-    is_small = features.shape[0] <= _EXACT_TREES and not issparse(features)
+    n_trees, has_few_bins = (50, True) if estimator == LIGHT else (100, issparse(features))
+    is_small = features.shape[0] <= _EXACT_TREES and not has_few_bins
     method = "exact" if is_small else "hist"
-    bins = {"max_bin": _BINS_OF_TEXTS} if issparse(features) else {}
+    bins = {"max_bin": _FEW_BINS} if has_few_bins else {}
     # one thread: sums of floats, and hence trees, would depend on the number of them
     return XGBClassifier(
-        n_estimators=100, max_depth=3, tree_method=method, n_jobs=1, random_state=seed, **bins
+        n_estimators=n_trees, max_depth=3, tree_method=method, n_jobs=1, random_state=seed, **bins
     )
 
 

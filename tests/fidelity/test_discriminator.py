@@ -41,8 +41,9 @@ def context_of(train, holdout, synthetic, **settings):
 
 def test_the_published_scores_of_a_linear_model_and_a_tree(cancer):
     train, _, synthetic = (table.to_numpy() for table in cancer)
-    linear, tree = (
-        out_of_fold(which, train, synthetic, [False] * 30) for which in ("logistic", "xgboost")
+    linear, tree, light = (
+        out_of_fold(which, train, synthetic, [False] * 30)
+        for which in ("logistic", "xgboost", "light xgboost")
     )
     assert Confusion.of(linear.real, linear.synthetic).accuracy == pytest.approx(0.545, abs=0.005)
     assert auc(linear.synthetic, linear.real) == pytest.approx(0.523, abs=0.001)
@@ -51,6 +52,8 @@ def test_the_published_scores_of_a_linear_model_and_a_tree(cancer):
     )
     assert Confusion.of(tree.real, tree.synthetic).accuracy == pytest.approx(0.952, abs=0.01)
     assert auc(tree.synthetic, tree.real) == pytest.approx(0.992, abs=0.005)
+    assert auc(light.synthetic, light.real) == pytest.approx(0.99, abs=0.02)
+    assert not np.array_equal(light.real, tree.real)
 
 
 def test_folds_are_those_of_scikit_learn(cancer):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from skeval.context import Context, shared
 from skeval.steps.neighbors import (
@@ -26,6 +27,7 @@ from skeval.steps.texts import text_numbers
 from skeval.tables.preprocessing import NOMINAL, OneHot
 
 MOST_CENTRES = 5000  # rows that a density is estimated from
+WIDE = 50  # columns, beyond which attacks that would take long are made lighter
 _LARGEST = 1e6  # standard deviations
 _BLOCK = 2**22  # kernels evaluated at once
 _RIDGE = 1e-6
@@ -240,7 +242,8 @@ class Axes:
     def of(cls, sample: np.ndarray, most: int = 10) -> Axes:
         """Find at most `most` axes of greatest variance; none if the sample does not vary."""
         centre = sample.mean(axis=0)
-        values, vectors = np.linalg.eigh(_covariance(sample))
+        with threadpool_limits(1, user_api="blas"):  # threads of a busy machine wait for each other
+            values, vectors = np.linalg.eigh(_covariance(sample))
         kept = np.flatnonzero(values > _LEAST_SPREAD * max(values.max(initial=0.0), 1e-300))
         kept = kept[::-1][: min(most, max(len(sample) - 1, 0))]
         return cls(centre, vectors[:, kept] / np.sqrt(values[kept]))

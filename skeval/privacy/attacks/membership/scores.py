@@ -18,6 +18,7 @@ from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.privacy.attacks.membership.rows import (
     MOST_CENTRES,
+    WIDE,
     density_rows,
     drawing_order,
     log_density,
@@ -31,7 +32,7 @@ from skeval.privacy.attacks.membership.rows import (
 )
 from skeval.privacy.attacks.membership.texts import least_edits
 from skeval.stats.manifolds import count_balls
-from skeval.steps.classifiers import TREE, learn
+from skeval.steps.classifiers import LIGHT, TREE, learn
 from skeval.steps.neighbors import encoded, is_gower, nearest, reference_index
 from skeval.steps.samples import ColumnChoice, column_key, sample_positions
 from skeval.steps.texts import text_numbers, text_source
@@ -265,7 +266,8 @@ class _Attacker:
         further = self.reference_key[-1]
         sources = [text_source(self.context, name, "tfidf", further) for name in self.texts]
         rows, labels = np.concatenate(learned), np.repeat([0, 1], n_rows)
-        model = learn(TREE, rows, labels, nominal, self.seed, sources)
+        trees = LIGHT if len(nominal) > WIDE else TREE
+        model = learn(trees, rows, labels, nominal, self.seed, sources)
         return [
             model.scores(self._with_texts(role, plain, self.rows[role]))
             for role, plain in zip(self.rows, self._plain(), strict=True)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from skeval.context import Context
+from skeval.context import Context, shared
 from skeval.neighbors.encoding import run_chunks
-from skeval.privacy.attacks.membership.rows import nominal_features, plain_rows
+from skeval.privacy.attacks.membership.rows import WIDE, nominal_features, plain_rows
 from skeval.steps.samples import ColumnChoice, named_seed, sample_positions
 
 _MOST_DIGITS = 6  # of a column's largest number
@@ -19,6 +20,7 @@ _EXACT = 1e15  # beyond, a number has no digits left for its unit
 _FIRST_SIGN = 0xF0000  # of the characters that no text has: one for each level
 _MOST_SIGNS = 0x20000
 _END, _MISSING = ",", "?"
+_MARKS = b"0123456789.-+einf?"  # all characters of numbers
 _WORD = 64  # characters that are compared at once
 _MOST_STEPS = 2**34  # comparisons of a character with a word
 _AT_A_TIME = 128  # queries, of about the same length
@@ -30,6 +32,9 @@ def least_edits(
     context: Context, rows: dict[str, np.ndarray], space: Any, columns: ColumnChoice, seed: int
 ) -> list[np.ndarray]:
     """Return for rows of each role the fewest edits that lead from a synthetic row to them.
+
+    Of many columns cells are compared one by one: edits that lead from one row to another, but not
+    always the fewest.
 
     Parameters
     ----------
@@ -48,9 +53,9 @@ def least_edits(
     -------
     list of ndarray of shape (n_rows,), float
     """
-    real = [plain_rows(context, role, space, columns) for role in ("train", "holdout")]
-    nominal = nominal_features(context, space, columns, real[0].shape[1])
-    decimals = decimals_of(np.concatenate(real), nominal)
+    decimals = _decimals_of_real(context, space, columns)
+    if len(decimals) > WIDE:
+        return _least_edits_of_cells(context, rows, space, columns, seed)
     queries = [
         written(plain_rows(context, role, space, columns)[places], decimals)
         for role, places in rows.items()
@@ -61,9 +66,41 @@ def least_edits(
     return [nearest_edits(own, [texts[i] for i in kept]) for own in queries]
 
 
-def affordable(n_queries: int, length: int) -> int:
+@shared
+def _decimals_of_real(context: Context, space: Any, columns: ColumnChoice) -> list[int | None]:
+    real = [plain_rows(context, role, space, columns) for role in ("train", "holdout")]
+    nominal = nominal_features(context, space, columns, real[0].shape[1])
+    return decimals_of(np.concatenate(real), nominal)
+
+
+def _least_edits_of_cells(
+    context: Context, rows: dict[str, np.ndarray], space: Any, columns: ColumnChoice, seed: int
+) -> list[np.ndarray]:
+    """Return the least sum of edits of cells, as `least_edits` does of whole rows."""
+    queries = [_cells(context, role, space, columns).take(places) for role, places in rows.items()]
+    cells = _cells(context, "synthetic", space, columns)
+    n_compared = affordable(sum(map(len, rows.values())), cells.longest, n_words=1)
+    distinct = _distinct(plain_rows(context, "synthetic", space, columns))
+    kept = sample_positions(distinct.size, n_compared, named_seed("texts", seed))
+    return [nearest_edits_of_cells(own, cells.take(distinct[kept])) for own in queries]
+
+
+def _distinct(rows: np.ndarray) -> np.ndarray:
+    """Return positions of rows that differ, in an order that goes by what they hold."""
+    whole = np.ascontiguousarray(rows).view(f"V{rows.itemsize * rows.shape[1]}").ravel()
+    return np.unique(whole, return_index=True)[1]
+
+
+@shared
+def _cells(context: Context, role: str, space: Any, columns: ColumnChoice) -> Cells:
+    decimals = _decimals_of_real(context, space, columns)
+    return cells_of(plain_rows(context, role, space, columns), decimals)
+
+
+def affordable(n_queries: int, length: int, n_words: int | None = None) -> int:
     """Return how many texts of a length can be compared with as many as there are queries."""
-    steps = max(1, n_queries) * max(1, length) * math.ceil(max(1, length) / _WORD)
+    n_words = n_words or math.ceil(max(1, length) / _WORD)
+    steps = max(1, n_queries) * max(1, length) * n_words
     return min(MOST_TEXTS, max(1, _MOST_STEPS // steps))
 
 
@@ -173,3 +210,90 @@ def _characters(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return the characters of all texts, as numbers, and where each text ends."""
     joined = "".join(texts).encode("utf-32-le", "surrogatepass")
     return np.frombuffer(joined, dtype="<u4"), np.cumsum([len(text) for text in texts])
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The cells of rows, each written as a text by itself; codes are one character.
+
+    Attributes
+    ----------
+    marks : ndarray of uint8 of shape (n_rows, n_numbers, n_places)
+        Which characters.
+    lengths : ndarray of shape (n_rows, n_numbers)
+        How many.
+    codes : ndarray of int of shape (n_rows, n_codes)
+        Missing is -1.
+    """
+
+    marks: np.ndarray
+    lengths: np.ndarray
+    codes: np.ndarray
+
+    @property
+    def longest(self) -> int:
+        """Characters of the longest row."""
+        return int(self.lengths.sum(axis=1).max(initial=0)) + self.codes.shape[1]
+
+    def take(self, places: np.ndarray) -> Cells:
+        """Return the cells of some rows."""
+        return Cells(self.marks[places], self.lengths[places], self.codes[places])
+
+
+def cells_of(rows: np.ndarray, decimals: Sequence[int | None]) -> Cells:
+    """Write each cell as a text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.attacks.membership.texts import cells_of
+    >>> cells_of(np.array([[1.25, 10.0, 2.0], [np.nan, -3.0, 0.0]]), [1, 0, None]).lengths.tolist()
+    [[3, 2], [1, 2]]
+    """
+    from skeval.neighbors.text_kernels import MOST_MARKS  # numba is imported on use
+
+    codes = [column for column, places in zip(rows.T, decimals, strict=True) if places is None]
+    texts = [
+        np.array(_digits(column, places), dtype=f"S{MOST_MARKS}")
+        for column, places in zip(rows.T, decimals, strict=True)
+        if places is not None
+    ]
+    number = np.zeros(256, dtype=np.uint8)
+    number[np.frombuffer(_MARKS, dtype=np.uint8)] = np.arange(len(_MARKS))
+    written_cells = np.array(texts, dtype=f"S{MOST_MARKS}").reshape(-1, len(rows)).T
+    lengths = np.char.str_len(written_cells) - len(_END)
+    marks = np.ascontiguousarray(written_cells).view(np.uint8).reshape(*lengths.shape, MOST_MARKS)
+    own = np.nan_to_num(np.array(codes).reshape(-1, len(rows)).T, nan=-1.0).astype(np.int32)
+    return Cells(number[marks[:, :, : lengths.max(initial=1)]], lengths, own)
+
+
+def nearest_edits_of_cells(queries: Cells, others: Cells) -> np.ndarray:
+    """Return for each query the fewest edits, summed over cells, that make one of the others of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.attacks.membership.texts import cells_of, nearest_edits_of_cells
+    >>> own, other = np.array([[1999.0, 2.0], [20.0, 1.0]]), np.array([[199.0, 2.0], [1998.0, 2.0]])
+    >>> nearest_edits_of_cells(cells_of(own, [0, None]), cells_of(other, [0, None])).tolist()
+    [1.0, 4.0]
+    """
+    if not len(queries.codes):
+        return np.empty(0)
+    from skeval.neighbors.text_kernels import fewest_edits_of_cells  # numba is imported on use
+
+    order = np.arange(len(queries.codes))
+    compare = partial(
+        fewest_edits_of_cells,
+        queries.marks,
+        queries.lengths,
+        queries.codes,
+        others.marks,
+        others.lengths,
+        others.codes,
+        len(_MARKS),
+    )
+    parts = run_chunks(
+        compare, order, n_jobs=None, tile=_AT_A_TIME, n_chunks=-(-order.size // _AT_A_TIME)
+    )
+    return np.concatenate(parts).astype(np.float64)

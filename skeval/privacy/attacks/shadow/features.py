@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated
 
 import numpy as np
@@ -23,12 +24,14 @@ from skeval.privacy.attacks.shadow.row_features import (
     naive_features,
     row_distances,
 )
+from skeval.steps.samples import sample_positions
 
 FEATURES = ("naive", "hist", "corr", "query", "closest")
-_OF_TABLES = {"naive": naive_features, "hist": hist_features, "corr": corr_features}
+_OF_COLUMNS = {"naive": naive_features, "hist": hist_features}
 _OF_ROWS = ("query", "closest")
 _N_QUERIES = 1000
 _N_NEAREST = 5
+_MOST_PAIRED = 50  # columns, all pairs of which are correlated: a forest looks at few of the pairs
 _TIE = float(np.nextafter(0.5, 0.0))  # like the population at large: no sign of the row
 
 
@@ -78,6 +81,8 @@ class TableFeatures:
         The targets' rows.
     radii : ndarray of shape (n_targets, n_radii)
         Half as far as its nearest other real row, and as far as its fifth nearest.
+    paired : ndarray of int
+        Columns that are correlated with each other.
     """
 
     reader: Reader
@@ -86,13 +91,20 @@ class TableFeatures:
     queries: Queries
     targets: np.ndarray
     radii: np.ndarray
+    paired: np.ndarray
 
     def __call__(self, table: pd.DataFrame, target: int) -> list[np.ndarray]:
         """Return one vector for the target; for `ALL`, one for each target."""
         rows = self.reader.rows(table)
-        common = [_OF_TABLES[name](rows, self.domain) for name in self.names if name in _OF_TABLES]
+        common = [_OF_COLUMNS[n](rows, self.domain) for n in self.names if n in _OF_COLUMNS]
+        if "corr" in self.names:
+            common.append(corr_features(rows[:, self.paired], self._paired_domain))
         wanted = range(len(self.targets)) if target == ALL else [target]
         return [np.concatenate([*common, *self._around(rows, i)]) for i in wanted]
+
+    @cached_property
+    def _paired_domain(self) -> Domain:
+        return self.domain.take(self.paired)
 
     def _around(self, rows: np.ndarray, target: int) -> list[np.ndarray]:
         vectors = []
@@ -112,13 +124,15 @@ def table_features(context: Context, rows: GameRows) -> TableFeatures:
     pool = reader.rows(rows.table.iloc[:n_real])
     domain = Domain.of(pool, reader.nominal)
     targets = np.stack([reader.rows(rows.table.iloc[places]) for places in rows.targets])
-    # a query is about the secret, if there is one
+    # a query is about the secret, if there is one, and correlations are with it too
     always = None if game.secret is None else reader.names.index(game.secret)
     n_queries = max(1, _N_QUERIES // rows.n_values)
     queries = Queries.draw(reader.nominal, n_queries, game.random_state, always=always)
     radii = np.stack([_radii(pool, own, domain) for own in targets])
     names = feature_names(game.features, learns=game.learns)
-    return TableFeatures(reader, domain, names, queries, targets, radii)
+    paired = sample_positions(domain.span.size, _MOST_PAIRED, game.random_state)
+    paired = np.union1d(paired, [] if always is None else [always]).astype(np.int64)
+    return TableFeatures(reader, domain, names, queries, targets, radii, paired)
 
 
 def _radii(pool: np.ndarray, rows: np.ndarray, domain: Domain) -> np.ndarray:

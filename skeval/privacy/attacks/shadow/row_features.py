@@ -132,20 +132,34 @@ def known_codes(values: pd.Series, places: Mapping[str, int]) -> np.ndarray | No
     labels: Sequence[Any]
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        codes, labels = values.array.codes, dtype.categories
+        codes, labels = values.array.codes, dtype.categories.to_numpy(dtype=object)
     elif isinstance(dtype, np.dtype) and dtype.kind == "b":
         codes, labels = values.to_numpy().astype(np.intp), ("False", "True")
+    elif isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow":
+        return _codes_in_arrow(values.array, places)
     elif isinstance(dtype, pd.StringDtype) or dtype == _OBJECT:
         try:
-            codes, distinct = pd.factorize(values, use_na_sentinel=True)
+            codes, labels = pd.factorize(values, use_na_sentinel=True)
         except TypeError:
             return None
-        labels = distinct.to_numpy(dtype=object)  # each text of Arrow is read by itself else
     else:
         return None
     if not all(isinstance(label, str) and label in places for label in labels):
         return None
     return np.array([*(places[label] for label in labels), np.nan])[codes]
+
+
+def _codes_in_arrow(values: Any, places: Mapping[str, int]) -> np.ndarray | None:
+    """Return the same of texts that Arrow holds, without a Python string for each."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    cells = values.__arrow_array__()
+    found = pc.index_in(cells, value_set=pa.array(list(places), type=cells.type))
+    if found.null_count > cells.null_count:
+        return None
+    positions = np.nan_to_num(np.asarray(found, dtype=np.float64), nan=-1.0).astype(np.intp)
+    return np.array([*places.values(), np.nan])[positions]
 
 
 def _is_plain(kind: str, dtype: Any) -> bool:
@@ -198,6 +212,11 @@ class Domain:
         ]
         span = np.where(some, high, 0.0) - np.where(some, low, 0.0)
         return cls(np.where(some, low, 0.0), span, is_code, levels)
+
+    def take(self, columns: np.ndarray) -> Domain:
+        """Return the domain of some columns."""
+        levels = [self.levels[j] for j in columns]
+        return Domain(self.low[columns], self.span[columns], self.nominal[columns], levels)
 
     def scaled(self, rows: np.ndarray) -> np.ndarray:
         """Return numbers in ranges from the least one; where the range is 0, -1, 0 or 1."""

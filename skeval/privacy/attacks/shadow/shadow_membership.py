@@ -73,8 +73,9 @@ class ShadowMembershipInference(ShadowAttack):
         How many, where they are selected.
     features : str or sequence of str, default=("naive", "hist", "corr", "query", "closest")
         What the attacker sees of a table: "naive", moments of each column; "hist", shares of bins
-        and levels; "corr", correlations; "query", how many rows agree with the target in random
-        sets of columns; "closest", distances to the nearest rows and numbers within two radii.
+        and levels; "corr", correlations, among 50 drawn columns if there are more; "query", how
+        many rows agree with the target in random sets of columns; "closest", distances to the
+        nearest rows and numbers within two radii.
         Several are put side by side; "ensemble" is all of them.
     n_shadow : int, default=50
         Tables to learn from, with each target, and as many without.

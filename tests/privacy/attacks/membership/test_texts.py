@@ -12,9 +12,11 @@ from skeval.privacy.attacks.membership import texts
 from skeval.privacy.attacks.membership.scores import member_scores
 from skeval.privacy.attacks.membership.texts import (
     affordable,
+    cells_of,
     decimals_of,
     least_edits,
     nearest_edits,
+    nearest_edits_of_cells,
     written,
 )
 from skeval.stats.roc import auc, tpr_at_fpr
@@ -101,6 +103,50 @@ def test_long_texts_are_held_against_fewer(monkeypatch):
     assert (some == least_edits(context, rows, "gower", None, 0)[0]).all()
     (others,) = least_edits(context, rows, "gower", None, 1)
     assert (some != others).any()
+
+
+def test_edits_of_cells_are_summed(monkeypatch):
+    rng, decimals = np.random.default_rng(0), [2, None, 5]
+    queries, others = (
+        rng.normal(size=(n, 3)) * 10.0 ** rng.integers(-2, 19, (n, 3)) for n in (60, 20)
+    )
+    for rows in (queries, others):
+        rows[:, 1] = rng.integers(0, 3, len(rows))
+        rows[rng.random(rows.shape) < 0.1] = np.nan
+    queries[0, 0], others[:2, 2] = np.inf, 0.0
+    cells = [[written(rows[:, [j]], [decimals[j]]) for j in range(3)] for rows in (queries, others)]
+    expected = [
+        min(sum(map(plain_edits, query, other)) for other in zip(*cells[1], strict=True))
+        for query in zip(*cells[0], strict=True)
+    ]
+    own, released = cells_of(queries, decimals), cells_of(others, decimals)
+    assert nearest_edits_of_cells(own, released).tolist() == expected
+    monkeypatch.setattr(texts, "_AT_A_TIME", 7)
+    assert nearest_edits_of_cells(own, released).tolist() == expected
+    assert nearest_edits_of_cells(own.take(np.empty(0, dtype=int)), released).size == 0
+    assert (
+        nearest_edits_of_cells(
+            cells_of(queries[:2, [1]], [None]), cells_of(others[:1, [1]], [None])
+        ).size
+        == 2
+    )
+
+
+@pytest.mark.parametrize("most", [10_000, 50])
+def test_wide_rows_are_compared_cell_by_cell(monkeypatch, most):
+    monkeypatch.setattr(texts, "WIDE", 3)
+    monkeypatch.setattr(texts, "MOST_TEXTS", most)
+    twice = pd.concat([TRAIN, TRAIN])
+    context = Context.of(TRAIN, HOLDOUT).with_synthetic(twice.sample(frac=1.0, random_state=0))
+    own, others = least_edits(
+        context, {"train": np.arange(150), "holdout": np.arange(20)}, "gower", None, 0
+    )
+    assert (own == 0).sum() == min(most, 150)
+    monkeypatch.setattr(texts, "WIDE", 50)
+    if most > 150:
+        by_text = least_edits(context, {"holdout": np.arange(20)}, "gower", None, 0)[0]
+        assert (by_text <= others).all()
+        assert np.abs(by_text - others).max() <= 3
 
 
 def with_repeated_digits(rng: np.random.Generator, train: pd.DataFrame) -> pd.DataFrame:

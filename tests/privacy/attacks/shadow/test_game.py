@@ -287,3 +287,19 @@ def test_tables_are_read_by_the_levels_of_all_real_rows():
     assert first[-7:-2] == pytest.approx([0.0, 0.0, *([features(table, 0)[0][-5]] * 3)])
     assert (second[-7:-2] > 0).all()
     assert np.array_equal(features(table, 1)[0], second)
+
+
+def test_of_wide_tables_some_columns_are_correlated_with_the_secret(monkeypatch):
+    rows = rows_of(targets="canary", features="corr")
+    every = table_features(CONTEXT, rows)
+    assert every.paired.tolist() == list(range(len(every.reader.names)))
+    monkeypatch.setattr(f"{table_features.__module__}._MOST_PAIRED", 2)
+    some = table_features(CONTEXT, rows)
+    assert some.paired.size == 2
+    values, fewer = (one(rows.table, 0)[0].round(9) for one in (every, some))
+    assert 0 < fewer.size < values.size
+    assert np.isin(fewer, values).all()
+    (other,) = set(every.paired[-1:]) - set(some.paired) or set(every.paired[:1])
+    secret = every.reader.names[other]
+    asked = table_features(CONTEXT, rows_of(targets="canary", features="corr", secret=secret))
+    assert asked.paired.tolist() == sorted({*some.paired, other})

@@ -8,6 +8,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from skeval import Context
+from skeval.context import argument_key
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.generators import Bootstrap, SequentialCART
@@ -16,6 +17,7 @@ from skeval.privacy.attacks.membership.scores import ATTACKS, member_scores
 from skeval.privacy.attacks.shadow.game import Execution
 from skeval.privacy.attacks.shadow.likelihood_ratio import fits_of_halves
 from skeval.privacy.attacks.shadow.stacked_membership import (
+    Reference,
     attacked_pool,
     normal_scores,
     pooled_scores,
@@ -106,6 +108,12 @@ def test_scores_are_those_of_the_attacks():
     plain = member_scores(CONTEXT, "levatt")
     assert scores[:60].tolist() == plain.members[pool.members].tolist()
     assert scores[60:].tolist() == plain.others[pool.others].tolist()
+
+
+def test_reference_rows_are_known_by_their_positions():
+    first, same, other = (Reference(HOLDOUT[:n]) for n in (5, 6, 6))
+    first.positions, same.positions, other.positions = np.arange(5), np.arange(5), np.arange(6)
+    assert argument_key(first) == argument_key(same) != argument_key(other)
 
 
 def test_halves_share_no_row():
