@@ -20,7 +20,9 @@ import pytest
 
 import skeval
 import skeval.large_context
+import skeval.stats.correlation
 import skeval.steps.neighbors
+import skeval.steps.pairs
 import skeval.tables.sources
 from skeval import Metric, MetricSuite, diagnostic, fidelity, privacy, report, utility
 from skeval.context import Context
@@ -59,7 +61,10 @@ STATES = {  # besides those of fidelity: what workers count
         ["city", "few", "gaps"], "plan", continuous=["few"]
     ),
 }
-TASKS = {"hash_of_cells", "_counted", "_inferred", "_looked_at", "_reasons", "_taken"}
+TASKS = {
+    *("hash_of_cells", "_counted", "_inferred", "_looked_at", "_reasons", "_taken"),
+    *("_sums", "_squares", "_products"),
+}
 QUICK = {"DCROverfittingProtection", "NNDR"}
 # of rows that match, or of samples
 WITHOUT_INDEX = {
@@ -154,6 +159,14 @@ def evaluated(train, holdout, synthetic):
     with warnings.catch_warnings(), dask.config.set(scheduler="threads"):
         warnings.simplefilter("ignore")
         return suite.fit(train, holdout).evaluate(synthetic)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_blocks():
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (skeval.stats.correlation, skeval.steps.pairs):
+            patch.setattr(module, "BLOCK", 64)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -363,7 +376,7 @@ def test_counts_go_out_to_a_cluster_and_come_back_the_same(tmp_path, monkeypatch
     """Each task opens its own group of rows; a worker that is killed loses nothing."""
     paths = [write_parts(t, tmp_path / str(i), 7) for i, t in enumerate(TABLES)]
     names = ("TVComplement", "ContingencySimilarity", "SimilarityScore", "JensenShannonDistance")
-    names = (*names, "RangeQueryError")
+    names = (*names, "RangeQueryError", "CorrelationSimilarity")
     suite = [*((name, getattr(fidelity, name)()) for name in names), *MORE.items(), *STATES.items()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

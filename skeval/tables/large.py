@@ -108,7 +108,7 @@ class LargeTable:
             The state of all rows.
         """
         sources = self.source.split() if counted_by_workers(self) else [self.source]
-        tasks = [(self._with(source=source), columns, count, merge) for source in sources]
+        tasks = [(self.within(source), columns, count, merge) for source in sources]
         return current_engine().reduce(_counted, tasks, merge)
 
     def frames(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
@@ -116,6 +116,10 @@ class LargeTable:
         rows = None if self.rows is None else np.sort(self.rows)
         for frame in self.source.frames(self._stored(columns), rows, batch_rows(len(columns))):
             yield self._as_used(frame, columns)
+
+    def within(self, source: TableSource) -> Self:
+        """Return the table of the rows of a source, read as these are."""
+        return self._with(source=source)
 
     def _with(self, **changed: Any) -> Self:
         other = object.__new__(type(self))
@@ -236,6 +240,31 @@ def over_columns(
     size = max(1, -(-len(names) // (TASKS_A_THREAD * engine.n_workers)))
     groups = [names[i : i + size] for i in range(0, len(names), size)]
     yield from engine.map(look, [(table, group, *arguments) for group in groups])
+
+
+def over_blocks(
+    table: LargeTable, size: int, look: Callable[..., T], *arguments: Any
+) -> Iterator[T]:
+    """Look at blocks of rows on the workers of a cluster.
+
+    Parameters
+    ----------
+    table : LargeTable
+        The table, which workers count.
+    size : int
+        Rows of a block, of which the last may have fewer.
+    look : callable
+        Takes a table of the rows of a block and the arguments.
+    *arguments
+        What else it takes.
+
+    Yields
+    ------
+    object
+        What it gives, in the order of the rows.
+    """
+    blocks = (table.within(source) for source in table.source.blocks(size))
+    yield from current_engine().map(look, ((block, *arguments) for block in blocks))
 
 
 def _read_rows(

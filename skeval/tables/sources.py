@@ -81,6 +81,18 @@ class TableSource:
         """Return parts that can be read on other machines, none empty; by default all is one."""
         return [self]
 
+    def blocks(self, size: int) -> list[TableSource]:
+        """Return parts of `size` rows each, the last of what is left, for other machines."""
+        parts = self.split()
+        ends = np.cumsum([part.n_rows for part in parts])
+        blocks: list[TableSource] = []
+        for start in range(0, self.n_rows, size):
+            stop = min(start + size, self.n_rows)
+            first, last = np.searchsorted(ends, [start, stop - 1], side="right")
+            before = int(ends[first]) - parts[first].n_rows
+            blocks.append(SpanSource(parts[first : last + 1], start - before, stop - before))
+        return blocks
+
     def frames(
         self, columns: Sequence[str], rows: np.ndarray | None = None, size: int | None = None
     ) -> Iterator[pd.DataFrame]:
@@ -199,6 +211,25 @@ class ArrowSource(TableSource):
             fragment_readahead=1,
         )
         return (batch for batch in scanned if batch.num_rows)
+
+
+class SpanSource(TableSource):
+    """Rows from `start` to `stop` of parts, one below the other."""
+
+    def __init__(self, sources: Sequence[TableSource], start: int, stop: int) -> None:
+        super().__init__(sources[0].native, sources[0].role)
+        self.sources, self.start, self.stop = sources, start, stop
+
+    def _count(self) -> int:
+        return self.stop - self.start
+
+    def _parts(self, names: list[Any]) -> Iterator[Any]:
+        before = 0
+        for part in (part for source in self.sources for part in source._parts(names)):
+            first, last = max(self.start - before, 0), self.stop - before
+            before += len(part)
+            if first < last and first < len(part):
+                yield part.slice(first, last - first)
 
 
 class PolarsSource(TableSource):
