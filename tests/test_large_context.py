@@ -52,6 +52,7 @@ MORE = {"triples": fidelity.KMarginalSimilarity(3, 20, group_by="plan")}
 STATES = {  # besides those of fidelity: what workers count
     "coverage": diagnostic.CategoryCoverage(),
     "missing": diagnostic.MissingValueSimilarity(),
+    "patterns": diagnostic.MissingPatternSimilarity(),
     "ranges": diagnostic.RangeCoverage(),
     "classes": privacy.ReplicatedUniques(["city", "few"]),
     "all classes": privacy.KMap(),
@@ -63,7 +64,7 @@ STATES = {  # besides those of fidelity: what workers count
 }
 TASKS = {
     *("hash_of_cells", "_counted", "_inferred", "_looked_at", "_reasons", "_taken"),
-    *("_sums", "_squares", "_products"),
+    *("_sums", "_squares", "_products", "_in_order"),
 }
 QUICK = {"DCROverfittingProtection", "NNDR"}
 # of rows that match, or of samples
@@ -376,7 +377,7 @@ def test_counts_go_out_to_a_cluster_and_come_back_the_same(tmp_path, monkeypatch
     """Each task opens its own group of rows; a worker that is killed loses nothing."""
     paths = [write_parts(t, tmp_path / str(i), 7) for i, t in enumerate(TABLES)]
     names = ("TVComplement", "ContingencySimilarity", "SimilarityScore", "JensenShannonDistance")
-    names = (*names, "RangeQueryError", "CorrelationSimilarity")
+    names = (*names, "RangeQueryError", "CorrelationSimilarity", "KSComplement")
     suite = [*((name, getattr(fidelity, name)()) for name in names), *MORE.items(), *STATES.items()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
