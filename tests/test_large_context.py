@@ -52,6 +52,7 @@ MORE = {"triples": fidelity.KMarginalSimilarity(3, 20, group_by="plan")}
 STATES = {  # besides those of fidelity: what workers count
     "coverage": diagnostic.CategoryCoverage(),
     "missing": diagnostic.MissingValueSimilarity(),
+    "boundaries": diagnostic.BoundaryAdherence(),
     "patterns": diagnostic.MissingPatternSimilarity(),
     "ranges": diagnostic.RangeCoverage(),
     "classes": privacy.ReplicatedUniques(["city", "few"]),
@@ -64,7 +65,7 @@ STATES = {  # besides those of fidelity: what workers count
 }
 TASKS = {
     *("hash_of_cells", "_counted", "_inferred", "_looked_at", "_reasons", "_taken"),
-    *("_sums", "_squares", "_products", "_in_order"),
+    *("_sums", "_squares", "_products", "_in_order", "_checked_column"),
 }
 QUICK = {"DCROverfittingProtection", "NNDR"}
 # of rows that match, or of samples
@@ -395,7 +396,7 @@ def test_counts_go_out_to_a_cluster_and_come_back_the_same(tmp_path, monkeypatch
     assert len(sent) > 3 * 7  # each pass over a table in seven parts
     counting = [given[2] for _, called, *given in sent if called.__name__ == "_counted"]
     counts = {getattr(of, "func", of).__name__ for of in counting}
-    assert {"row_hashes", "_groups_of", "_extents_of", "_missing_of"} <= counts
+    assert {"row_hashes", "_groups_of", "_extents_of", "missing_of"} <= counts
     assert {called.__name__ for _, called, *_ in sent} >= TASKS
     for name, one in expected.items():
         assert result[name].to_dict() | {"seconds": 0} == one.to_dict() | {"seconds": 0}

@@ -12,7 +12,7 @@ import pandas as pd
 
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.diagnostic.columns import any_columns, lacks, missing_cells, within_bands
+from skeval.diagnostic.columns import any_columns, lacks, missing_cells, missing_of, within_bands
 from skeval.formatting import percent
 from skeval.parameters import AnyColumns
 from skeval.result import Result, mean_of_columns
@@ -123,12 +123,8 @@ def _missing_counts(context: Context, role: str) -> dict[str, int]:
     """Return the numbers of missing cells of all columns, in one pass over a large table."""
     given: Any = context.given(role)
     names = [name for name in context.schema.kinds if name in given.columns]
-    (counts,) = given.added_up(names, _missing_of, summed)
+    (counts,) = given.added_up(names, missing_of, summed)
     return dict(zip(names, counts.tolist(), strict=True))
-
-
-def _missing_of(frame: pd.DataFrame) -> list[np.ndarray]:
-    return [frame.isna().to_numpy().sum(axis=0)]
 
 
 def _band(k: int, n: int, j: int, m: int, confidence: float) -> tuple[float, float]:
