@@ -270,8 +270,8 @@ def over_blocks(
 def _read_rows(
     source: TableSource, columns: Sequence[str], rows: np.ndarray | None
 ) -> pd.DataFrame:
-    """Return some columns of the rows at ascending positions, which workers pick where they can."""
-    if rows is None or not rows.size or not _seen_by_workers(source):
+    """Return some columns of the rows at ascending positions: of few, workers pick them."""
+    if rows is None or not 0 < rows.size <= IN_MEMORY or not _seen_by_workers(source):
         return source.read(columns, rows)
     parts = source.split()
     ends = np.cumsum([part.n_rows for part in parts])
