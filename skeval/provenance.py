@@ -19,10 +19,11 @@ from sklearn.base import BaseEstimator
 
 from skeval._versions import installed_versions
 from skeval.context import Context, shared
+from skeval.engines import current_engine
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.relational_context import RelationalContext
 from skeval.tables.frames import read_alone
-from skeval.tables.large import LargeTable, table_of
+from skeval.tables.large import LargeTable, counted_by_workers, table_of
 from skeval.tables.reading import read_table
 from skeval.tables.reasons import column_reasons
 from skeval.tables.schema import TableSchema, read_column
@@ -486,7 +487,10 @@ def _cells(values: pd.Series) -> Iterator[bytes]:
 
 @shared
 def _hash_of_role(context: Context, role: str) -> str:
-    return hash_of_cells(context.given(role), context.schema)
+    given, engine = context.given(role), current_engine()
+    if counted_by_workers(given):  # one worker reads all columns, one after the other
+        return str(engine.result(engine.submit(hash_of_cells, given, context.schema)))
+    return hash_of_cells(given, context.schema)
 
 
 def _tables(context: Context) -> Iterator[tuple[str, Context]]:

@@ -11,14 +11,18 @@ import warnings
 
 import dask
 import dask.dataframe as dd
+import distributed
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow.dataset as ds
 import pytest
 
+import skeval
 import skeval.large_context
+import skeval.stats.correlation
 import skeval.steps.neighbors
+import skeval.steps.pairs
 import skeval.tables.sources
 from skeval import Metric, MetricSuite, diagnostic, fidelity, privacy, report, utility
 from skeval.context import Context
@@ -48,6 +52,8 @@ MORE = {"triples": fidelity.KMarginalSimilarity(3, 20, group_by="plan")}
 STATES = {  # besides those of fidelity: what workers count
     "coverage": diagnostic.CategoryCoverage(),
     "missing": diagnostic.MissingValueSimilarity(),
+    "boundaries": diagnostic.BoundaryAdherence(),
+    "patterns": diagnostic.MissingPatternSimilarity(),
     "ranges": diagnostic.RangeCoverage(),
     "classes": privacy.ReplicatedUniques(["city", "few"]),
     "all classes": privacy.KMap(),
@@ -57,6 +63,10 @@ STATES = {  # besides those of fidelity: what workers count
         ["city", "few", "gaps"], "plan", continuous=["few"]
     ),
 }
+TASKS = {
+    *("hash_of_cells", "_counted", "_inferred", "_looked_at", "_reasons", "_taken"),
+    *("_sums", "_squares", "_products", "_in_order", "_checked_column"),
+}
 QUICK = {"DCROverfittingProtection", "NNDR"}
 # of rows that match, or of samples
 WITHOUT_INDEX = {
@@ -65,8 +75,8 @@ WITHOUT_INDEX = {
     "NewRowShare",
     "NNDistanceDistributions",
 }
-SLOW = ["1 part", "7 parts", "dataset", "polars", "dask"]
-FORMS = [*(pytest.param(form, marks=pytest.mark.slow) for form in SLOW), "mixed"]
+SLOW = ["1 part", "7 parts", "dataset", "polars", "dask", "mixed"]
+FORMS = [*(pytest.param(form, marks=pytest.mark.slow) for form in SLOW), "workers"]
 
 
 def table(n_rows, seed):
@@ -88,7 +98,61 @@ def stored(form, folder):
         return [pl.scan_parquet(path / "*.parquet") for path in stored("1 part", folder)]
     if form == "dask":
         return [dd.from_pandas(t, npartitions=2) for t in TABLES]
+    if form == "workers":  # which read all but the holdout
+        return [
+            groups_of_rows(TABLES[0], folder / "0"),
+            lazy(TABLES[1]),
+            groups_of_rows(TABLES[2], folder / "2"),
+        ]
     return [stored("7 parts", folder)[0], *TABLES[1:]]
+
+
+def lazy(rows):
+    return pl.from_pandas(rows).lazy()
+
+
+def groups_of_rows(rows, folder):
+    """Write two files of several groups of rows each."""
+    folder.mkdir()
+    for i, start in enumerate((0, 90)):
+        part = rows.iloc[start : (90, None)[i]]
+        part.to_parquet(folder / f"part-{i}.parquet", row_group_size=40)
+    return folder
+
+
+class Handle:
+    """What a task on no cluster gave."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def result(self):
+        return self.value
+
+    def add_done_callback(self, call):
+        call(self)
+
+
+class NoCluster:
+    """A client whose tasks run at once, as they would be on workers: made of bytes."""
+
+    asynchronous = False
+
+    def __init__(self):
+        self.called = []
+
+    def nthreads(self):
+        return {"one": 2, "other": 1}
+
+    def submit(self, call, packed, results, **how):
+        self.called.append(how["key"].rpartition("-")[0])
+        return Handle(pickle.loads(pickle.dumps(call(packed, [one.value for one in results]))))
+
+
+@pytest.fixture
+def no_cluster(monkeypatch):
+    monkeypatch.setattr(distributed, "Future", Handle)
+    return NoCluster()
 
 
 def evaluated(train, holdout, synthetic):
@@ -99,16 +163,26 @@ def evaluated(train, holdout, synthetic):
         return suite.fit(train, holdout).evaluate(synthetic)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def small_blocks():
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (skeval.stats.correlation, skeval.steps.pairs):
+            patch.setattr(module, "BLOCK", 64)
+        yield
+
+
 @pytest.fixture(scope="module")
 def expected():
     return evaluated(*TABLES)
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_same_bits_however_a_table_is_stored(form, expected, tmp_path, monkeypatch):
+def test_the_same_bits_however_a_table_is_stored(form, expected, tmp_path, monkeypatch, no_cluster):
     monkeypatch.setattr(skeval.large_context, "_SPILLED", 100)  # what steps keep goes to files
     monkeypatch.setattr(skeval.tables.sources, "CELLS", 700)
-    result = evaluated(*stored(form, tmp_path))
+    with skeval.engine(no_cluster if form == "workers" else "local"):
+        result = evaluated(*stored(form, tmp_path))
+    assert set(no_cluster.called) >= TASKS if form == "workers" else not no_cluster.called
     assert list(result) == [*(metric.__name__ for metric in COUNTED), *MORE]
     for name, one in result.items():
         assert one.to_dict() | {"seconds": 0} == expected[name].to_dict() | {"seconds": 0}, name
@@ -216,11 +290,26 @@ def test_the_rows_of_a_pickle_are_left_out_unless_asked_for(tmp_path):
     assert pickle.loads(pickle.dumps(metric)).score(paths[2]) == value
 
 
-def test_errors_and_notices_are_those_of_frames(tmp_path):
+@pytest.mark.parametrize("on_workers", [False, True])
+def test_errors_and_notices_are_those_of_frames(on_workers, tmp_path, no_cluster):
+    with skeval.engine(no_cluster if on_workers else "local"):
+        compare_what_is_said(tmp_path)
+    assert bool(no_cluster.called) == on_workers
+
+
+def compare_what_is_said(tmp_path):
     train = TABLES[0].assign(odd=1.5)
     bad = TABLES[1].assign(odd="text").drop(columns="few")
-    for name, rows in {"train": train, "bad": bad}.items():
+    wrong = train.assign(**dict.fromkeys(("odd", "income", "age", "few"), "text"))
+    for name, rows in {"train": train, "bad": bad, "wrong": wrong}.items():
         rows.to_parquet(tmp_path / f"{name}.parquet")
+    faults = []
+    for tables in ((train, wrong), (tmp_path / "train.parquet", tmp_path / "wrong.parquet")):
+        with pytest.raises(SchemaMismatchError) as raised:
+            KSComplement().fit(*tables)
+        faults.append(str(raised.value))
+    assert faults[0] == faults[1]
+    assert faults[0].count("expected numbers") == 4
     for tables in ((train, bad), (tmp_path / "train.parquet", tmp_path / "bad.parquet")):
         with pytest.raises(SchemaMismatchError, match="it misses few"):
             KSComplement().fit(*tables)
@@ -287,11 +376,9 @@ except MemoryError:
 @pytest.mark.cluster
 def test_counts_go_out_to_a_cluster_and_come_back_the_same(tmp_path, monkeypatch):
     """Each task opens its own group of rows; a worker that is killed loses nothing."""
-    import distributed
-
     paths = [write_parts(t, tmp_path / str(i), 7) for i, t in enumerate(TABLES)]
     names = ("TVComplement", "ContingencySimilarity", "SimilarityScore", "JensenShannonDistance")
-    names = (*names, "RangeQueryError")
+    names = (*names, "RangeQueryError", "CorrelationSimilarity", "KSComplement")
     suite = [*((name, getattr(fidelity, name)()) for name in names), *MORE.items(), *STATES.items()]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -307,7 +394,9 @@ def test_counts_go_out_to_a_cluster_and_come_back_the_same(tmp_path, monkeypatch
             os.kill(next(iter(workers.workers.values())).pid, signal.SIGKILL)
             result = fitted.evaluate(paths[2])
     assert len(sent) > 3 * 7  # each pass over a table in seven parts
-    counts = {getattr(of, "func", of).__name__ for _, _, *given in sent for of in given[2:3]}
-    assert {"row_hashes", "_groups_of", "_extents_of", "_missing_of"} <= counts
+    counting = [given[2] for _, called, *given in sent if called.__name__ == "_counted"]
+    counts = {getattr(of, "func", of).__name__ for of in counting}
+    assert {"row_hashes", "_groups_of", "_extents_of", "missing_of"} <= counts
+    assert {called.__name__ for _, called, *_ in sent} >= TASKS
     for name, one in expected.items():
         assert result[name].to_dict() | {"seconds": 0} == one.to_dict() | {"seconds": 0}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -16,15 +17,19 @@ from skeval.diagnostic.columns import (
     by_column,
     check_names,
     empty_notices,
+    has_missing,
     lacks,
     level_counts,
-    unreadable,
+    unread_cells,
 )
+from skeval.engines import current_engine
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns
 from skeval.result import Result, undefined
 from skeval.steps.samples import columns_of, extent
+from skeval.tables.frames import column_values
+from skeval.tables.large import counted_by_workers
 from skeval.tables.precision import rounded_to
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 from skeval.tables.schema import Kind, plain_values, read_column, with_real_levels
@@ -39,6 +44,7 @@ Patterns = Annotated[
     ),
 ]
 Checked = tuple[np.ndarray, np.ndarray | None, dict[str, int]]
+Rule = Callable[[pd.Series, np.ndarray], Checked]
 _DIRECTIVE = re.compile(r"%[a-zA-Z]")
 _TRUE_DATES = {"date", "datetime", "datetime64", "timedelta"}
 _CLOCK_WORDS = ("now", "today")  # to pandas, they are dates in any format
@@ -47,7 +53,7 @@ _CLOCK_WORDS = ("now", "today")  # to pandas, they are dates in any format
 class CellAdherence(Metric):
     """Base of the mean share of synthetic cells that keep a rule of their column.
 
-    Authors set `_kinds`, the kinds of the columns that have the rule, and write `_checked`.
+    Authors set `_kinds`, the kinds of the columns that have the rule, and write `_rule`.
     """
 
     tags = DIAGNOSTIC_TAGS
@@ -56,41 +62,56 @@ class CellAdherence(Metric):
     nullable: bool | str
     columns: Columns
 
-    def _checked(self, context: Context, column: str) -> Checked | None:
-        """Return which cells of a column keep the rule; None where train leaves it open.
+    def _rule(self, context: Context, column: str) -> Rule | None:
+        """Return what checks the cells of a column; None where train leaves the rule open.
 
-        The second array says which cells count, None for all; the numbers are those of cells that
-        break the rule, by how.
+        It takes them as read, and which of them cannot be read, and gives which cells keep the
+        rule, which count, None for all, and the numbers of those that break it, by how.
         """
-        raise NotImplementedError(f"{type(self).__name__} must define _checked(...).")
+        raise NotImplementedError(f"{type(self).__name__} must define _rule(...).")
 
     def _allows_missing(self, context: Context, column: str) -> bool:
         if self.nullable == "auto":
-            return bool(context.train[column].isna().any())
+            return has_missing(context, "train", column)
         return bool(self.nullable)
 
     def _compute(self, context: Context) -> Result:
         names, n_rows = columns_of(context, self.columns, self._kinds), context.n_rows("synthetic")
+        rules = {name: self._rule(context, name) for name in names}
+        known = {name: rule for name, rule in rules.items() if rule is not None}
+        absent = [name for name in known if lacks(context, name)]
+        there = {name: rule for name, rule in known.items() if name not in absent}
+        checked = _checked(context.synthetic, context.given("synthetic"), there)
         tally, nothing = ShareTally(n_rows), np.zeros(n_rows, dtype=bool)
-        without_rule, empty, violations = [], [], {}
-        for name in names:
-            checked = self._checked(context, name)
-            if checked is None:
-                without_rule.append(name)
-                continue
-            valid, counted, broken = checked
-            if lacks(context, name):
+        empty, violations = [], {}
+        for name in known:
+            if name in absent:
                 tally.add(name, nothing)
                 violations[name] = {"absent": n_rows}
-            elif counted is not None and not counted.any():
+                continue
+            valid, counted, broken = next(checked)
+            if counted is not None and not counted.any():
                 tally.add(name, nothing)
                 empty.append(name)
             else:
                 tally.add(name, valid, counted)
                 violations[name] = {how: n for how, n in broken.items() if n}
         violations = {name: counts for name, counts in violations.items() if counts}
-        notices = empty_notices(without_rule, empty)
+        notices = empty_notices([name for name in names if name not in known], empty)
         return tally.mean(context, names, notices, violations=violations)
+
+
+def _checked(rows: Any, given: Any, rules: Mapping[str, Rule]) -> Iterator[Checked]:
+    """Yield what the rules of columns give, each by a worker where these count the table."""
+    tasks = ((rows, given, name, rule) for name, rule in rules.items())
+    if counted_by_workers(rows):
+        return current_engine().map(_checked_column, tasks)
+    return (_checked_column(*task) for task in tasks)
+
+
+def _checked_column(rows: Any, given: Any, name: str, rule: Rule) -> Checked:
+    values = rows[name]
+    return rule(values, unread_cells(values, given))
 
 
 class BoundaryAdherence(CellAdherence):
@@ -188,22 +209,26 @@ class BoundaryAdherence(CellAdherence):
             "and date columns lie within train's ranges."
         )
 
-    def _checked(self, context: Context, column: str) -> Checked | None:
+    def _rule(self, context: Context, column: str) -> Rule | None:
         low, high = _bounds(context, column, self.lower or {}, self.upper or {})
         if np.isnan(low) or np.isnan(high):
             return None
-        values = numbers(context.synthetic[[column]]).ravel()
-        invalid = unreadable(context, column)
-        missing = np.isnan(values) & ~invalid
-        below, above = values < low, values > high
         nullable = self._allows_missing(context, column)
-        counts = {
-            "below": int(below.sum()),
-            "above": int(above.sum()),
-            "missing": 0 if nullable else int(missing.sum()),
-            "unreadable": int(invalid.sum()),
-        }
-        return (values >= low) & (values <= high), ~missing if nullable else None, counts
+        return partial(_within, low=low, high=high, nullable=nullable)
+
+
+def _within(
+    column: pd.Series, invalid: np.ndarray, low: float, high: float, nullable: bool
+) -> Checked:
+    values = column_values(column)
+    missing = np.isnan(values) & ~invalid
+    counts = {
+        "below": int((values < low).sum()),
+        "above": int((values > high).sum()),
+        "missing": 0 if nullable else int(missing.sum()),
+        "unreadable": int(invalid.sum()),
+    }
+    return (values >= low) & (values <= high), ~missing if nullable else None, counts
 
 
 def _is_value(bound: object) -> bool:
@@ -318,32 +343,37 @@ class CategoryAdherence(CellAdherence):
             "categorical and boolean columns hold a category that train has."
         )
 
-    def _checked(self, context: Context, column: str) -> Checked | None:
+    def _rule(self, context: Context, column: str) -> Rule | None:
         nullable = self._allows_missing(context, column)
-        values = context.synthetic[column]
         if column in (self.categories or {}):
-            levels, has_missing = _levels(context, column, (self.categories or {})[column])
-            values = with_real_levels(values, levels)
-            known = np.ones(len(levels), dtype=bool)
-            nullable |= self.nullable == "auto" and has_missing
-        else:
-            known = level_counts(context, "train", column) > 0
-            if not known.any():
-                return None
-        codes = values.cat.codes.to_numpy()
-        counts = np.bincount(codes[codes >= 0], minlength=len(values.cat.categories))
-        allowed = np.zeros(counts.size + 1, dtype=bool)  # the last is missing
-        allowed[: known.size] = known
-        invalid = unreadable(context, column)
-        missing, valid = (codes < 0) & ~invalid, allowed[codes]
-        unseen = counts[~allowed[:-1]]
-        violations = {
-            "unseen": int(unseen.sum()),
-            "unseen_categories": int((unseen > 0).sum()),
-            "missing": 0 if nullable else int(missing.sum()),
-            "unreadable": int(invalid.sum()),
-        }
-        return valid | missing if nullable else valid, None, violations
+            levels, has_none = _levels(context, column, (self.categories or {})[column])
+            nullable |= self.nullable == "auto" and has_none
+            return partial(_listed, levels=levels, nullable=nullable)
+        known = level_counts(context, "train", column) > 0
+        return partial(_known, known=known, nullable=nullable) if known.any() else None
+
+
+def _listed(
+    values: pd.Series, invalid: np.ndarray, levels: Sequence[str], nullable: bool
+) -> Checked:
+    known = np.ones(len(levels), dtype=bool)
+    return _known(with_real_levels(values, levels), invalid, known, nullable)
+
+
+def _known(values: pd.Series, invalid: np.ndarray, known: np.ndarray, nullable: bool) -> Checked:
+    codes = values.cat.codes.to_numpy()
+    counts = np.bincount(codes[codes >= 0], minlength=len(values.cat.categories))
+    allowed = np.zeros(counts.size + 1, dtype=bool)  # the last is missing
+    allowed[: known.size] = known
+    missing, valid = (codes < 0) & ~invalid, allowed[codes]
+    unseen = counts[~allowed[:-1]]
+    violations = {
+        "unseen": int(unseen.sum()),
+        "unseen_categories": int((unseen > 0).sum()),
+        "missing": 0 if nullable else int(missing.sum()),
+        "unreadable": int(invalid.sum()),
+    }
+    return valid | missing if nullable else valid, None, violations
 
 
 def _levels(context: Context, column: str, categories: Iterable[Any]) -> tuple[list[str], bool]:

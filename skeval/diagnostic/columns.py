@@ -58,11 +58,38 @@ def lacks(context: Context, column: str) -> bool:
 
 def unreadable(context: Context, column: str) -> np.ndarray:
     """Tell which synthetic cells hold something that cannot be read as the column's kind."""
-    unread = context.synthetic[column].isna().to_numpy()
-    if not unread.any() or lacks(context, column):
+    return unread_cells(context.synthetic[column], context.given("synthetic"))
+
+
+def unread_cells(read: pd.Series, table: Any) -> np.ndarray:
+    """Tell which cells of a column hold something in the table as given that was not read."""
+    unread = read.isna().to_numpy()
+    if not unread.any() or read.name not in table.columns:
         return np.zeros(unread.size, dtype=bool)
-    given: np.ndarray = context.given("synthetic")[column].notna().to_numpy(dtype=bool)
+    given: np.ndarray = table[read.name].notna().to_numpy(dtype=bool)
     return unread & given
+
+
+@shared
+def has_missing(context: Context, role: str, column: str) -> bool:
+    """Tell whether a column of a table as it was read, one of numbers or categories, has gaps."""
+    rows = context[role]
+    if counted_by_workers(rows):
+        return _missing_counts(context, role)[column] > 0
+    return bool(rows[column].isna().any())
+
+
+@shared
+def _missing_counts(context: Context, role: str) -> dict[str, int]:
+    """Return the numbers of gaps of all such columns, in one pass over a large table."""
+    names, rows = context.schema.measured, cast("CanonicalTable", context[role])
+    (counts,) = rows.added_up(names, missing_of, summed)
+    return dict(zip(names, counts.tolist(), strict=True))
+
+
+def missing_of(frame: pd.DataFrame) -> list[np.ndarray]:
+    """Return the numbers of missing cells of the columns, to be added up."""
+    return [frame.isna().to_numpy().sum(axis=0)]
 
 
 def missing_cells(context: Context, role: str, column: str) -> np.ndarray:

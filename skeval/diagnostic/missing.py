@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,16 +12,19 @@ import pandas as pd
 
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.diagnostic.columns import any_columns, lacks, missing_cells, within_bands
+from skeval.diagnostic.columns import any_columns, lacks, missing_cells, missing_of, within_bands
 from skeval.formatting import percent
 from skeval.parameters import AnyColumns
 from skeval.result import Result, mean_of_columns
+from skeval.stats.disclosure import distinct_codes
 from skeval.stats.distributions import expected_total_variation, total_variation, tv_interval
 from skeval.stats.intervals import newcombe
+from skeval.steps.groups import Groups, grouped
 from skeval.steps.samples import ROLES, mean_of_defined, summed
 from skeval.tables.large import counted_by_workers
 from skeval.tags import DIAGNOSTIC_TAGS
 
+Pooled = tuple[list[np.ndarray], np.ndarray, np.ndarray]
 _WORD = 62  # columns in one whole number
 
 
@@ -119,12 +123,8 @@ def _missing_counts(context: Context, role: str) -> dict[str, int]:
     """Return the numbers of missing cells of all columns, in one pass over a large table."""
     given: Any = context.given(role)
     names = [name for name in context.schema.kinds if name in given.columns]
-    (counts,) = given.added_up(names, _missing_of, summed)
+    (counts,) = given.added_up(names, missing_of, summed)
     return dict(zip(names, counts.tolist(), strict=True))
-
-
-def _missing_of(frame: pd.DataFrame) -> list[np.ndarray]:
-    return [frame.isna().to_numpy().sum(axis=0)]
 
 
 def _band(k: int, n: int, j: int, m: int, confidence: float) -> tuple[float, float]:
@@ -188,10 +188,8 @@ class MissingPatternSimilarity(Metric):
         names = any_columns(context.schema, self.columns)
         # columns without a missing cell on either side are the same in all patterns
         used = [name for name in names if any(_n_missing(context, role, name) for role in ROLES)]
-        n, m = (context.n_rows(role) for role in ROLES)
-        incomplete = np.zeros(n + m, dtype=bool)
-        codes = pattern_codes(_cells(context, used, incomplete), n + m)
-        p, q = pattern_counts(codes, n)
+        words, p, q = pooled_patterns(*(_patterns(context, role, tuple(used)) for role in ROLES))
+        incomplete = np.any([word != 0 for word in words], axis=0)
         value = 1.0 - total_variation(p, q)
         return Result(
             value,
@@ -199,10 +197,10 @@ class MissingPatternSimilarity(Metric):
             details={
                 "ceiling": 1.0 - expected_total_variation(p, q),
                 "incomplete_rows": {
-                    "train": float(incomplete[:n].mean()),
-                    "synthetic": float(incomplete[n:].mean()),
+                    "train": float(p[incomplete].sum() / p.sum()),
+                    "synthetic": float(q[incomplete].sum() / q.sum()),
                 },
-                **_among_incomplete(context, used, codes, incomplete),
+                **_among_incomplete(used, words, p, q, incomplete),
                 "n_used": len(used),
                 "n_total": len(context.schema.kinds),
             },
@@ -225,44 +223,53 @@ def _worst_sentence(columns: list[str], train: float, synthetic: float) -> str:
     )
 
 
-def _cells(context: Context, names: list[str], incomplete: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield the missing cells of each column, train's rows first; note rows that have any."""
-    for name in names:
-        pooled = np.concatenate([missing_cells(context, role, name) for role in ROLES])
-        incomplete |= pooled
-        yield pooled
+@shared
+def _patterns(context: Context, role: str, names: tuple[str, ...]) -> Groups:
+    """Return which cells are missing together, packed, and in how many rows of a role."""
+    given = context.given(role)
+    there = [name for name in names if name in given.columns]
+    counted = grouped(given, there, partial(_packed_of, names=names))
+    if counted is not None:
+        return counted
+    missing = (missing_cells(context, role, name) for name in names)
+    return distinct_codes(packed(missing, context.n_rows(role)))
+
+
+def _packed_of(frame: pd.DataFrame, names: Sequence[str]) -> list[np.ndarray]:
+    absent = np.ones(len(frame), dtype=bool)
+    missing = (frame[n].isna().to_numpy(bool) if n in frame.columns else absent for n in names)
+    return packed(missing, len(frame))
 
 
 def _among_incomplete(
-    context: Context, names: list[str], codes: np.ndarray, incomplete: np.ndarray
+    names: Sequence[str],
+    words: Sequence[np.ndarray],
+    p: np.ndarray,
+    q: np.ndarray,
+    incomplete: np.ndarray,
 ) -> dict[str, Any]:
     """Return the agreement of incomplete rows, and the columns missing where it is worst."""
-    n = context.n_rows("train")
-    p, q = pattern_counts(codes, n)
-    partly = np.isin(np.arange(p.size), codes[incomplete])
     # complete rows differ by what all others do together
-    train, synthetic = (np.where(partly, of / of.sum(), 0.0) for of in (p, q))
+    train, synthetic = (np.where(incomplete, of / of.sum(), 0.0) for of in (p, q))
     at = int(np.argmax(np.abs(train - synthetic)))
-    row = int(np.argmax(codes == at))
-    role, row = ("train", row) if row < n else ("synthetic", row - n)
-    missing = [name for name in names if missing_cells(context, role, name)[row]]
+    bits = [(int(words[j // _WORD][at]) >> j % _WORD) & 1 for j in range(len(names))]
     return {
-        "among_incomplete": 1.0 - total_variation(p[partly], q[partly]),
+        "among_incomplete": 1.0 - total_variation(p[incomplete], q[incomplete]),
         "n_patterns": {
             "train": int((p > 0).sum()),
             "synthetic": int((q > 0).sum()),
             "shared": int(((p > 0) & (q > 0)).sum()),
         },
         "largest_difference": {
-            "columns": missing,
+            "columns": [name for name, bit in zip(names, bits, strict=True) if bit],
             "train": float(train[at]),
             "synthetic": float(synthetic[at]),
         },
     }
 
 
-def pattern_codes(missing: Iterable[np.ndarray], n_rows: int) -> np.ndarray:
-    """Return a code for each row, the same for rows in which the same cells are missing.
+def packed(missing: Iterable[np.ndarray], n_rows: int) -> list[np.ndarray]:
+    """Return which cells of each row are missing, the bits of whole numbers.
 
     Parameters
     ----------
@@ -273,52 +280,42 @@ def pattern_codes(missing: Iterable[np.ndarray], n_rows: int) -> np.ndarray:
 
     Returns
     -------
-    ndarray of shape (n_rows,), int64
-        0, 1, 2, ... in the order of first appearance.
+    list of ndarray of shape (n_rows,), int64
+        One for each 62 columns, one at least.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.diagnostic.missing import pattern_codes
-    >>> pattern_codes([np.array([True, False, True]), np.array([True, True, True])], 3)
-    array([0, 1, 0])
+    >>> from skeval.diagnostic.missing import packed
+    >>> packed([np.array([True, False, True]), np.array([True, True, True])], 3)
+    [array([3, 2, 3])]
     """
-    codes, word, n_bits = np.zeros(n_rows, dtype=np.int64), np.zeros(n_rows, dtype=np.int64), 0
-    for is_missing in missing:
-        if n_bits == _WORD:
-            codes, word, n_bits = _joined(codes, word), np.zeros(n_rows, dtype=np.int64), 0
-        word |= is_missing.astype(np.int64) << n_bits
-        n_bits += 1
-    return _joined(codes, word)
+    words = [np.zeros(n_rows, dtype=np.int64)]
+    for j, is_missing in enumerate(missing):
+        if j and j % _WORD == 0:
+            words.append(np.zeros(n_rows, dtype=np.int64))
+        words[-1] |= is_missing.astype(np.int64) << j % _WORD
+    return words
 
 
-def _joined(codes: np.ndarray, word: np.ndarray) -> np.ndarray:
-    """Return a code for each pair of values; neither has more than there are rows."""
-    word_codes = np.asarray(pd.factorize(word)[0], dtype=np.int64)
-    pairs = codes * (int(word_codes.max(initial=0)) + 1) + word_codes
-    return np.asarray(pd.factorize(pairs)[0], dtype=np.int64)
-
-
-def pattern_counts(codes: np.ndarray, n_first: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return how often each pattern occurs in the first table and in the second.
-
-    Parameters
-    ----------
-    codes : ndarray of shape (n_first + n_second,)
-        As :func:`pattern_codes` gives them for the rows of both tables, one below the other.
-    n_first : int
-        Number of rows of the first table.
+def pooled_patterns(
+    first: Groups, second: Groups
+) -> tuple[list[np.ndarray], np.ndarray, np.ndarray]:
+    """Return the distinct patterns of two tables, and how often each occurs in either.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.diagnostic.missing import pattern_counts
-    >>> pattern_counts(np.array([0, 0, 1, 0]), 2)
-    (array([2, 0]), array([1, 1]))
+    >>> from skeval.diagnostic.missing import pooled_patterns
+    >>> one, other = ([np.array([0, 3])], np.array([5, 1])), ([np.array([1, 0])], np.array([2, 2]))
+    >>> pooled_patterns(one, other)
+    ([array([0, 3, 1])], array([5, 1, 0]), array([2, 0, 2]))
     """
-    first, second = np.split(codes, [n_first])
-    n_patterns = int(codes.max(initial=-1)) + 1
-    return np.bincount(first, minlength=n_patterns), np.bincount(second, minlength=n_patterns)
+    words = [np.concatenate(of) for of in zip(first[0], second[0], strict=True)]
+    (n, m), nothing = (first[1], second[1]), np.zeros_like
+    distinct, p = distinct_codes(words, np.concatenate([n, nothing(m)]))
+    _, q = distinct_codes(words, np.concatenate([nothing(n), m]))
+    return distinct, p, q
 
 
 def difference_interval(

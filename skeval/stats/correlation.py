@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
+from functools import reduce
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import kendalltau, rankdata
+from threadpoolctl import threadpool_limits
 
 from skeval.files import mapped
 
-# rows multiplied at a time: the masks of a million rows need not be there at once
+# sums are those of blocks of rows, added up: the same wherever a block is summed
+BLOCK = 2**20
+# rows multiplied at a time where values are missing: masks of a million need not be there at once
 _CHUNK = 65_536
-_LARGE = 2**20  # where no value is missing
+# columns, up to which the bits of a product do not hang on how many threads make it
+_NARROW = 32
 # a variance below this share of the second moment is what rounding leaves of 0
 _ROUNDING = 1e-11
 # variance of the transformed coefficient, v / (n - k): v and k
@@ -65,11 +71,13 @@ def correlation_matrix(values: np.ndarray, method: str = "pearson") -> Correlati
     """
     if method == "kendall":
         return _kendall(values)
-    prepared, complete = _room_for(values), True
+    z = _room_for(values)
     for j, column in enumerate(values.T):
-        prepared[:, j] = _standardised(_ranks(column) if method == "spearman" else column)
-        complete &= not np.isnan(prepared[:, j]).any()
-    return _complete(prepared) if complete else _pairwise(prepared)
+        z[:, j] = _standardised(_ranks(column) if method == "spearman" else column)
+    complete = not any(np.isnan(column).any() for column in z.T)
+    starts = range(0, max(1, len(z)), BLOCK)
+    blocks = [products(z[start : start + BLOCK], complete=complete) for start in starts]
+    return correlations_of(added(blocks), len(z))
 
 
 def _room_for(values: np.ndarray) -> np.ndarray:
@@ -90,47 +98,100 @@ def _ranks(column: np.ndarray) -> np.ndarray:
 
 def _standardised(column: np.ndarray) -> np.ndarray:
     """Return the column with mean 0 and deviation 1; all 0 if it does not vary."""
-    present = np.isfinite(column)
-    values = column[present]
-    standardised = np.full(column.shape, np.nan)
-    if values.size == 0:
+    present = column[np.isfinite(column)]
+    moments = Moments.between(present.min(initial=np.inf), present.max(initial=-np.inf))
+    if moments.vary:
+        blocks = [column[start : start + BLOCK] for start in range(0, column.size, BLOCK)]
+        moments = moments.centred(added([moments.sums(block) for block in blocks]))
+        moments = moments.spread(added([moments.squares(block) for block in blocks]))
+    return moments.standardise(column)
+
+
+class Moments(NamedTuple):
+    """What gives a column mean 0 and deviation 1, learned from sums of blocks of its rows."""
+
+    scale: float  # squares of large numbers overflow
+    mean: float = 0.0
+    deviation: float = 1.0
+    vary: bool = True
+
+    @classmethod
+    def between(cls, low: float, high: float) -> Moments:
+        """Return what the least and the greatest finite value tell; of none, low is above high."""
+        return cls(max(abs(low), abs(high)), vary=bool(low < high))
+
+    def sums(self, block: np.ndarray) -> np.ndarray:
+        """Return the number of finite values of some rows, and their sum."""
+        values = block[np.isfinite(block)]
+        return np.array([values.size, (values / self.scale).sum() if self.vary else 0.0])
+
+    def squares(self, block: np.ndarray) -> np.ndarray:
+        """Return the number of finite values of some rows, and their squared deviations."""
+        values = block[np.isfinite(block)] / self.scale - self.mean
+        return np.array([values.size, (values**2).sum()])
+
+    def centred(self, sums: np.ndarray) -> Moments:
+        """Return itself with the mean of all rows."""
+        return self._replace(mean=sums[1] / sums[0])
+
+    def spread(self, squares: np.ndarray) -> Moments:
+        """Return itself with the deviation of all rows."""
+        return self._replace(deviation=np.sqrt(squares[1] / squares[0]))
+
+    def standardise(self, block: np.ndarray) -> np.ndarray:
+        """Return some rows with mean 0 and deviation 1; all 0 if they do not vary."""
+        standardised, present = np.full(block.shape, np.nan), np.isfinite(block)
+        values = block[present]
+        standardised[present] = (
+            (values / self.scale - self.mean) / self.deviation if self.vary else 0.0
+        )
         return standardised
-    low, high = values.min(), values.max()
-    if low == high:
-        standardised[present] = 0.0
-        return standardised
-    values = values / max(abs(low), abs(high))  # squares of large numbers overflow
-    values -= values.mean()
-    standardised[present] = values / np.sqrt((values**2).mean())
-    return standardised
 
 
-def _complete(z: np.ndarray) -> Correlations:
-    z = np.asarray(z)
-    cross = z[:_LARGE].T @ z[:_LARGE]
-    for start in range(_LARGE, len(z), _LARGE):
-        cross += z[start : start + _LARGE].T @ z[start : start + _LARGE]
-    n_rows = np.full(cross.shape, len(z))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        spread = np.sqrt(np.diag(cross))
-        coefficients = cross / spread[:, None] / spread
-    return Correlations(_tidy(coefficients, np.diag(cross) > 0.0), n_rows)
+def products(z: np.ndarray, *, complete: bool) -> np.ndarray:
+    """Return the sums over rows, at most a block, behind the correlations of standardised columns.
 
+    Parameters
+    ----------
+    z : ndarray of shape (n_rows, n_columns)
+        Missing is nan.
+    complete : bool
+        Whether no value is missing, in these rows and all others.
 
-def _pairwise(z: np.ndarray) -> Correlations:
-    """Sum products over the rows that both columns have; missing ones are 0 in the sums."""
+    Returns
+    -------
+    ndarray of shape (1 or 4, n_columns, n_columns)
+        The products; before them, of the rows that both columns have, where any value is missing,
+        their number, sums and sums of squares.
+    """
     z, d = np.asarray(z), z.shape[1]
-    n, sums, squares, cross = (np.zeros((d, d)) for _ in range(4))
-    for start in range(0, len(z), _CHUNK):
-        rows = z[start : start + _CHUNK]
-        mask = (~np.isnan(rows)).astype(np.float64)
-        chunk = np.where(mask > 0.0, rows, 0.0)
-        n += mask.T @ mask
-        sums += chunk.T @ mask
-        squares += (chunk**2).T @ mask
-        cross += chunk.T @ chunk
+    with nullcontext() if d <= _NARROW else threadpool_limits(1, user_api="blas"):
+        if complete:
+            return (z.T @ z)[None]
+        total = np.zeros((4, d, d))
+        for start in range(0, len(z), _CHUNK):
+            rows = z[start : start + _CHUNK]
+            mask = (~np.isnan(rows)).astype(np.float64)
+            chunk = np.where(mask > 0.0, rows, 0.0)
+            # missing values are 0 in the sums
+            total += [mask.T @ mask, chunk.T @ mask, (chunk**2).T @ mask, chunk.T @ chunk]
+    return total
+
+
+def added(blocks: Iterable[np.ndarray]) -> np.ndarray:
+    """Return the sum of the sums of blocks, at least one, in their order."""
+    return reduce(np.add, blocks)
+
+
+def correlations_of(sums: np.ndarray, n_rows: int) -> Correlations:
+    """Return the correlations of columns from their :func:`products` over all rows."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean, moment = sums / n, squares / n
+        if len(sums) == 1:
+            (cross,) = sums
+            spread, counts = np.sqrt(np.diag(cross)), np.full(cross.shape, n_rows)
+            return Correlations(_tidy(cross / spread[:, None] / spread, spread > 0.0), counts)
+        n, totals, squares, cross = sums
+        mean, moment = totals / n, squares / n
         variance = moment - mean**2
         variance[variance <= _ROUNDING * moment] = np.nan
         coefficients = (cross / n - mean * mean.T) / np.sqrt(variance * variance.T)

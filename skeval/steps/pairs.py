@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,10 +14,19 @@ from skeval.context import Context, shared
 from skeval.files import mapped
 from skeval.parameters import Strategy
 from skeval.stats.association import SideBySide
-from skeval.stats.correlation import Correlations, correlation_matrix, correlation_ratios
+from skeval.stats.correlation import (
+    BLOCK,
+    Correlations,
+    Moments,
+    added,
+    correlation_matrix,
+    correlation_ratios,
+    correlations_of,
+    products,
+)
 from skeval.stats.distributions import hypergeometric_deviation
-from skeval.steps.samples import ROLES, cells, codes, drawn_positions, named_seed
-from skeval.tables.large import CanonicalTable
+from skeval.steps.samples import ROLES, cells, codes, drawn_positions, extent, named_seed
+from skeval.tables.large import CanonicalTable, LargeTable, counted_by_workers, over_blocks
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer, numbers
 
 # rows counted at a time, so that their codes stay in the cache over all pairs
@@ -378,8 +387,49 @@ def correlations(
     drawn: Drawn = ALL_ROWS,
 ) -> Correlations:
     """Return the correlations of a role's named columns, which hold numbers or dates."""
-    rows = row_positions(context, role, drawn)
+    rows, table = row_positions(context, role, drawn), context[role]
+    if method == "pearson" and names and isinstance(rows, slice) and counted_by_workers(table):
+        return _correlations_by_blocks(table, names, [extent(context, role, n) for n in names])
     return correlation_matrix(_matrix(context[role], names)[rows], method)
+
+
+def _correlations_by_blocks(
+    table: LargeTable, names: tuple[str, ...], ends: Sequence[tuple[float, float]]
+) -> Correlations:
+    """Return what :func:`correlation_matrix` does: workers sum its blocks of rows."""
+
+    def added_up(look: Callable[..., np.ndarray], *arguments: Any) -> np.ndarray:
+        return added(over_blocks(table, BLOCK, look, names, *arguments))
+
+    moments = [Moments.between(*of_column) for of_column in ends]
+    sums = added_up(_sums, moments)
+    moments = [m.centred(own) if m.vary else m for m, own in zip(moments, sums, strict=True)]
+    squares = added_up(_squares, moments)
+    moments = [m.spread(own) if m.vary else m for m, own in zip(moments, squares, strict=True)]
+    complete = bool((sums[:, 0] == len(table)).all())
+    return correlations_of(added_up(_products, moments, complete), len(table))
+
+
+def _sums(block: LargeTable, names: tuple[str, ...], moments: Sequence[Moments]) -> np.ndarray:
+    return np.array([m.sums(_numbers(block, n)) for n, m in zip(names, moments, strict=True)])
+
+
+def _squares(block: LargeTable, names: tuple[str, ...], moments: Sequence[Moments]) -> np.ndarray:
+    own = zip(names, moments, strict=True)
+    return np.array([m.squares(_numbers(block, n)) if m.vary else np.zeros(2) for n, m in own])
+
+
+def _products(
+    block: LargeTable, names: tuple[str, ...], moments: Sequence[Moments], complete: bool
+) -> np.ndarray:
+    z = mapped((len(block), len(names)), np.float64)
+    for j, (name, own) in enumerate(zip(names, moments, strict=True)):
+        z[:, j] = own.standardise(_numbers(block, name))
+    return products(z, complete=complete)
+
+
+def _numbers(table: pd.DataFrame | LargeTable, name: str) -> np.ndarray:
+    return numbers(table[[name]]).ravel()
 
 
 def _matrix(frame: pd.DataFrame, names: tuple[str, ...]) -> np.ndarray:
@@ -388,7 +438,7 @@ def _matrix(frame: pd.DataFrame, names: tuple[str, ...]) -> np.ndarray:
     large = not isinstance(frame, pd.DataFrame)
     values = mapped(shape, np.float64) if large else np.empty(shape, order="F")
     for j, name in enumerate(names):
-        values[:, j] = numbers(frame[[name]]).ravel()
+        values[:, j] = _numbers(frame, name)
     return values
 
 

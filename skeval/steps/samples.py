@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.context import Context, content_hashes, shared
+from skeval.engines import current_engine
 from skeval.exceptions import (
     ConstantColumnWarning,
     DegenerateInputWarning,
@@ -274,7 +275,15 @@ def sorted_values(context: Context, role: str, column: str) -> np.ndarray:
     Dates are seconds since 1970, booleans 0 and 1; infinite values, which synthetic tables may
     have, stand at the ends.
     """
-    values = column_values(context[role][column])
+    rows, engine = context[role], current_engine()
+    if counted_by_workers(rows):
+        task = engine.submit(_in_order, rows, column)
+        return np.asarray(engine.result(task))
+    return _in_order(rows, column)
+
+
+def _in_order(rows: Any, column: str) -> np.ndarray:
+    values = column_values(rows[column])
     return np.sort(values[~np.isnan(values)])
 
 

@@ -319,6 +319,18 @@ class Oddities:
         (self._infinite if np.isinf(read.to_numpy()).any() else self._huge).append(name)
         return _with_infinities(read)
 
+    def join(self, others: Oddities) -> None:
+        """Add what is odd in columns that follow these, which were looked at by themselves."""
+        for mine, theirs in zip(self._lists(), others._lists(), strict=True):
+            mine.extend(theirs)
+        self._by_format |= others._by_format
+
+    def _lists(self) -> tuple[list[str], ...]:
+        return (
+            *(self._cells, self._faults, self._infinite),
+            *(self._huge, self._inexact, self._empty),
+        )
+
     def _add_unread(self, name: str, given: pd.Series, count: int) -> None:
         form, n_cells = _format_of_strings(given, self.schema), int(given.notna().sum())
         self._cells.append(f"{name} ({count} cells{f', no dates as {form}' if form else ''})")

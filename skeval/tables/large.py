@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 from functools import partial, reduce
 from os import SEEK_END
 from threading import Lock
-from typing import Any, Self, TypeGuard, TypeVar
+from typing import Any, NamedTuple, Self, TypeGuard, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from skeval.engines import current_engine
+from skeval.engines import TASKS_A_THREAD, current_engine
 from skeval.exceptions import MetricWarning
 from skeval.tables.frames import Levels, Oddities, as_frame, read_as, row_hashes, with_levels
 from skeval.tables.precision import Precision, at_precision, coarsest, stored_precision
-from skeval.tables.schema import TableSchema
-from skeval.tables.sources import TableSource, batch_rows, source_of
+from skeval.tables.schema import Kind, TableSchema
+from skeval.tables.sources import TableSource, as_pandas, batch_rows, source_of
 
 T = TypeVar("T")
 _ALIGNED = 64  # bytes, at multiples of which arrays start
@@ -108,7 +108,7 @@ class LargeTable:
             The state of all rows.
         """
         sources = self.source.split() if counted_by_workers(self) else [self.source]
-        tasks = [(self._with(source=source), columns, count, merge) for source in sources]
+        tasks = [(self.within(source), columns, count, merge) for source in sources]
         return current_engine().reduce(_counted, tasks, merge)
 
     def frames(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
@@ -116,6 +116,10 @@ class LargeTable:
         rows = None if self.rows is None else np.sort(self.rows)
         for frame in self.source.frames(self._stored(columns), rows, batch_rows(len(columns))):
             yield self._as_used(frame, columns)
+
+    def within(self, source: TableSource) -> Self:
+        """Return the table of the rows of a source, read as these are."""
+        return self._with(source=source)
 
     def _with(self, **changed: Any) -> Self:
         other = object.__new__(type(self))
@@ -125,9 +129,9 @@ class LargeTable:
     def _read(self, columns: list[str], rows: np.ndarray | None) -> pd.DataFrame:
         stored = self._stored(columns)
         if rows is None or (np.diff(rows) > 0).all():
-            return self._as_used(self.source.read(stored, rows), columns)
+            return self._as_used(_read_rows(self.source, stored, rows), columns)
         order = np.argsort(rows)  # files are read from front to back
-        frame = self.source.read(stored, rows[order]).iloc[np.argsort(order)]
+        frame = _read_rows(self.source, stored, rows[order]).iloc[np.argsort(order)]
         return self._as_used(frame.reset_index(drop=True), columns)
 
     def _stored(self, columns: Sequence[str]) -> list[str]:
@@ -192,8 +196,11 @@ class CanonicalTable(LargeTable):
 
 def counted_by_workers(table: Any) -> TypeGuard[LargeTable]:
     """Tell whether batches of a table's rows are counted on the workers of a cluster."""
-    whole = isinstance(table, LargeTable) and table.rows is None
-    return whole and table.source.on_disk and bool(current_engine().n_workers)
+    return isinstance(table, LargeTable) and table.rows is None and _seen_by_workers(table.source)
+
+
+def _seen_by_workers(source: TableSource) -> bool:
+    return source.on_disk and bool(current_engine().n_workers)
 
 
 def hashes_of(table: Any, names: Sequence[str]) -> np.ndarray:
@@ -203,6 +210,85 @@ def hashes_of(table: Any, names: Sequence[str]) -> np.ndarray:
     if counted_by_workers(table) and all(kinds.get(x, "id") not in {"text", "id"} for x in names):
         return table.added_up(names, partial(row_hashes, names=names), np.concatenate)
     return row_hashes(table, names)
+
+
+def over_columns(
+    table: LargeTable, names: Sequence[str], look: Callable[..., T], *arguments: Any
+) -> Iterator[T]:
+    """Look at columns of all rows, one at a time, here or some of them on each worker.
+
+    Parameters
+    ----------
+    table : LargeTable
+        The table.
+    names : sequence of str
+        Its columns that are looked at.
+    look : callable
+        Takes the table, some of the names and the arguments; reads a column at a time.
+    *arguments
+        What else it takes.
+
+    Yields
+    ------
+    object
+        What it gives, in the order of the names.
+    """
+    if not counted_by_workers(table):
+        yield look(table, names, *arguments)
+        return
+    engine = current_engine()
+    size = max(1, -(-len(names) // (TASKS_A_THREAD * engine.n_workers)))
+    groups = [names[i : i + size] for i in range(0, len(names), size)]
+    yield from engine.map(look, [(table, group, *arguments) for group in groups])
+
+
+def over_blocks(
+    table: LargeTable, size: int, look: Callable[..., T], *arguments: Any
+) -> Iterator[T]:
+    """Look at blocks of rows on the workers of a cluster.
+
+    Parameters
+    ----------
+    table : LargeTable
+        The table, which workers count.
+    size : int
+        Rows of a block, of which the last may have fewer.
+    look : callable
+        Takes a table of the rows of a block and the arguments.
+    *arguments
+        What else it takes.
+
+    Yields
+    ------
+    object
+        What it gives, in the order of the rows.
+    """
+    blocks = (table.within(source) for source in table.source.blocks(size))
+    yield from current_engine().map(look, ((block, *arguments) for block in blocks))
+
+
+def _read_rows(
+    source: TableSource, columns: Sequence[str], rows: np.ndarray | None
+) -> pd.DataFrame:
+    """Return some columns of the rows at ascending positions: of few, workers pick them."""
+    if rows is None or not 0 < rows.size <= IN_MEMORY or not _seen_by_workers(source):
+        return source.read(columns, rows)
+    parts = source.split()
+    ends = np.cumsum([part.n_rows for part in parts])
+    own = np.split(rows, np.searchsorted(rows, ends[:-1]))
+    tasks = [
+        (part, columns, at - (end - part.n_rows))
+        for part, at, end in zip(parts, own, ends, strict=True)
+        if at.size
+    ]
+    import pyarrow as pa
+
+    picked = list(current_engine().map(_taken, tasks))
+    return as_pandas(pa.concat_tables(picked, promote_options="permissive"), columns)
+
+
+def _taken(part: TableSource, columns: Sequence[str], rows: np.ndarray) -> Any:
+    return part.taken(columns, rows)
 
 
 def _counted(
@@ -271,15 +357,12 @@ def look_at(
     oddities.check_names(source.names)
     labels: dict[str, list[str]] = {}
     precision: dict[str, np.dtype] = {}
-    for name in known.kinds:
-        if name in oddities.absent:
-            continue
-        given = source.read([name])
-        read = read_as(given, known, {}, names=[name], oddities=oddities)
-        if isinstance(read[name].dtype, pd.CategoricalDtype):
-            read = with_levels(read, {name: (levels or {}).get(name, [])})
-            labels[name] = list(read[name].cat.categories)
-        precision |= stored_precision(given, read)
+    present = [name for name in known.kinds if name not in oddities.absent]
+    given = (known, role, levels or {}, lenient)
+    for of_columns in over_columns(LargeTable(source), present, _looked_at, *given):
+        oddities.join(of_columns.oddities)
+        labels |= of_columns.labels
+        precision |= of_columns.precision
     for name in oddities.absent:
         empty = pd.Series([None], name=name, dtype=object)
         read = read_as(empty.to_frame(), known, levels or {}, names=[name], oddities=oddities)
@@ -288,19 +371,56 @@ def look_at(
     return Learned(known, labels, precision, oddities.notices())
 
 
+class _Look(NamedTuple):
+    """What a look at some columns shows."""
+
+    oddities: Oddities
+    labels: dict[str, list[str]]
+    precision: Precision
+
+
+def _looked_at(
+    table: LargeTable,
+    names: Sequence[str],
+    known: TableSchema,
+    role: str,
+    levels: Levels,
+    lenient: bool,
+) -> _Look:
+    oddities, labels = Oddities(known, role, lenient=lenient), {}
+    precision: dict[str, np.dtype] = {}
+    for name in names:
+        given = table[[name]]
+        read = read_as(given, known, {}, names=[name], oddities=oddities)
+        if isinstance(read[name].dtype, pd.CategoricalDtype):
+            read = with_levels(read, {name: levels.get(name, [])})
+            labels[name] = list(read[name].cat.categories)
+        precision |= stored_precision(given, read)
+    return _Look(oddities, labels, precision)
+
+
 def infer_kinds(source: TableSource, schema: TableSchema | Mapping[str, Any] | None) -> TableSchema:
     """Return the kinds of all columns, each that is not known inferred from the whole column."""
     known = TableSchema.known(schema, source.names)
     kinds, formats = dict(known.kinds), dict(known.datetime_formats)
-    for name in source.names:
-        if kinds.get(name) in {None, "datetime"}:
-            own = {name: kinds[name]} if name in kinds else None
-            read = TableSchema.infer(source.read([name]), own)
-            formats = {**read.datetime_formats, **formats}
-            kinds[name] = read.kinds[name]
+    open_ones = [name for name in source.names if kinds.get(name) in {None, "datetime"}]
+    for read in over_columns(LargeTable(source), open_ones, _inferred, known):
+        formats = {**read.datetime_formats, **formats}
+        kinds |= read.kinds
     ordered = {name: kinds[name] for name in source.names}
     inferred = known.inferred | (frozenset(ordered) - frozenset(known.kinds))
     return replace(known, kinds=ordered, datetime_formats=formats, inferred=inferred)
+
+
+def _inferred(table: LargeTable, names: Sequence[str], known: TableSchema) -> TableSchema:
+    kinds: dict[str, Kind] = {}
+    formats: dict[str, str] = {}
+    for name in names:
+        own = {name: known.kinds[name]} if name in known.kinds else None
+        read = TableSchema.infer(table[[name]], own)
+        kinds |= read.kinds
+        formats |= read.datetime_formats
+    return TableSchema(kinds, datetime_formats=formats)
 
 
 def table_of(table: Any, role: str) -> pd.DataFrame | LargeTable:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import pandas as pd
 
-from skeval.tables.large import LargeTable
+from skeval.tables.large import LargeTable, over_columns
 from skeval.tables.schema import Kind, TableSchema, inferred_type, plain_values, read_column
 
 _FEW = 20  # different whole numbers, up to which they may be codes of categories
@@ -55,10 +55,22 @@ def column_reasons(
     sex - continuous - only 2 different whole numbers: codes of categories?
     record - continuous - every whole number occurs once: a key?
     """
+    names = [name for name in schema.kinds if name in frame.columns]
+    if isinstance(frame, pd.DataFrame):
+        return _reasons(frame, names, schema)
+    reasons: dict[str, ColumnReason] = {}
+    for of_columns in over_columns(frame, names, _reasons, schema):
+        reasons |= of_columns
+    return reasons
+
+
+def _reasons(
+    frame: pd.DataFrame | LargeTable, names: Sequence[str], schema: TableSchema
+) -> dict[str, ColumnReason]:
+    kinds = schema.kinds
     return {
-        name: ColumnReason(kind, *_reason(frame[name], kind, schema, name))
-        for name, kind in schema.kinds.items()
-        if name in frame.columns
+        name: ColumnReason(kinds[name], *_reason(frame[name], kinds[name], schema, name))
+        for name in names
     }
 
 

@@ -81,6 +81,18 @@ class TableSource:
         """Return parts that can be read on other machines, none empty; by default all is one."""
         return [self]
 
+    def blocks(self, size: int) -> list[TableSource]:
+        """Return parts of `size` rows each, the last of what is left, for other machines."""
+        parts = self.split()
+        ends = np.cumsum([part.n_rows for part in parts])
+        blocks: list[TableSource] = []
+        for start in range(0, self.n_rows, size):
+            stop = min(start + size, self.n_rows)
+            first, last = np.searchsorted(ends, [start, stop - 1], side="right")
+            before = int(ends[first]) - parts[first].n_rows
+            blocks.append(SpanSource(parts[first : last + 1], start - before, stop - before))
+        return blocks
+
     def frames(
         self, columns: Sequence[str], rows: np.ndarray | None = None, size: int | None = None
     ) -> Iterator[pd.DataFrame]:
@@ -108,19 +120,28 @@ class TableSource:
             n_held += len(part)
             while size is not None and n_held >= size:
                 whole = pa.concat_tables(held, promote_options="permissive")
-                yield _as_pandas(whole.slice(0, size), columns)
+                yield as_pandas(whole.slice(0, size), columns)
                 held, n_held = [whole.slice(size)], n_held - size
         if n_held:
-            yield _as_pandas(pa.concat_tables(held, promote_options="permissive"), columns)
+            yield as_pandas(pa.concat_tables(held, promote_options="permissive"), columns)
 
     def read(self, columns: Sequence[str], rows: np.ndarray | None = None) -> pd.DataFrame:
         """Return some columns of all rows, or of those at ascending positions."""
         whole = list(self.frames(columns, rows, size=None))
         return whole[0] if whole else next(self._empty(columns))
 
+    def taken(self, columns: Sequence[str], rows: np.ndarray) -> Any:
+        """Return some columns of the rows at ascending positions, one at least, as Arrow's table.
+
+        Other than of a frame, the types of its columns do not hang on which rows these are.
+        """
+        import pyarrow as pa
+
+        return pa.concat_tables(_chosen(self.parts(columns), rows), promote_options="permissive")
+
     def _empty(self, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
         for part in self.parts(columns):
-            yield _as_pandas(part.slice(0, 0), columns)
+            yield as_pandas(part.slice(0, 0), columns)
         yield pd.DataFrame({name: [] for name in columns})
 
 
@@ -139,7 +160,8 @@ def _chosen(parts: Iterator[Any], rows: np.ndarray | None) -> Iterator[Any]:
             return
 
 
-def _as_pandas(table: Any, columns: Sequence[str]) -> pd.DataFrame:
+def as_pandas(table: Any, columns: Sequence[str]) -> pd.DataFrame:
+    """Return a table of Arrow as a frame with these names and a plain index."""
     frame: pd.DataFrame = table.to_pandas()
     return frame.reset_index(drop=True).set_axis(list(columns), axis="columns")
 
@@ -161,18 +183,24 @@ class ArrowSource(TableSource):
         return int(self.dataset.count_rows())
 
     def split(self) -> list[TableSource]:
-        """Return the groups of rows of the files, each a dataset of its own."""
-        import pyarrow.dataset as ds
-
-        whole = self.dataset
+        """Return the groups of rows of the files, each a dataset of its own; else the files."""
         if not self.on_disk:
             return [self]
         parts = [
-            ArrowSource(ds.FileSystemDataset([group], whole.schema, whole.format), self.role)
-            for fragment in whole.get_fragments()
-            for group in fragment.split_by_row_group()
+            self._part(group)
+            for fragment in self.dataset.get_fragments()
+            for group in getattr(fragment, "split_by_row_group", lambda own=fragment: [own])()
         ]
         return [part for part in parts if part.n_rows]
+
+    def _part(self, fragment: Any) -> ArrowSource:
+        import pyarrow.dataset as ds
+
+        whole = self.dataset
+        part = ArrowSource(ds.FileSystemDataset([fragment], whole.schema, whole.format), self.role)
+        if hasattr(fragment, "row_groups"):  # Arrow counts the rows of the file that they are in
+            part.n_rows = sum(group.num_rows for group in fragment.row_groups)
+        return part
 
     def _parts(self, names: list[Any]) -> Iterator[Any]:
         # a batch at a time, few ahead: readers would otherwise hold much of the table
@@ -183,6 +211,25 @@ class ArrowSource(TableSource):
             fragment_readahead=1,
         )
         return (batch for batch in scanned if batch.num_rows)
+
+
+class SpanSource(TableSource):
+    """Rows from `start` to `stop` of parts, one below the other."""
+
+    def __init__(self, sources: Sequence[TableSource], start: int, stop: int) -> None:
+        super().__init__(sources[0].native, sources[0].role)
+        self.sources, self.start, self.stop = sources, start, stop
+
+    def _count(self) -> int:
+        return self.stop - self.start
+
+    def _parts(self, names: list[Any]) -> Iterator[Any]:
+        before = 0
+        for part in (part for source in self.sources for part in source._parts(names)):
+            first, last = max(self.start - before, 0), self.stop - before
+            before += len(part)
+            if first < last and first < len(part):
+                yield part.slice(first, last - first)
 
 
 class PolarsSource(TableSource):

@@ -7,9 +7,10 @@ import pytest
 from skeval import check_metric
 from skeval.datasets import make_mixed
 from skeval.diagnostic import MissingPatternSimilarity, MissingValueSimilarity
-from skeval.diagnostic.missing import difference_interval, pattern_codes, pattern_counts
+from skeval.diagnostic.missing import difference_interval, packed, pooled_patterns
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, InvalidValueWarning
 from skeval.fidelity import TVComplement
+from skeval.stats.disclosure import distinct_codes
 from skeval.stats.intervals import newcombe
 
 
@@ -186,24 +187,41 @@ def test_a_copy_agrees_and_the_baseline_is_fresh():
 
 
 @pytest.mark.parametrize("n_columns", [1, 3, 62, 63, 130])
-def test_codes_tell_patterns_apart(n_columns):
+def test_patterns_of_both_tables_are_told_apart_and_counted(n_columns):
     rng = np.random.default_rng(n_columns)
     cells = rng.random((300, n_columns)) < 0.03
-    codes = pattern_codes(iter(cells.T), 300)
-    expected = pd.DataFrame(cells).groupby(list(range(n_columns)), sort=False).ngroup()
-    np.testing.assert_array_equal(codes, expected)
+    codes = pd.DataFrame(cells).groupby(list(range(n_columns)), sort=False).ngroup()
+    of_tables = [distinct_codes(packed(iter(x.T), len(x))) for x in (cells[:200], cells[200:])]
+    words, p, q = pooled_patterns(*of_tables)
+    assert len(words) == -(-n_columns // 62)
+    for counts, part in ((p, codes[:200]), (q, codes[200:])):
+        np.testing.assert_array_equal(counts, np.bincount(part, minlength=codes.max() + 1))
 
 
 def test_patterns_that_differ_in_far_columns_only():
     cells = np.zeros((4, 130), dtype=bool)
     cells[0, 0] = cells[1, 62] = cells[2, 129] = True
-    assert pattern_codes(iter(cells.T), 4).tolist() == [0, 1, 2, 3]
+    assert np.array(packed(iter(cells.T), 4)).T.tolist() == [
+        [1, 0, 0],
+        [0, 1, 0],
+        [0, 0, 32],
+        [0] * 3,
+    ]
 
 
 def test_no_column_is_one_pattern():
-    codes = pattern_codes(iter([]), 3)
-    assert codes.tolist() == [0, 0, 0]
-    assert [part.tolist() for part in pattern_counts(codes, 2)] == [[2], [1]]
+    (word,) = packed(iter([]), 3)
+    assert word.tolist() == [0, 0, 0]
+
+
+def test_the_columns_of_the_pattern_that_differs_most_are_named():
+    names = [f"x{j}" for j in range(70)]
+    train = pd.DataFrame(1.0, index=range(50), columns=names)
+    synthetic = train.copy()
+    synthetic.loc[:30, ["x3", "x62", "x69"]] = np.nan
+    synthetic.loc[31:35, "x5"] = np.nan
+    worst = MissingPatternSimilarity().fit(train).evaluate(synthetic).details["largest_difference"]
+    assert worst == {"columns": ["x3", "x62", "x69"], "train": 0.0, "synthetic": 0.62}
 
 
 @pytest.mark.parametrize("counts", [(3, 10, 7, 20), (7, 20, 3, 10), (0, 10, 0, 10), (10, 10, 0, 5)])
