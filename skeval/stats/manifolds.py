@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
+from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 from scipy.stats import hypergeom
 
 TOLERANCE = 1e-12  # relative; what equal distances may differ by in double precision
 _SMALLEST_RANGE = 1e-300  # as in the neighbour engine: one below has no finite inverse
 _PAIRS = 2**20  # pairs of one block: 8 MB, whatever the number of rows
+_MOST_FEATURES = 15  # of a tree, as scikit-learn's searches have it
+_SAMPLED = 16  # one ball in so many is asked how much it holds
+_MOST_HELD = 0.05  # of all pairs: where balls hold more, to list them takes longer than to ask all
+_ROUNDED = 1e-13  # of the squared extent of all rows: what a tree's bounds may be off by
+_SQUARED = 1e150  # larger numbers have no finite square
 
 
 def row_blocks(n_queries: int, n_rows: int) -> Iterator[slice]:
@@ -78,10 +85,40 @@ def count_balls(
     >>> count_balls(np.array([[1.0], [5.0]]), np.array([[0.0], [2.0]]), np.array([1.0, 1.5]))
     array([2, 0])
     """
-    counts = np.empty(len(queries), dtype=np.int64)
-    for block in row_blocks(len(queries), len(rows)):
-        counts[block] = is_within(cdist(queries[block], rows), radii, strict).sum(axis=1)
+    counts = _listed_balls(queries, rows, radii, strict)
+    if counts is None:
+        counts = np.empty(len(queries), dtype=np.int64)
+        for block in row_blocks(len(queries), len(rows)):
+            counts[block] = is_within(cdist(queries[block], rows), radii, strict).sum(axis=1)
     return counts if limit is None else np.minimum(counts, limit)
+
+
+def _listed_balls(
+    queries: np.ndarray, rows: np.ndarray, radii: np.ndarray, strict: bool
+) -> np.ndarray | None:
+    """Count by a tree of the queries; None where the distances of all pairs are as quick."""
+    small = all(np.abs(table).max(initial=0.0) < _SQUARED for table in (queries, rows))
+    if queries.shape[1] > _MOST_FEATURES or not small:
+        return None
+    some = radii >= 0  # the tree takes the square of what is below
+    rows, radii = rows[some], radii[some]
+    tree = cKDTree(queries, balanced_tree=False)  # balanced, it takes ages where values repeat
+    # its bounds are updated from box to box, and round at the scale of the whole
+    extent = np.ptp(np.vstack([queries, rows]), axis=0)
+    reach = np.sqrt(radii**2 * (1.0 + 4.0 * TOLERANCE) + _ROUNDED * (extent @ extent))
+    held = tree.query_ball_point(rows[::_SAMPLED], reach[::_SAMPLED], return_length=True)
+    usual = max(held.mean(), 1.0) if len(held) else 1.0
+    if usual > _MOST_HELD * len(queries):
+        return None
+    counts = np.zeros(len(queries), dtype=np.int64)
+    for part in np.array_split(np.arange(len(rows)), int(usual * len(rows) / _PAIRS) + 1):
+        found = tree.query_ball_point(rows[part], reach[part], return_sorted=False)
+        query = np.fromiter(chain.from_iterable(found), dtype=np.int64)
+        row = np.repeat(part, [len(near) for near in found])
+        distances = np.sqrt(((queries[query] - rows[row]) ** 2).sum(axis=1))
+        inside = is_within(distances, radii[row], strict)
+        counts += np.bincount(query[inside], minlength=len(queries))
+    return counts
 
 
 def mixed_distances(

@@ -52,6 +52,23 @@ def test_balls_are_counted_as_all_pairs_are(strict):
     assert cut.tolist() == np.minimum(expected, 2).tolist()
 
 
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("held", ["few", "half", "ties", "wide"])
+def test_few_and_many_rows_in_balls_are_counted_alike(strict, held):
+    # few are listed by a tree, whose bounds are off where scales differ; many asked for pair by pair
+    rng = np.random.default_rng(4)
+    queries, rows = rng.normal(size=(400, 3)), rng.normal(size=(300, 3))
+    if held == "ties":
+        queries, rows = np.round(3 * queries), np.round(3 * rows)
+    if held == "wide":
+        queries, rows = (1e8 + 1e-4 * table * [1.0, 1e3, 1e9] for table in (queries, rows))
+    distances = cdist(queries, rows)
+    radii = distances.mean(axis=0) if held == "half" else np.sort(distances, axis=0)[4]
+    radii[:9] = -1.0
+    expected = is_within(distances, radii, strict) & (radii >= 0)
+    assert count_balls(queries, rows, radii, strict=strict).tolist() == expected.sum(1).tolist()
+
+
 def test_copies_far_from_the_origin_are_at_zero():
     rows = np.random.default_rng(0).normal(1e8, 1.0, size=(20, 5))
     assert count_balls(rows, rows, np.zeros(20)).tolist() == [1] * 20
