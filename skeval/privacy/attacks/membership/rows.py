@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -34,8 +34,12 @@ _RIDGE = 1e-6
 _LEAST_SPREAD = 1e-9  # variance of an axis over the largest, below which it is left out
 
 
-def n_reference(context: Context, fraction: float, reference: pd.DataFrame | None) -> int:
-    """Return the number of reference rows: of the table given, or those taken from the holdout.
+# rows of a table of its own, or positions of holdout rows; None where a share of them is drawn
+Reference: TypeAlias = pd.DataFrame | np.ndarray | None
+
+
+def n_reference(context: Context, fraction: float, reference: Reference) -> int:
+    """Return the number of reference rows: of those given, or those taken from the holdout.
 
     At least one, and at least one holdout row is left to be scored.
     """
@@ -91,20 +95,22 @@ def reference_rows(
     columns: ColumnChoice,
     fraction: float,
     seed: int,
-    reference: pd.DataFrame | None,
+    reference: Reference,
     texts: tuple[str, ...] = (),
 ) -> np.ndarray:
     """Return the attacker's own rows of the population, plain or encoded, in a random order.
 
     Numbers of `texts` are their last columns.
     """
-    source = "holdout" if reference is None else reference
-    read = plain_rows if plain else encoded if reference is None else matrix_of
+    has_table = isinstance(reference, pd.DataFrame)
+    source: Any = reference if has_table else "holdout"
+    read = plain_rows if plain else matrix_of if has_table else encoded
     numbers = text_numbers(context, source, texts)
     rows = np.column_stack([read(context, source, space, columns), numbers])
     if reference is None:
         order = drawing_order(context, "holdout", seed)[: n_reference(context, fraction, None)]
     else:
+        rows = rows if has_table else rows[reference]
         shuffled = np.random.default_rng(seed).permutation(len(rows))
         order = np.lexsort(rows.T[::-1])[shuffled]
     return rows[order]

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.privacy.attacks.membership.rows import (
     MOST_CENTRES,
     WIDE,
+    Reference,
     density_rows,
     drawing_order,
     log_density,
@@ -101,7 +101,7 @@ def member_scores(
     seed: int = 0,
     density: str = "kde",
     n_neighbors: int = 5,
-    reference: pd.DataFrame | None = None,
+    reference: Reference = None,
     texts: tuple[str, ...] = (),
 ) -> MemberScores:
     """Score rows of train and of the holdout by one attack.
@@ -136,8 +136,9 @@ def member_scores(
         Gaussians; or kernels for synthetic rows and one Gaussian for the reference.
     n_neighbors : int, default=5
         The k above.
-    reference : DataFrame, optional
-        Canonical rows of the population, disjoint of train and holdout.
+    reference : DataFrame or ndarray of int, optional
+        Canonical rows of the population, disjoint of train and holdout; or positions of holdout
+        rows.
     texts : tuple of str, default=()
         Text columns that "classifier" reads beside the others, as TF-IDF.
 
@@ -171,9 +172,7 @@ def member_scores(
     return MemberScores(members, others, rows["train"], rows["holdout"])
 
 
-def needs_of(
-    context: Context, attack: str, reference_fraction: float, reference: pd.DataFrame | None
-) -> str:
+def needs_of(context: Context, attack: str, reference_fraction: float, reference: Reference) -> str:
     """Return why an attack cannot be run on these tables; empty if it can."""
     n_holdout, n_synthetic = context.n_rows("holdout"), context.n_rows("synthetic")
     if attack in CALIBRATED and reference is None and n_holdout < 2:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
@@ -325,29 +324,12 @@ def attacked_pool(context: Context, fraction: float, max_rows: int | None, seed:
     return Pool(train[-n_rows:], others[-n_rows:], known, max_rows)
 
 
-class Reference(pd.DataFrame):
-    """Holdout rows that shared steps know by their positions: to read wide ones would take longer.
-
-    Attributes
-    ----------
-    positions : ndarray of int
-        Of the rows in the holdout.
-    """
-
-    _metadata: ClassVar[list[str]] = ["positions"]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {"positions": self.positions}
-
-
 @shared
 def pooled_scores(context: Context, attacks: tuple[str, ...], pool: Pool, seed: int) -> np.ndarray:
     """Return the scores of the attacked rows by the synthetic table, shape (n_attacks, n_rows)."""
-    reference = Reference(context.holdout.iloc[pool.reference].reset_index(drop=True))
-    reference.positions = pool.reference
     by_attack = []
     for attack in attacks:
-        scores = member_scores(context, attack, pool.max_rows, seed=seed, reference=reference)
+        scores = member_scores(context, attack, pool.max_rows, seed=seed, reference=pool.reference)
         by_attack.append(
             np.concatenate(
                 [

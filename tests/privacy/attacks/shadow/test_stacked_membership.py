@@ -8,7 +8,6 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from skeval import Context
-from skeval.context import argument_key
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.generators import Bootstrap, SequentialCART
@@ -17,7 +16,6 @@ from skeval.privacy.attacks.membership.scores import ATTACKS, member_scores
 from skeval.privacy.attacks.shadow.game import Execution
 from skeval.privacy.attacks.shadow.likelihood_ratio import fits_of_halves
 from skeval.privacy.attacks.shadow.stacked_membership import (
-    Reference,
     attacked_pool,
     normal_scores,
     pooled_scores,
@@ -110,10 +108,13 @@ def test_scores_are_those_of_the_attacks():
     assert scores[60:].tolist() == plain.others[pool.others].tolist()
 
 
-def test_reference_rows_are_known_by_their_positions():
-    first, same, other = (Reference(HOLDOUT[:n]) for n in (5, 6, 6))
-    first.positions, same.positions, other.positions = np.arange(5), np.arange(5), np.arange(6)
-    assert argument_key(first) == argument_key(same) != argument_key(other)
+@pytest.mark.parametrize("attack", ["ratio", "domias", "classifier"])
+def test_positions_of_holdout_rows_are_as_good_a_reference_as_the_rows(attack):
+    places = attacked_pool(CONTEXT, 0.5, None, 0).reference
+    rows = CONTEXT.holdout.iloc[places].reset_index(drop=True)
+    scores = [member_scores(CONTEXT, attack, reference=given) for given in (places, rows)]
+    assert scores[0].members.tolist() == scores[1].members.tolist()
+    assert scores[0].others.tolist() == scores[1].others.tolist()
 
 
 def test_halves_share_no_row():
