@@ -122,12 +122,18 @@ def phik_matrix(
     backend: str,
 ) -> np.ndarray:
     """Return the phi_k coefficients of a role's rows, nan where a column does not vary."""
-    measure = phik if backend == "fast" else phik_of_package
     tables = joint_tables(context, role, names, binning)
     matrix = np.full((len(names), len(names)), np.nan)
     np.fill_diagonal(matrix, np.where(tables.vary("drop"), 1.0, np.nan))
-    for i, j, table in tables.pairs("drop"):
-        matrix[i, j] = matrix[j, i] = measure(table, noise_correction=noise_correction)
+    if backend == "phik":
+        for i, j, table in tables.pairs("drop"):
+            matrix[i, j] = phik_of_package(table, noise_correction=noise_correction)
+    else:
+        for i in range(len(names) - 1):
+            block, starts = tables.block(i, "drop"), tables.starts(i)
+            matrix[i, i + 1 :] = _phik_of_block(block, starts, noise_correction)
+    below = np.tril_indices_from(matrix, k=-1)
+    matrix[below] = matrix.T[below]
     return matrix
 
 
@@ -178,20 +184,44 @@ def phik(table: ArrayLike, *, noise_correction: bool = True) -> float:
     >>> phik([[20, 20], [20, 20]])
     0.0
     """
-    counts = _drop_empty(np.asarray(table, dtype=np.float64))
-    n_rows, n_columns = counts.shape
-    if min(n_rows, n_columns) < 2:
-        return float("nan")
-    pedestal = (n_rows - 1) * (n_columns - 1) if noise_correction else 0
-    greatest = counts.sum() * (min(n_rows, n_columns) - 1)
-    observed = min(_chi_square(counts), greatest)
-    if observed <= pedestal:
-        return 0.0
-    if observed == greatest:
-        return 1.0
-    share = (observed - pedestal) / (greatest - pedestal)
-    angle = _angle_curve(*sorted((n_rows, n_columns)))(np.sqrt(share))
-    return float(np.sin(angle))
+    counts = np.atleast_2d(np.asarray(table, dtype=np.float64))
+    return float(_phik_of_block(counts, np.array([0]), noise_correction)[0])
+
+
+def _phik_of_block(counts: np.ndarray, starts: np.ndarray, noise_correction: bool) -> np.ndarray:
+    """Return the coefficients of tables side by side, which begin at the columns `starts`."""
+    chi_squares, totals, shapes = _chi_squares(counts, starts)
+    greatest = totals * (shapes.min(axis=0) - 1.0)
+    pedestal = (shapes - 1.0).prod(axis=0) * noise_correction
+    observed = np.minimum(chi_squares, greatest)
+    values = np.where(observed <= pedestal, 0.0, 1.0)
+    values[shapes.min(axis=0) < 2] = np.nan
+    between = np.flatnonzero((observed > pedestal) & (observed < greatest))
+    roots = np.sqrt((observed - pedestal)[between] / (greatest - pedestal)[between])
+    alike, shape = np.unique(np.sort(shapes[:, between], axis=0), axis=1, return_inverse=True)
+    for k, sides in enumerate(alike.T.tolist()):
+        values[between[shape == k]] = np.sin(_angle_curve(*sides)(roots[shape == k]))
+    return values
+
+
+def _chi_squares(
+    counts: np.ndarray, starts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return of tables side by side chi-square, the sum, and the rows and columns that are used."""
+    of_rows, of_columns = np.add.reduceat(counts, starts, axis=1), counts.sum(axis=0)
+    n_columns = np.add.reduceat((of_columns > 0).astype(np.int64), starts)
+    shapes, totals = np.stack([(of_rows > 0).sum(axis=0), n_columns]), of_rows.sum(axis=0)
+    table = np.repeat(np.arange(starts.size), np.diff([*starts, counts.shape[1]]))
+    with np.errstate(divide="ignore", invalid="ignore"):  # rows and columns that are not used
+        expected = of_rows[:, table] * (of_columns / totals[table])
+        deviation = np.abs(counts - expected)
+        # Yates: the published phi_k inherits it from scipy.stats.chi2_contingency
+        yates = (shapes == 2).all(axis=0)[table]
+        deviation[:, yates] -= np.minimum(0.5, deviation[:, yates])
+        deviation *= deviation
+        deviation /= expected
+    np.nan_to_num(deviation, copy=False, nan=0.0)
+    return np.add.reduceat(deviation.sum(axis=0), starts), totals, shapes
 
 
 def phik_of_package(table: ArrayLike, *, noise_correction: bool = True) -> float:
@@ -267,15 +297,6 @@ def normal_cells(correlation: float, n_rows: int, n_columns: int) -> np.ndarray:
 def _drop_empty(counts: np.ndarray) -> np.ndarray:
     used = counts > 0
     return counts[used.any(axis=1)][:, used.any(axis=0)]
-
-
-def _chi_square(counts: np.ndarray) -> float:
-    expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / counts.sum()
-    deviation = np.abs(counts - expected)
-    if counts.shape == (2, 2):
-        # Yates: the published phi_k inherits it from scipy.stats.chi2_contingency
-        deviation -= np.minimum(0.5, deviation)
-    return float((deviation**2 / expected).sum())
 
 
 @lru_cache(maxsize=4096)
