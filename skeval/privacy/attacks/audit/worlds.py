@@ -232,7 +232,7 @@ class Scorer:
             return np.empty(0)
         parts = [
             naive_features(rows, self.domain),
-            closest_features(rows, self.row[0], _RADII, self.domain),
+            closest_features(row_distances(rows, self.row[0], self.domain), _RADII),
             self.queries.features(rows, self.row[0], self.domain),
         ]
         return np.concatenate(parts)

@@ -20,9 +20,9 @@ from skeval.privacy.attacks.shadow.row_features import (
     Reader,
     closest_features,
     corr_features,
+    distances_to,
     hist_features,
     naive_features,
-    row_distances,
 )
 from skeval.steps.samples import sample_positions
 
@@ -107,14 +107,15 @@ class TableFeatures:
         return self.domain.take(self.paired)
 
     def _around(self, rows: np.ndarray, target: int) -> list[np.ndarray]:
-        vectors = []
-        for row in self.targets[target]:
-            if "query" in self.names:
-                vectors.append(self.queries.features(rows, row, self.domain))
-            if "closest" in self.names:
-                radii = self.radii[target].tolist()
-                vectors.append(closest_features(rows, row, radii, self.domain, _N_NEAREST))
-        return vectors
+        own, vectors = self.targets[target], []
+        if "query" in self.names:
+            vectors.append(self.queries.features_of(rows, own, self.domain))
+        if "closest" in self.names:
+            radii = self.radii[target].tolist()
+            distances = distances_to(rows, own, self.domain)
+            near = [closest_features(one, radii, _N_NEAREST) for one in distances]
+            vectors.append(np.stack(near))
+        return [np.hstack(vectors).ravel()] if vectors else []  # target by target
 
 
 def table_features(context: Context, rows: GameRows) -> TableFeatures:
@@ -140,7 +141,7 @@ def _radii(pool: np.ndarray, rows: np.ndarray, domain: Domain) -> np.ndarray:
 
     Within the first nothing of the pool lies but the target.
     """
-    distances = np.sort(np.min([row_distances(pool, row, domain) for row in rows], axis=0))
+    distances = np.sort(distances_to(pool, rows, domain).min(axis=0))
     others = distances[distances > 0] if (distances > 0).any() else distances
     return others[[0, min(_N_NEAREST, others.size) - 1]] * np.array([0.5, 1.0])
 
@@ -173,21 +174,20 @@ class PlainScores:
             table = table.iloc[places]
         rows = self.features.reader.rows(table)
         wanted = range(len(self.distances)) if target == ALL else [target]
-        return [
-            np.array([self._score(rows, i, value) for value in range(self.distances.shape[1])])
-            for i in wanted
-        ]
+        return [self._scores(rows, i) for i in wanted]
 
-    def _score(self, rows: np.ndarray, target: int, value: int) -> float:
+    def _scores(self, rows: np.ndarray, target: int) -> np.ndarray:
         own, scores = self.features, []
-        row = own.targets[target, value]
+        values = own.targets[target]
         if "query" in own.names:
-            counts = own.queries.features(rows, row, own.domain)
-            scores.append(agreement_share(counts, self.counts[target, value]))
+            counts = own.queries.features_of(rows, values, own.domain)
+            known = self.counts[target]
+            scores.append([agreement_share(*both) for both in zip(counts, known, strict=True)])
         if "closest" in own.names:
-            nearest = float(row_distances(rows, row, own.domain).min())
-            scores.append(nearness_share(nearest, float(self.distances[target, value])))
-        return float(np.mean(scores))
+            nearest = distances_to(rows, values, own.domain).min(axis=1).tolist()
+            usual = self.distances[target].tolist()
+            scores.append([nearness_share(*both) for both in zip(nearest, usual, strict=True)])
+        return np.asarray(np.mean(scores, axis=0))
 
 
 def measure_of(
@@ -202,8 +202,8 @@ def measure_of(
     distances, counts = [], []
     for places, targets in zip(known, features.targets, strict=True):
         own, domain = features.reader.rows(rows.table.iloc[places[:n_rows]]), features.domain
-        distances.append([row_distances(own, row, domain).min() for row in targets])
-        counts.append([features.queries.features(own, row, domain) for row in targets])
+        distances.append(distances_to(own, targets, domain).min(axis=1))
+        counts.append(features.queries.features_of(own, targets, domain))
     return PlainScores(features, np.array(distances), np.array(counts), n_rows)
 
 

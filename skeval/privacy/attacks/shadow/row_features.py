@@ -398,31 +398,55 @@ def row_distances(rows: np.ndarray, target: np.ndarray, domain: Domain) -> np.nd
     >>> row_distances(rows, np.array([5.0, 1.0]), Domain.of(rows, [False, True])).tolist()
     [0.75, 0.25, 0.5]
     """
-    differ = np.where(np.isnan(target), ~np.isnan(rows), rows != target)
-    scales = ~domain.nominal & (domain.span > 1e-300) & ~np.isnan(target)
-    with np.errstate(invalid="ignore", over="ignore"):  # of infinite values
-        gaps = np.abs(rows - target) / np.where(scales, domain.span, 1.0)
-    capped = np.where(scales & ~np.isnan(gaps), np.minimum(gaps, 1.0), differ)
-    return np.round(capped.sum(axis=1) * _GRID) / _GRID / rows.shape[1]
+    return distances_to(rows, target[None], domain)[0]
 
 
-def closest_features(
-    rows: np.ndarray, target: np.ndarray, radii: Sequence[float], domain: Domain, k: int = 5
-) -> np.ndarray:
-    """Return the distances of a row to its k nearest rows, and the log number within some radii.
+def distances_to(rows: np.ndarray, targets: np.ndarray, domain: Domain) -> np.ndarray:
+    """Return Gower's distance of rows to each of a few others, which are alike in most columns.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.privacy.attacks.shadow.row_features import Domain, closest_features
-    >>> rows = np.array([[0.0], [4.0], [10.0]])
-    >>> domain = Domain.of(rows, [False])
-    >>> closest_features(rows, np.array([5.0]), [0.2], domain, k=2).round(3).tolist()
+    >>> from skeval.privacy.attacks.shadow.row_features import Domain, distances_to
+    >>> rows = np.array([[0.0, 0.0], [10.0, 1.0]])
+    >>> distances_to(rows, rows, Domain.of(rows, [False, True])).tolist()
+    [[0.0, 1.0], [1.0, 0.0]]
+    """
+    varying, distances = _varying(targets), np.empty((len(targets), len(rows)))
+    gaps, own, part = _gaps(rows, targets[0], domain), rows[:, varying], domain.take(varying)
+    for target, sums in zip(targets, distances, strict=True):
+        gaps[:, varying] = _gaps(own, target[varying], part)
+        sums[:] = np.round(gaps.sum(axis=1) * _GRID) / _GRID / rows.shape[1]
+    return distances
+
+
+def _varying(targets: np.ndarray) -> np.ndarray:
+    """Return the columns in which rows differ."""
+    return np.flatnonzero(~equal_cells(targets, targets[0]).all(axis=0))
+
+
+def _gaps(rows: np.ndarray, target: np.ndarray, domain: Domain) -> np.ndarray:
+    """Return the differences of cells in ranges, 1 at most; a matrix in C order."""
+    differ = np.where(np.isnan(target), ~np.isnan(rows), rows != target)
+    scales = ~domain.nominal & (domain.span > 1e-300) & ~np.isnan(target)
+    with np.errstate(invalid="ignore", over="ignore"):  # of infinite values
+        gaps = np.abs(rows - target) / np.where(scales, domain.span, 1.0)
+    return np.where(scales & ~np.isnan(gaps), np.minimum(gaps, 1.0), differ)
+
+
+def closest_features(distances: np.ndarray, radii: Sequence[float], k: int = 5) -> np.ndarray:
+    """Return the least k distances of rows to a row, and the log number within some radii.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.attacks.shadow.row_features import closest_features
+    >>> closest_features(np.array([0.5, 0.1, 0.6]), [0.2], k=2).round(3).tolist()
     [0.1, 0.5, 0.693]
     """
-    distances = np.sort(row_distances(rows, target, domain))
-    nearest = distances[np.minimum(np.arange(k), distances.size - 1)]
-    within = np.searchsorted(distances, np.asarray(radii), side="right")
+    ascending = np.sort(distances)
+    nearest = ascending[np.minimum(np.arange(k), ascending.size - 1)]
+    within = np.searchsorted(ascending, np.asarray(radii), side="right")
     return np.concatenate([nearest, np.log1p(within)])
 
 
@@ -491,20 +515,50 @@ class Queries:
         >>> counts.round(6).tolist()
         [1.0, 1.0, 2.0]
         """
-        met = _conditions(rows, target, domain)
-        alike = met.all(axis=1)  # as copies of the target, whatever is asked
-        met = np.packbits(met.T & ~alike, axis=1)
+        return self.features_of(rows, target[None], domain)[0]
+
+    def features_of(self, rows: np.ndarray, targets: np.ndarray, domain: Domain) -> np.ndarray:
+        """Return the features for each of a few targets, which are alike in most columns.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skeval.privacy.attacks.shadow.row_features import Domain, Queries
+        >>> rows = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
+        >>> queries = Queries.draw([True, True], 10, seed=0)
+        >>> features = queries.features_of(rows, rows[:2], Domain.of(rows, [True, True]))
+        >>> np.expm1(features).round(6).tolist()
+        [[1.0, 1.0, 2.0], [1.0, 2.0, 2.0]]
+        """
+        varying = _varying(targets)
+        conditions = np.add.outer(np.arange(3) * rows.shape[1], varying).ravel()
+        met = _conditions(rows, targets[0], domain)
+        met[:, conditions] = True
+        alike = met.all(axis=1)  # as copies of the targets, whatever is asked elsewhere
+        fits = self._fits(np.packbits(met.T & ~alike, axis=1))
+        asked, own, part = self.asked[conditions], rows[:, varying], domain.take(varying)
+        counts = np.empty((len(targets), fits.shape[0]))
+        for target, row in zip(targets, counts, strict=True):
+            met, left = _conditions(own, target[varying], part), fits.copy()
+            for condition, some in zip(np.packbits(met.T, axis=1), asked, strict=True):
+                left[some] &= condition
+            copies = (met[alike][:, :, None] | ~asked).all(axis=1).sum(axis=0)
+            row[:] = _N_BITS[left].sum(axis=1) + copies
+        return np.log1p(counts)
+
+    def _fits(self, met: np.ndarray) -> np.ndarray:
+        """Return which rows each question counts, in bits, as the conditions that rows meet are."""
         met = np.vstack([met, np.full(met.shape[1], 255, dtype=np.uint8)])  # what all rows meet
-        steps, counts = self._steps, np.zeros(self.asked.shape[1])
-        fits = np.full((counts.size, met.shape[1]), 255, dtype=np.uint8)
-        asked = np.arange(counts.size)
+        steps = self._steps
+        fits = np.full((len(steps), met.shape[1]), 255, dtype=np.uint8)
+        asked, found = np.arange(len(steps)), np.zeros_like(fits)
         # few rows meet many conditions: a question that none is left to meet is done
         for start in range(0, steps.shape[1], _STEP):
             fits &= np.bitwise_and.reduce(met[steps[asked, start : start + _STEP]], axis=1)
             some = fits.any(axis=1)
             fits, asked = fits[some], asked[some]
-        counts[asked] = _N_BITS[fits].sum(axis=1)
-        return np.log1p(counts + alike.sum())
+        found[asked] = fits
+        return found
 
     @cached_property
     def _steps(self) -> np.ndarray:

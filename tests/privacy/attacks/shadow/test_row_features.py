@@ -18,6 +18,7 @@ from skeval.privacy.attacks.shadow.row_features import (
     agreement_scores,
     closest_features,
     corr_features,
+    distances_to,
     hist_features,
     naive_features,
     row_distances,
@@ -138,8 +139,8 @@ def test_columns_without_a_value():
 
 
 def test_the_nearest_and_those_within_reach():
-    features = closest_features(ROWS[:3], POOL[50], [0.0, 1.0], DOMAIN)
     distances = np.sort(row_distances(ROWS[:3], POOL[50], DOMAIN))
+    features = closest_features(distances, [0.0, 1.0])
     assert features[:5].tolist() == [*distances, distances[2], distances[2]]
     assert features[5:] == pytest.approx(np.log1p([0, 3]))
 
@@ -168,6 +169,17 @@ def test_all_questions_are_asked_and_answered(target):
     actual = np.expm1(queries.features(ROWS, target, DOMAIN))
     assert sorted(actual.round().tolist()) == sorted(counts)
     assert actual[0] == pytest.approx(np.logical_and.reduce([met[j, 1] for j in range(3)]).sum())
+
+
+def test_targets_that_are_alike_in_some_columns_are_asked_about_together():
+    queries, rows = Queries.draw(NOMINAL, 20, seed=0), np.vstack([ROWS, POOL[:2], POOL[:1]])
+    targets = np.vstack([POOL[:2], POOL[0], POOL[0]])
+    targets[2:, 1] = [0.0, np.nan]
+    for alike in (targets, targets[[0, 2, 3]], targets[:1]):
+        alone = [queries.features(rows, target, DOMAIN) for target in alike]
+        assert queries.features_of(rows, alike, DOMAIN).tolist() == np.stack(alone).tolist()
+        apart = [row_distances(rows, target, DOMAIN) for target in alike]
+        assert distances_to(rows, alike, DOMAIN).tolist() == np.stack(apart).tolist()
 
 
 def test_questions_are_drawn_where_there_are_too_many():
