@@ -184,7 +184,9 @@ def phik(table: ArrayLike, *, noise_correction: bool = True) -> float:
     >>> phik([[20, 20], [20, 20]])
     0.0
     """
-    counts = np.atleast_2d(np.asarray(table, dtype=np.float64))
+    counts = np.asarray(table, dtype=np.float64)
+    if counts.size == 0:
+        return float("nan")
     return float(_phik_of_block(counts, np.array([0]), noise_correction)[0])
 
 

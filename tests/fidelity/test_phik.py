@@ -192,7 +192,8 @@ def test_empty_rows_and_columns_are_dropped() -> None:
 
 
 @pytest.mark.parametrize(
-    "table", [[[5]], [[1, 2, 3]], [[0, 0], [3, 4]], np.zeros((3, 3)), np.zeros((0, 4))]
+    "table",
+    [[[5]], [[1, 2, 3]], [[0, 0], [3, 4]], np.zeros((3, 3)), np.zeros((0, 4)), np.zeros((2, 0))],
 )
 def test_too_few_levels(table: ArrayLike) -> None:
     assert np.isnan(phik(table))
