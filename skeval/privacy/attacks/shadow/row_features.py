@@ -542,8 +542,8 @@ class Queries:
             met, left = _conditions(own, target[varying], part), fits.copy()
             for condition, some in zip(np.packbits(met.T, axis=1), asked, strict=True):
                 left[some] &= condition
-            copies = (met[alike][:, :, None] | ~asked).all(axis=1).sum(axis=0)
-            row[:] = _N_BITS[left].sum(axis=1) + copies
+            kinds, n_copies = np.unique(met[alike], axis=0, return_counts=True)
+            row[:] = _N_BITS[left].sum(axis=1) + n_copies @ (kinds[:, :, None] | ~asked).all(axis=1)
         return np.log1p(counts)
 
     def _fits(self, met: np.ndarray) -> np.ndarray:
