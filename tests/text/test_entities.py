@@ -421,8 +421,8 @@ def least_significant(n, level=0.05, chance=0.01):
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 def test_independent_paragraphs_raise_no_more_alarms_than_they_may(paragraphs, tmp_path):
     metric = EntityLeakage(memory=tmp_path)
-    rows = p_values(metric, lambda seed: split(paragraphs, seed), 200)
-    assert (rows <= 0.05).sum() <= least_significant(200)
+    rows = p_values(metric, lambda seed: split(paragraphs, seed), 100)
+    assert (rows <= 0.05).sum() <= least_significant(100)
     uneven = p_values(metric, lambda seed: split(paragraphs, 200 + seed, (900, 300, 400)), 50)
     assert (uneven <= 0.05).sum() <= least_significant(50)
     grouped = p_values(
