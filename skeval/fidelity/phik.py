@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal
 
 import numpy as np
@@ -15,7 +15,8 @@ from skeval.fidelity.pair_metric import AssociationDifference
 from skeval.formatting import number
 from skeval.parameters import BinCount, Columns
 from skeval.result import Result
-from skeval.steps.pairs import Binning, joint_tables
+from skeval.stats.association import SideBySide
+from skeval.steps.pairs import Binning, association_matrix, joint_tables
 
 # Angles t at which the chi-square of the normal with correlation sin(t) is tabulated.
 _N_ANGLES = 201
@@ -122,19 +123,9 @@ def phik_matrix(
     backend: str,
 ) -> np.ndarray:
     """Return the phi_k coefficients of a role's rows, nan where a column does not vary."""
+    measure = _phik_of if backend == "fast" else _phik_of_package
     tables = joint_tables(context, role, names, binning)
-    matrix = np.full((len(names), len(names)), np.nan)
-    np.fill_diagonal(matrix, np.where(tables.vary("drop"), 1.0, np.nan))
-    if backend == "phik":
-        for i, j, table in tables.pairs("drop"):
-            matrix[i, j] = phik_of_package(table, noise_correction=noise_correction)
-    else:
-        for i in range(len(names) - 1):
-            block, starts = tables.block(i, "drop"), tables.starts(i)
-            matrix[i, i + 1 :] = _phik_of_block(block, starts, noise_correction)
-    below = np.tril_indices_from(matrix, k=-1)
-    matrix[below] = matrix.T[below]
-    return matrix
+    return association_matrix(tables, "drop", partial(measure, noise_correction=noise_correction))
 
 
 def phik(table: ArrayLike, *, noise_correction: bool = True) -> float:
@@ -187,17 +178,18 @@ def phik(table: ArrayLike, *, noise_correction: bool = True) -> float:
     counts = np.asarray(table, dtype=np.float64)
     if counts.size == 0:
         return float("nan")
-    return float(_phik_of_block(counts, np.array([0]), noise_correction)[0])
+    return _phik_of(SideBySide(counts), noise_correction=noise_correction).item()
 
 
-def _phik_of_block(counts: np.ndarray, starts: np.ndarray, noise_correction: bool) -> np.ndarray:
-    """Return the coefficients of tables side by side, which begin at the columns `starts`."""
-    chi_squares, totals, shapes = _chi_squares(counts, starts)
-    greatest = totals * (shapes.min(axis=0) - 1.0)
+def _phik_of(pairs: SideBySide, *, noise_correction: bool) -> np.ndarray:
+    """Return the coefficient of each table."""
+    shapes = np.stack([pairs.n_rows, pairs.n_columns])
+    greatest = pairs.n * (shapes.min(axis=0) - 1.0)
     pedestal = (shapes - 1.0).prod(axis=0) * noise_correction
-    observed = np.minimum(chi_squares, greatest)
+    # Yates: the published phi_k inherits it from scipy.stats.chi2_contingency
+    observed = np.minimum(pairs.chi_square(yates=True), greatest)
     values = np.where(observed <= pedestal, 0.0, 1.0)
-    values[shapes.min(axis=0) < 2] = np.nan
+    values[~pairs.vary] = np.nan
     between = np.flatnonzero((observed > pedestal) & (observed < greatest))
     roots = np.sqrt((observed - pedestal)[between] / (greatest - pedestal)[between])
     alike, shape = np.unique(np.sort(shapes[:, between], axis=0), axis=1, return_inverse=True)
@@ -206,24 +198,9 @@ def _phik_of_block(counts: np.ndarray, starts: np.ndarray, noise_correction: boo
     return values
 
 
-def _chi_squares(
-    counts: np.ndarray, starts: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return of tables side by side chi-square, the sum, and the rows and columns that are used."""
-    of_rows, of_columns = np.add.reduceat(counts, starts, axis=1), counts.sum(axis=0)
-    n_columns = np.add.reduceat((of_columns > 0).astype(np.int64), starts)
-    shapes, totals = np.stack([(of_rows > 0).sum(axis=0), n_columns]), of_rows.sum(axis=0)
-    table = np.repeat(np.arange(starts.size), np.diff([*starts, counts.shape[1]]))
-    with np.errstate(divide="ignore", invalid="ignore"):  # rows and columns that are not used
-        expected = of_rows[:, table] * (of_columns / totals[table])
-        deviation = np.abs(counts - expected)
-        # Yates: the published phi_k inherits it from scipy.stats.chi2_contingency
-        yates = (shapes == 2).all(axis=0)[table]
-        deviation[:, yates] -= np.minimum(0.5, deviation[:, yates])
-        deviation *= deviation
-        deviation /= expected
-    np.nan_to_num(deviation, copy=False, nan=0.0)
-    return np.add.reduceat(deviation.sum(axis=0), starts), totals, shapes
+def _phik_of_package(pairs: SideBySide, *, noise_correction: bool) -> np.ndarray:
+    tables = np.split(pairs.tables, pairs.starts[1:], axis=1)
+    return np.array([phik_of_package(one, noise_correction=noise_correction) for one in tables])
 
 
 def phik_of_package(table: ArrayLike, *, noise_correction: bool = True) -> float:

@@ -51,6 +51,29 @@ class SideBySide:
         """Return the sum over the columns of each table."""
         return np.asarray(np.add.reduceat(of_columns, self.starts))
 
+    def chi_square(self, *, yates: bool = False) -> np.ndarray:
+        """Return Pearson's chi-square of each table; by `yates` with his correction where 2 x 2.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skeval.stats.association import SideBySide
+        >>> pair = SideBySide(np.array([[30, 10], [10, 30]]))
+        >>> pair.chi_square().item(), pair.chi_square(yates=True).item()
+        (20.0, 18.05)
+        """
+        table = np.repeat(
+            np.arange(self.starts.size), np.diff(self.starts, append=self.columns.size)
+        )
+        with np.errstate(divide="ignore", invalid="ignore"):
+            expected = self.rows[:, table] * self.columns / self.n[table]
+            gaps = np.abs(self.tables - expected)
+            if yates:
+                square = ((self.n_rows == 2) & (self.n_columns == 2))[table]
+                gaps[:, square] -= np.minimum(0.5, gaps[:, square])
+            terms = np.where(expected > 0.0, gaps**2 / expected, 0.0)
+        return self._sums(terms.sum(axis=0))
+
     def cramers_v(self, *, bias_correction: bool = True) -> np.ndarray:
         r"""Return Cramer's V: 0 for independent columns, 1 where each determines the other.
 
@@ -78,13 +101,8 @@ class SideBySide:
         Statistical Society 42 (2013), doi:10.1016/j.jkss.2012.10.002.
         """
         n, r, k = self.n, self.n_rows, self.n_columns
-        table = np.repeat(
-            np.arange(self.starts.size), np.diff(self.starts, append=self.columns.size)
-        )
         with np.errstate(divide="ignore", invalid="ignore"):
-            expected = self.rows[:, table] * self.columns / n[table]
-            terms = np.where(expected > 0.0, (self.tables - expected) ** 2 / expected, 0.0)
-            phi2 = self._sums(terms.sum(axis=0)) / n
+            phi2 = self.chi_square() / n
             if bias_correction:
                 phi2 = np.maximum(0.0, phi2 - (r - 1) * (k - 1) / (n - 1))
                 r, k = r - (r - 1) ** 2 / (n - 1), k - (k - 1) ** 2 / (n - 1)

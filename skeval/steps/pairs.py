@@ -338,7 +338,9 @@ def cramers_v_matrix(
 ) -> np.ndarray:
     """Return Cramer's V of all pairs of a role's columns."""
     tables = joint_tables(context, role, names, binning, drawn)
-    return _associations(tables, nan, lambda pair: pair.cramers_v(bias_correction=bias_correction))
+    return association_matrix(
+        tables, nan, lambda pair: pair.cramers_v(bias_correction=bias_correction)
+    )
 
 
 @shared
@@ -346,7 +348,7 @@ def theils_u_matrix(
     context: Context, role: str, names: tuple[str, ...], binning: Binning, nan: str = "own"
 ) -> np.ndarray:
     """Return Theil's U of each column (row) given each other (column)."""
-    return _associations(joint_tables(context, role, names, binning), nan, SideBySide.theils_u)
+    return association_matrix(joint_tables(context, role, names, binning), nan, SideBySide.theils_u)
 
 
 @shared
@@ -361,10 +363,12 @@ def mutual_information_matrix(
 ) -> np.ndarray:
     """Return the normalised mutual information of all pairs of columns."""
     tables = joint_tables(context, role, names, binning)
-    return _associations(tables, nan, lambda pair: pair.normalized_information(average, correction))
+    return association_matrix(
+        tables, nan, lambda pair: pair.normalized_information(average, correction)
+    )
 
 
-def _associations(
+def association_matrix(
     tables: JointTables, nan: str, measure: Callable[[SideBySide], np.ndarray]
 ) -> np.ndarray:
     """Return a measure of all pairs; on the diagonal 1 where a column varies, else nan."""
