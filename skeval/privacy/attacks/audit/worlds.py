@@ -128,7 +128,7 @@ def _read(table: pd.DataFrame, schema: TableSchema) -> tuple[np.ndarray, Reader,
 def _most_unlike(rows: np.ndarray, domain: Domain, n_train: int, row: int) -> int:
     """Return the row of train that agrees with another in the fewest columns, the farthest one."""
     own, train = rows[row], rows[:n_train]
-    unlike = row_distances(train, own, domain) - equal_cells(train, own).sum(axis=1)
+    unlike = row_distances(train, own[None], domain)[0] - equal_cells(train, own).sum(axis=1)
     if row < n_train:
         unlike[row] = -np.inf
     return int(np.argmax(unlike))
@@ -222,7 +222,7 @@ class Scorer:
         return float(agreeing(rows, self.row, self.domain).mean(axis=0) @ self.weights)
 
     def _distance(self, rows: np.ndarray) -> float:
-        return -float(row_distances(rows, self.row[0], self.domain).min())
+        return -float(row_distances(rows, self.row, self.domain).min())
 
     def _queries(self, rows: np.ndarray) -> float:
         return float(agreement_scores(self.row, rows, self.domain)[0])
@@ -232,8 +232,8 @@ class Scorer:
             return np.empty(0)
         parts = [
             naive_features(rows, self.domain),
-            closest_features(row_distances(rows, self.row[0], self.domain), _RADII),
-            self.queries.features(rows, self.row[0], self.domain),
+            closest_features(row_distances(rows, self.row, self.domain)[0], _RADII),
+            self.queries.features(rows, self.row, self.domain)[0],
         ]
         return np.concatenate(parts)
 

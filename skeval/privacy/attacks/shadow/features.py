@@ -20,9 +20,9 @@ from skeval.privacy.attacks.shadow.row_features import (
     Reader,
     closest_features,
     corr_features,
-    distances_to,
     hist_features,
     naive_features,
+    row_distances,
 )
 from skeval.steps.samples import sample_positions
 
@@ -109,10 +109,10 @@ class TableFeatures:
     def _around(self, rows: np.ndarray, target: int) -> list[np.ndarray]:
         own, vectors = self.targets[target], []
         if "query" in self.names:
-            vectors.append(self.queries.features_of(rows, own, self.domain))
+            vectors.append(self.queries.features(rows, own, self.domain))
         if "closest" in self.names:
             radii = self.radii[target].tolist()
-            distances = distances_to(rows, own, self.domain)
+            distances = row_distances(rows, own, self.domain)
             near = [closest_features(one, radii, _N_NEAREST) for one in distances]
             vectors.append(np.stack(near))
         return [np.hstack(vectors).ravel()] if vectors else []  # target by target
@@ -141,7 +141,7 @@ def _radii(pool: np.ndarray, rows: np.ndarray, domain: Domain) -> np.ndarray:
 
     Within the first nothing of the pool lies but the target.
     """
-    distances = np.sort(distances_to(pool, rows, domain).min(axis=0))
+    distances = np.sort(row_distances(pool, rows, domain).min(axis=0))
     others = distances[distances > 0] if (distances > 0).any() else distances
     return others[[0, min(_N_NEAREST, others.size) - 1]] * np.array([0.5, 1.0])
 
@@ -180,11 +180,11 @@ class PlainScores:
         own, scores = self.features, []
         values = own.targets[target]
         if "query" in own.names:
-            counts = own.queries.features_of(rows, values, own.domain)
+            counts = own.queries.features(rows, values, own.domain)
             known = self.counts[target]
             scores.append([agreement_share(*both) for both in zip(counts, known, strict=True)])
         if "closest" in own.names:
-            nearest = distances_to(rows, values, own.domain).min(axis=1).tolist()
+            nearest = row_distances(rows, values, own.domain).min(axis=1).tolist()
             usual = self.distances[target].tolist()
             scores.append([nearness_share(*both) for both in zip(nearest, usual, strict=True)])
         return np.asarray(np.mean(scores, axis=0))
@@ -202,8 +202,8 @@ def measure_of(
     distances, counts = [], []
     for places, targets in zip(known, features.targets, strict=True):
         own, domain = features.reader.rows(rows.table.iloc[places[:n_rows]]), features.domain
-        distances.append(distances_to(own, targets, domain).min(axis=1))
-        counts.append(features.queries.features_of(own, targets, domain))
+        distances.append(row_distances(own, targets, domain).min(axis=1))
+        counts.append(features.queries.features(own, targets, domain))
     return PlainScores(features, np.array(distances), np.array(counts), n_rows)
 
 

@@ -384,8 +384,8 @@ def _above_diagonal(n: int) -> np.ndarray:
     return np.triu(np.ones((n, n), dtype=np.bool_), k=1)
 
 
-def row_distances(rows: np.ndarray, target: np.ndarray, domain: Domain) -> np.ndarray:
-    """Return Gower's distance of rows to one row.
+def row_distances(rows: np.ndarray, targets: np.ndarray, domain: Domain) -> np.ndarray:
+    """Return Gower's distance of rows to each of a few others, which are alike in most columns.
 
     The mean over columns of differences in ranges, capped at 1; categories and missing values
     differ or not.
@@ -395,22 +395,9 @@ def row_distances(rows: np.ndarray, target: np.ndarray, domain: Domain) -> np.nd
     >>> import numpy as np
     >>> from skeval.privacy.attacks.shadow.row_features import Domain, row_distances
     >>> rows = np.array([[0.0, 0.0], [10.0, 1.0], [np.nan, 1.0]])
-    >>> row_distances(rows, np.array([5.0, 1.0]), Domain.of(rows, [False, True])).tolist()
-    [0.75, 0.25, 0.5]
-    """
-    return distances_to(rows, target[None], domain)[0]
-
-
-def distances_to(rows: np.ndarray, targets: np.ndarray, domain: Domain) -> np.ndarray:
-    """Return Gower's distance of rows to each of a few others, which are alike in most columns.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.privacy.attacks.shadow.row_features import Domain, distances_to
-    >>> rows = np.array([[0.0, 0.0], [10.0, 1.0]])
-    >>> distances_to(rows, rows, Domain.of(rows, [False, True])).tolist()
-    [[0.0, 1.0], [1.0, 0.0]]
+    >>> targets = np.array([[5.0, 1.0], [5.0, 0.0]])
+    >>> row_distances(rows, targets, Domain.of(rows, [False, True])).tolist()
+    [[0.75, 0.25, 0.5], [0.25, 0.75, 1.0]]
     """
     varying, distances = _varying(targets), np.empty((len(targets), len(rows)))
     gaps, own, part = _gaps(rows, targets[0], domain), rows[:, varying], domain.take(varying)
@@ -502,23 +489,10 @@ class Queries:
         ways = np.concatenate([np.ones((1, n_ways.size), dtype=np.int64), ways[~first]])
         return cls(np.hstack([ways == way for way in (1, 2, 3)]).T[:, :n_queries])
 
-    def features(self, rows: np.ndarray, target: np.ndarray, domain: Domain) -> np.ndarray:
+    def features(self, rows: np.ndarray, targets: np.ndarray, domain: Domain) -> np.ndarray:
         """Return the log of one plus the number of rows that each question counts.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from skeval.privacy.attacks.shadow.row_features import Domain, Queries
-        >>> rows = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-        >>> queries = Queries.draw([True, True], 10, seed=0)
-        >>> counts = np.expm1(queries.features(rows, rows[0], Domain.of(rows, [True, True])))
-        >>> counts.round(6).tolist()
-        [1.0, 1.0, 2.0]
-        """
-        return self.features_of(rows, target[None], domain)[0]
-
-    def features_of(self, rows: np.ndarray, targets: np.ndarray, domain: Domain) -> np.ndarray:
-        """Return the features for each of a few targets, which are alike in most columns.
+        For each of a few targets, which are alike in most columns: these are looked at once.
 
         Examples
         --------
@@ -526,7 +500,7 @@ class Queries:
         >>> from skeval.privacy.attacks.shadow.row_features import Domain, Queries
         >>> rows = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
         >>> queries = Queries.draw([True, True], 10, seed=0)
-        >>> features = queries.features_of(rows, rows[:2], Domain.of(rows, [True, True]))
+        >>> features = queries.features(rows, rows[:2], Domain.of(rows, [True, True]))
         >>> np.expm1(features).round(6).tolist()
         [[1.0, 1.0, 2.0], [1.0, 2.0, 2.0]]
         """

@@ -18,7 +18,6 @@ from skeval.privacy.attacks.shadow.row_features import (
     agreement_scores,
     closest_features,
     corr_features,
-    distances_to,
     hist_features,
     naive_features,
     row_distances,
@@ -117,7 +116,7 @@ def test_distances_are_those_of_the_engine():
     )
     for row in POOL[:15]:
         distances, _ = engine.kneighbors(row[None], 60)
-        assert np.sort(row_distances(POOL, row, DOMAIN)).tolist() == distances[0].tolist()
+        assert np.sort(row_distances(POOL, row[None], DOMAIN)[0]).tolist() == distances[0].tolist()
 
 
 def test_infinite_numbers_are_far():
@@ -125,8 +124,8 @@ def test_infinite_numbers_are_far():
     for make in (naive_features, hist_features, corr_features):
         assert np.isfinite(make(rows, DOMAIN)).all()
     target = np.array([0.0, 0.0, 0.0])
-    assert row_distances(rows, target, DOMAIN) == pytest.approx([1 / 3, 2 / 3])
-    assert np.isfinite(Queries.draw(NOMINAL, 50, 0).features(rows, target, DOMAIN)).all()
+    assert row_distances(rows, target[None], DOMAIN)[0] == pytest.approx([1 / 3, 2 / 3])
+    assert np.isfinite(Queries.draw(NOMINAL, 50, 0).features(rows, target[None], DOMAIN)).all()
     assert np.isfinite(agreement_scores(POOL, rows, DOMAIN)).all()
 
 
@@ -135,11 +134,11 @@ def test_columns_without_a_value():
     domain = Domain.of(rows, [False])
     assert naive_features(rows, domain).tolist() == [0.0, 0.0, 0.0, 1.0]
     assert hist_features(rows, domain)[-1] == 1.0
-    assert row_distances(rows, rows[0], domain).tolist() == [0.0] * 3
+    assert row_distances(rows, rows[:1], domain).tolist() == [[0.0] * 3]
 
 
 def test_the_nearest_and_those_within_reach():
-    distances = np.sort(row_distances(ROWS[:3], POOL[50], DOMAIN))
+    distances = np.sort(row_distances(ROWS[:3], POOL[50:51], DOMAIN)[0])
     features = closest_features(distances, [0.0, 1.0])
     assert features[:5].tolist() == [*distances, distances[2], distances[2]]
     assert features[5:] == pytest.approx(np.log1p([0, 3]))
@@ -166,7 +165,7 @@ def test_all_questions_are_asked_and_answered(target):
         if any(ways):
             hits = [met[j, way] for j, way in enumerate(ways) if way]
             counts.append(np.logical_and.reduce(hits).sum())
-    actual = np.expm1(queries.features(ROWS, target, DOMAIN))
+    actual = np.expm1(queries.features(ROWS, target[None], DOMAIN)[0])
     assert sorted(actual.round().tolist()) == sorted(counts)
     assert actual[0] == pytest.approx(np.logical_and.reduce([met[j, 1] for j in range(3)]).sum())
 
@@ -176,10 +175,10 @@ def test_targets_that_are_alike_in_some_columns_are_asked_about_together():
     targets = np.vstack([POOL[:2], POOL[0], POOL[0]])
     targets[2:, 1] = [0.0, np.nan]
     for alike in (targets, targets[[0, 2, 3]], targets[:1]):
-        alone = [queries.features(rows, target, DOMAIN) for target in alike]
-        assert queries.features_of(rows, alike, DOMAIN).tolist() == np.stack(alone).tolist()
-        apart = [row_distances(rows, target, DOMAIN) for target in alike]
-        assert distances_to(rows, alike, DOMAIN).tolist() == np.stack(apart).tolist()
+        alone = [queries.features(rows, target[None], DOMAIN)[0] for target in alike]
+        assert queries.features(rows, alike, DOMAIN).tolist() == np.stack(alone).tolist()
+        apart = [row_distances(rows, target[None], DOMAIN)[0] for target in alike]
+        assert row_distances(rows, alike, DOMAIN).tolist() == np.stack(apart).tolist()
 
 
 def test_questions_are_drawn_where_there_are_too_many():
