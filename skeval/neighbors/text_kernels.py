@@ -9,9 +9,9 @@ import numpy as np
 from skeval.neighbors.kernels import inlined, jit
 
 _STEPS_A_WORD = 64  # of the search for texts with long runs; many texts that repeat need more
-_WORD = 64  # bits, each of which stands for a character
-MOST_MARKS = 32  # characters of a cell that is compared by itself: bits of a short word
-_SHORT = np.uint32
+_SHORT = np.uint32  # a word of bits, each of which stands for a character
+MOST_MARKS = 32  # of a cell that is compared by itself: bits of a short word
+_MOST_KEPT = 64  # characters that texts begin with after which a column of edits is kept
 
 
 @jit
@@ -274,7 +274,6 @@ def common_tokens(
     return common
 
 
-@jit
 def fewest_edits(
     signs: np.ndarray,
     starts: np.ndarray,
@@ -287,6 +286,7 @@ def fewest_edits(
 
     The chosen texts, which should be of about the same length, are compared with a character at a
     time, all by the same instructions, which processors carry out for several of them at once.
+    Of others in alphabetical order, what one begins with as the one before it is not read again.
 
     Parameters
     ----------
@@ -312,56 +312,101 @@ def fewest_edits(
     H. Hyyro, "A bit-vector algorithm for computing Levenshtein and Damerau edit distances", Nordic
     Journal of Computing 10 (2003) 29-39.
     """
-    lengths = (starts[chosen + 1] - starts[chosen]).astype(np.uint64)
-    equal, present = _bits(signs, starts, n_signs, chosen)
-    more, less = np.empty_like(present), np.empty_like(present)  # than the row above
-    risen, fallen = np.empty_like(lengths), np.empty_like(lengths)  # since the last character
-    edits, least = np.empty_like(lengths), lengths + np.uint64(others.size)
-    first = 0
+    longest = int((starts[chosen + 1] - starts[chosen]).max(initial=1))
+    word = _SHORT if longest <= MOST_MARKS else np.uint64  # twice as many short ones at once
+    n_words = -(-longest // (8 * word().itemsize))
+    equal = np.zeros((n_signs + 1, n_words, chosen.size), dtype=word)
+    return _fewest_edits(equal, signs, starts, others, ends, chosen)
+
+
+@jit
+def _fewest_edits(
+    equal: np.ndarray,
+    signs: np.ndarray,
+    starts: np.ndarray,
+    others: np.ndarray,
+    ends: np.ndarray,
+    chosen: np.ndarray,
+) -> np.ndarray:
+    present = _bits(equal, signs, starts, chosen)
+    n_words = len(present)
+    n_kept = _MOST_KEPT if n_words == 1 else 0
+    # how many edits more and less than the row above, after each of the first characters
+    more = np.zeros((n_kept + n_words, chosen.size), dtype=equal.dtype)
+    less, risen, fallen = np.zeros_like(more), np.empty_like(more[0]), np.empty_like(more[0])
+    more[:n_words] = present
+    edits, least = np.empty(chosen.size, np.uint64), np.full(chosen.size, 2**64 - 1, np.uint64)
+    before = first = 0
     for end in ends:
-        more[:], less[:], edits[:] = present, 0, lengths
-        for at in range(first, end):
-            risen[:], fallen[:] = 1, 0
-            for word in range(len(present)):
-                _to_next(equal[others[at], word], more[word], less[word], risen, fallen)
-            for i in range(chosen.size):
-                edits[i] += risen[i] - fallen[i]
-        first = end
+        known, most = 0, min(first - before, end - first, n_kept - 1)
+        while known < most and others[before + known] == others[first + known]:
+            known += 1
+        if n_words == 1:
+            for at in range(known, end - first):
+                now, then = min(at, n_kept), min(at + 1, n_kept)
+                same = equal[others[first + at], 0]
+                _to_next(same, more[now], less[now], more[then], less[then])
+        else:
+            more[:], less[:] = present, 0
+            for at in range(first, end):
+                risen[:], fallen[:] = 1, 0
+                for word in range(n_words):
+                    _word_to_next(equal[others[at], word], more[word], less[word], risen, fallen)
+        last = min(end - first, n_kept)
+        edits[:] = end - first
+        for word in range(last, last + n_words):
+            _add_rise(more[word], less[word], edits)
         for i in range(chosen.size):
             least[i] = min(least[i], edits[i])
+        before, first = first, end
     return least
 
 
 @jit
 def _bits(
-    signs: np.ndarray, starts: np.ndarray, n_signs: int, chosen: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the chosen texts have each character, and where they have any.
+    equal: np.ndarray, signs: np.ndarray, starts: np.ndarray, chosen: np.ndarray
+) -> np.ndarray:
+    """Mark where the chosen texts have each character, and return where they have any.
 
     They end at the last bit. Bits before the start of a short one hand on what comes in.
     """
-    longest = 1
-    for text in chosen:
-        longest = max(longest, starts[text + 1] - starts[text])
-    n_words = (longest + _WORD - 1) // _WORD
-    equal = np.zeros((n_signs + 1, n_words, chosen.size), dtype=np.uint64)
-    present = np.zeros((n_words, chosen.size), dtype=np.uint64)
+    bits, word = 8 * equal.itemsize, equal.dtype.type
+    present = np.zeros(equal.shape[1:], dtype=equal.dtype)
     for i in range(chosen.size):
         end = starts[chosen[i] + 1]
         for at in range(starts[chosen[i]], end):
-            place = _WORD * n_words - (end - at)
-            bit = np.uint64(1) << np.uint64(place % _WORD)
-            equal[signs[at], place // _WORD, i] |= bit
-            present[place // _WORD, i] |= bit
-    return equal, present
+            place = bits * len(present) - (end - at)
+            bit = word(1) << word(place % bits)
+            equal[signs[at], place // bits, i] |= bit
+            present[place // bits, i] |= bit
+    return present
 
 
 @inlined
 def _to_next(
+    equal: np.ndarray, above: np.ndarray, below: np.ndarray, more: np.ndarray, less: np.ndarray
+) -> None:
+    """Go on by a character, in texts of one word: from one column of edits to the next."""
+    # numba computes in 64 bits unless it is told after each step not to, at half the speed
+    word = equal.dtype.type
+    one = word(1)
+    for i in range(equal.size):
+        plus, minus, same = above[i], below[i], equal[i]
+        vertical = word(same | minus)
+        horizontal = word(word(word(word(same & plus) + plus) ^ plus) | same)
+        up = word(minus | word(~word(horizontal | plus)))
+        down = word(plus & horizontal)
+        shifted = word(word(up << one) | one)
+        more[i] = word(word(down << one) | word(~word(vertical | shifted)))
+        less[i] = word(shifted & vertical)
+
+
+@inlined
+def _word_to_next(
     equal: np.ndarray, more: np.ndarray, less: np.ndarray, risen: np.ndarray, fallen: np.ndarray
 ) -> None:
-    """Go on by a character, in one word of each text: from one column of edits to the next."""
-    one, last = np.uint64(1), np.uint64(_WORD - 1)
+    """Go on by a character in one word of longer texts, in place, from and to the words beside."""
+    one, last = np.uint64(1), np.uint64(63)
     for i in range(equal.size):
         above, below, same = more[i], less[i], equal[i]
         vertical = same | below
@@ -372,6 +417,22 @@ def _to_next(
         more[i] = ((down << one) | fallen[i]) | ~(vertical | shifted)
         less[i] = shifted & vertical
         risen[i], fallen[i] = up >> last, down >> last
+
+
+@inlined
+def _add_rise(more: np.ndarray, less: np.ndarray, edits: np.ndarray) -> None:
+    """Add how much a column of edits rises from its top to its end."""
+    for i in range(edits.size):
+        edits[i] += _n_bits(np.uint64(more[i])) - _n_bits(np.uint64(less[i]))
+
+
+@inlined
+def _n_bits(word: int) -> int:
+    pairs = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
+    ones = np.uint64(0x3333333333333333)
+    fours = (pairs & ones) + ((pairs >> np.uint64(2)) & ones)
+    eights = (fours + (fours >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return (eights * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
 @jit
@@ -404,21 +465,22 @@ def fewest_edits_of_cells(
 
     Returns
     -------
-    ndarray of shape (n_chosen,), uint32
+    ndarray of shape (n_chosen,), uint64
     """
     equal, present = _short_bits(marks, lengths, n_marks, chosen)
-    own, whole = codes[chosen].T.copy(), lengths[chosen].sum(axis=1).astype(_SHORT)
-    more, less, edits = np.empty_like(whole), np.empty_like(whole), np.empty_like(whole)
-    least = np.full(chosen.size, 2**32 - 1, dtype=_SHORT)
+    own = codes[chosen].T.copy()
+    more, less = np.empty_like(present[0]), np.empty_like(present[0])
+    edits, least = np.empty(chosen.size, np.uint64), np.full(chosen.size, 2**64 - 1, np.uint64)
     for other in range(len(others)):
-        edits[:] = whole
+        edits[:] = their_lengths[other].sum()
         for j in range(len(own)):
             for i in range(chosen.size):
-                edits[i] += _SHORT(own[j, i] != their_codes[other, j])
+                edits[i] += np.uint64(own[j, i] != their_codes[other, j])
         for j in range(len(present)):
             more[:], less[:] = present[j], 0
             for at in range(their_lengths[other, j]):
-                _by_a_mark(equal[j, others[other, j, at]], more, less, edits)
+                _to_next(equal[j, others[other, j, at]], more, less, more, less)
+            _add_rise(more, less, edits)
         for i in range(chosen.size):
             least[i] = min(least[i], edits[i])
     return least
@@ -440,20 +502,3 @@ def _short_bits(
                 equal[j, marks[chosen[i], j, at], i] |= bit
                 present[j, i] |= bit
     return equal, present
-
-
-@inlined
-def _by_a_mark(equal: np.ndarray, more: np.ndarray, less: np.ndarray, edits: np.ndarray) -> None:
-    """Go on by a character, as `_to_next` does, in cells of one word, and count its edits."""
-    # numba computes in 64 bits unless it is told after each step not to, at half the speed
-    one, last = _SHORT(1), _SHORT(MOST_MARKS - 1)
-    for i in range(equal.size):
-        above, below, same = more[i], less[i], equal[i]
-        vertical = _SHORT(same | below)
-        horizontal = _SHORT(_SHORT(_SHORT(_SHORT(same & above) + above) ^ above) | same)
-        up = _SHORT(below | _SHORT(~_SHORT(horizontal | above)))
-        down = _SHORT(above & horizontal)
-        shifted = _SHORT(_SHORT(up << one) | one)
-        more[i] = _SHORT(_SHORT(down << one) | _SHORT(~_SHORT(vertical | shifted)))
-        less[i] = _SHORT(shifted & vertical)
-        edits[i] += _SHORT(_SHORT(up >> last) - _SHORT(down >> last))

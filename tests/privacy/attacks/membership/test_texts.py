@@ -63,6 +63,19 @@ def test_texts_longer_than_a_word_of_bits_are_compared_together_with_short_ones(
         ]
 
 
+@pytest.mark.parametrize("longest", [32, 64])
+def test_what_texts_begin_with_alike_is_read_once(longest):
+    rng = np.random.default_rng(longest)
+    stem = "".join(rng.choice(list("01"), 90))
+    others = [stem[:n] + "".join(rng.choice(list("01"), 9)) for n in [0, 5, *range(60, 70), 90]]
+    others += [stem[:n] for n in (1, 62, 63, 64, 65, 66, 90)]
+    queries = [stem[a : a + n] for a in (0, 3, 40) for n in (1, longest // 2, longest)]
+    for some in (sorted(others), others, ["", *sorted(others, reverse=True)]):
+        assert nearest_edits(queries, some).tolist() == [
+            min(plain_edits(query, other) for other in some) for query in queries
+        ]
+
+
 def test_numbers_are_written_as_precisely_as_the_real_ones():
     rows = np.array([[1200.5, 3.0, 1e20, -0.0], [np.nan, np.inf, -2.0, 1e6]])
     decimals = decimals_of(rows, [False] * 4)
