@@ -427,7 +427,8 @@ def _add_rise(more: np.ndarray, less: np.ndarray, edits: np.ndarray) -> None:
 
 
 @inlined
-def _n_bits(word: int) -> int:
+def _n_bits(word: np.uint64) -> np.uint64:
+    """Count the bits that are set; compilers know this sum for the instruction that it is."""
     pairs = word - ((word >> np.uint64(1)) & np.uint64(0x5555555555555555))
     ones = np.uint64(0x3333333333333333)
     fours = (pairs & ones) + ((pairs >> np.uint64(2)) & ones)

@@ -29,7 +29,7 @@ from skeval.tables.preprocessing import NOMINAL, OneHot
 MOST_CENTRES = 5000  # rows that a density is estimated from
 WIDE = 50  # columns, beyond which attacks that would take long are made lighter
 _LARGEST = 1e6  # standard deviations
-_BLOCK = 2**22  # kernels evaluated at once
+_BLOCK = 2**17  # kernels evaluated at once: 1 MB, which stays in the cache
 _RIDGE = 1e-6
 _LEAST_SPREAD = 1e-9  # variance of an axis over the largest, below which it is left out
 

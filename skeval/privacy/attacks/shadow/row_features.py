@@ -29,7 +29,7 @@ _MOST_LEVELS = 20
 _FEWEST = 10  # rows of a level with an indicator of its own
 _GRID = 2.0**32  # distances are rounded to the grid of the neighbour search
 _NEAR = 0.05  # of the range: numbers that agree
-_BLOCK = 2**20
+_BLOCK = 2**16  # pairs held at once: half a megabyte, which stays in the cache
 _WIDTH = 64  # columns that are squared together
 _STEP = 8  # conditions that are looked at together
 _N_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).sum(axis=1)
