@@ -568,6 +568,7 @@ class SuiteResult(Mapping[str, Result]):
     def from_json(cls, path: str | Path) -> SuiteResult:
         """Read what :meth:`to_json` wrote; a report can be rendered from it.
 
+        `path` is that of the file; the text itself, which begins with a brace, will do as well.
         Control characters in texts, which terminals obey, are replaced, and a name of a metric that
         spreadsheets take for a formula gets an apostrophe in front: the file may be another's.
 
@@ -576,21 +577,24 @@ class SuiteResult(Mapping[str, Result]):
         InvalidParameterError
             If the file holds no such results, or those of another version of the schema.
         """
+        is_text = isinstance(path, str) and path.lstrip().startswith("{")
+        source = "The text" if is_text else path
         try:
-            content = without_controls(json.loads(Path(path).read_text(encoding="utf-8")))
+            text = str(path) if is_text else Path(path).read_text(encoding="utf-8")
+            content = without_controls(json.loads(text))
             version = content["schema_version"]
         except FOREIGN as error:
-            raise InvalidParameterError(_NO_SCORES.format(path)) from error
+            raise InvalidParameterError(_NO_SCORES.format(source)) from error
         if version != SCHEMA_VERSION:
             raise InvalidParameterError(
-                f"{path} has scores in version {version!r} of their schema, and this skeval reads "
+                f"{source} has scores in version {version!r} of their schema, and this skeval reads "
                 f"version {SCHEMA_VERSION}. Take the skeval that wrote it, or evaluate again."
             )
         try:
             named = {no_formula(name): one for name, one in content["results"].items()}
             return cls.from_dict({**content, "results": named})
         except FOREIGN as error:
-            raise InvalidParameterError(_NO_SCORES.format(path)) from error
+            raise InvalidParameterError(_NO_SCORES.format(source)) from error
 
     def to_pdf(self, path: str | Path, **settings: Any) -> Path:
         """Write a PDF report; `settings` as :class:`skeval.reporting.PDFRenderer` takes them."""

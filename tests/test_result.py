@@ -120,6 +120,9 @@ def test_suite_result_round_trips(two_suites, tmp_path):
     again = SuiteResult.from_json(path)
     assert again.to_json() == text
     assert again.sizes == {"train": 10, "synthetic": 5}
+    assert SuiteResult.from_json(text).to_json() == text
+    with pytest.raises(InvalidParameterError, match="The text holds no scores"):
+        SuiteResult.from_json(text[:-9])
 
 
 def test_foreign_files_cannot_steer_a_terminal_or_a_spreadsheet(tmp_path):
