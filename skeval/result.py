@@ -587,8 +587,8 @@ class SuiteResult(Mapping[str, Result]):
             raise InvalidParameterError(_NO_SCORES.format(source)) from error
         if version != SCHEMA_VERSION:
             raise InvalidParameterError(
-                f"{source} has scores in version {version!r} of their schema, and this skeval reads "
-                f"version {SCHEMA_VERSION}. Take the skeval that wrote it, or evaluate again."
+                f"{source} has scores in version {version!r} of their schema, and this skeval "
+                f"reads version {SCHEMA_VERSION}. Take the skeval that wrote it, or evaluate again."
             )
         try:
             named = {no_formula(name): one for name, one in content["results"].items()}

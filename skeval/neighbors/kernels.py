@@ -43,6 +43,14 @@ NO_ROW = np.iinfo(np.int64).max
 FIRST_LEAVES = 2  # leaves read best-first before the sweep
 ARGMIN_BLOCK = 64
 TILE = 16  # queries that sweep over the leaves together
+STEPS = 127  # of a byte, into which the range of a number column is cut to tell who is far
+ABSENT = 2 * STEPS  # the byte of a missing number, as far from every other as they can be
+MOST_COARSE = 255  # columns: a uint16 holds their steps beside those of as many that differ
+LEAST_COARSE = 3  # fewer columns are summed as fast as they are looked through
+COARSE_STEP = 16  # columns of bytes between two tests for an early exit
+FIRST_ROWS = 32  # read before others of the first leaf
+NEAR_BLOCK = 32  # rows that are passed over together
+FEW = 8  # of so many rows that one is near, the near ones are summed by themselves
 
 
 class CompilingOnce(event.Listener):
@@ -69,6 +77,14 @@ def jit(function: Kernel) -> Kernel:
     return _compiled(function)
 
 
+def uncounted(function: Kernel) -> Kernel:
+    """Compile without counting who refers to an array: that takes half of a search's time.
+
+    Such a function may look at arrays, and at parts of them, and may make none.
+    """
+    return _compiled(function, _nrt=False)
+
+
 def inlined(function: Kernel) -> Kernel:
     """Compile into the caller: handing over a dozen arrays costs as much as reading a leaf."""
     return _compiled(function, inline="always")
@@ -91,6 +107,10 @@ class Forest(NamedTuple):
         Number columns; `MISSING` where missing.
     codes : ndarray of shape (n_codes, n_rows), uint8
         Narrow categorical columns.
+    coarse : ndarray of shape (n_numbers, n_rows), uint8
+        The numbers in steps of a 127th of what counts as 1, from `base`; none where they are few.
+    base : ndarray of shape (n_numbers,)
+        The least present number.
     weights : ndarray of shape (n_numbers,)
         What a difference of one unit costs.
     rows : ndarray of shape (n_rows,)
@@ -109,6 +129,8 @@ class Forest(NamedTuple):
 
     numbers: Floats
     codes: Bytes
+    coarse: Bytes
+    base: Floats
     weights: Floats
     rows: Ints
     offsets: Ints
@@ -120,15 +142,19 @@ class Forest(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Working memory of one chunk: a leaf's sums and counts, a tile's bounds."""
+    """Working memory of one chunk: a leaf's sums, counts and steps, a tile's bounds and bytes."""
 
     sums: Floats
     counts: Bytes
+    steps: NDArray[np.uint16]
+    coarse: Bytes
     leaf_counts: Bytes
     bounds: Floats
+    slack: Floats
+    worst: Floats
 
 
-@jit
+@uncounted
 def bound_leaves(
     forest: Forest, query: Floats, query_codes: Bytes, counts: Bytes, bounds: Floats
 ) -> None:
@@ -157,7 +183,7 @@ def bound_leaves(
         bounds[leaf] = (bounds[leaf] + GRID_SHIFT) - GRID_SHIFT
 
 
-@jit
+@uncounted
 def _count_differences(
     codes: Bytes, query_codes: Bytes, start: int, stop: int, begin: int, counts: Bytes
 ) -> Any:
@@ -174,7 +200,7 @@ def _count_differences(
     return least
 
 
-@jit
+@uncounted
 def least_of(sums: Floats, width: int) -> float:
     """Return the least of the first `width` sums."""
     least = MISSING
@@ -183,29 +209,79 @@ def least_of(sums: Floats, width: int) -> float:
     return least
 
 
-@jit
+@inlined
+def in_steps(value: float, base: float, weight: float) -> int:
+    """Return the byte of a number: its steps from `base`, 127 at most."""
+    if value >= MISSING:
+        return ABSENT
+    return int(np.float64(STEPS) * min(1.0, max(0.0, (value - base) * weight)))
+
+
+@inlined
+def write_steps(forest: Forest, query: Floats, steps: Bytes) -> None:
+    """Write the bytes of a query."""
+    for j in range(steps.size):
+        steps[j] = in_steps(query[j], forest.base[j], forest.weights[j])
+
+
+@uncounted
+def _count_near(
+    coarse: Bytes, query_coarse: Bytes, counts: Bytes, start: int, stop: int, most: int,
+    steps: NDArray[np.uint16],
+) -> int:  # fmt: skip
+    """Count the rows whose steps from the query come to `most` or fewer, and write how many.
+
+    A row is a step nearer in each column than its bytes are, at most.
+    """
+    width = stop - start
+    for r in range(width):
+        steps[r] = np.uint16(counts[r]) * np.uint16(STEPS)
+    for j in range(query_coarse.size):
+        byte, column = query_coarse[j], coarse[j, start:stop]
+        for r in range(width):
+            apart = np.uint8(max(column[r], byte) - min(column[r], byte))
+            steps[r] += np.uint16(min(apart, np.uint8(STEPS)))
+        if (j + 1) % COARSE_STEP == 0:
+            least = np.uint16(2**16 - 1)
+            for r in range(width):
+                least = min(least, steps[r])
+            if least > most:
+                return 0
+    n_near = 0
+    for r in range(width):
+        n_near += steps[r] <= most
+    return n_near
+
+
+@uncounted
 def sum_leaf(
-    numbers: Floats, codes: Bytes, weights: Floats, query: Floats, query_codes: Bytes, start: int,
-    stop: int, limit: float, step: int, sums: Floats, counts: Bytes,
+    numbers: Floats, codes: Bytes, coarse: Bytes, weights: Floats, query: Floats,
+    query_codes: Bytes, query_coarse: Bytes, start: int, stop: int, limit: float, step: int,
+    sums: Floats, counts: Bytes, steps: NDArray[np.uint16],
 ) -> float:  # fmt: skip
     """Write the rounded sums of a slice of rows to `sums`; return the least.
 
     Returns `MISSING`, leaving the sums unfinished, as soon as no row can come to `limit` or below:
-    that is tested after the categorical columns and after every `step` number columns.
+    that is tested after the categorical columns, after a look at all numbers in coarse steps, and
+    after every `step` number columns. Rows that are beyond the limit for certain may get `MISSING`.
     """
     width, n_codes = stop - start, query_codes.size
-    if n_codes == 0:
-        sums[:width] = 0.0
-    for begin in range(0, n_codes, FLUSH):
-        least_count = _count_differences(codes, query_codes, start, stop, begin, counts)
-        if np.float64(least_count) > limit:
+    if np.float64(_count_differences(codes, query_codes, start, stop, 0, counts)) > limit:
+        return MISSING
+    if query_coarse.size and n_codes <= FLUSH and limit < FLUSH:
+        most = int(limit * STEPS) + query_coarse.size + 1  # one more for what is rounded
+        n_near = _count_near(coarse, query_coarse, counts, start, stop, most, steps)
+        if n_near == 0:
             return MISSING
-        if begin == 0:
-            for r in range(width):
-                sums[r] = np.float64(counts[r])
-        else:
-            for r in range(width):
-                sums[r] += np.float64(counts[r])
+        if n_near * FEW <= width:
+            return _sum_near(numbers, weights, query, start, stop, most, sums, counts, steps)
+    for r in range(width):
+        sums[r] = np.float64(counts[r])
+    for begin in range(FLUSH, n_codes, FLUSH):
+        if np.float64(_count_differences(codes, query_codes, start, stop, begin, counts)) > limit:
+            return MISSING
+        for r in range(width):
+            sums[r] += np.float64(counts[r])
     for j in range(query.size):
         value, weight, column = query[j], weights[j], numbers[j, start:stop]
         for r in range(width):
@@ -217,7 +293,32 @@ def sum_leaf(
     return least_of(sums, width)
 
 
-@jit
+@uncounted
+def _sum_near(
+    numbers: Floats, weights: Floats, query: Floats, start: int, stop: int, most: int,
+    sums: Floats, counts: Bytes, steps: NDArray[np.uint16],
+) -> float:  # fmt: skip
+    """Sum the rows that are near, one by one; put all others at `MISSING`."""
+    least, width = MISSING, stop - start
+    sums[:width] = MISSING
+    for begin in range(0, width, NEAR_BLOCK):
+        end = min(begin + NEAR_BLOCK, width)
+        nearest = np.uint16(2**16 - 1)
+        for r in range(begin, end):
+            nearest = min(nearest, steps[r])
+        if nearest > most:
+            continue
+        for r in range(begin, end):
+            if steps[r] <= most:
+                total = np.float64(counts[r])
+                for j in range(query.size):
+                    total += min(1.0, abs(numbers[j, start + r] - query[j]) * weights[j])
+                sums[r] = (total + GRID_SHIFT) - GRID_SHIFT
+                least = min(least, sums[r])
+    return least
+
+
+@uncounted
 def _absorb(
     sums: Floats, rows: Ints, own: int, best: Floats, best_rows: Ints, n_tied: Ints, at: int
 ) -> float:
@@ -249,15 +350,17 @@ def _absorb(
 
 @inlined
 def visit(
-    numbers: Floats, codes: Bytes, weights: Floats, rows: Ints, start: int, stop: int,
-    query: Floats, query_codes: Bytes, own: int, step: int, sums: Floats, counts: Bytes,
-    best: Floats, best_rows: Ints, n_tied: Ints, at: int,
+    numbers: Floats, codes: Bytes, coarse: Bytes, weights: Floats, rows: Ints, start: int,
+    stop: int, query: Floats, query_codes: Bytes, query_coarse: Bytes, own: int, step: int,
+    sums: Floats, counts: Bytes, steps: NDArray[np.uint16], best: Floats, best_rows: Ints,
+    n_tied: Ints, at: int,
 ) -> float:  # fmt: skip
     """Read one leaf for one query; return the distance that the next rows must not exceed."""
     worst = best[best.size - 1]
     least = sum_leaf(
-        numbers, codes, weights, query, query_codes, start, stop, worst, step, sums, counts
-    )
+        numbers, codes, coarse, weights, query, query_codes, query_coarse, start, stop, worst,
+        step, sums, counts, steps,
+    )  # fmt: skip
     if least <= worst:
         worst = _absorb(sums, rows[start:stop], own, best, best_rows, n_tied, at)
     return float(worst)
@@ -269,12 +372,13 @@ def _scratch(forest: Forest) -> Scratch:
     for leaf in range(n_leaves):
         widest = max(widest, forest.offsets[leaf + 1] - forest.offsets[leaf])
     return Scratch(
-        np.empty(widest), np.empty(widest, np.uint8), np.empty(n_leaves, np.uint8),
-        np.zeros((TILE, n_leaves)),
+        np.empty(widest), np.empty(widest, np.uint8), np.empty(widest, np.uint16),
+        np.empty((TILE, len(forest.coarse)), np.uint8), np.empty(n_leaves, np.uint8),
+        np.zeros((TILE, n_leaves)), np.empty(n_leaves), np.empty(TILE),
     )  # fmt: skip
 
 
-@jit
+@uncounted
 def _argmin(bounds: Floats) -> int:
     """Find the first least bound, a block at a time: a plain search does not vectorise."""
     least, at = MISSING, 0
@@ -288,7 +392,7 @@ def _argmin(bounds: Floats) -> int:
     return int(at)
 
 
-@jit
+@uncounted
 def _best_slack(bounds: Floats, worst: Floats, slack: Floats) -> None:
     """Note for each leaf the least of `bound - worst` over the tile; above 0 nobody visits it."""
     for leaf in range(slack.size):
@@ -301,12 +405,13 @@ def _best_slack(bounds: Floats, worst: Floats, slack: Floats) -> None:
 
 @inlined
 def _visit_closest(
-    forest: Forest, query: Floats, query_codes: Bytes, own: int, step: int, bounds: Floats,
-    scratch: Scratch, best: Floats, best_rows: Ints, n_tied: Ints, at: int,
+    forest: Forest, query: Floats, query_codes: Bytes, query_coarse: Bytes, own: int, step: int,
+    bounds: Floats, scratch: Scratch, best: Floats, best_rows: Ints, n_tied: Ints, at: int,
 ) -> int:  # fmt: skip
     """Bound all leaves, read the closest few, strike them out; return the number of rows read."""
     bound_leaves(forest, query, query_codes, scratch.leaf_counts, bounds)
     numbers, codes, weights, rows = forest.numbers, forest.codes, forest.weights, forest.rows
+    coarse, sums, counts, steps = forest.coarse, scratch.sums, scratch.counts, scratch.steps
     n_read = 0
     for _ in range(FIRST_LEAVES):
         leaf = _argmin(bounds)
@@ -314,11 +419,18 @@ def _visit_closest(
             break
         bounds[leaf] = MISSING
         start, stop = forest.offsets[leaf], forest.offsets[leaf + 1]
-        visit(
-            numbers, codes, weights, rows, start, stop, query, query_codes, own, step,
-            scratch.sums, scratch.counts, best, best_rows, n_tied, at,
-        )  # fmt: skip
         n_read += stop - start
+        if best[best.size - 1] == MISSING:  # a few rows first, for a limit for the others
+            middle = min(stop, start + FIRST_ROWS + 2 * best.size)
+            visit(
+                numbers, codes, coarse, weights, rows, start, middle, query, query_codes,
+                query_coarse, own, step, sums, counts, steps, best, best_rows, n_tied, at,
+            )  # fmt: skip
+            start = middle
+        visit(
+            numbers, codes, coarse, weights, rows, start, stop, query, query_codes, query_coarse,
+            own, step, sums, counts, steps, best, best_rows, n_tied, at,
+        )  # fmt: skip
     return n_read
 
 
@@ -329,32 +441,47 @@ def nearest_rows(
 ) -> tuple[Floats, Ints, Ints, int]:  # fmt: skip
     """Find the k nearest rows of the picked queries within their limits, in the order of `picks`.
 
-    A tile of queries is bounded and reads its closest leaves query by query, then sweeps over the
-    leaves in memory order, each leaf for those queries whose worst of k it can still better or
-    equal. Unbounded, all bounds stay 0. Returns sums and original indices, shape (n_picks, k), with
-    k = 1 how many rows are as near as the nearest, and the number of rows read; where fewer rows
-    lie within the limit, the sum is the limit and the index `NO_ROW`.
+    Returns sums and original indices, shape (n_picks, k), with k = 1 how many rows are as near as
+    the nearest, and the number of rows read; where fewer rows lie within the limit, the sum is the
+    limit and the index `NO_ROW`. Unbounded, all bounds stay 0.
     """
     best = np.empty((picks.size, k))
     best_rows = np.full((picks.size, k), NO_ROW)
     n_tied = np.zeros(picks.size, np.int64)
-    worst = np.full(TILE, MISSING)
-    scratch = _scratch(forest)
-    bounds, offsets = scratch.bounds, forest.offsets
+    n_read = _sweep(
+        forest, queries, query_codes, own, limits, bounded, step, picks, _scratch(forest), best,
+        best_rows, n_tied,
+    )  # fmt: skip
+    return best, best_rows, n_tied, n_read
+
+
+@uncounted
+def _sweep(
+    forest: Forest, queries: Floats, query_codes: Bytes, own: Ints, limits: Floats, bounded: bool,
+    step: int, picks: Ints, scratch: Scratch, best: Floats, best_rows: Ints, n_tied: Ints,
+) -> int:  # fmt: skip
+    """Fill in what `nearest_rows` returns; return the number of rows read.
+
+    A tile of queries is bounded and reads its closest leaves query by query, then sweeps over the
+    leaves in memory order, each leaf for those queries whose worst of k it can still better or
+    equal.
+    """
+    k, n_read = best.shape[1], 0
+    bounds, slack, worst = scratch.bounds, scratch.slack, scratch.worst
+    offsets, query_coarse = forest.offsets, scratch.coarse
     numbers, codes, weights, rows = forest.numbers, forest.codes, forest.weights, forest.rows
-    sums, counts = scratch.sums, scratch.counts
-    slack = np.empty(offsets.size - 1)
-    n_read = 0
+    coarse, sums, counts, steps = forest.coarse, scratch.sums, scratch.counts, scratch.steps
     for begin in range(0, picks.size, TILE):
         tile = picks[begin : begin + TILE]
         for g in range(tile.size):
             q = tile[g]
             worst[g] = limits[q]
             best[begin + g] = limits[q]
+            write_steps(forest, queries[q], query_coarse[g])
             if bounded:
                 n_read += _visit_closest(
-                    forest, queries[q], query_codes[q], own[q], step, bounds[g], scratch,
-                    best[begin + g], best_rows[begin + g], n_tied, begin + g,
+                    forest, queries[q], query_codes[q], query_coarse[g], own[q], step, bounds[g],
+                    scratch, best[begin + g], best_rows[begin + g], n_tied, begin + g,
                 )  # fmt: skip
                 worst[g] = best[begin + g, k - 1]
         _best_slack(bounds, worst[: tile.size], slack)
@@ -367,27 +494,28 @@ def nearest_rows(
                     q = tile[g]
                     n_read += stop - start
                     worst[g] = visit(
-                        numbers, codes, weights, rows, start, stop, queries[q], query_codes[q],
-                        own[q], step, sums, counts, best[begin + g], best_rows[begin + g],
-                        n_tied, begin + g,
+                        numbers, codes, coarse, weights, rows, start, stop, queries[q],
+                        query_codes[q], query_coarse[g], own[q], step, sums, counts, steps,
+                        best[begin + g], best_rows[begin + g], n_tied, begin + g,
                     )  # fmt: skip
-    return best, best_rows, n_tied, n_read
+    return n_read
 
 
-@jit
+@uncounted
 def _gather_ties(
     forest: Forest, query: Floats, query_codes: Bytes, own: int, least: float, bounds: Floats,
-    step: int, sums: Floats, counts: Bytes, tied: Ints,
+    step: int, scratch: Scratch, tied: Ints,
 ) -> None:  # fmt: skip
     """Write the indices of all rows at the `least` distance, that of the nearest, to `tied`."""
-    n_tied = 0
+    n_tied, sums = 0, scratch.sums
+    write_steps(forest, query, scratch.coarse[0])
     for leaf in range(bounds.size):
         if bounds[leaf] > least:
             continue
         start, stop = forest.offsets[leaf], forest.offsets[leaf + 1]
         nearest = sum_leaf(
-            forest.numbers, forest.codes, forest.weights, query, query_codes, start, stop, least,
-            step, sums, counts,
+            forest.numbers, forest.codes, forest.coarse, forest.weights, query, query_codes,
+            scratch.coarse[0], start, stop, least, step, sums, scratch.counts, scratch.steps,
         )  # fmt: skip
         if nearest > least:
             continue
@@ -422,29 +550,12 @@ def divide_queries(
             if bounded:
                 bound_leaves(forest, queries[q], query_codes[q], scratch.leaf_counts, bounds)
             _gather_ties(
-                forest, queries[q], query_codes[q], own[q], least[q], bounds, step, scratch.sums,
-                scratch.counts, tied,
-            )  # fmt: skip
+                forest, queries[q], query_codes[q], own[q], least[q], bounds, step, scratch, tied
+            )
         for t in range(n_tied):
             mass[tied[t]] += 1.0 / among[q]
             labelled[at] += labels[tied[t]]
     return mass, labelled
-
-
-@inlined
-def _count_leaf(
-    numbers: Floats, codes: Bytes, weights: Floats, radii: Floats, start: int, stop: int,
-    largest: float, query: Floats, query_codes: Bytes, step: int, sums: Floats, counts: Bytes,
-) -> int:  # fmt: skip
-    """Count the balls around one leaf's rows that hold the query."""
-    inside = 0
-    least = sum_leaf(
-        numbers, codes, weights, query, query_codes, start, stop, largest, step, sums, counts
-    )
-    if least <= largest:
-        for r in range(stop - start):
-            inside += sums[r] <= radii[start + r]
-    return inside
 
 
 @jit
@@ -458,23 +569,36 @@ def count_balls(
     """
     inside = np.zeros(picks.size, np.int64)
     scratch = _scratch(forest)
-    numbers, codes, weights, offsets = forest.numbers, forest.codes, forest.weights, forest.offsets
-    bounds, sums, counts = scratch.bounds, scratch.sums, scratch.counts
+    _count_balls(forest, radii, largest, queries, query_codes, limit, step, picks, scratch, inside)
+    return inside
+
+
+@uncounted
+def _count_balls(
+    forest: Forest, radii: Floats, largest: Floats, queries: Floats, query_codes: Bytes,
+    limit: int, step: int, picks: Ints, scratch: Scratch, inside: Ints,
+) -> None:  # fmt: skip
+    bounds, coarse, sums = scratch.bounds, scratch.coarse, scratch.sums
     for begin in range(0, picks.size, TILE):
         tile = picks[begin : begin + TILE]
         for g in range(tile.size):
             q = tile[g]
+            write_steps(forest, queries[q], coarse[g])
             bound_leaves(forest, queries[q], query_codes[q], scratch.leaf_counts, bounds[g])
-        for leaf in range(offsets.size - 1):
-            start, stop = offsets[leaf], offsets[leaf + 1]
+        for leaf in range(forest.offsets.size - 1):
+            start, stop = forest.offsets[leaf], forest.offsets[leaf + 1]
             for g in range(tile.size):
-                if bounds[g, leaf] <= largest[leaf] and inside[begin + g] < limit:
-                    q = tile[g]
-                    inside[begin + g] += _count_leaf(
-                        numbers, codes, weights, radii, start, stop, largest[leaf], queries[q],
-                        query_codes[q], step, sums, counts,
-                    )  # fmt: skip
-    return inside
+                if bounds[g, leaf] > largest[leaf] or inside[begin + g] >= limit:
+                    continue
+                q = tile[g]
+                least = sum_leaf(
+                    forest.numbers, forest.codes, forest.coarse, forest.weights, queries[q],
+                    query_codes[q], coarse[g], start, stop, largest[leaf], step, sums,
+                    scratch.counts, scratch.steps,
+                )  # fmt: skip
+                if least <= largest[leaf]:
+                    for r in range(stop - start):
+                        inside[begin + g] += sums[r] <= radii[start + r]
 
 
 @jit
@@ -486,16 +610,24 @@ def count_pairs(
     The second counts are by original index.
     """
     inside, held = np.zeros(picks.size, np.int64), np.zeros(forest.rows.size, np.int64)
-    worst = np.full(TILE, MISSING)
     scratch = _scratch(forest)
-    numbers, codes, weights, offsets = forest.numbers, forest.codes, forest.weights, forest.offsets
-    bounds, sums, counts = scratch.bounds, scratch.sums, scratch.counts
-    slack = np.empty(offsets.size - 1)
+    _count_pairs(forest, queries, query_codes, limits, step, picks, scratch, inside, held)
+    return inside, held
+
+
+@uncounted
+def _count_pairs(
+    forest: Forest, queries: Floats, query_codes: Bytes, limits: Floats, step: int, picks: Ints,
+    scratch: Scratch, inside: Ints, held: Ints,
+) -> None:  # fmt: skip
+    bounds, coarse, sums, offsets = scratch.bounds, scratch.coarse, scratch.sums, forest.offsets
+    slack, worst = scratch.slack, scratch.worst
     for begin in range(0, picks.size, TILE):
         tile = picks[begin : begin + TILE]
         for g in range(tile.size):
             q = tile[g]
             worst[g] = limits[q]
+            write_steps(forest, queries[q], coarse[g])
             bound_leaves(forest, queries[q], query_codes[q], scratch.leaf_counts, bounds[g])
         _best_slack(bounds, worst[: tile.size], slack)
         for leaf in range(offsets.size - 1):
@@ -508,12 +640,12 @@ def count_pairs(
                     continue
                 q = tile[g]
                 least = sum_leaf(
-                    numbers, codes, weights, queries[q], query_codes[q], start, stop, limit, step,
-                    sums, counts,
+                    forest.numbers, forest.codes, forest.coarse, forest.weights, queries[q],
+                    query_codes[q], coarse[g], start, stop, limit, step, sums, scratch.counts,
+                    scratch.steps,
                 )  # fmt: skip
                 if least <= limit:
                     for r in range(stop - start):
                         if sums[r] <= limit:
                             inside[begin + g] += 1
                             held[forest.rows[start + r]] += 1
-    return inside, held

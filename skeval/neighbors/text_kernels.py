@@ -6,7 +6,7 @@ import heapq
 
 import numpy as np
 
-from skeval.neighbors.kernels import inlined, jit
+from skeval.neighbors.kernels import inlined, jit, uncounted
 
 _STEPS_A_WORD = 64  # of the search for texts with long runs; many texts that repeat need more
 _SHORT = np.uint32  # a word of bits, each of which stands for a character
@@ -469,22 +469,38 @@ def fewest_edits_of_cells(
     ndarray of shape (n_chosen,), uint64
     """
     equal, present = _short_bits(marks, lengths, n_marks, chosen)
-    own = codes[chosen].T.copy()
-    more, less = np.empty_like(present[0]), np.empty_like(present[0])
+    own, columns = codes[chosen].T.copy(), np.empty((2, chosen.size), dtype=_SHORT)
     edits, least = np.empty(chosen.size, np.uint64), np.full(chosen.size, 2**64 - 1, np.uint64)
+    _compare_cells(equal, present, own, others, their_lengths, their_codes, columns, edits, least)
+    return least
+
+
+@uncounted
+def _compare_cells(
+    equal: np.ndarray,
+    present: np.ndarray,
+    own: np.ndarray,
+    others: np.ndarray,
+    their_lengths: np.ndarray,
+    their_codes: np.ndarray,
+    columns: np.ndarray,
+    edits: np.ndarray,
+    least: np.ndarray,
+) -> None:
+    more, less = columns[0], columns[1]
     for other in range(len(others)):
         edits[:] = their_lengths[other].sum()
         for j in range(len(own)):
-            for i in range(chosen.size):
+            for i in range(edits.size):
                 edits[i] += np.uint64(own[j, i] != their_codes[other, j])
         for j in range(len(present)):
-            more[:], less[:] = present[j], 0
+            for i in range(edits.size):
+                more[i], less[i] = present[j, i], 0
             for at in range(their_lengths[other, j]):
                 _to_next(equal[j, others[other, j, at]], more, less, more, less)
             _add_rise(more, less, edits)
-        for i in range(chosen.size):
+        for i in range(edits.size):
             least[i] = min(least[i], edits[i])
-    return least
 
 
 @jit

@@ -10,6 +10,8 @@ import numpy as np
 
 from skeval.neighbors.encoding import MISSING, SUMMED_CHUNKS, Encoded, run_chunks
 from skeval.neighbors.kernels import (
+    LEAST_COARSE,
+    MOST_COARSE,
     NO_ROW,
     TILE,
     Bytes,
@@ -19,6 +21,7 @@ from skeval.neighbors.kernels import (
     count_balls,
     count_pairs,
     divide_queries,
+    in_steps,
     jit,
     nearest_rows,
 )
@@ -421,6 +424,8 @@ def box_leaves(
     absent = np.ones((n_absent, n_leaves), np.uint8)
     moved_numbers = np.empty((numbers.shape[0], n))
     moved_codes = np.empty((codes.shape[0], n), np.uint8)
+    n_coarse = min(numbers.shape[0], MOST_COARSE) if numbers.shape[0] >= LEAST_COARSE else 0
+    coarse, base = np.empty((n_coarse, n), np.uint8), np.zeros(numbers.shape[0])
     for j in range(numbers.shape[0]):
         for leaf in range(n_leaves):
             for t in range(offsets[leaf], offsets[leaf + 1]):
@@ -431,6 +436,10 @@ def box_leaves(
                     high[j, leaf] = max(high[j, leaf], value)
                 else:
                     complete[j, leaf] = 0.0
+    for j in range(n_coarse):
+        base[j] = min(low[j].min(), high[j].max())  # of none present the largest, which none is
+        for t in range(n):
+            coarse[j, t] = in_steps(moved_numbers[j, t], base[j], weights[j])
     for j in range(codes.shape[0]):
         for leaf in range(n_leaves):
             for t in range(offsets[leaf], offsets[leaf + 1]):
@@ -438,5 +447,6 @@ def box_leaves(
                 moved_codes[j, t] = code
                 absent[first[j] + code, leaf] = 0
     return Forest(
-        moved_numbers, moved_codes, weights, order, offsets, low, high, complete, absent, first
-    )
+        moved_numbers, moved_codes, coarse, base, weights, order, offsets, low, high, complete,
+        absent, first,
+    )  # fmt: skip

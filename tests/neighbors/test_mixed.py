@@ -387,6 +387,29 @@ def test_bounds_are_dropped_where_they_do_not_pay():
     assert_same(near.kneighbors(Y, 2), unbounded)
 
 
+@pytest.mark.parametrize("n_codes", [0, 3, 260])
+@pytest.mark.parametrize("n_numbers", [2, 3, 14, 270])
+def test_only_rows_beyond_reach_are_passed_over_in_coarse_steps(n_numbers, n_codes):
+    rng = np.random.default_rng(n_numbers + n_codes)
+    X = np.hstack([rng.normal(size=(400, n_numbers)), rng.integers(0, 3, (400, n_codes))])
+    X[::3, 0] = np.round(X[::3, 0] * 127) / 127  # at the border between two steps
+    X[rng.random(X.shape) < 0.02] = NAN
+    Y = X[rng.integers(0, 400, 60)] + np.where(np.arange(X.shape[1]) < n_numbers, 0.01, 0.0)
+    Y[::7, 1] = 1e6  # beyond the range that is cut into steps
+    categorical = np.arange(X.shape[1]) >= n_numbers
+    numba, numpy = (engine.fit(X) for engine in engines(np.full(X.shape[1], 3.0), categorical, 64))
+    for k in (1, 5):
+        assert_same(numba.kneighbors(Y, k), numpy.kneighbors(Y, k))
+    radius = numpy.kneighbors(Y, 2)[0][:, 1]  # the row at the very limit counts
+    for found, expected in zip(
+        numba.count_around(Y, radius), numpy.count_around(Y, radius), strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
+    own = np.full(400, np.median(radius))
+    np.testing.assert_array_equal(numba.count_within(Y, own), numpy.count_within(Y, own))
+    np.testing.assert_array_equal(numba.nearest_mass(Y), numpy.nearest_mass(Y))
+
+
 def test_many_threads_may_ask_at_once(fitted, queries, answer):
     with ThreadPoolExecutor(4) as pool:
         for found in pool.map(lambda _: fitted.kneighbors(queries, 4), range(8)):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skeval.neighbors.kernels import Bytes, Floats, Ints, inlined, jit
+from skeval.neighbors.kernels import Bytes, Floats, Ints, jit, uncounted
 
 Codes = NDArray[np.int32]
 BLOCK = 512  # rows read between two looks at the matches
 
 
-@inlined
+@uncounted
 def _read_block(
     codes: Codes, columns: Ints, low: Codes, high: Codes, hole: Codes, start: int, stop: int,
     inside: Bytes,
