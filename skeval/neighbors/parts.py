@@ -378,7 +378,7 @@ def _n_indexes(parts: list[Rows], columns: ColumnEncoder, max_memory: int | None
     if max_memory is None:
         return 1
     n_numbers, n_codes = len(columns.wide) + len(columns.metric), len(columns.narrow)
-    # encoded twice, in the order of the table and of the leaves, and the places of the rows
+    # encoded twice, in the order of the table and of the leaves, with bytes and places beside
     row_bytes = 2 * (8 * n_numbers + n_codes) + n_numbers + 16
     n_rows = sum(size_of(part) for part in parts)
     return max(1, min(-(-n_rows * row_bytes // max_memory), n_rows, MOST_CELLS))
