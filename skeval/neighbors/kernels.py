@@ -48,7 +48,7 @@ ABSENT = 2 * STEPS  # the byte of a missing number, as far from every other as t
 MOST_COARSE = 255  # columns: a uint16 holds their steps beside those of as many that differ
 LEAST_COARSE = 3  # fewer columns are summed as fast as they are looked through
 COARSE_STEP = 16  # columns of bytes between two tests for an early exit
-FIRST_ROWS = 32  # read before others of the first leaf
+FIRST_ROWS = 32  # read at a time while nothing is known to be near
 NEAR_BLOCK = 32  # rows that are passed over together
 FEW = 8  # of so many rows that one is near, the near ones are summed by themselves
 
@@ -355,14 +355,20 @@ def visit(
     sums: Floats, counts: Bytes, steps: NDArray[np.uint16], best: Floats, best_rows: Ints,
     n_tied: Ints, at: int,
 ) -> float:  # fmt: skip
-    """Read one leaf for one query; return the distance that the next rows must not exceed."""
+    """Read one leaf for one query; return the distance that the next rows must not exceed.
+
+    While there is none, a few rows are read at a time: they set a limit for the others.
+    """
     worst = best[best.size - 1]
-    least = sum_leaf(
-        numbers, codes, coarse, weights, query, query_codes, query_coarse, start, stop, worst,
-        step, sums, counts, steps,
-    )  # fmt: skip
-    if least <= worst:
-        worst = _absorb(sums, rows[start:stop], own, best, best_rows, n_tied, at)
+    while start < stop:
+        end = stop if worst < MISSING else min(stop, start + FIRST_ROWS + 2 * best.size)
+        least = sum_leaf(
+            numbers, codes, coarse, weights, query, query_codes, query_coarse, start, end, worst,
+            step, sums, counts, steps,
+        )  # fmt: skip
+        if least <= worst:
+            worst = _absorb(sums, rows[start:end], own, best, best_rows, n_tied, at)
+        start = end
     return float(worst)
 
 
@@ -419,18 +425,11 @@ def _visit_closest(
             break
         bounds[leaf] = MISSING
         start, stop = forest.offsets[leaf], forest.offsets[leaf + 1]
-        n_read += stop - start
-        if best[best.size - 1] == MISSING:  # a few rows first, for a limit for the others
-            middle = min(stop, start + FIRST_ROWS + 2 * best.size)
-            visit(
-                numbers, codes, coarse, weights, rows, start, middle, query, query_codes,
-                query_coarse, own, step, sums, counts, steps, best, best_rows, n_tied, at,
-            )  # fmt: skip
-            start = middle
         visit(
             numbers, codes, coarse, weights, rows, start, stop, query, query_codes, query_coarse,
             own, step, sums, counts, steps, best, best_rows, n_tied, at,
         )  # fmt: skip
+        n_read += stop - start
     return n_read
 
 
