@@ -316,12 +316,10 @@ def _part_numbers(column: Floats, order: Ints, span: Ints, size: int, spare: Int
     border, held = span[0], 0
     for t in range(span[0], span[1]):
         row = order[t]
-        if column[row] < median or (take_median and column[row] == median):
-            order[border] = row
-            border += 1
-        else:
-            spare[held] = row
-            held += 1
+        order[border], spare[held] = row, row  # to both: a guess at the side is wrong half the time
+        left = int((column[row] < median) | (take_median & (column[row] == median)))
+        border += left
+        held += 1 - left
     _put_back(order, border, spare, held)
     return int(border)
 
@@ -351,12 +349,10 @@ def _part_codes(
     border, held = span[0], 0
     for t in range(span[0], span[1]):
         row = order[t]
-        if side[column[row]]:
-            order[border] = row
-            border += 1
-        else:
-            spare[held] = row
-            held += 1
+        order[border], spare[held] = row, row
+        left = int(side[column[row]])
+        border += left
+        held += 1 - left
     _put_back(order, border, spare, held)
     return int(border)
 

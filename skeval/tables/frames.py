@@ -306,11 +306,12 @@ class Oddities:
         name = str(given.name)
         kind, n_read = self.schema.kinds[name], read.count()
         # a cell that is missing reads as missing, and others do where they are of another type
-        if kind in {"continuous", "datetime", "boolean"} and given.count() > n_read:
-            self._add_unread(name, given, int(given.count() - n_read))
+        n_unread = 0 if n_read == len(read) else int(given.count() - n_read)
+        if kind in {"continuous", "datetime", "boolean"} and n_unread > 0:
+            self._add_unread(name, given, n_unread)
         if name not in self.absent and not n_read:
             self._empty.append(name)
-        if kind != "continuous" or not (np.abs(read.to_numpy()) >= EXACT).any():
+        if kind != "continuous" or not _reaches(read.to_numpy(), EXACT):
             return read
         if _loses_integers(given, read):
             self._inexact.append(name)
@@ -375,6 +376,13 @@ class Oddities:
             f"{self.role} has columns of another type than train or its schema says: "
             f"{', '.join(self._faults)}. {cure}"
         )
+
+
+def _reaches(numbers: np.ndarray, bound: float) -> bool:
+    """Tell whether a number is as large as the bound, or the negative of one is."""
+    if -bound < numbers.min(initial=0.0) and numbers.max(initial=0.0) < bound:
+        return False  # of most columns without a look at each; not of one with a missing number
+    return bool((np.abs(numbers) >= bound).any())
 
 
 def _with_infinities(values: pd.Series) -> pd.Series:

@@ -393,8 +393,8 @@ def read_column(
     # what is of its kind already is taken as it is; times with a zone have a dtype of pandas
     held = values.dtype.kind if isinstance(values.dtype, np.dtype) else ""
     if kind == "continuous" and held in ("i", "u", "f"):
-        # a copy, which outlives changes of the table that was given
-        return pd.Series(values.to_numpy().astype(np.float64), index=values.index)
+        # one copy, which outlives changes of the table that was given
+        return pd.Series(values.to_numpy().astype(np.float64), index=values.index, copy=False)
     if kind == "datetime" and held == "M":
         return _in_microseconds(values)
     if kind == "boolean" and held == "b":
@@ -570,7 +570,8 @@ def _recoded(codes: np.ndarray, labels: Iterable[str | None], levels: Sequence[s
     smallest = np.min_scalar_type(-max(1, len(levels)))  # as categoricals keep them
     lookup = np.array([*(position.get(label, -1) for label in labels), -1], dtype=smallest)
     dtype = pd.CategoricalDtype(pd.Index(levels, dtype=object))
-    return pd.Series(pd.Categorical.from_codes(lookup[codes], dtype=dtype, validate=False))
+    read = pd.Categorical.from_codes(lookup[codes], dtype=dtype, validate=False)
+    return pd.Series(read, copy=False)
 
 
 def sorted_labels(labels: Iterable[str]) -> list[str]:

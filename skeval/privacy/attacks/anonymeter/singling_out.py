@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from skeval.context import Context, shared
 from skeval.parameters import Columns, Count, OpenFraction, Seed
@@ -234,9 +235,8 @@ def coded_tables(context: Context, columns: ColumnChoice) -> tuple[Distinct, np.
 
 
 def _codes(values: np.ndarray) -> np.ndarray:
-    missing = np.isnan(values)
-    _, codes = np.unique(np.where(missing, np.inf, values), return_inverse=True)
-    return np.where(missing, -1, codes).astype(np.int32)
+    codes, _ = pd.factorize(values, sort=True)  # sorts the distinct values alone
+    return codes.astype(np.int32)
 
 
 @shared
