@@ -310,9 +310,12 @@ def weighted_kolmogorov(
 def _between(
     x: np.ndarray, kept: np.ndarray, start: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> np.ndarray:
-    """Return the values strictly between the points, of the gaps that are kept."""
+    """Return the values strictly between the points, of the gaps that are kept, each once."""
     flags = np.column_stack([kept, np.zeros(kept.size, dtype=bool)]).ravel()
-    return x[np.repeat(flags, np.column_stack([low - start, high - low]).ravel())]
+    values = x[np.repeat(flags, np.column_stack([low - start, high - low]).ravel())]
+    last = np.ones(values.size, dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=last[:-1])
+    return values[last]
 
 
 def wasserstein_of_sorted(x: np.ndarray, y: np.ndarray, p: float = 1.0) -> float:
