@@ -337,6 +337,11 @@ def asked(python: str, race: Race, side: str, folder: Path) -> tuple[str, float,
     return version_, seconds, peak
 
 
+def in_three_digits(number: float) -> str:
+    """Return 1,230 for 1234.5, and 0.0123 for 0.012345."""
+    return f"{float(f'{number:.3g}'):,g}"
+
+
 def raced(races: list[Race], tables: list[str], pythons: dict[str, str]) -> Iterator[list[str]]:
     """Yield the lines of the table, race by race; what a peer did before, it need not do again."""
     known: dict[Any, tuple[str, float, float]] = {}
@@ -352,8 +357,7 @@ def raced(races: list[Race], tables: list[str], pythons: dict[str, str]) -> Iter
         yield [
             f"{race.peer} {release}: {race.title}",
             f"{table}, {race.n_rows:,}{n_columns}",
-            *(f"{seconds:.3g}" for seconds in (theirs, ours)),
-            f"{theirs / ours:,.3g}",
+            *(in_three_digits(number) for number in (theirs, ours, theirs / ours)),
             *(f"{peak:.2f}" for peak in (their_peak, our_peak)),
             f"{their_peak / our_peak:.1f}",
         ]

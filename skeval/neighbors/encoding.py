@@ -17,6 +17,7 @@ from skeval.exceptions import InvalidParameterError
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Outcome = TypeVar("Outcome")
+# MISSING, GRID_STEP and GRID_SHIFT never change: machine code that is kept on disk holds them
 MISSING = 1e300  # a missing number; finite, so that no difference is NaN
 LARGEST = 1e200  # numbers are clipped here: infinity is one far value, below MISSING
 SMALLEST_RANGE = 1e-300  # a range below has no finite weight: the column counts as constant

@@ -10,18 +10,16 @@ import numpy as np
 
 from skeval.neighbors.encoding import MISSING, SUMMED_CHUNKS, Encoded, run_chunks
 from skeval.neighbors.kernels import (
-    LEAST_COARSE,
-    MOST_COARSE,
     NO_ROW,
     TILE,
     Bytes,
     Floats,
     Forest,
     Ints,
+    box_leaves,
     count_balls,
     count_pairs,
     divide_queries,
-    in_steps,
     jit,
     nearest_rows,
 )
@@ -405,44 +403,3 @@ def grow_leaves(
         stack[large, 0], stack[large, 1] = border, span[1]
         depth += 2
     return order, np.flatnonzero(is_stop)
-
-
-@jit
-def box_leaves(
-    numbers: Floats, codes: Bytes, weights: Floats, order: Ints, offsets: Ints, first: Ints,
-    n_absent: int,
-) -> Forest:  # fmt: skip
-    """Copy the rows into leaf order and note what each leaf holds."""
-    n, n_leaves = order.size, offsets.size - 1
-    low = np.full((numbers.shape[0], n_leaves), MISSING)
-    high = np.full((numbers.shape[0], n_leaves), -MISSING)
-    complete = np.ones((numbers.shape[0], n_leaves))
-    absent = np.ones((n_absent, n_leaves), np.uint8)
-    moved_numbers = np.empty((numbers.shape[0], n))
-    moved_codes = np.empty((codes.shape[0], n), np.uint8)
-    n_coarse = min(numbers.shape[0], MOST_COARSE) if numbers.shape[0] >= LEAST_COARSE else 0
-    coarse, base = np.empty((n_coarse, n), np.uint8), np.zeros(numbers.shape[0])
-    for j in range(numbers.shape[0]):
-        for leaf in range(n_leaves):
-            for t in range(offsets[leaf], offsets[leaf + 1]):
-                value = numbers[j, order[t]]
-                moved_numbers[j, t] = value
-                if value < MISSING:
-                    low[j, leaf] = min(low[j, leaf], value)
-                    high[j, leaf] = max(high[j, leaf], value)
-                else:
-                    complete[j, leaf] = 0.0
-    for j in range(n_coarse):
-        base[j] = min(low[j].min(), high[j].max())  # of none present the largest, which none is
-        for t in range(n):
-            coarse[j, t] = in_steps(moved_numbers[j, t], base[j], weights[j])
-    for j in range(codes.shape[0]):
-        for leaf in range(n_leaves):
-            for t in range(offsets[leaf], offsets[leaf + 1]):
-                code = codes[j, order[t]]
-                moved_codes[j, t] = code
-                absent[first[j] + code, leaf] = 0
-    return Forest(
-        moved_numbers, moved_codes, coarse, base, weights, order, offsets, low, high, complete,
-        absent, first,
-    )  # fmt: skip

@@ -1,10 +1,15 @@
 from __future__ import annotations
 
+import ast
+import importlib
+import inspect
+
 import numba
 import numpy as np
 import pytest
 from numba.core import event
 from numba.core.caching import CacheImpl
+from numba.core.registry import CPUDispatcher
 
 from skeval.exceptions import MetricWarning
 from skeval.neighbors import kernels
@@ -34,3 +39,31 @@ def test_that_it_compiles_is_said_once(caplog):
     finally:
         event.unregister("numba:compile", listener)
     assert caplog.messages.count("compiling the search, once: about 20 s.") in {1, 2}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "skeval.neighbors.kernels",
+        "skeval.neighbors.text_kernels",
+        "skeval.neighbors.tree",
+        "skeval.privacy.attacks.anonymeter.compiled",
+    ],
+)
+def test_machine_code_is_of_one_file(name):
+    """It is compiled anew where the function's own file has changed, and would else be stale."""
+    module = importlib.import_module(name)
+    imported = {
+        alias.name
+        for statement in ast.parse(inspect.getsource(module)).body
+        if isinstance(statement, ast.ImportFrom) and str(statement.module).startswith("skeval")
+        for alias in statement.names
+    }
+    compiled = [
+        one.py_func.__code__
+        for one in vars(module).values()
+        if isinstance(one, CPUDispatcher) and one.py_func.__module__ == name
+    ]
+    assert len(compiled) >= 4
+    never_change = {"MISSING", "GRID_SHIFT", "GRID_STEP"}
+    assert {used for code in compiled for used in code.co_names} & imported <= never_change

@@ -296,18 +296,18 @@ def kernel_log_density(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
     root = np.linalg.cholesky(covariance)
     distinct, place = np.unique(points, axis=0, return_inverse=True)
     queries, rows = (np.linalg.solve(root, part.T).T for part in (distinct, centres))
-    lengths, height = (rows**2).sum(axis=1), max(1, _BLOCK // n)
-    logs = np.empty(len(queries))
-    for start in range(0, len(queries), height):
-        block = queries[start : start + height]
+    lengths, logs = (rows**2).sum(axis=1), []
+    # of a block of one row products are summed in another order, which would untie equal points
+    n_blocks = min(-(-len(queries) * n // _BLOCK), len(queries) // 2)
+    for block in np.array_split(queries, max(1, n_blocks)):
         exponents = block @ rows.T - lengths / 2.0  # the query's own square is added afterwards
         top = exponents.max(axis=1)
         exponents -= top[:, None]
         np.exp(exponents, out=exponents)
         own = (block**2).sum(axis=1) / 2.0
-        logs[start : start + height] = np.log(exponents.sum(axis=1)) + top - own
+        logs.append(np.log(exponents.sum(axis=1)) + top - own)
     constant = np.log(n) + d * np.log(2.0 * np.pi) / 2.0 + np.log(np.diag(root)).sum()
-    return np.asarray(logs[place.ravel()] - constant)
+    return np.asarray(np.concatenate(logs)[place.ravel()] - constant)
 
 
 def mixture_log_density(

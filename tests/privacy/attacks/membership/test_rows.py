@@ -44,6 +44,15 @@ def test_equal_points_have_equal_densities():
         assert (found[:40] == found[40:][::-1]).all()
 
 
+@pytest.mark.parametrize("seed", range(1, 7))
+def test_a_density_does_not_depend_on_the_other_points(seed):
+    """Two blocks, of which the last would be of one row, were they not even."""
+    centres, points = sample(5000, 10), sample(27, 10, seed)
+    whole = kernel_log_density(points, centres)
+    assert (kernel_log_density(points[1:], centres) == whole[1:]).all()
+    assert (kernel_log_density(points[:-1], centres) == whole[:-1]).all()
+
+
 def test_far_points_stay_finite_and_in_order():
     centres = sample(50, 2)
     far = kernel_log_density(np.array([[1e3, 0.0], [1e5, 0.0], [1e6, 1e6]]), centres)
