@@ -76,7 +76,7 @@ def time_brute_force(near: MixedNearestNeighbors, X: Floats, Y: Floats) -> float
     picks = np.random.default_rng(0).permutation(len(Y))[: max(32, int(BRUTE_PAIRS / len(X)))]
     rows, queries = near._columns.encode(X.T), near._columns.encode(Y[picks].T)
     arguments = (
-        *rows, near._columns.weights,
+        rows.numbers, rows.codes, near._columns.weights,
         np.ascontiguousarray(queries.numbers.T), np.ascontiguousarray(queries.codes.T),
     )  # fmt: skip
     distances = round_to_grid(brute_force(*arguments)) / X.shape[1]
