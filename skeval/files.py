@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import math
 import os
 import shutil
@@ -17,9 +18,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, SkevalError
 
 Shape = tuple[int, ...]
+LARGEST = 2**28  # bytes of a file of scores, a suite, a schema or a policy
 _STALE = 3600.0  # seconds after which nobody writes to a part any more
 
 
@@ -38,6 +40,57 @@ def mapped(shape: Shape, dtype: Any) -> np.ndarray:
         # nothing can be mapped that is empty
         flat = np.memmap(file, dtype=dtype, mode="w+", shape=(max(1, math.prod(shape)),))
     return cast("np.ndarray", flat[: math.prod(shape)].reshape(shape, order="F"))
+
+
+def foreign_text(
+    path: str | Path, *, error: type[SkevalError] = InvalidParameterError, most: int = LARGEST
+) -> str:
+    """Return the text of a file that somebody else may have written.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    error : type, default=InvalidParameterError
+        What is raised.
+    most : int, default=LARGEST
+        Its greatest number of bytes.
+
+    Raises
+    ------
+    SkevalError
+        Of the class `error`: there is no such file, it cannot be read, is too large or no text.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            held = file.read(most + 1)
+        if len(held) > most:
+            raise error(f"{path} is larger than {most:,} bytes, which no such file is.")
+        return held.decode("utf-8-sig")
+    except FileNotFoundError as why:
+        raise error(f"there is no file {path}.") from why
+    except OSError as why:
+        raise error(f"{path} cannot be read: {why.strerror or type(why).__name__}.") from why
+    except (ValueError, MemoryError) as why:
+        if isinstance(why, SkevalError):
+            raise
+        raise error(f"{str(path)!r} holds no text in UTF-8.") from why
+
+
+def foreign_json(path: str | Path, *, error: type[SkevalError] = InvalidParameterError) -> Any:
+    """Return the content of a JSON file that somebody else may have written.
+
+    Raises
+    ------
+    SkevalError
+        Of the class `error`: as :func:`foreign_text`, or it is no JSON, or nested too deeply.
+    """
+    text = foreign_text(path, error=error)
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError, MemoryError) as why:
+        said = "it is nested too deeply" if isinstance(why, RecursionError) else str(why)
+        raise error(f"{path} is no JSON: {said}.") from why
 
 
 def check_output(path: str | Path, endings: Collection[str], *, owner: str) -> Path:
