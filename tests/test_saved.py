@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from skeval import MetricSuite, make_suite
+from skeval.calls import rebuilt
 from skeval.datasets import make_census, make_mixed, make_relational
 from skeval.diagnostic import (
     BoundaryAdherence,
@@ -47,7 +48,6 @@ from skeval.fidelity import (
     WassersteinDistance,
 )
 from skeval.privacy import DCRShare, ExactMatchShare
-from skeval.provenance import rebuilt
 from skeval.saved import column_statistics, drawn_column
 from skeval.saved_steps import MIN_COUNT, STEPS
 from skeval.text import TextLengthSimilarity
