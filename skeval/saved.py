@@ -254,7 +254,7 @@ def save_suite(suite: MetricSuite, path: str | Path, *, rows: bool) -> Path:
     reasons = {**suite.skipped_, **dict.fromkeys(needs_rows, _NEEDS_ROWS)}
     left_out = {n: reasons[n] for n in names if n in reasons}
     schema = context.schema
-    tables = {
+    tables: dict[str, dict[str, Any]] = {
         role: {
             "n_rows": context.n_rows(role),
             "columns": {name: column_statistics(context[role][name]) for name in schema.measured},

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from numbers import Real
 from typing import Any
 
 from skeval.exceptions import InvalidParameterError
@@ -130,6 +129,6 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        return False
-    return abs(value) < 2**1000 if isinstance(value, int) else math.isfinite(value)
+    if type(value) is int:
+        return abs(value) < 2**1000
+    return type(value) is float and math.isfinite(value)

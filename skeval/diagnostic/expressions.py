@@ -217,7 +217,7 @@ class Condition:
             case ast.Name():
                 return columns[self._name(node)]
             case ast.Constant():
-                return literal(node.value)
+                return literal(node.value)  # type: ignore[arg-type]
             case ast.Call(func=ast.Name(id=called), args=[argument]):
                 return self._called(called, argument, columns)
             case ast.BoolOp():
@@ -243,7 +243,7 @@ class Condition:
     def _called(self, called: str, argument: ast.expr, columns: Mapping[str, Cells]) -> Cells:
         if called == "date":
             assert isinstance(argument, ast.Constant)
-            return Cells("date", moment(argument.value), is_literal=True)
+            return Cells("date", moment(str(argument.value)), is_literal=True)
         cells = self._cells(argument, columns)
         if called in _OF_MISSING:
             return Cells("truth", cells.missing if called == "isna" else ~cells.missing)
@@ -267,7 +267,7 @@ class Condition:
 
 
 def _is_literal(value: object) -> bool:
-    whole = type(value) is int and value.bit_length() < _MOST_BITS  # type: ignore[attr-defined]
+    whole = type(value) is int and value.bit_length() < _MOST_BITS
     return whole or type(value) in (float, str, bool)
 
 
