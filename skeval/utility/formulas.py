@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import re
 from typing import Annotated
 
@@ -38,6 +39,8 @@ def is_formula(text: object) -> bool:
     while at < len(text):
         token = _TOKEN.match(text, at)
         if token is None or (token["call"] is not None and token["call"] not in FUNCTIONS):
+            return False
+        if token["name"] is not None and keyword.iskeyword(token["name"]):  # lambda, for
             return False
         n_powers += token["power"] is not None
         at = token.end()
