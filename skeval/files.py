@@ -6,13 +6,17 @@ import errno
 import json
 import math
 import os
+import platform
 import shutil
+import signal
 import tempfile
+import threading
 import time
 import uuid
 import zlib
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,7 +26,8 @@ from skeval.exceptions import InvalidParameterError, SkevalError
 
 Shape = tuple[int, ...]
 LARGEST = 2**28  # bytes of a file of scores, a suite, a schema or a policy
-_STALE = 3600.0  # seconds after which nobody writes to a part any more
+_STALE = 7 * 24 * 3600.0  # seconds after which nobody writes to a part any more
+_OPEN: dict[Path, int] = {}  # parts that are written to, and by which process
 
 
 def mapped(shape: Shape, dtype: Any) -> np.ndarray:
@@ -138,8 +143,10 @@ def check_output(path: str | Path, endings: Collection[str], *, owner: str) -> P
 def replacing(path: str | Path) -> Iterator[Path]:
     """Give a temporary file in the folder of `path` to write to, and rename it on success.
 
-    A failed run leaves an existing file as it was, and nothing else behind; what a run left that
-    was killed is removed by the next one. The mode of an existing file is kept, and a link stays
+    A failed run leaves an existing file as it was, and nothing else behind; nor does one that the
+    system asks to end. What a run left that was killed is removed by the next one, if that knows
+    that it is over: on the same machine, in the same space of process numbers (containers have
+    their own), or after a week. The mode of an existing file is kept, and a link stays
     one: the file that it points to is replaced.
 
     Raises
@@ -154,10 +161,13 @@ def replacing(path: str | Path) -> Iterator[Path]:
             yield target
             return
         temporary = _opened(target)
+        _OPEN[temporary] = os.getpid()
         try:
-            yield temporary
+            with _removed_if_terminated():
+                yield temporary
             temporary.replace(target)
         finally:
+            _OPEN.pop(temporary, None)
             temporary.unlink(missing_ok=True)
 
 
@@ -176,18 +186,32 @@ def _opened(target: Path) -> Path:
     for left in target.parent.glob(f"{start}-*.part"):
         _remove_stale(left)
     # the name is short whatever that of the target: file systems have a limit
-    temporary = target.with_name(f"{start}-{os.getpid()}-{uuid.uuid4().hex[:8]}.part")
+    own = f"{start}-{_place()}-{os.getpid()}-{uuid.uuid4().hex[:8]}.part"
+    temporary = target.with_name(own)
     temporary.touch(exist_ok=False)
     if target.exists():
         shutil.copymode(target, temporary)
     return temporary
 
 
+@cache
+def _place() -> str:
+    """Return what names the space of this process's number: host, start of it, and namespace."""
+    parts = [platform.node(), str(uuid.getnode())]
+    with suppress(OSError):  # where the system says so
+        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
+        parts.append(os.readlink("/proc/self/ns/pid"))
+    return f"{zlib.crc32(' '.join(parts).encode(errors='replace')):08x}"
+
+
 def _remove_stale(part: Path) -> None:
-    """Remove what a run left that is over; parts of runs that go on stay."""
+    """Remove what a run left that is over; parts of runs that may go on stay."""
     try:
         old = time.time() - part.stat().st_mtime > _STALE
-        if old or not _is_running(int(part.name.split("-")[2])):
+        _, _, place, *process, _ = part.name.split("-")
+        # numbers of processes elsewhere, as of other containers, say nothing here
+        over = place == _place() and len(process) == 1 and not _is_running(int(process[0]))
+        if old or over:
             part.unlink(missing_ok=True)
     except (OSError, ValueError):  # of another user, or gone in the meantime
         return
@@ -203,6 +227,31 @@ def _is_running(process: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+@contextmanager
+def _removed_if_terminated() -> Iterator[None]:
+    """Let a SIGTERM that would end the process remove its parts first, unless others handle it."""
+    in_charge = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    )
+    if in_charge:
+        signal.signal(signal.SIGTERM, _remove_and_end)
+    try:
+        yield
+    finally:
+        if in_charge:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _remove_and_end(number: int, frame: Any) -> None:
+    for part, process in list(_OPEN.items()):
+        if process == os.getpid():  # not those of the process that this one was forked of
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
 
 
 @contextmanager

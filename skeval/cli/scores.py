@@ -14,7 +14,14 @@ from rich.markup import escape
 
 from skeval.cli.catalogue import suite_of_names
 from skeval.cli.gate import check_policy, enforce, policy_of, write_junit
-from skeval.cli.inputs import check_paths, dialect_of, files_by_role, read_given, say_kinds
+from skeval.cli.inputs import (
+    check_apart,
+    check_paths,
+    dialect_of,
+    files_by_role,
+    read_given,
+    say_kinds,
+)
 from skeval.cli.options import OUTPUT, Given, Tables, app, debugging, say, with_given
 from skeval.cli.tables import show, table_of
 from skeval.cli.words import in_words
@@ -55,8 +62,10 @@ def evaluate(
     ] = None,
 ) -> None:
     """Print the scores of a synthetic table, and save them."""
+    read = [*tables, given.schema, given.policy]
     if output is not None:
-        check_paths(output, tuple(_WRITERS), "scores", [*tables, given.schema, given.policy])
+        check_paths(output, tuple(_WRITERS), "scores", read)
+    check_apart([output, given.junit], read)
     gate, dialect = policy_of(given), dialect_of(given.sep, given.encoding, given.decimal)
     made = partial(_suite, metrics, suite, given)
     if not any(path.is_dir() for path in tables):  # of folders, the suite depends on their keys
