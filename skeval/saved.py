@@ -459,7 +459,8 @@ def _context(content: Mapping[str, Any]) -> SavedContext:
         role: pd.DataFrame({n: _stored(rows[n], content["dtypes"].get(n, "object")) for n in rows})
         for role, rows in tables.items()
     }
-    baselines = {content["metrics"][n]: value for n, value in content["baselines"].items()}
+    calls = content["metrics"]
+    baselines = {calls[n]: value for n, value in content["baselines"].items() if n in calls}
     context = SavedContext(schema, tables, levels=levels, given=given, baselines=baselines)
     context.kept.values.update(read_step(step, context) for step in content["steps"])
     context.notices = _said(content)
