@@ -140,14 +140,14 @@ def _show_scores(results: Mapping[str, Result]) -> None:
 
 
 def _show_tests(results: Mapping[str, Result]) -> None:
-    from skeval.reporting.scores import INTERVAL, tested
+    from skeval.reporting.scores import INTERVAL, numbers_tested
 
     heads = "tested", "against", "p-value", "score", INTERVAL, "baseline", "best", "evidence"
     table = table_of("metric", *heads)
     for name, one in results.items():
         numbers = f"{one.value:.4g}", shown_interval(one.interval), _or_empty(one.baseline)
         kind = one.tags.evidence or "" if one.tags is not None else ""
-        compared = *tested(one), _p_value(one.p_value)
+        compared = *numbers_tested(one), _p_value(one.p_value)
         table.add_row(escape(name), *compared, *numbers, _best(one), kind)
     show(table)
 

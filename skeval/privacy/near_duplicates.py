@@ -179,7 +179,7 @@ class NearDuplicateShare(Metric):
             result,
             p_value=test.p_value,
             baseline=baseline,
-            contrast=contrast_of(context, what, result.value, test, reference="a holdout row"),
+            contrast=contrast_of(context, what, result.value, test, reference="of a holdout row"),
             fact="" if exact else near_in_words(context, shares, where),
             advice=DROP_COPIES,
             details=details,
@@ -187,9 +187,12 @@ class NearDuplicateShare(Metric):
 
     def _summary(self, result: Result) -> str:
         near = _near(as_float(result.details["tau"]))
-        return set_against(
+        said = set_against(
             f"{percent(result.value)} of synthetic rows are {near} a train row", result
         )
+        if result.baseline is None:
+            return said
+        return f"{said} {percent(result.baseline)} of holdout rows are as near to a train row."
 
 
 def _near(tau: float) -> str:

@@ -10,7 +10,14 @@ from dataclasses import dataclass
 from skeval.formatting import NOTHING, as_float, counted, number, shown_interval, title_of
 from skeval.reporting.flaws import worst_columns
 from skeval.reporting.parts import Grid, Listed, Part
-from skeval.reporting.scores import DIFFERENCE, INTERVAL, parted, reason, shown_difference, tested
+from skeval.reporting.scores import (
+    DIFFERENCE,
+    INTERVAL,
+    numbers_tested,
+    parted,
+    reason,
+    shown_difference,
+)
 from skeval.reporting.text import AS_GOOD, BEHIND, CLOSER, judged
 from skeval.result import Result, SuiteResult
 from skeval.verdict import Verdict, fidelity_sentence, is_shifted, utility_sentence
@@ -46,7 +53,7 @@ _MOST_MENDED = 3  # columns among the next steps
 _MOST_STEPS = 7
 _SLACK = 0.02  # by which a check without an interval may be short of fresh real rows unspoken of
 _WORTH = 0.05  # weight of a flaw from which on a column is among the next steps
-_WHY_BETTER = "the score compares with fresh real rows, the test train with the holdout"
+_WHY_BETTER = "score: compared with fresh rows or chance; test: train with holdout"
 _NO_METRIC = {
     "Validity": "No metric of columns, types and ranges is in this suite.",
     "Fidelity": "No metric of distributions is in this suite.",
@@ -171,24 +178,32 @@ class DecisionPage:
         return tuple(shown)
 
     def _tables(self) -> Iterator[Grid]:
-        """Yield the headline metrics: scores, then tests of privacy by what they compared."""
+        """Yield the headline metrics: tests of privacy by what they compared, then scores."""
         scores, tests = parted(SuiteResult(self.headline))
-        if scores:
-            yield Grid(
-                ("Metric", "Value", INTERVAL, "Fresh real rows", DIFFERENCE, "Verdict"),
-                tuple(self._score_row(name, result) for name, result in scores.items()),
-                (0.29, 0.08, 0.15, 0.11, 0.18, 0.19),
-                (1, 2, 3, 4),
-                title="Headline metrics",
-            )
         if tests:
             yield Grid(
-                ("Test", "Tested", "Against", "Score", INTERVAL, "Fresh real rows", "Verdict"),
+                (
+                    "Test of privacy",
+                    "Tested",
+                    "Against",
+                    "Score",
+                    INTERVAL,
+                    "Fresh rows",
+                    "Verdict",
+                ),
                 tuple(self._test_row(name, result) for name, result in tests.items()),
-                (0.22, 0.08, 0.17, 0.08, 0.14, 0.11, 0.2),
+                (0.22, 0.07, 0.19, 0.07, 0.13, 0.09, 0.23),
                 (1, 3, 4, 5),
-                title="Headline tests of privacy",
+                title="Headline metrics",
                 alarms=tuple(i for i, name in enumerate(tests) if name in self.verdict.alarms),
+            )
+        if scores:
+            yield Grid(
+                ("Metric", "Value", INTERVAL, "Fresh rows", DIFFERENCE, "Verdict"),
+                tuple(self._score_row(name, result) for name, result in scores.items()),
+                (0.32, 0.07, 0.14, 0.08, 0.16, 0.23),
+                (1, 2, 3, 4),
+                title="" if tests else "Headline metrics",
             )
 
     def _score_row(self, name: str, result: Result) -> tuple[str, ...]:
@@ -202,7 +217,7 @@ class DecisionPage:
         )
 
     def _test_row(self, name: str, result: Result) -> tuple[str, ...]:
-        observed, against = tested(result)
+        observed, against = numbers_tested(result)
         said = judged(result, self.verdict, name, self.shifted)
         return (
             self.titles[name],

@@ -12,9 +12,9 @@ from skeval.reporting.scores import (
     READ_BASELINE,
     READ_TESTS,
     TEST_HEADS,
+    numbers_tested,
     parted,
     shown_difference,
-    tested,
 )
 from skeval.reporting.text import evidence, finding
 from skeval.result import Result, SuiteResult
@@ -100,7 +100,7 @@ def _score(name: str, result: Result, said: str) -> str:
 
 
 def _test(name: str, result: Result, said: str, alarm: bool) -> str:
-    observed, against = tested(result)
+    observed, against = numbers_tested(result)
     cells = (
         against,
         number(result.value),

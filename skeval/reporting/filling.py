@@ -21,7 +21,7 @@ from skeval.reporting.displays.values import (
 from skeval.reporting.flaws import worst_columns
 from skeval.reporting.layout import Item
 from skeval.reporting.parts import Grid, Part, Words
-from skeval.reporting.scores import shown_difference
+from skeval.reporting.scores import reason, shown_difference
 from skeval.reporting.text import finding, judged
 from skeval.result import Result, SuiteResult
 from skeval.verdict import is_shifted
@@ -129,7 +129,13 @@ def disclosed(results: SuiteResult) -> tuple[Part, ...]:
     """Write a row for each measure of how rows stand out by known attributes."""
     verdict, shifted, titles = results.verdict(), is_shifted(results), titles_of(results)
     rows = tuple(
-        (titles[n], number(r.value), number(r.baseline), judged(r, verdict, n, shifted), r.summary)
+        (
+            titles[n],
+            number(r.value),
+            number(r.baseline),
+            judged(r, verdict, n, shifted),
+            " ".join(filter(None, (r.summary, reason(r)))),
+        )
         for n, r in results.items()
         if not r.error and not math.isnan(r.value)
     )

@@ -24,8 +24,8 @@ from skeval.reporting.scores import (
     SCORE_HEADS,
     TEST_HEADS,
     difference_of,
+    numbers_tested,
     parted,
-    tested,
 )
 from skeval.reporting.sections import Plan, Section
 from skeval.reporting.text import evidence, finding
@@ -150,7 +150,7 @@ def _score_row(result: Result, alarm: bool) -> list[Cell]:
 
 
 def _test_row(result: Result, alarm: bool) -> list[Cell]:
-    observed, against = tested(result)
+    observed, against = numbers_tested(result)
     sorted_by = math.nan if result.contrast is None else result.contrast.observed
     return [
         Cell(escape(observed), sorted_by, "n alarm" if alarm else "n"),

@@ -481,7 +481,7 @@ def _cell_lines(text: str, room: float, bold: bool) -> list[tuple[int, str]]:
 
 def _is_said(grid: Grid, k: int, n: int) -> bool:
     """Tell whether a cell of an alarmed row is red: the verdict, last or below the name."""
-    return k == len(grid.widths) - 1 if grid.heads else k == 0 and n == 1
+    return (k, n) == ((len(grid.widths) - 1, 0) if grid.heads else (0, 1))
 
 
 def _form(form: Form) -> Block:

@@ -12,7 +12,13 @@ from skeval.formatting import number, shown_interval
 from skeval.reporting.decision import titles_of
 from skeval.reporting.displays.values import scale_of, strip
 from skeval.reporting.layout import MARGIN, WIDTH, Block, Page, paragraph_height
-from skeval.reporting.scores import SCORE_HEADS, TEST_HEADS, parted, shown_difference, tested
+from skeval.reporting.scores import (
+    SCORE_HEADS,
+    TEST_HEADS,
+    numbers_tested,
+    parted,
+    shown_difference,
+)
 from skeval.reporting.text import evidence, finding
 from skeval.reporting.theme import ALARM, COLOURS, GREY
 from skeval.result import Result, SuiteResult
@@ -21,8 +27,8 @@ from skeval.verdict import is_shifted
 _Texts = Sequence[tuple[str, float, dict[str, Any]]]  # a text, its size and its style
 
 # where the columns of the tables of scores and of tests stand: numbers end there, others begin
-_SCORE_PLACES = (0.0, 49.0, 83.0, 108.0, 122.0, 159.0, 162.0)
-_TEST_PLACES = (0.0, 60.0, 63.0, 107.0, 129.0, 140.0, 142.0, 152.0)
+_SCORE_PLACES = (0.0, 55.0, 89.0, 115.0, 130.0, 160.0, 163.0)
+_TEST_PLACES = (0.0, 58.0, 61.0, 101.0, 124.0, 138.0, 140.0, 152.0)
 _STRIP_WIDTH = 20.0
 _GOOD = {1: "high", -1: "low", 0: "between"}
 _GAP = 2.0  # between a number and what stands left of it
@@ -106,7 +112,7 @@ def _placed(start: float, low: float, high: float, x: Any) -> Any:
 def _test(name: str, result: Result, alarm: bool, page: Page, base: float) -> None:
     """Draw the numbers of a row: the two that were compared, then the score and its baseline."""
     _, end, left, *ends, good, kind = _TEST_PLACES
-    observed, against = tested(result)
+    observed, against = numbers_tested(result)
     room = end - 12.0
     page.fitted(MARGIN, base, name, room - _GAP, 8.5, least=6.0, weight="bold")
     colour = {"color": ALARM} if alarm else {}

@@ -30,13 +30,13 @@ READ_TESTS = (
 )
 HOW_TO_READ = f"{READ_BASELINE} {READ_SCALE} {READ_TESTS}"
 
-INTERVAL, DIFFERENCE = "95% interval", "Difference to baseline, 95%"
+INTERVAL, DIFFERENCE = "95% interval", "Difference, 95%"
 SCORE_HEADS = ("Metric", "On its scale", "Value", INTERVAL, "Baseline", DIFFERENCE, "Good")
 TEST_HEADS = ("Metric", "Tested", "Against", "Score", INTERVAL, "Baseline", "Good", "Evidence")
 
 _OTHER_QUESTION = (
-    "The score is better than its baseline all the same: it compares the synthetic rows with fresh "
-    "real rows, the test compares train with the holdout."
+    "The score is better than its baseline all the same: it compares this release with fresh real "
+    "rows or with chance, the test compares train with the holdout within this release."
 )
 
 
@@ -57,15 +57,15 @@ def parted(suite_result: SuiteResult) -> tuple[dict[str, Result], dict[str, Resu
     return {n: r for n, r in measured.items() if n not in tests}, tests
 
 
-def tested(result: Result) -> tuple[str, str]:
+def numbers_tested(result: Result) -> tuple[str, str]:
     """Return the two numbers that a test of privacy compared; nothing where none was made.
 
     Examples
     --------
     >>> from skeval import Result
-    >>> from skeval.reporting.scores import tested
+    >>> from skeval.reporting.scores import numbers_tested
     >>> from skeval.verdict import Contrast
-    >>> tested(Result(0.1, contrast=Contrast("rows that match", 0.12, 0.091, "of holdout rows")))
+    >>> numbers_tested(Result(0.1, contrast=Contrast("rows that match", 0.12, 0.091, "of holdout rows")))
     ('12.0%', 'of holdout rows 9.1%')
     """
     if result.contrast is None:
