@@ -65,7 +65,8 @@ def numbers_tested(result: Result) -> tuple[str, str]:
     >>> from skeval import Result
     >>> from skeval.reporting.scores import numbers_tested
     >>> from skeval.verdict import Contrast
-    >>> numbers_tested(Result(0.1, contrast=Contrast("rows that match", 0.12, 0.091, "of holdout rows")))
+    >>> shown = Contrast("rows that match", 0.12, 0.091, "of holdout rows")
+    >>> numbers_tested(Result(0.1, contrast=shown))
     ('12.0%', 'of holdout rows 9.1%')
     """
     if result.contrast is None:
