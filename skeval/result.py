@@ -507,7 +507,7 @@ class SuiteResult(Mapping[str, Result]):
         --------
         >>> from skeval import Result, SuiteResult
         >>> print(SuiteResult({"ks": Result(0.9, baseline=0.95)}).to_markdown().splitlines()[4])
-        | ks | 0.900 |  | 0.950 |  |  |  |
+        | ks | 0.900 |  | 0.950 |  |  |  |  |
         """
         from skeval.reporting.exports import markdown
 

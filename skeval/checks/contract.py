@@ -359,8 +359,9 @@ def check_what_was_tested(metric: Metric, tables: Tables, shared: Evaluations) -
 
     That holds for copies of train, and for fresh rows, where chance decides.
     """
-    for rows in (tables[0], half(tables[0]), tables[2]):
-        if metric.tags.aspect == "privacy" and raises_alarm(result := shared.evaluate(rows)):
+    of_privacy = metric.tags.aspect == "privacy"
+    for rows in (tables[0], half(tables[0]), tables[2]) if of_privacy else ():
+        if raises_alarm(result := shared.evaluate(rows)):
             shown = result.contrast
             is_shown = shown is not None and shown.supports_leak and len(set(shown.written)) == 2
             demand(is_shown, f"p is {result.p_value}, and its contrast shows no leak: {shown}.")
