@@ -24,6 +24,7 @@ from skeval.reporting.scores import (
     SCORE_HEADS,
     TEST_HEADS,
     difference_of,
+    good,
     numbers_tested,
     parted,
 )
@@ -144,7 +145,7 @@ def _score_row(result: Result, alarm: bool) -> list[Cell]:
         _interval_cell(result.interval),
         Cell(number(result.baseline), as_float(result.baseline), "n"),
         _interval_cell(difference_of(result)),
-        text_cell(_direction(result), "one"),
+        text_cell(good(result), "one"),
         text_cell(evidence(result), "words"),
     ]
 
@@ -158,17 +159,13 @@ def _test_row(result: Result, alarm: bool) -> list[Cell]:
         Cell(number(result.value), result.value, "n"),
         _interval_cell(result.interval),
         Cell(number(result.baseline), as_float(result.baseline), "n"),
-        text_cell(_direction(result), "one"),
+        text_cell(good(result), "one"),
         text_cell(evidence(result), "words"),
     ]
 
 
 def _interval_cell(ends: tuple[float, float] | None) -> Cell:
     return Cell(shown_interval(ends), as_float(ends[0] if ends else None), "n")
-
-
-def _direction(result: Result) -> str:
-    return result.tags.direction if result.tags is not None else ""
 
 
 def _strip(result: Result, width: float = 120.0) -> str:

@@ -15,6 +15,7 @@ from skeval.reporting.layout import MARGIN, WIDTH, Block, Page, paragraph_height
 from skeval.reporting.scores import (
     SCORE_HEADS,
     TEST_HEADS,
+    good,
     numbers_tested,
     parted,
     shown_difference,
@@ -30,7 +31,6 @@ _Texts = Sequence[tuple[str, float, dict[str, Any]]]  # a text, its size and its
 _SCORE_PLACES = (0.0, 55.0, 89.0, 115.0, 130.0, 160.0, 163.0)
 _TEST_PLACES = (0.0, 58.0, 61.0, 101.0, 124.0, 138.0, 140.0, 152.0)
 _STRIP_WIDTH = 20.0
-_GOOD = {1: "high", -1: "low", 0: "between"}
 _GAP = 2.0  # between a number and what stands left of it
 
 
@@ -89,7 +89,7 @@ def _row(heading: str, head: Block, numbers: Callable[[Page, float], None], text
 
 def _score(name: str, result: Result, alarm: bool, page: Page, base: float) -> None:
     """Draw the numbers of a row: the value on its scale, its interval, what it is compared with."""
-    _, left, *ends, good = _SCORE_PLACES
+    _, left, *ends, last = _SCORE_PLACES
     page.fitted(MARGIN, base, name, left - 2.0, 8.5, least=6.0, weight="bold")
     low, high = scale_of(result)
     start = MARGIN + left
@@ -102,7 +102,7 @@ def _score(name: str, result: Result, alarm: bool, page: Page, base: float) -> N
         (shown_difference(result), 8.0, {}),
     )
     _ended(page, base, (left + _STRIP_WIDTH, *ends), texts)
-    page.text(MARGIN + good, base, _GOOD[_sign(result)], 7.5)
+    page.text(MARGIN + last, base, good(result), 7.5)
 
 
 def _placed(start: float, low: float, high: float, x: Any) -> Any:
@@ -111,7 +111,7 @@ def _placed(start: float, low: float, high: float, x: Any) -> Any:
 
 def _test(name: str, result: Result, alarm: bool, page: Page, base: float) -> None:
     """Draw the numbers of a row: the two that were compared, then the score and its baseline."""
-    _, end, left, *ends, good, kind = _TEST_PLACES
+    _, end, left, *ends, last, kind = _TEST_PLACES
     observed, against = numbers_tested(result)
     room = end - 12.0
     page.fitted(MARGIN, base, name, room - _GAP, 8.5, least=6.0, weight="bold")
@@ -124,7 +124,7 @@ def _test(name: str, result: Result, alarm: bool, page: Page, base: float) -> No
         (number(result.baseline), 8.0, {"color": COLOURS["holdout"]}),
     )
     _ended(page, base, (ends[0] - 13.0, *ends), texts)
-    page.text(MARGIN + good, base, _GOOD[_sign(result)], 7.5)
+    page.text(MARGIN + last, base, good(result), 7.5)
     page.fitted(MARGIN + kind, base, evidence(result), WIDTH - kind, 7.5)
 
 
@@ -133,7 +133,3 @@ def _ended(page: Page, base: float, ends: Sequence[float], texts: _Texts) -> Non
     for (before, end), (text, size, style) in zip(pairwise(ends), texts, strict=True):
         room = end - before - _GAP
         page.fitted(MARGIN + end, base, text, room, size, least=0.0, ha="right", **style)
-
-
-def _sign(result: Result) -> int:
-    return result.tags.sign if result.tags is not None else 0

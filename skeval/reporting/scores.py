@@ -34,10 +34,16 @@ INTERVAL, DIFFERENCE = "95% interval", "Difference, 95%"
 SCORE_HEADS = ("Metric", "On its scale", "Value", INTERVAL, "Baseline", DIFFERENCE, "Good")
 TEST_HEADS = ("Metric", "Tested", "Against", "Score", INTERVAL, "Baseline", "Good", "Evidence")
 
+_GOOD = {1: "high", -1: "low", 0: "between"}
 _OTHER_QUESTION = (
     "The score is better than its baseline all the same: it compares this release with fresh real "
     "rows or with chance, the test compares train with the holdout within this release."
 )
+
+
+def good(result: Result) -> str:
+    """Return which values are good, in a word."""
+    return _GOOD[result.tags.sign if result.tags is not None else 0]
 
 
 def parted(suite_result: SuiteResult) -> tuple[dict[str, Result], dict[str, Result]]:
