@@ -24,7 +24,7 @@ _STYLE = Template("""<style>
 .skeval thead th { color: $grey; }
 .skeval th, .skeval td { overflow-wrap: normal; }
 .skeval tbody th small { overflow-wrap: anywhere; }
-.skeval tbody th { min-width: 14rem; }
+.skeval tbody th { min-width: 11rem; }
 .skeval td.n { text-align: right; white-space: nowrap; }
 .skeval tbody th small { color: $grey; display: block; font-weight: normal; }
 .skeval .alarm { color: $alarm; font-weight: bold; }
