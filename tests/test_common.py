@@ -12,8 +12,10 @@ from sklearn.base import clone
 import skeval
 from skeval import Metric
 from skeval.checks.contract import CHECKS, Evaluations, example_of
-from skeval.checks.tables import default_tables
+from skeval.checks.tables import default_tables, half
+from skeval.reporting.scores import reason
 from skeval.reporting.text import finding
+from skeval.verdict import raises_alarm
 
 PACKAGES = ("diagnostic", "fidelity", "privacy", "relational", "text", "utility")
 
@@ -75,6 +77,20 @@ def test_what_was_found_is_said(metric):
     assert result.summary
     assert re.fullmatch(r"[A-Z0-9<-].*\.", said)
     assert not re.search(r"\b(nan|private|safe)\b", said)
+
+
+@pytest.mark.parametrize(
+    "metric", [m for m in METRICS if m.tags.aspect == "privacy"], ids=lambda m: type(m).__name__
+)
+def test_what_was_tested_is_said(metric):
+    """Whoever reads that a copy of train is a leak reads the number that was tested."""
+    shared = SHARED[type(metric)]
+    for rows in (default_tables(metric)[0], half(default_tables(metric)[0])):
+        result = shared.evaluate(rows)
+        if raises_alarm(result):
+            said, (observed, _) = finding(result), result.contrast.written
+            assert observed in said
+            assert reason(result) in said
 
 
 @pytest.mark.parametrize("name", PACKAGES)

@@ -223,9 +223,10 @@ class NearestSequences(SequenceMetric):
 
     def _summary(self, result: Result) -> str:
         fresh = "" if result.baseline is None else f"; to {percent(result.baseline)} of the holdout"
+        tested = "" if result.contrast is None else f"; {result.contrast}"
         return (
             f"To {percent(result.value)} of those in train, a synthetic sequence is nearer than "
-            f"any other real one is{fresh}."
+            f"any other real one is{fresh}{tested}."
         )
 
 

@@ -276,7 +276,8 @@ class EntityLeakage(Metric):
             f"{percent(result.value)} of the {self._nouns[1]} in synthetic texts stand in "
             f"{self._alone('train')} and in no holdout text"
         )
-        return f"{lead}; by chance {percent(result.baseline)}."
+        said = f"{lead}; by chance {percent(result.baseline)}"
+        return f"{said}." if result.contrast is None else f"{said}; {result.contrast}."
 
 
 def standard_error(share: float, n: int) -> float:

@@ -178,7 +178,9 @@ class AnonymeterRisk(ResidualRiskMetric):
             f"{number(result.value)}, where chance alone gives {number(result.baseline)} on "
             f"average{level}."
         )
-        if not alarm or surest == worst:
+        if alarm and surest != worst:
+            risk = as_float(details["attacks"][surest]["residual_risk"])
+            sentence += f" The most significant is {surest}, {number(risk)}."
+        if result.contrast is None:
             return sentence
-        risk = as_float(details["attacks"][surest]["residual_risk"])
-        return f"{sentence} The most significant is {surest}, {number(risk)}."
+        return f"{sentence} The test compared {result.contrast}."

@@ -404,10 +404,12 @@ class InferenceRiskAll(InferenceMetric):
     def _summary(self, result: Result) -> str:
         worst = result.details["worst"]["column"]
         train, control = shown_rates(result.details["secrets"][worst])
+        is_other = result.contrast is not None and result.details.get("surest", worst) != worst
+        tested = f" The test compared {result.contrast}." if is_other else ""
         return (
             "An attacker who knows all columns of a person but one reads it off the nearest "
             f"synthetic row. The most exposed is {worst}: rightly for {train} of train rows and "
-            f"{control} of holdout rows. {shown_level(result)}"
+            f"{control} of holdout rows. {shown_level(result)}{tested}"
         )
 
 
