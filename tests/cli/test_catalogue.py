@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import pytest
 
-from skeval.cli.catalogue import explained, metric_classes, preset_metrics
+from skeval.cli.catalogue import documentation, explained, metric_classes, preset_metrics
 from skeval.cli.words import in_words
 from skeval.datasets import make_mixed, make_relational
+from skeval.exceptions import InvalidParameterError
 from skeval.relational_context import read_context
 
 
@@ -102,3 +105,42 @@ def test_errors_speak_of_options(folder, run, arguments, said):
     code, _, err = run("evaluate", "train.csv", "holdout.csv", "synthetic.csv", *arguments)
     assert code == 2
     assert said in err
+
+
+_WITHOUT_DOCSTRINGS = """
+import sys
+from skeval.cli import main
+
+assert False, "which -O drops"
+for arguments in (
+    "list",
+    "explain dcr_share",
+    "evaluate train.csv synthetic.csv --metrics ks_complement",
+    "--help",
+):
+    sys.argv = ["skeval", *arguments.split()]
+    try:
+        main()
+    except SystemExit as ended:
+        if ended.code:
+            raise
+"""
+
+
+def test_where_python_drops_docstrings(folder):
+    command = [sys.executable, "-OO", "-c", _WITHOUT_DOCSTRINGS]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    for said in (
+        "fidelity    Agreement of",
+        "DCRShare (privacy)",
+        "Parameters\nspace",
+        "evaluate",
+    ):
+        assert said in done.stdout
+
+
+def test_without_docstring_and_source_the_cure_is_said():
+    made = type("Made", (), {})
+    with pytest.raises(InvalidParameterError, match="run python without -OO"):
+        documentation(made)
