@@ -12,6 +12,7 @@ __all__ = [
     "LimitError",
     "MetricFailedWarning",
     "MetricWarning",
+    "MissingDependencyError",
     "MissingInputError",
     "MostlySharedRowsWarning",
     "NoTestWarning",
@@ -36,6 +37,10 @@ class LimitError(SkevalError):
 
 class InvalidParameterError(SkevalError, ValueError):
     """A constructor parameter has a value outside its legal set."""
+
+
+class MissingDependencyError(SkevalError, ImportError):
+    """A package or a model that few need is not installed; the message says what installs it."""
 
 
 class MissingInputError(SkevalError, ValueError):

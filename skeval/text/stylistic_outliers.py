@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from skeval.base import Metric
 from skeval.context import Context, shared
+from skeval.exceptions import MissingDependencyError
 from skeval.formatting import percent
 from skeval.parameters import AnyColumns, Count, Legal, OpenFraction, Seed
 from skeval.result import Result, undefined
@@ -95,7 +96,7 @@ class StylisticOutliers(Metric):
 
     Raises
     ------
-    ImportError
+    MissingDependencyError
         If Word2Vec is asked for and gensim is not installed.
 
     See Also
@@ -420,7 +421,7 @@ def word2vec_class() -> Any:
     try:
         from gensim.models import Word2Vec
     except ImportError as error:
-        raise ImportError(_NO_GENSIM) from error
+        raise MissingDependencyError(_NO_GENSIM) from error
     return Word2Vec
 
 
