@@ -38,6 +38,7 @@ __all__ = [
     "Constraint",
     "Count",
     "Fraction",
+    "GroupSize",
     "Interval",
     "JobCount",
     "Label",
@@ -306,6 +307,8 @@ N_SEEDS = 2**32  # that scikit-learn knows
 Seed = Annotated[int, Interval(0, N_SEEDS - 1)]
 Count = Annotated[int, Interval(1)]
 BinCount = Annotated[int, Interval(2)]
+# rows of a group or level that stands in a result by itself: of fewer it would say who is in it
+GroupSize = Annotated[int, Interval(10)]
 # how numbers are cut into bins; "-plain" gives frequent values no cells of their own
 Strategy = Literal["uniform", "quantile", "uniform-plain", "quantile-plain"]
 # what a metric does with tables that need not fit in memory
