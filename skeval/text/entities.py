@@ -14,6 +14,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.formatting import percent
 from skeval.parameters import AnyColumns, Count, Interval, Legal, Seed, has_methods
 from skeval.result import Result, undefined
+from skeval.stats.relabelling import least_p_value
 from skeval.steps.entities import Mentions, Reading, mentions
 from skeval.steps.texts import text_columns
 from skeval.tags import SCREEN_TAGS
@@ -232,6 +233,7 @@ class EntityLeakage(Metric):
                 round(tests[best].observed, 12),
                 round(tests[best].mean, 12),
                 n_tests=len(tests),
+                least_p=min(1.0, len(tests) * least_p_value(evidence.n_train, evidence.n_holdout)),
             ),
             details={
                 **texts_in_numbers(context, self._reading(context)),

@@ -16,6 +16,7 @@ from skeval.privacy.attacks.membership.membership_inference import FalsePositive
 from skeval.privacy.attacks.membership.rates import area_with_test, curve_points, rates
 from skeval.privacy.attacks.membership.scores import MemberScores
 from skeval.result import Result, undefined
+from skeval.stats.relabelling import least_p_value
 from skeval.stats.roc import auc
 from skeval.steps.samples import sample_positions
 from skeval.tables.embedding import Vectorizer
@@ -182,7 +183,9 @@ class TextMembershipInference(Metric):
             interval=area["interval"],
             p_value=area["p_value"],
             baseline=0.5,
-            contrast=Contrast(_FOUND, result.value, 0.5),
+            contrast=Contrast(
+                _FOUND, result.value, 0.5, least_p=least_p_value(texts.n_train, texts.n_holdout)
+            ),
             advice=_ADVICE,
             details=details,
         )
