@@ -24,6 +24,7 @@ __all__ = [
     "SkevalError",
     "TableError",
     "TextLeftOutWarning",
+    "VoidAttackWarning",
 ]
 
 
@@ -112,3 +113,7 @@ class MostlySharedRowsWarning(SharedRowsWarning):
 
 class TextLeftOutWarning(MetricWarning):
     """Text columns that the metrics of a suite leave out, but those of texts."""
+
+
+class VoidAttackWarning(DegenerateInputWarning):
+    """An attack that succeeds whatever the release is: it shows nothing, and is left out."""
