@@ -117,6 +117,10 @@ class EntityLeakage(Metric):
     look rare and fewer are matched; ``standard_error`` is that of the share. The
     interval is Wilson's, of the share among many more entities from this generator.
 
+    Entities are compared without case, spaces and marks at their ends, an article (the, a, an) or a
+    title (Dr, Mr, Mrs, Ms, Prof) before them, and a genitive (Ada's); numbers written in groups by
+    their letters and digits alone. So "Dr Smith" and "the Smith's" are one entity.
+
     Results hold counts, types and shares: never a name or a sentence. Nor does a folder of
     `memory`: its files hold keyed hashes, types and counts. Who has the folder can still try names
     one after the other, so keep it where the texts are kept.

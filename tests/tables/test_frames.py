@@ -488,3 +488,259 @@ def test_types_that_pandas_lacks_are_named():
     table = pl.DataFrame({"x": pl.Series([1, 2], dtype=pl.Int128), "y": [1, 2]})
     with pytest.raises(TableError, match=r"for the types of: x \(Int128\). Cast these columns"):
         read(table)
+
+
+@pytest.mark.parametrize("freq", ["M", "Q", "W", "D", "Y"])
+@pytest.mark.parametrize("as_objects", [False, True])
+def test_periods_are_read_as_the_dates_they_begin_with(freq, as_objects):
+    periods = pd.Series(pd.period_range("2001-01", periods=60, freq=freq)).shift(1)
+    table = pd.DataFrame({"when": periods.astype(object) if as_objects else periods})
+    context = Context.of(table)
+    assert context.schema.kinds["when"] == "datetime"
+    read = context.train["when"]
+    assert read.isna().tolist() == [True, *[False] * 59]
+    assert read.iloc[1].tz_localize(None) == periods.iloc[1].start_time
+    assert TableSchema.infer(table).kinds["when"] == "datetime"
+
+
+def test_periods_of_several_lengths_stay_categories():
+    mixed = [pd.Period("2001-01", freq) for freq in ("M", "Q")] * 30
+    assert Context.of(pd.DataFrame({"mixed": mixed})).schema.kinds == {"mixed": "categorical"}
+
+
+def test_durations_are_seconds_whatever_their_type(values):
+    frame = read(pd.DataFrame({"took": values})).train
+    np.testing.assert_array_equal(frame["took"], [60.0, np.nan, 90.0])
+    assert frame["took"].dtype == np.float64
+
+
+def test_only_a_whole_number_with_zero_decimals_is_its_integer():
+    train = pd.DataFrame({"code": [10, 20, -3]})
+    values = ["10.0", "-3.00", "0010", "1_0", "1e1", "10.", " 10"]
+    frame = read(train, pd.DataFrame({"code": values}), code="categorical").synthetic
+    assert frame["code"].astype(str).tolist() == ["10", "-3", *values[2:]]
+
+
+@pytest.mark.parametrize("values", [[True, 1, "a"], [1, True, "a"], ["a", 1.0, True]])
+def test_true_is_not_one(values):
+    frame = read(pd.DataFrame({"c": np.array(values, dtype=object)}), c="categorical").train
+    expected = ["True" if value is True else str(value).removesuffix(".0") for value in values]
+    assert frame["c"].astype(str).tolist() == expected
+
+
+HUGE = 2**60
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.arange(HUGE, HUGE + 100),
+        np.arange(100, dtype="uint64") + np.uint64(2**63),
+        pd.array(np.arange(HUGE, HUGE + 100), dtype="Int64"),
+        pd.array(np.arange(HUGE, HUGE + 100), dtype="int64[pyarrow]"),
+        np.array([2**70 + i for i in range(100)], dtype=object),
+        pd.Categorical(np.arange(HUGE, HUGE + 100)),
+        -np.arange(HUGE, HUGE + 100),
+    ],
+)
+def test_integers_that_float64_cannot_tell_apart_are_told(values):
+    ((kind, text),) = notices(read(pd.DataFrame({"n": values}), n="continuous"))
+    assert kind is InvalidValueWarning
+    assert text.startswith("train has whole numbers beyond 2**53 that are one as float64: n.")
+    assert "Subtract an offset" in text
+
+
+@pytest.mark.parametrize("values", [np.arange(2) * HUGE, np.array([1e300, 1e301]), [2**53 - 1, 1]])
+def test_large_numbers_that_float64_holds_are_fine(values):
+    assert notices(read(pd.DataFrame({"n": values}))) == []
+
+
+def test_dates_that_do_not_read_in_the_format_of_train():
+    train, later = pd.DataFrame({"when": ["05/06/2020"] * 3}), pd.DataFrame({"when": DAYS})
+    with pytest.raises(SchemaMismatchError) as raised:
+        read(train, holdout=later)
+    text = str(raised.value)
+    assert "when (expected dates as %m/%d/%Y, 1 of 3 cells do not read so)" in text
+    assert "datetime_formats={column: format}" in text
+    ((_, notice),) = notices(read(train, later))
+    assert "when (1 cells, no dates as %m/%d/%Y)" in notice
+    schema = TableSchema({"when": "datetime"}, datetime_formats={"when": "%d/%m/%Y"})
+    context = Context.of(train, later, schema=schema)
+    assert context.train["when"].dt.month.tolist() == [6, 6, 6]
+    assert context.holdout["when"].dt.day.tolist() == [5, 25, 7]
+
+
+def test_keys_make_no_row_another_and_texts_do():
+    train = TRAIN.assign(id=[1, 2, 3], tags=[["a"], ["b"], None])
+    kinds = {"id": "id", "tags": "text"}
+    holdout = train.assign(id=[7, 8, 9], x=[1.0, 2.0, 9.0])
+    ((kind, text),) = notices(read(train, holdout=holdout, **kinds))
+    assert kind is MostlySharedRowsWarning
+    assert text.startswith("66.67%")
+    ((_, text),) = notices(read(train, holdout=holdout.assign(tags=["a", ["b"], "c"]), **kinds))
+    assert text.startswith("33.33%")
+    only_keys = train[["id"]]
+    assert notices(read(only_keys, holdout=only_keys, id="id")) == []
+
+
+@pytest.mark.parametrize("as_train", [True, False])
+def test_categories_of_dates_agree_with_their_names(as_train):
+    times = pd.DataFrame({"day": pd.Categorical(pd.to_datetime(["2020-01-01", "2020-01-02"]))})
+    names = pd.DataFrame({"day": pd.Categorical(["2020-01-01", "2020-01-02"])})
+    tables = (times, names) if as_train else (names, times)
+    assert TVComplement().fit(tables[0]).score(tables[1]) == 1.0
+
+
+def test_labels_of_times():
+    times = ["2020-01-01T10:30", "2020-01-02T00:00"]
+    utc = pd.to_datetime(times, utc=True)
+    frame = read(
+        pd.DataFrame({"a": pd.to_datetime(times), "b": utc}), a="categorical", b="categorical"
+    ).train
+    assert frame["a"].tolist() == ["2020-01-01T10:30:00", "2020-01-02"]
+    assert frame["b"].tolist() == ["2020-01-01T10:30:00+00:00", "2020-01-02T00:00:00+00:00"]
+
+
+def test_labels_of_times_beyond_the_year_9999():
+    times = np.array([10**15, 86400 * 10**10], dtype="datetime64[s]")
+    frame = read(pd.DataFrame({"a": times}), a="categorical").train
+    assert frame["a"].tolist() == ["31690708-07-05T01:46:40", "27381040-01-27"]
+
+
+def test_nested_arrow_cells():
+    table = pa.table({"tags": [["a"], ["b"]]})
+    nested = pd.DataFrame(
+        {"tags": pd.Series(table["tags"], dtype=pd.ArrowDtype(table["tags"].type))}
+    )
+    with pytest.raises(TableError, match="tags holds values that are no categories"):
+        read(nested)
+
+
+@pytest.mark.parametrize("values", [["yes", "No"], ["Y", "n"], ["t", "F"], ["1.0", "0.0"]])
+def test_words_for_truth(values):
+    frame = read(pd.DataFrame({"ok": [True, False]}), pd.DataFrame({"ok": values})).synthetic
+    assert frame["ok"].tolist() == ["True", "False"]
+
+
+def test_other_words_than_truth():
+    with pytest.raises(SchemaMismatchError, match=r"ok \(expected true/false, yes/no, y/n, t/f or"):
+        read(pd.DataFrame({"ok": [True, False]}), pd.DataFrame({"ok": ["high", "low"]}))
+
+
+def test_column_names_of_numbers_in_the_schema():
+    table = pd.DataFrame({0: [1, 2], 1: [1.5, 2.5]})
+    assert Context.of(table, schema={0: "categorical"}).levels == {"0": ["1", "2"]}
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        (pd.Series([3, 1, 2]), "continuous"),
+        (pd.Series([0.5, np.nan, 2.0]), "continuous"),
+        (pd.Series([True, False, True]), "boolean"),
+        (pd.to_datetime(pd.Series(["2024-02-29", None, "1969-12-31T23:59:59.5"], dtype=object),
+                        format="ISO8601"), "datetime"),
+    ],
+)  # fmt: skip
+def test_typed_columns_are_read_as_their_cells_are(values, kind):
+    cells = pd.Series([None if pd.isna(v) else v for v in values], dtype=object)
+    typed, loose = (Context.of(pd.DataFrame({"x": v}), schema={"x": kind}) for v in (values, cells))
+    pd.testing.assert_frame_equal(typed.train, loose.train)
+
+
+def test_texts_stay_objects_beside_other_columns():
+    table = pd.DataFrame({"x": [1.0, 2.0], "note": ["some words", None], "c": ["a", "b"]})
+    train = read(table, note="text").train
+    assert train["note"].dtype == object
+    assert train["note"].tolist() == ["some words", None]
+    assert list(train.columns) == ["x", "note", "c"]
+
+
+def objects(*cells):
+    return pd.DataFrame({"x": pd.Series(cells, dtype=object)})
+
+
+def test_numbers_whose_differences_overflow_are_refused_or_infinite():
+    with pytest.raises(TableError, match=r"train has values beyond 4\.5e\+307 in x"):
+        read(pd.DataFrame({"x": [1.7e308, -1.7e308]}))
+    context = read(TRAIN[["x"]], pd.DataFrame({"x": [1.7e308, -1.7e308, 1.0]}))
+    assert context.synthetic["x"].tolist() == [np.inf, -np.inf, 1.0]
+    assert "beyond 4.5e+307, taken as infinite: x" in str(context.notices[0])
+
+
+def test_integers_that_no_float_holds_are_infinite():
+    with pytest.raises(TableError, match="train has infinite values in x"):
+        read(objects(10**400, 5))
+    assert read(objects(1.5, 2), objects(10**400, -(10**400), 5)).synthetic["x"].tolist() == [
+        np.inf,
+        -np.inf,
+        5.0,
+    ]
+
+
+def test_longest_durations_are_seconds():
+    train = read(objects(dt.timedelta.max, dt.timedelta(seconds=1), None)).train
+    assert train["x"].tolist()[:2] == [dt.timedelta.max.total_seconds(), 1.0]
+    assert np.isnan(train["x"][2])
+
+
+@pytest.mark.parametrize("kind", ["categorical", "id", "text", "datetime"])
+def test_halves_of_surrogate_pairs_are_spelled(kind):
+    broken = b"\x80".decode(errors="surrogateescape")
+    table = pd.DataFrame({"x": pd.Series([broken, "b"], dtype=object), "y": [1, 2]}).set_axis(
+        pd.Index([broken, "y"], dtype=object), axis=1
+    )
+    context = Context.of(table, table, schema={broken: kind} if kind != "datetime" else None)
+    assert list(context.train) == ["\\udc80", "y"]
+    assert context.train["\\udc80"].tolist() == ["\\udc80", "b"]
+
+
+def test_complex_columns_are_refused():
+    with pytest.raises(TableError, match="train has complex numbers in x"):
+        read(pd.DataFrame({"x": np.array([1 + 2j, 3])}))
+
+
+def test_complex_cells_among_numbers_cannot_be_read():
+    with pytest.raises(SchemaMismatchError, match="x"):
+        read(objects(1 + 2j, 3.0), x="continuous")
+
+
+def test_signalling_nans_are_missing():
+    assert read(objects(Decimal("sNaN"), Decimal(5))).train["x"].isna().tolist() == [True, False]
+
+
+def test_categories_of_fractions_beyond_floats():
+    context = read(objects(Fraction(10**400), Fraction(1, 2)), x="categorical")
+    assert context.levels["x"] == ["0.5", str(10**400)]
+
+
+def test_types_that_pandas_lacks_are_named():
+    table = pl.DataFrame({"x": pl.Series([1, 2], dtype=pl.Int128), "y": [1, 2]})
+    with pytest.raises(TableError, match=r"for the types of: x \(Int128\). Cast these columns"):
+        read(table)
+
+
+@pytest.mark.parametrize("freq", ["M", "Q", "W", "D", "Y"])
+@pytest.mark.parametrize("as_objects", [False, True])
+def test_periods_are_read_as_the_dates_they_begin_with(freq, as_objects):
+    periods = pd.Series(pd.period_range("2001-01", periods=60, freq=freq)).shift(1)
+    table = pd.DataFrame({"when": periods.astype(object) if as_objects else periods})
+    context = Context.of(table)
+    assert context.schema.kinds["when"] == "datetime"
+    read = context.train["when"]
+    assert read.isna().tolist() == [True, *[False] * 59]
+    assert read.iloc[1].tz_localize(None) == periods.iloc[1].start_time
+    assert TableSchema.infer(table).kinds["when"] == "datetime"
+
+
+def test_periods_that_are_no_dates_stay_categories():
+    years = [pd.Period(f"{year}-01-01", "Y") for year in ("0001", "9000")] * 30
+    mixed = [pd.Period("2001-01", freq) for freq in ("M", "Q")] * 30
+    context = Context.of(pd.DataFrame({"far": years, "mixed": mixed}))
+    assert set(context.schema.kinds.values()) == {"categorical"}
+
+
+def test_durations_are_numbers_and_intervals_categories():
+    hours, bins = pd.to_timedelta(np.arange(60), unit="h"), pd.cut(np.arange(60), 4)
+    context = Context.of(pd.DataFrame({"hours": hours, "bins": bins}))
+    assert context.schema.kinds == {"hours": "continuous", "bins": "categorical"}
