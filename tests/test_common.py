@@ -93,6 +93,17 @@ def test_what_was_tested_is_said(metric):
             assert reason(result) in said
 
 
+@of_each
+def test_the_least_p_value_is_known_from_sizes(metric):
+    """A test that cannot alarm by its sizes leaves the family: without that bound it never does."""
+    result = SHARED[type(metric)].result
+    if result.contrast is None or result.p_value is None:
+        return
+    assert result.contrast.least_p <= result.p_value + 1e-12
+    if type(metric).__module__.split(".")[1] in ("text", "relational"):
+        assert result.contrast.least_p > 0.0
+
+
 @pytest.mark.parametrize("name", PACKAGES)
 def test_all_is_sorted_and_complete(name):
     module = importlib.import_module(f"skeval.{name}")
