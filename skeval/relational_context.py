@@ -284,7 +284,7 @@ def read_context(
     if any(large):
         train, holdout = large[0] or train, large[1] or holdout
         return LargeContext.of(train, holdout, schema=schema, max_rows=max_rows)
-    return Context.of(train, holdout, schema=schema)
+    return Context.of(train, holdout, schema=schema, ordered=True)
 
 
 def _restored(parts: dict[str, Any]) -> RelationalContext:

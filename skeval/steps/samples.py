@@ -23,7 +23,7 @@ from skeval.exceptions import (
 )
 from skeval.parameters import Strategy
 from skeval.stats.distributions import quantiles_of_sorted
-from skeval.tables.frames import column_values, row_hashes
+from skeval.tables.frames import column_values, order_of_content, row_hashes
 from skeval.tables.large import CanonicalTable, LargeTable, counted_by_workers
 from skeval.tables.preprocessing import NUMERIC, Discretizer
 from skeval.tables.schema import Kind, TableSchema
@@ -52,13 +52,8 @@ def content_order(context: Context, role: str) -> np.ndarray:
     Draws of positions go by it, since the order in which rows are given means nothing. It is that
     of hashes: where a row stands in it says nothing of its values. Ids decide among equal rows.
     """
-    rows, ids, hashes = context[role], context.schema.columns("id"), content_hashes(context, role)
-    if hashes is None:
-        hashes = np.zeros(len(rows), dtype=np.uint64)
-    if not ids:
-        return np.argsort(hashes)  # which of equal rows comes first means nothing
-    order: np.ndarray = np.lexsort((row_hashes(rows, ids), hashes))
-    return order
+    ids, hashes = context.schema.columns("id"), content_hashes(context, role)
+    return order_of_content(context[role], ids, hashes)
 
 
 def pooled_order(context: Context) -> np.ndarray:
