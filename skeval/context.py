@@ -11,7 +11,7 @@ import functools
 import hashlib
 import inspect
 import pickle
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import is_dataclass
@@ -186,14 +186,10 @@ class Context:
         """Return the number of rows of a role."""
         return len(self._rows(role))
 
-    def positions_of(self, role: str, places: Sequence[int]) -> np.ndarray:
-        """Return at which positions the rows stand that a real table had at these places."""
-        n_rows, asked = self.n_rows(role), np.asarray(places, dtype=np.int64)
-        if role not in self._places:
-            return asked
-        positions = np.empty(n_rows, dtype=np.int64)
-        positions[self._places[role]] = np.arange(n_rows)
-        return positions[asked]
+    def places(self, role: str) -> np.ndarray:
+        """Return where each row of a real role stood in the table as it was given."""
+        places = self._places.get(role)
+        return np.arange(self.n_rows(role)) if places is None else places
 
     @classmethod
     def of(

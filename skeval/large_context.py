@@ -33,6 +33,9 @@ class LargeContext(Context):
     is kept in a temporary file while the context lives. Metrics that have to have all columns at
     once get another context, see :meth:`seen_by`.
 
+    Rows are read in the order in which they are stored. Sums of numbers that are no whole ones may
+    differ in their last bits from those of tables in memory, whose rows go by what they hold.
+
     Parameters
     ----------
     schema, tables, levels, notices, given, parent, remember_rows, precision

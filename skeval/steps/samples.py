@@ -194,13 +194,13 @@ def permuted_in_place(context: Context, n_rows: int, seed: int = 0) -> Context:
     Each column holds the values of train in an order of its own: the marginals are those of train
     (exactly so where `n_rows` is a multiple of its rows), and no column tells of another.
     """
-    train = context.train
+    train, places = context.train, content_order(context, "train")
     columns = {}
     for name in train.columns:
-        # by name, not by position: the order of columns means nothing
+        # by name and content, not by position: the order of columns and rows means nothing
         rng = np.random.default_rng([seed, zlib.crc32(str(name).encode())])
         n_times = -(-n_rows // len(train))
-        order = np.concatenate([rng.permutation(len(train)) for _ in range(n_times)])[:n_rows]
+        order = np.concatenate([rng.permutation(places) for _ in range(n_times)])[:n_rows]
         columns[name] = train[name].take(order).array
     return context.standing_in(pd.DataFrame(columns))
 
