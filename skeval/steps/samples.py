@@ -22,7 +22,7 @@ from skeval.exceptions import (
     MetricWarning,
 )
 from skeval.parameters import Strategy
-from skeval.stats.distributions import quantiles_of_sorted
+from skeval.stats.distributions import exact_mean, quantiles_of_sorted
 from skeval.tables.frames import column_values, order_of_content, row_hashes
 from skeval.tables.large import CanonicalTable, LargeTable, counted_by_workers
 from skeval.tables.preprocessing import NUMERIC, Discretizer
@@ -358,7 +358,7 @@ def width(x: np.ndarray, scale: str) -> float:
 def mean_of_defined(values: Mapping[str, float]) -> float:
     """Return the mean of what is not nan; nan if there is nothing."""
     defined = [value for value in values.values() if not np.isnan(value)]
-    return float(np.mean(defined)) if defined else float("nan")
+    return exact_mean(defined) if defined else float("nan")
 
 
 def emptied_columns(pairs: Pairs) -> tuple[MetricWarning, ...]:
