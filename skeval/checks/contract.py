@@ -216,7 +216,7 @@ def check_global_state_untouched(metric: Metric, tables: Tables, shared: Evaluat
 
 
 def check_row_order_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> None:
-    """Shuffled rows give the same value, interval and p-value, where rows are drawn as well."""
+    """Shuffled rows of each table change no bit of a number, where rows are drawn as well."""
     parameters = metric.get_params(deep=False)
     limits = {name: parameters[name] for name in _LIMITS if name in parameters}
     fewer = {name: _N_DRAWN for name, n in limits.items() if n is None or n > _N_DRAWN}
@@ -226,11 +226,7 @@ def check_row_order_ignored(metric: Metric, tables: Tables, shared: Evaluations)
         each(table, partial(pd.DataFrame.sample, frac=1.0, random_state=i))
         for i, table in enumerate(tables)
     )
-    again = evaluated(drawing, shuffled)
-    for name in ("value", "interval", "p_value"):
-        before, after = (np.asarray(getattr(one, name), dtype=float) for one in (result, again))
-        equal = np.allclose(before, after, rtol=1e-6, atol=1e-6, equal_nan=True)
-        demand(equal, f"the {name} depends on the order of rows.")
+    demand_the_same_bits(result, evaluated(drawing, shuffled), "the order of rows")
 
 
 def check_index_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> None:
@@ -239,23 +235,21 @@ def check_index_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> 
         each(table, lambda rows: rows.set_axis([f"r{i // 2}" for i in range(len(rows), 0, -1)]))
         for table in tables
     ]
-    demand(
-        same(shared.result.value, value_of(metric, *labelled), 0.0),
-        "the value depends on row labels.",
+    train, holdout, synthetic = labelled
+    demand_the_same_bits(
+        shared.result, evaluated(metric, (train, holdout, synthetic)), "row labels"
     )
 
 
 def check_column_order_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> None:
-    """Tables with their columns reversed give the same value."""
-    reverse = [each(table, lambda rows: rows[rows.columns[::-1]]) for table in tables]
-    demand(
-        same(shared.result.value, value_of(metric, *reverse)),
-        "the value depends on the order of columns.",
+    """Tables with their columns reversed give the same bits."""
+    train, holdout, synthetic = (
+        each(table, lambda rows: rows[rows.columns[::-1]]) for table in tables
     )
-    mixed = (*tables[:2], reverse[2])
-    demand(
-        same(shared.result.value, value_of(metric, *mixed), 0.0), "columns are matched by position."
-    )
+    again = evaluated(metric, (train, holdout, synthetic))
+    demand_the_same_bits(shared.result, again, "the order of columns")
+    mixed = evaluated(metric, (*tables[:2], synthetic))
+    demand(same(shared.result.value, mixed.value, 0.0), "columns are matched by position.")
 
 
 def check_pickles(metric: Metric, tables: Tables, shared: Evaluations) -> None:
@@ -411,6 +405,27 @@ def same(a: float, b: float, tolerance: float = 1e-6) -> bool:
     return math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance) or (
         math.isnan(a) and math.isnan(b)
     )
+
+
+def demand_the_same_bits(first: Result, second: Result, what: str) -> None:
+    """Raise where a number of two results differs, be it in its last bit."""
+    for name, (before, after) in _numbers_of(first, second).items():
+        equal = np.array_equal(*np.asarray([before, after], dtype=float), equal_nan=True)
+        demand(equal, f"the {name} depends on {what}: {before}, then {after}.")
+
+
+def _numbers_of(first: Result, second: Result) -> dict[str, tuple[Any, Any]]:
+    """Return the numbers of two results side by side, those that their tests compared included."""
+    demand(
+        (first.contrast is None) == (second.contrast is None), "one of two results has a contrast."
+    )
+    names = ("value", "interval", "p_value", "baseline", "difference")
+    pairs = {name: (getattr(first, name), getattr(second, name)) for name in names}
+    if first.contrast is not None and second.contrast is not None:
+        for name in ("observed", "expected", "least_p", "n_tests"):
+            numbers = getattr(first.contrast, name), getattr(second.contrast, name)
+            pairs[f"{name} number of the contrast"] = numbers
+    return pairs
 
 
 def value_of(

@@ -172,9 +172,7 @@ def _details(names: tuple[str, ...], compared: Compared, used: np.ndarray) -> di
         known = ceiling[~np.isnan(ceiling)]
         details |= {
             # a table without a complete row for the pair has no ceiling, and scores 0
-            "ceiling_value": exact_mean(known)
-            if (known := ceiling[~np.isnan(ceiling)]).size
-            else np.nan,
+            "ceiling_value": exact_mean(known) if known.size else np.nan,
             "worst": worst_pair(names, np.where(used, matrix, np.nan), greatest=False),
         }
     return details
