@@ -89,7 +89,8 @@ class Context:
     remember_rows : bool, default=False
         Whether pickling keeps the rows. A pickle with rows holds training data.
     precision : mapping of str to dtype, optional
-        The storage to which the values of columns were rounded; float64 where it is not said.
+        The storage, or the decimals, to which the values of columns were rounded; float64 where it
+        is not said.
     ordered : bool, default=False
         Whether the rows of synthetic tables are put in their order of content when they are read.
     places : mapping of str to ndarray, optional
@@ -230,7 +231,10 @@ class Context:
             frames["holdout"] = as_frame(holdout, "holdout")
         read = {role: conform(rows, schema, role) for role, rows in frames.items()}
         levels = learn_levels([rows for rows, _ in read.values()], schema)
-        precision = coarsest(stored_precision(frames[role], read[role][0]) for role in read)
+        precision = coarsest(
+            stored_precision(frames[role], rows, decimals=role == "train")
+            for role, (rows, _) in read.items()
+        )
         tables = {role: with_levels(rows, levels) for role, (rows, _) in read.items()}
         if precision:
             tables = {role: at_precision(rows, precision) for role, rows in tables.items()}
