@@ -50,7 +50,7 @@ class LargeContext(Context):
         self._spill = Spill()
 
     @classmethod
-    def of(
+    def of(  # type: ignore[override]
         cls,
         train: Any,
         holdout: Any = None,

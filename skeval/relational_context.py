@@ -353,7 +353,7 @@ def _by_content(data: RelationalData, relations: RelationalSchema) -> Relational
             ids = [key for key in relations.tables[name].columns("id") if key in rows]
             positions[name] = order_of_content(rows, ids)
         else:
-            placed = [key for key in (*sequence.key, sequence.index) if key in rows]
+            placed = [key for key in (*sequence.key, sequence.index) if key and key in rows]
             positions[name] = np.argsort(row_hashes(rows, placed), kind="stable")
     return data.taken(positions)
 

@@ -265,8 +265,10 @@ def verdict(
     alarms = sorted(order, key=lambda name: order[name])
     facts = tuple(dict.fromkeys(r.fact for r in of_privacy.values() if r.fact))
     has_holdout, shifted = "holdout" in results.sizes, is_shifted(results)
-    skipped = _not_looked_at(of_privacy, has_holdout, adjusted)
-    tested = {name: of_privacy[name] for name in adjusted}
+    # tests that the rows left undefined are corrected for, and looked at nothing
+    judged = [name for name in adjusted if not math.isnan(of_privacy[name].value)]
+    skipped = _not_looked_at(of_privacy, has_holdout, judged)
+    tested = {name: of_privacy[name] for name in judged}
     void = tuple(str(n) for n in results.notices if tested and isinstance(n, _VOID))
     parts = [
         _left_out(skipped, len(skipped) + len(tested), has_holdout, called),
@@ -314,7 +316,7 @@ def _not_looked_at(
     for name, result in of_privacy.items():
         if name in judged:
             continue
-        if _is_test(result):
+        if _is_test(result) and not math.isnan(result.value):
             reasons[name] = _UNABLE
         elif result.error:
             reasons[name] = result.error

@@ -23,6 +23,7 @@ from sklearn.exceptions import NotFittedError
 
 import skeval.generators
 from skeval.base import Metric
+from skeval.checks.numbers import check_tests_exist_by_size, demand, demand_the_same_bits
 from skeval.checks.tables import (
     ODD_TABLES,
     Tables,
@@ -381,16 +382,6 @@ def _peak(metric: Metric, tables: list[Any], schema: TableSchema | None) -> int:
         tracemalloc.stop()
 
 
-class CheckFailedError(SkevalError, AssertionError):
-    """A metric breaks a promise of the contract."""
-
-
-def demand(kept: bool, promise: str) -> None:
-    """Raise unless the promise is kept."""
-    if not kept:
-        raise CheckFailedError(promise)
-
-
 def refusal(kind: type[Exception], action: Callable[[], object]) -> Exception | None:
     """Return the error of this kind that an action raises, if it does."""
     try:
@@ -405,27 +396,6 @@ def same(a: float, b: float, tolerance: float = 1e-6) -> bool:
     return math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance) or (
         math.isnan(a) and math.isnan(b)
     )
-
-
-def demand_the_same_bits(first: Result, second: Result, what: str) -> None:
-    """Raise where a number of two results differs, be it in its last bit."""
-    for name, (before, after) in _numbers_of(first, second).items():
-        equal = np.array_equal(*np.asarray([before, after], dtype=float), equal_nan=True)
-        demand(equal, f"the {name} depends on {what}: {before}, then {after}.")
-
-
-def _numbers_of(first: Result, second: Result) -> dict[str, tuple[Any, Any]]:
-    """Return the numbers of two results side by side, those that their tests compared included."""
-    demand(
-        (first.contrast is None) == (second.contrast is None), "one of two results has a contrast."
-    )
-    names = ("value", "interval", "p_value", "baseline", "difference")
-    pairs = {name: (getattr(first, name), getattr(second, name)) for name in names}
-    if first.contrast is not None and second.contrast is not None:
-        for name in ("observed", "expected", "least_p", "n_tests"):
-            numbers = getattr(first.contrast, name), getattr(second.contrast, name)
-            pairs[f"{name} number of the contrast"] = numbers
-    return pairs
 
 
 def value_of(
@@ -583,5 +553,6 @@ CHECKS: tuple[Check, ...] = (
     check_no_cell_leaks,
     check_direction,
     check_half_the_rows,
+    check_tests_exist_by_size,
     check_memory,
 )
