@@ -444,7 +444,7 @@ def exact_mean(values: Iterable[float] | np.ndarray) -> float:
     try:
         return math.fsum(numbers.tolist()) / numbers.size
     except OverflowError:
-        return float(np.mean(numbers))
+        return math.fsum((numbers / numbers.size).tolist())
 
 
 def tv_interval(
