@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal, Self, cast, get_args, overload
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import clone
 from sklearn.utils import Bunch, estimator_html_repr
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import _BaseComposition
@@ -30,8 +29,17 @@ from skeval.exceptions import (
     SkevalError,
 )
 from skeval.limits import within_limits
-from skeval.parameters import Count, JobCount, Legal, NonNegative, check_parameters, legal_sets
-from skeval.presets import PRESETS, Named
+from skeval.members import Block, in_space
+from skeval.parameters import (
+    Count,
+    JobCount,
+    Legal,
+    NonNegative,
+    Space,
+    check_parameters,
+    legal_sets,
+)
+from skeval.presets import PRESETS
 from skeval.progress import Progress
 from skeval.properties import property_warnings
 from skeval.provenance import Date, describe, stamp
@@ -42,6 +50,7 @@ from skeval.steps.samples import check_measured
 from skeval.steps.texts import unread_texts
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
+from skeval.tables.transformers import with_fitted
 from skeval.tags import Need
 
 Needs = Annotated[
@@ -87,6 +96,10 @@ class MetricSuite(_BaseComposition):
     max_rows : int, optional
         Rows of each role, drawn once, on which metrics are measured that cannot be counted up over
         tables larger than memory; 50,000 by default. Tables in memory are measured whole.
+    space : "gower", "euclidean" or transformer, optional
+        The space of all metrics that have a parameter `space`, in place of their own. A transformer
+        learns from train and holdout together; one that is fitted is used as it is. Areas of
+        accumulated distances have ``scale="observed"`` in spaces other than "gower".
 
     Attributes
     ----------
@@ -126,6 +139,7 @@ class MetricSuite(_BaseComposition):
         timeout: NonNegative | None = None,
         max_memory: Count | None = None,
         max_rows: Count | None = None,
+        space: Space | None = None,
         optional: Needs = (),
     ) -> None:
         self.metrics = metrics
@@ -135,7 +149,11 @@ class MetricSuite(_BaseComposition):
         self.timeout = timeout
         self.max_memory = max_memory
         self.max_rows = max_rows
+        self.space = space
         self.optional = optional
+
+    def __sklearn_clone__(self) -> Self:
+        return with_fitted(super().__sklearn_clone__(), self)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, those of the metrics as `name__parameter`."""
@@ -213,7 +231,7 @@ class MetricSuite(_BaseComposition):
         with sharing(self.n_jobs):
             for name, metric in self.metrics:
                 try:
-                    fitted[name] = clone(metric).fit_context(context)
+                    fitted[name] = in_space(metric, self.space).fit_context(context)
                 except (MissingInputError, ImportError) as unmet:  # of a metric's own needs
                     kind, reason = type(metric).__name__, str(unmet)
                     skipped[name] = reason
@@ -387,7 +405,7 @@ class MetricSuite(_BaseComposition):
     def _loaded(self, context: Context, left_out: Mapping[str, str]) -> Self:
         """Take a context that was saved; `left_out` says why metrics cannot be evaluated by it."""
         self.metrics_ = {
-            name: clone(metric).fit_context(context)
+            name: in_space(metric, self.space).fit_context(context)
             for name, metric in self.metrics
             if name not in left_out
         }
@@ -431,7 +449,7 @@ class MetricSuite(_BaseComposition):
             if role in context
         }
         of_tables = (*self.context_.notices, *context.notices)
-        named = {name: metric for name, metric in self.metrics if name in results}
+        named = {n: self.metrics_.get(n, metric) for n, metric in self.metrics if n in results}
         provenance = describe(named, context, date)
         return SuiteResult(results, sizes=sizes, notices=of_tables, provenance=provenance)
 
@@ -483,7 +501,7 @@ class MetricSuite(_BaseComposition):
         return {parameter: list(columns) for parameter, columns in named.items()}
 
     def _sk_visual_block_(self) -> Any:
-        return _Block(self.metrics)
+        return Block(self.metrics)
 
     def _repr_html_(self) -> str:
         """Return what each metric measures, and scikit-learn's diagram below."""
@@ -504,23 +522,6 @@ def _contrasts(metric: Metric) -> bool:
     return metric.tags.aspect == "privacy" or "holdout" in metric.tags.needs
 
 
-class _Block:
-    """Metrics side by side, as scikit-learn's diagram reads them: its own class is private."""
-
-    kind = "parallel"
-    name_caption = None
-    doc_link_label = None
-    dash_wrapped = True
-
-    def __init__(self, metrics: Named) -> None:
-        self.names = [name for name, _ in metrics]
-        self.estimators = [metric for _, metric in metrics]
-        self.name_details = [str(metric) for metric in self.estimators]
-
-    def _sk_visual_block_(self) -> _Block:
-        return self
-
-
 def make_suite(
     preset: str = "report",
     *,
@@ -530,6 +531,7 @@ def make_suite(
     random_state: int = 0,
     n_jobs: int | None = None,
     check_holdout: bool = True,
+    space: Any = None,
 ) -> MetricSuite:
     """Return a ready suite.
 
@@ -558,6 +560,8 @@ def make_suite(
         Number of threads.
     check_holdout : bool, default=True
         Whether fit looks if train and holdout can be told apart; see :class:`MetricSuite`.
+    space : "gower", "euclidean" or transformer, optional
+        The space of all metrics that have one; see :class:`MetricSuite`.
 
     Returns
     -------
@@ -597,4 +601,5 @@ def make_suite(
     for _, metric in metrics:
         seeds = [p for p in metric.get_params() if p.split("__")[-1] == "random_state"]
         metric.set_params(**dict.fromkeys(seeds, random_state))
-    return MetricSuite(metrics, n_jobs=n_jobs, check_holdout=check_holdout, optional=("text",))
+    settings: dict[str, Any] = {"n_jobs": n_jobs, "check_holdout": check_holdout, "space": space}
+    return MetricSuite(metrics, **settings, optional=("text",))

@@ -18,7 +18,6 @@ import numpy as np
 import pandas as pd
 from pandas.util import hash_array
 from scipy.sparse import csr_array, diags_array, hstack, issparse, vstack
-from sklearn.base import clone
 
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError, MetricWarning, TextLeftOutWarning
@@ -26,6 +25,7 @@ from skeval.relational_context import RelationalContext
 from skeval.steps.samples import ColumnChoice
 from skeval.tables.embedding import vectors_of
 from skeval.tables.schema import TableSchema
+from skeval.tables.transformers import learned
 
 _ROLES = ("train", "holdout", "synthetic")
 _AT_ONCE = 2**21  # characters that are cut into words at once
@@ -278,10 +278,10 @@ class TextSource:
         if isinstance(self.vectorizer, str):
             return _TfIdf.of(self, rows)
         if hasattr(self.vectorizer, "encode"):
-            learned = self.vectors[rows] if rows.size else self.vectors[-1:]
-            scales = learned.std(axis=0)
-            return _Embedded(self, learned.mean(axis=0), np.where(scales > 1e-9, scales, 1.0))
-        return _Fitted(self, clone(self.vectorizer).fit([*self.texts[rows]] or [""]))
+            seen = self.vectors[rows] if rows.size else self.vectors[-1:]
+            scales = seen.std(axis=0)
+            return _Embedded(self, seen.mean(axis=0), np.where(scales > 1e-9, scales, 1.0))
+        return _Fitted(self, learned(self.vectorizer, [*self.texts[rows]] or [""]))
 
 
 @dataclass(frozen=True)
