@@ -23,6 +23,7 @@ __all__ = [
     "SkevalError",
     "TableError",
     "TextLeftOutWarning",
+    "UnequalSizesWarning",
 ]
 
 
@@ -107,3 +108,7 @@ class MostlySharedRowsWarning(SharedRowsWarning):
 
 class TextLeftOutWarning(MetricWarning):
     """Text columns that the metrics of a suite leave out, but those of texts."""
+
+
+class UnequalSizesWarning(MetricWarning):
+    """Train is much larger than the holdout, or smaller: most nearest rows are there by chance."""
