@@ -34,6 +34,7 @@ _LEFT_OUT = (
     "Distances and distributions leave the text columns out: {texts}. Metrics of skeval.text look "
     "at them, and distances do with space=TablePreprocessor(embedder=...)."
 )
+_MOST_INDEXED = np.iinfo(np.int32).max
 # scripts that leave no space between words: each character is a word of its own
 _SPACELESS = (
     "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
@@ -338,10 +339,14 @@ class _Fitted:
 
 
 def beside(parts: Sequence[Features]) -> Features:
-    """Return features side by side, sparse if some are."""
-    if any(map(issparse, parts)):
-        return csr_array(hstack([csr_array(part) for part in parts], format="csr"))
-    return np.hstack(parts)
+    """Return features side by side, sparse if some are; trees read indices of 32 bits only."""
+    if not any(map(issparse, parts)):
+        return np.hstack(parts)
+    joined = csr_array(hstack([csr_array(part) for part in parts], format="csr"))
+    if max(joined.nnz, *joined.shape) <= _MOST_INDEXED:
+        joined.indices = joined.indices.astype(np.int32, copy=False)
+        joined.indptr = joined.indptr.astype(np.int32, copy=False)
+    return joined
 
 
 @shared
