@@ -22,12 +22,8 @@ from skeval.comparison import Comparison, compared
 from skeval.context import Context
 from skeval.cores import Cores, sharing, using, waiting
 from skeval.engines import carried
-from skeval.exceptions import (
-    InvalidParameterError,
-    MetricFailedWarning,
-    MissingInputError,
-    SkevalError,
-)
+from skeval.exceptions import InvalidParameterError, MetricFailedWarning, MissingInputError
+from skeval.failures import told
 from skeval.limits import within_limits
 from skeval.members import Block, in_space
 from skeval.parameters import (
@@ -79,8 +75,8 @@ class MetricSuite(_BaseComposition):
         others wait for a search of neighbours or one metric is left, helps in the search that
         runs. The values are the same to the last bit.
     on_error : {"warn", "raise"}, default="warn"
-        Whether a metric that raises is reported as failed in its row, with a warning, or ends the
-        evaluation.
+        Whether a metric that raises is reported as failed in its row, with a warning and what the
+        exception says, cells of the real tables hidden, or ends the evaluation.
     check_holdout : bool, default=True
         Whether fit looks if train and holdout can be told apart, once for all metrics, where one of
         them contrasts the two; if so, such contrasts are void and
@@ -463,9 +459,7 @@ class MetricSuite(_BaseComposition):
         except Exception as error:  # of anyone's metric; the others must not be lost
             if self.on_error == "raise":
                 raise
-            # a foreign message may quote a cell, and warnings are logged, results saved
-            text = str(error) if isinstance(error, SkevalError) else "on_error='raise' shows where"
-            text = f"{type(error).__name__}: {text}"
+            text = told(error, context)  # warnings are logged, results saved
             warning = MetricFailedWarning(f"{name} failed: {text}")
             failures.append(warning)
             kind = type(metric).__name__
