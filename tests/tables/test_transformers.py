@@ -71,6 +71,13 @@ def test_a_space_learns_from_train_and_holdout_in_an_order_of_their_own():
             np.testing.assert_array_equal(known.transform(SYNTHETIC), swapped.transform(SYNTHETIC))
 
 
+@pytest.mark.parametrize("kind", [EnergyDistance, PRDCurve])
+def test_fidelity_of_vectors_does_not_depend_on_the_holdout(kind):
+    metric = kind(space=plain())
+    alone, beside = (metric.fit(*real).score(SYNTHETIC) for real in ((TRAIN,), (TRAIN, HOLDOUT)))
+    assert alone == pytest.approx(beside, abs=1e-12)
+
+
 def test_what_counts_as_fitted():
     numbers = REAL[["age"]]
     pipeline = make_pipeline(StandardScaler(), "passthrough", FunctionTransformer())
@@ -196,7 +203,7 @@ def test_size_and_power_with_four_hundred_levels():
         [(type(screen).__name__, screen) for screen in screens], space=space, check_holdout=False
     )
     shares, clean, leaky, protections = [], [], [], []
-    for seed in range(8):
+    for seed in range(6):
         train, holdout, synthetic = (many_levels(3 * seed + k) for k in range(3))
         fitted = suite.fit(train, holdout)
         result = fitted.evaluate(synthetic)
@@ -210,8 +217,8 @@ def test_size_and_power_with_four_hundred_levels():
         leaky.append(result["DCROverfittingProtection"].p_value)
         protections.append(result["DCROverfittingProtection"].value)
     assert np.mean(shares) == pytest.approx(0.5, abs=0.03)
-    # of 32 tests of clean tables at 5%, five or more alarms have a chance of 2%
-    assert (np.array(clean) <= 0.05).sum() <= 4
-    assert (np.array(clean) <= 0.05).mean(axis=0).max() <= 0.25
+    # fitted on train alone, each of these alarms in all clean tables, or never
+    assert (np.array(clean) <= 0.05).sum(axis=0).max() <= 1
+    assert 0.2 < np.mean(clean) < 0.8
     assert np.mean(np.array(leaky) <= 0.05) >= 0.75
     assert np.mean(protections) < 0.9
