@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 from skeval._versions import show_versions
 from skeval.base import Metric
 from skeval.context import Context, shared
+from skeval.ready_suites import make_suite
 
 # the function hides the module of its name: take what else it has by "from skeval.report import"
 from skeval.report import ReportColumns, report
 from skeval.result import Result, SuiteResult
-from skeval.suite import MetricSuite, make_suite
+from skeval.suite import MetricSuite
 from skeval.tables.schema import TableSchema
 from skeval.tags import MetricTags
 from skeval.verdict import Verdict

@@ -34,6 +34,7 @@ from skeval.steps.samples import (
 )
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
+from skeval.tables.transformers import with_fitted
 from skeval.tags import MetricTags, Need
 from skeval.verdict import ALARM_LEVEL
 
@@ -124,10 +125,17 @@ class Metric(BaseEstimator):
 
     _parts: ClassVar[tuple[str, ...]] = ()  # of the details, shown for the holdout too
 
+    # parameters that a suite changes where it puts a metric in another space than "gower"
+    in_other_spaces: ClassVar[Mapping[str, Any]] = {}
+
     # whether it is fast enough to be measured on halves as well
     _halved: ClassVar[Halved] = False
 
     context_: Context
+
+    def __sklearn_clone__(self) -> Self:
+        """Return an unfitted metric of the same parameters; fitted transformers stay fitted."""
+        return with_fitted(super().__sklearn_clone__(), self)
 
     def fit(
         self,

@@ -24,6 +24,7 @@ __all__ = [
     "SkevalError",
     "TableError",
     "TextLeftOutWarning",
+    "UnequalSizesWarning",
     "VoidAttackWarning",
 ]
 
@@ -113,6 +114,10 @@ class MostlySharedRowsWarning(SharedRowsWarning):
 
 class TextLeftOutWarning(MetricWarning):
     """Text columns that the metrics of a suite leave out, but those of texts."""
+
+
+class UnequalSizesWarning(MetricWarning):
+    """Train is much larger than the holdout, or smaller: most nearest rows are there by chance."""
 
 
 class VoidAttackWarning(DegenerateInputWarning):

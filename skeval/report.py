@@ -15,10 +15,11 @@ from skeval.files import check_output
 from skeval.parameters import bound_by
 from skeval.progress import Shown, shown
 from skeval.provenance import Date, Provenance
+from skeval.ready_suites import make_suite
 from skeval.relational_context import RelationalContext
 from skeval.result import SuiteResult
 from skeval.steps.samples import positions_by_content, sampled
-from skeval.suite import MetricSuite, make_suite
+from skeval.suite import MetricSuite
 from skeval.tables.large import LargeTable, table_of
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import RelationalSchema

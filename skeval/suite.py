@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal, Self, cast, get_args, overload
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.base import clone
 from sklearn.utils import Bunch, estimator_html_repr
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import _BaseComposition
@@ -23,23 +22,19 @@ from skeval.comparison import Comparison, compared
 from skeval.context import Context
 from skeval.cores import Cores, sharing, using, waiting
 from skeval.engines import carried
-from skeval.exceptions import (
-    InvalidParameterError,
-    MetricFailedWarning,
-    MissingInputError,
-    SkevalError,
-)
+from skeval.exceptions import InvalidParameterError, MetricFailedWarning, MissingInputError
+from skeval.failures import told
 from skeval.limits import within_limits
+from skeval.members import Block, in_space
 from skeval.parameters import (
     Count,
     JobCount,
     Legal,
     NonNegative,
-    bound_by,
+    Space,
     check_parameters,
     legal_sets,
 )
-from skeval.presets import PRESETS, Named
 from skeval.progress import Progress
 from skeval.properties import property_warnings
 from skeval.provenance import Date, describe, stamp
@@ -50,6 +45,7 @@ from skeval.steps.samples import check_measured
 from skeval.steps.texts import unread_texts
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
+from skeval.tables.transformers import with_fitted
 from skeval.tags import Need
 
 Needs = Annotated[
@@ -78,8 +74,8 @@ class MetricSuite(_BaseComposition):
         others wait for a search of neighbours or one metric is left, helps in the search that
         runs. The values are the same to the last bit.
     on_error : {"warn", "raise"}, default="warn"
-        Whether a metric that raises is reported as failed in its row, with a warning, or ends the
-        evaluation.
+        Whether a metric that raises is reported as failed in its row, with a warning and what the
+        exception says, cells of the real tables hidden, or ends the evaluation.
     check_holdout : bool, default=True
         Whether fit looks if train and holdout can be told apart, once for all metrics, where one of
         them contrasts the two; if so, such contrasts are void and
@@ -97,6 +93,10 @@ class MetricSuite(_BaseComposition):
         tables larger than memory; 50,000 by default. Tables in memory are measured whole.
     schema : TableSchema, RelationalSchema or mapping, optional
         The schema that fit goes by where it is given none.
+    space : "gower", "euclidean" or transformer, optional
+        The space of all metrics that have a parameter `space`, in place of their own. A transformer
+        learns from train and holdout together; one that is fitted is used as it is. Areas of
+        accumulated distances have ``scale="observed"`` in spaces other than "gower".
 
     Attributes
     ----------
@@ -136,6 +136,7 @@ class MetricSuite(_BaseComposition):
         timeout: NonNegative | None = None,
         max_memory: Count | None = None,
         max_rows: Count | None = None,
+        space: Space | None = None,
         optional: Needs = (),
         schema: Any = None,
     ) -> None:
@@ -146,8 +147,12 @@ class MetricSuite(_BaseComposition):
         self.timeout = timeout
         self.max_memory = max_memory
         self.max_rows = max_rows
+        self.space = space
         self.optional = optional
         self.schema = schema
+
+    def __sklearn_clone__(self) -> Self:
+        return with_fitted(super().__sklearn_clone__(), self)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, those of the metrics as `name__parameter`."""
@@ -226,7 +231,7 @@ class MetricSuite(_BaseComposition):
         with sharing(self.n_jobs):
             for name, metric in self.metrics:
                 try:
-                    fitted[name] = clone(metric).fit_context(context)
+                    fitted[name] = in_space(metric, self.space).fit_context(context)
                 except (MissingInputError, ImportError) as unmet:  # of a metric's own needs
                     kind, reason = type(metric).__name__, str(unmet)
                     skipped[name] = reason
@@ -403,7 +408,7 @@ class MetricSuite(_BaseComposition):
     def _loaded(self, context: Context, left_out: Mapping[str, str]) -> Self:
         """Take a context that was saved; `left_out` says why metrics cannot be evaluated by it."""
         self.metrics_ = {
-            name: clone(metric).fit_context(context)
+            name: in_space(metric, self.space).fit_context(context)
             for name, metric in self.metrics
             if name not in left_out
         }
@@ -447,7 +452,7 @@ class MetricSuite(_BaseComposition):
             if role in context
         }
         of_tables = (*self.context_.notices, *context.notices)
-        named = {name: metric for name, metric in self.metrics if name in results}
+        named = {n: self.metrics_.get(n, metric) for n, metric in self.metrics if n in results}
         provenance = describe(named, context, date)
         return SuiteResult(results, sizes=sizes, notices=of_tables, provenance=provenance)
 
@@ -461,9 +466,7 @@ class MetricSuite(_BaseComposition):
         except Exception as error:  # of anyone's metric; the others must not be lost
             if self.on_error == "raise":
                 raise
-            # a foreign message may quote a cell, and warnings are logged, results saved
-            text = str(error) if isinstance(error, SkevalError) else "on_error='raise' shows where"
-            text = f"{type(error).__name__}: {text}"
+            text = told(error, context)  # warnings are logged, results saved
             warning = MetricFailedWarning(f"{name} failed: {text}")
             failures.append(warning)
             kind = type(metric).__name__
@@ -510,7 +513,7 @@ class MetricSuite(_BaseComposition):
         return {parameter: list(columns) for parameter, columns in named.items()}
 
     def _sk_visual_block_(self) -> Any:
-        return _Block(self.metrics)
+        return Block(self.metrics)
 
     def _repr_html_(self) -> str:
         """Return what each metric measures, and scikit-learn's diagram below."""
@@ -529,103 +532,3 @@ class MetricSuite(_BaseComposition):
 def _contrasts(metric: Metric) -> bool:
     """Tell whether a metric's value or test rests on train and holdout being exchangeable."""
     return metric.tags.aspect == "privacy" or "holdout" in metric.tags.needs
-
-
-class _Block:
-    """Metrics side by side, as scikit-learn's diagram reads them: its own class is private."""
-
-    kind = "parallel"
-    name_caption = None
-    doc_link_label = None
-    dash_wrapped = True
-
-    def __init__(self, metrics: Named) -> None:
-        self.names = [name for name, _ in metrics]
-        self.estimators = [metric for _, metric in metrics]
-        self.name_details = [str(metric) for metric in self.estimators]
-
-    def _sk_visual_block_(self) -> _Block:
-        return self
-
-
-@bound_by("All but the preset is given by name: make_suite('report', target=column).")
-def make_suite(
-    preset: str = "report",
-    *,
-    schema: RelationalSchema | None = None,
-    target: str | None = None,
-    sensitive: str | None = None,
-    random_state: int = 0,
-    n_jobs: int | None = None,
-    check_holdout: bool = True,
-) -> MetricSuite:
-    """Return a ready suite.
-
-    Parameters
-    ----------
-    preset : str, default="report"
-        "report": all that the report shows, of privacy the headlines only. "fidelity": the
-        headlines of fidelity. "utility": all metrics of one `target`. "privacy": every screen and
-        attack, and the audit. "screens", "attacks": one kind of them. "syneval": what SynEval's
-        privacy report holds, with the overall risk. "quality" and "diagnostic": what SDMetrics' two
-        reports hold, the shapes of columns and the trends of pairs, validity and structure, with
-        their properties in the names (:meth:`SuiteResult.properties`). Metrics of texts, which
-        these suites have but "utility", "quality" and "diagnostic", show where a table has texts.
-    schema : RelationalSchema, optional
-        Of several tables, with their keys and roles: the suite then measures what relates them,
-        each table by itself, under the name "table/metric", and the subjects with all their rows.
-        It is that of `fit` too, unless another one is given there.
-        "syneval" and "utility" are of one table.
-    target : str, optional
-        The column that models predict. Where it is given, the report has utility too.
-    sensitive : str, optional
-        The column whose groups models should treat alike, of the measures of fairness; and the
-        secret of the attack by models.
-    random_state : int, default=0
-        Seed of every metric that draws at random.
-    n_jobs : int, optional
-        Number of threads.
-    check_holdout : bool, default=True
-        Whether fit looks if train and holdout can be told apart; see :class:`MetricSuite`.
-
-    Returns
-    -------
-    MetricSuite
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such preset, or utility is asked for without a target.
-
-    See Also
-    --------
-    MetricSuite : A suite of one's own metrics.
-    report : What the preset "report" measures, as a document.
-
-    Examples
-    --------
-    >>> from skeval import make_suite
-    >>> [name for name, _ in make_suite("fidelity").metrics][:5]
-    ['ks_complement', 'tv_complement', 'similarity', 'phik_difference', 'nn_distances']
-    """
-    if preset not in PRESETS:
-        raise InvalidParameterError(
-            f"make_suite: preset must be among {', '.join(PRESETS)}, got {preset!r}."
-        )
-    if preset == "utility" and target is None:
-        raise InvalidParameterError(
-            "make_suite: 'utility' needs a column to predict. "
-            "Name it: make_suite('utility', target=column)."
-        )
-    if schema is None:
-        metrics = PRESETS[preset](target, sensitive)
-    else:
-        from skeval.relational.presets import relational_metrics
-
-        metrics = relational_metrics(preset, schema)
-    for _, metric in metrics:
-        seeds = [p for p in metric.get_params() if p.split("__")[-1] == "random_state"]
-        metric.set_params(**dict.fromkeys(seeds, random_state))
-    return MetricSuite(
-        metrics, n_jobs=n_jobs, check_holdout=check_holdout, optional=("text",), schema=schema
-    )

@@ -108,7 +108,7 @@ def demo(
 
 def _suite_of(tables: list[Path], given: Given) -> MetricSuite | None:
     """Return the suite of a report of one table; that of several is not known before they are."""
-    from skeval.suite import make_suite
+    from skeval.ready_suites import make_suite
 
     if any(path.is_dir() for path in tables):
         return None

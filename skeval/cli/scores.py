@@ -140,7 +140,7 @@ def _say_verdict(result: SuiteResult, output: Path | None) -> None:
 def _suite(
     metrics: str | None, preset: str, given: Given, relations: RelationalSchema | None = None
 ) -> MetricSuite:
-    from skeval.suite import make_suite
+    from skeval.ready_suites import make_suite
 
     target, sensitive, seed = given.target, given.sensitive, given.seed
     if metrics is not None:

@@ -25,7 +25,7 @@ _WORDS = (
     ),
     (r"make_suite: preset must be among", "--suite must be among"),
     (r"(?:MetricSuite|make_suite|report): (target|sensitive) ", r"--\1 "),
-    (r"on_error='raise' shows where", "--debug shows where"),
+    (r"on_error='raise' shows (where|all)", r"--debug shows \1"),
     (
         r"(^|: )schema must be a TableSchema or map column names to kinds",
         r"\1--schema FILE must map column names to kinds",

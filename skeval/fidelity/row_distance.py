@@ -12,7 +12,7 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.result import Result, undefined
 from skeval.stats.pairwise import permutation_p_value
-from skeval.steps.neighbors import preprocessor, rows_of
+from skeval.steps.neighbors import OfTrain, preprocessor, rows_of
 from skeval.steps.samples import nothing_to_measure, sample_positions
 
 _LARGEST = 1e150  # squares of larger numbers are infinite
@@ -104,7 +104,9 @@ def row_matrices(
     """
     roles = [role for role in ("train", "holdout", "synthetic") if role in context]
     with np.errstate(invalid="ignore"):  # a column without any value has no mean to standardise by
-        rows = {role: rows_of(context, role, space, None, max_rows, seed) for role in roles}
+        rows = {
+            role: rows_of(context, role, OfTrain(space), None, max_rows, seed) for role in roles
+        }
     low = np.min([part.min(axis=0) for part in rows.values()], axis=0)
     high = np.max([part.max(axis=0) for part in rows.values()], axis=0)
     order = _by_name(context, space, low.size)
@@ -117,5 +119,5 @@ def row_matrices(
 def _by_name(context: Context, space: Any, n_features: int) -> np.ndarray:
     if not isinstance(space, str):  # what a transformer's features are called is its own affair
         return np.arange(n_features)
-    order: np.ndarray = np.argsort(preprocessor(context, space).get_feature_names_out())
+    order: np.ndarray = np.argsort(preprocessor(context, OfTrain(space)).get_feature_names_out())
     return order

@@ -40,6 +40,7 @@ class AccumulationMetric(NeighborMetric):
     """Base of the two areas of the accumulation curve: left and right of a threshold."""
 
     area: ClassVar[str]
+    in_other_spaces: ClassVar = {"scale": "observed"}
 
     def __init__(
         self,

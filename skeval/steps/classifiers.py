@@ -17,7 +17,8 @@ from skeval.parameters import Legal
 from skeval.stats.roc import auc
 from skeval.steps.neighbors import encoded
 from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, named_seed, sample_positions
-from skeval.steps.texts import Features, TextEncoder, TextSource, beside, text_numbers, text_source
+from skeval.steps.text_features import WithTexts, reads_sparse
+from skeval.steps.texts import Features, TextSource, beside, text_numbers, text_source
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, OneHot, Ranks
 from skeval.tables.schema import sorted_labels
 
@@ -83,44 +84,6 @@ Read = ColumnChoice | Chosen  # columns that classifiers read
 
 
 @dataclass(frozen=True)
-class WithTexts:
-    """The encoder of rows whose last columns are numbers of texts.
-
-    Attributes
-    ----------
-    plain : Ranks or OneHot
-        Of the other columns.
-    texts : list of TextEncoder
-        One a column of texts.
-    shift : float
-        What is added to the features of the other columns: where trees read sparse features, 0 is
-        a missing one.
-    """
-
-    plain: Ranks | OneHot
-    texts: list[TextEncoder]
-    shift: float
-
-    def transform(self, rows: np.ndarray) -> Features:
-        """Return the features, sparse where those of texts are."""
-        return beside(self._parts(rows))
-
-    @property
-    def owners(self) -> np.ndarray:
-        """For each feature the column of the rows that it stems from."""
-        none = np.full((1, len(self.plain.nominal) + len(self.texts)), np.nan)
-        n_first, *n_texts = [part.shape[1] for part in self._parts(none)]
-        places = len(self.plain.nominal) + np.arange(len(n_texts))
-        return np.concatenate([self.plain.owners[:n_first], np.repeat(places, n_texts)])
-
-    def _parts(self, rows: np.ndarray) -> list[Features]:
-        n_plain = len(self.plain.nominal)
-        numbers = rows[:, n_plain:].T
-        texts = [one.transform(own) for one, own in zip(self.texts, numbers, strict=True)]
-        return [self.plain.transform(rows[:, :n_plain]) + self.shift, *texts]
-
-
-@dataclass(frozen=True)
 class Model:
     """A fitted classifier behind its encoder; a constant one if no column varies."""
 
@@ -173,6 +136,7 @@ def learn(
     ----------
     estimator : {"xgboost", "light xgboost", "logistic", "cart"} or classifier
         Trees see ranks; others, and whatever the user passes, standardised and one-hot columns.
+        Features of texts are sparse where it reads such by its tags.
     rows : ndarray of shape (n_rows, n_columns)
         Numbers and codes; missing is nan.
     labels : ndarray of shape (n_rows,)
@@ -198,7 +162,8 @@ def learn(
     if texts:
         numbers = rows[:, n_plain:].T
         encoders = [one.encoder(own) for one, own in zip(texts, numbers, strict=True)]
-        encoder = WithTexts(plain, encoders, shift=1.0 if by_ranks else 0.0)
+        dense_for = "" if reads_sparse(estimator) else type(estimator).__name__
+        encoder = WithTexts(plain, encoders, 1.0 if by_ranks else 0.0, dense_for)
     features = encoder.transform(rows)
     if features.shape[1] == 0:
         return Model(encoder, None)

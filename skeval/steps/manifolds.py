@@ -13,6 +13,7 @@ from skeval.context import Context, shared
 from skeval.stats.manifolds import count_balls, mixed_distances, row_blocks
 from skeval.steps.neighbors import (
     Index,
+    OfTrain,
     encoded,
     gower_engine,
     is_gower,
@@ -181,9 +182,10 @@ def vectors(
     than a million standard deviations.
     """
     if not isinstance(space, str):
-        return rows_of(context, role, space, columns, drawn(context, role, max_rows), seed)
+        size = drawn(context, role, max_rows)
+        return rows_of(context, role, OfTrain(space), columns, size, seed)
     with np.errstate(invalid="ignore"):  # the mean of a column without values
-        whole, owners = encoded(context, role, "euclidean"), np.array(_owners(context))
+        whole, owners = encoded(context, role, OfTrain("euclidean")), np.array(_owners(context))
     chosen = set(chosen_columns(context.schema, columns))
     order = np.argsort(owners, kind="stable")
     rows = whole[:, order[[name in chosen for name in owners[order]]]]
@@ -201,7 +203,7 @@ def vectors(
 
 def _owners(context: Context) -> list[str]:
     """Return which column each feature of space "euclidean" stems from."""
-    levels = preprocessor(context, "euclidean").levels_
+    levels = preprocessor(context, OfTrain("euclidean")).levels_
     numeric = context.schema.columns(*NUMERIC)
     nominal = [
         name for name in context.schema.columns(*NOMINAL) for _ in range(len(levels[name]) + 2)

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from skeval.context import Context, shared
 from skeval.engines import current_engine
 from skeval.exceptions import InvalidParameterError
+from skeval.steps.as_given import AsGiven, cells_as_given
 from skeval.steps.samples import (
     ColumnChoice,
     chosen_columns,
@@ -21,7 +22,7 @@ from skeval.steps.samples import (
     named_seed,
     pooled_order,
 )
-from skeval.tables.frames import column_values
+from skeval.tables.frames import column_values, row_hashes
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
 
@@ -34,21 +35,42 @@ SENT_FROM = 50_000  # reference rows: a search among fewer is over before a work
 LONGEST = 16  # real rows kept a list: of so many nearest, hardly ever all have one label
 
 
+@dataclass(frozen=True, repr=False)
+class OfTrain:
+    """A space that learns from train alone: synthetic and holdout rows are alike to it.
+
+    Of metrics of fidelity whose vectors are those of "euclidean" or of a transformer: a value must
+    not depend on whether a holdout is given, and tests exchange its rows with synthetic ones.
+    """
+
+    space: Any
+
+    def __repr__(self) -> str:
+        return repr(self.space)
+
+
 @shared
 def preprocessor(context: Context, space: Any = "gower") -> Any:
-    """Return the fitted transformer of a space; "gower" learns from train and holdout together.
+    """Return the fitted transformer of a space, which learns from train and holdout together.
 
-    So does one with an embedder of texts. A common scale matters: ranges taken from each reference
-    table on its own put distances to train and to holdout on different scales.
+    One of :class:`OfTrain` learns from train alone; one that is fitted stays as it is. A common
+    scale matters: levels and ranges taken from train alone put distances to train and to the
+    holdout on different scales. Rows are learned in an order that goes by what they hold, whichever
+    table they are of.
     """
     # takes long, and most metrics look at distances that need none
     from skeval.tables.spaces import TablePreprocessor
+    from skeval.tables.transformers import is_fitted
 
+    is_of_train = isinstance(space, OfTrain)
+    space = space.space if is_of_train else space
+    if not isinstance(space, str) and is_fitted(space):
+        return AsGiven(space, cells_as_given(context))
     rows = context.train
-    # an embedder that knew the words of train alone would put other texts farther from them
-    if is_gower(space) or getattr(space, "embedder", None) is not None:
-        real = [context[role] for role in ("train", "holdout") if role in context]
-        rows = pd.concat(real, ignore_index=True)
+    if "holdout" in context and not is_of_train:
+        rows = pd.concat([rows, context.holdout], ignore_index=True)
+        order = np.argsort(row_hashes(rows, list(rows.columns)), kind="stable")
+        rows = rows.iloc[order].reset_index(drop=True)
     if not isinstance(space, str):
         space = clone(space)
         if isinstance(space, TablePreprocessor) and space.schema is None:

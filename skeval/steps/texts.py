@@ -18,7 +18,6 @@ import numpy as np
 import pandas as pd
 from pandas.util import hash_array
 from scipy.sparse import csr_array, diags_array, hstack, issparse, vstack
-from sklearn.base import clone
 
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError, MetricWarning, TextLeftOutWarning
@@ -26,6 +25,7 @@ from skeval.relational_context import RelationalContext
 from skeval.steps.samples import ColumnChoice
 from skeval.tables.embedding import vectors_of
 from skeval.tables.schema import TableSchema
+from skeval.tables.transformers import learned
 
 _ROLES = ("train", "holdout", "synthetic")
 _AT_ONCE = 2**21  # characters that are cut into words at once
@@ -34,6 +34,7 @@ _LEFT_OUT = (
     "Distances and distributions leave the text columns out: {texts}. Metrics of skeval.text look "
     "at them, and distances do with space=TablePreprocessor(embedder=...)."
 )
+_MOST_INDEXED = np.iinfo(np.int32).max
 # scripts that leave no space between words: each character is a word of its own
 _SPACELESS = (
     "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
@@ -290,10 +291,10 @@ class TextSource:
         if isinstance(self.vectorizer, str):
             return _TfIdf.of(self, rows)
         if hasattr(self.vectorizer, "encode"):
-            learned = self.vectors[rows] if rows.size else self.vectors[-1:]
-            scales = learned.std(axis=0)
-            return _Embedded(self, learned.mean(axis=0), np.where(scales > 1e-9, scales, 1.0))
-        return _Fitted(self, clone(self.vectorizer).fit([*self.texts[rows]] or [""]))
+            seen = self.vectors[rows] if rows.size else self.vectors[-1:]
+            scales = seen.std(axis=0)
+            return _Embedded(self, seen.mean(axis=0), np.where(scales > 1e-9, scales, 1.0))
+        return _Fitted(self, learned(self.vectorizer, [*self.texts[rows]] or [""]))
 
 
 @dataclass(frozen=True)
@@ -350,10 +351,14 @@ class _Fitted:
 
 
 def beside(parts: Sequence[Features]) -> Features:
-    """Return features side by side, sparse if some are."""
-    if any(map(issparse, parts)):
-        return csr_array(hstack([csr_array(part) for part in parts], format="csr"))
-    return np.hstack(parts)
+    """Return features side by side, sparse if some are; trees read indices of 32 bits only."""
+    if not any(map(issparse, parts)):
+        return np.hstack(parts)
+    joined = csr_array(hstack([csr_array(part) for part in parts], format="csr"))
+    if max(joined.nnz, *joined.shape) <= _MOST_INDEXED:
+        joined.indices = joined.indices.astype(np.int32, copy=False)
+        joined.indptr = joined.indptr.astype(np.int32, copy=False)
+    return joined
 
 
 @shared

@@ -8,10 +8,11 @@ from typing import Annotated, Any, Self
 import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, TransformerMixin
 
 from skeval.exceptions import InvalidParameterError
 from skeval.parameters import Legal
+from skeval.tables.transformers import learned, with_fitted
 
 _MOST_FEATURES = 4096  # of a matrix that is dense
 EMBEDDER = "a transformer of scikit-learn that takes texts, or an object with encode(texts)"
@@ -74,7 +75,8 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     embedder : transformer or object with `encode`
-        A transformer is fitted on each column, on its distinct texts.
+        A transformer is fitted on each column, on its distinct texts; one that is fitted stays as
+        it is.
 
     Attributes
     ----------
@@ -85,12 +87,15 @@ class TextEmbedder(TransformerMixin, BaseEstimator):
     def __init__(self, embedder: Embedder = None) -> None:
         self.embedder = embedder
 
+    def __sklearn_clone__(self) -> Self:
+        return with_fitted(super().__sklearn_clone__(), self)
+
     def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
         """Learn from the distinct texts of each column."""
         self.embedders_ = {
             name: self.embedder
             if hasattr(self.embedder, "encode")
-            else clone(self.embedder).fit(sorted(set(_present(values))) or [""])
+            else learned(self.embedder, sorted(set(_present(values))) or [""])
             for name, values in X.items()
         }
         return self

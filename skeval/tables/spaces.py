@@ -22,6 +22,7 @@ from skeval.tables.embedding import Embedder, TextEmbedder
 from skeval.tables.frames import Levels, as_frame, canonical, learn
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, category_codes, numbers
 from skeval.tables.schema import TableSchema
+from skeval.tables.transformers import with_fitted
 
 
 class TablePreprocessor(ColumnTransformer):
@@ -47,9 +48,10 @@ class TablePreprocessor(ColumnTransformer):
     embedder : transformer or object with `encode`, optional
         What makes vectors of text columns, in "euclidean": a transformer of scikit-learn that takes
         texts, such as ``make_pipeline(TfidfVectorizer(), TruncatedSVD(100))``, fitted on each
-        column; or an object with ``encode(texts)``, such as a sentence embedder. Vectors have one
-        length, so that unrelated texts, at right angles, are at a distance of 1, as two levels of a
-        category are, and so is a missing text from any other. Without it texts are left out.
+        column unless it is fitted already; or an object with ``encode(texts)``, such as a sentence
+        embedder. Vectors have one length, so that unrelated texts, at right angles, are at a
+        distance of 1, as two levels of a category are, and so is a missing text from any other.
+        Without it texts are left out.
 
     Attributes
     ----------
@@ -92,6 +94,9 @@ class TablePreprocessor(ColumnTransformer):
         self.space = space
         self.n_jobs = n_jobs
         self.embedder = embedder
+
+    def __sklearn_clone__(self) -> Self:
+        return with_fitted(super().__sklearn_clone__(), self)
 
     # ColumnTransformer would list the parameters of its transformers, which follow from ours
     def get_params(self, deep: bool = True) -> dict[str, Any]:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array, issparse
-from sklearn.base import clone
 
 from skeval.context import Context, shared
 from skeval.stats.relabelling import exchange_p_value, relabelling_test
 from skeval.tables.embedding import vectors_of
+from skeval.tables.transformers import learned
 from skeval.text.corpus import Corpus, corpus, words
 
 _BLOCK = 2**24  # products held at once
@@ -34,7 +34,7 @@ def text_vectors(
         The column of authors.
     vectorizer : "tfidf", transformer or object with encode, default="tfidf"
         Words weighted by how rare they are among the real texts; a transformer of scikit-learn,
-        which is fitted on these, sparse or dense; or a sentence embedder.
+        sparse or dense, which learns from these unless it is fitted; or a sentence embedder.
     """
     texts = corpus(context, columns, group)
     real = texts.numbers("train", "holdout")
@@ -43,11 +43,11 @@ def text_vectors(
     everything = texts.texts.tolist()
     if hasattr(vectorizer, "encode"):
         return _unit(vectors_of(vectorizer, everything))
-    learned = clone(vectorizer).fit([everything[i] for i in real])
-    features = learned.transform(everything)
+    fitted = learned(vectorizer, sorted(everything[i] for i in real))
+    features = fitted.transform(everything)
     if issparse(features):
         return _unit(csr_array(features, dtype=np.float64))
-    return _unit(vectors_of(learned, everything))
+    return _unit(vectors_of(fitted, everything))
 
 
 def _tfidf(

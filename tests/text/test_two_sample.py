@@ -5,11 +5,26 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
-from sklearn.naive_bayes import MultinomialNB
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.naive_bayes import GaussianNB, MultinomialNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
-from skeval.exceptions import MetricWarning
+from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.fidelity import ClassifierTwoSampleTest
+from skeval.steps.text_features import reads_sparse
+from skeval.steps.texts import beside
 from skeval.text import TextTwoSampleTest
 
 SCHEMA = {"note": "text"}
@@ -50,6 +65,58 @@ def test_tells_other_texts_and_not_fresh_ones(metric):
     assert other.value > 0.6 > fresh.value
     assert next(iter(other.details["top_features"])) == "note"
     assert "word1" not in other.to_json()
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        RandomForestClassifier(20),
+        ExtraTreesClassifier(20),
+        DecisionTreeClassifier(max_depth=4),
+        GradientBoostingClassifier(n_estimators=20),
+        SVC(),
+        HistGradientBoostingClassifier(max_iter=2, min_samples_leaf=5),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        GaussianNB(),
+        KNeighborsClassifier(),
+    ],
+    ids=lambda classifier: type(classifier).__name__,
+)
+@pytest.mark.parametrize("made", [ClassifierTwoSampleTest, TextTwoSampleTest])
+def test_any_classifier_reads_texts(made, classifier):
+    tables = (table[:60] for table in (TRAIN, HOLDOUT))
+    metric = made("auc", estimator=classifier).fit(*tables, schema=SCHEMA)
+    assert metric.evaluate(OTHER[:60]).value > 0.55
+    assert 0.0 <= metric.score(FRESH[:60]) <= 1.0
+
+
+class Unmarked(GaussianNB):
+    """Has no tags to say what it reads."""
+
+    __sklearn_tags__ = property()
+
+
+def test_who_reads_sparse_features():
+    assert reads_sparse(SVC())
+    assert reads_sparse(Unmarked())
+    assert not reads_sparse(GaussianNB())
+
+
+def test_features_are_made_dense_within_a_budget():
+    words = HashingVectorizer(n_features=2**20)
+    sparse = TextTwoSampleTest("auc", estimator=SGDClassifier(loss="log_loss"), vectorizer=words)
+    assert 0.0 <= sparse.fit(TRAIN, HOLDOUT, schema=SCHEMA).score(FRESH) <= 1.0
+    dense = TextTwoSampleTest("auc", estimator=HistGradientBoostingClassifier(), vectorizer=words)
+    dense.fit(TRAIN, HOLDOUT, schema=SCHEMA)
+    with pytest.raises(InvalidParameterError, match=r"HistGr.* reads dense .* GiB.*TruncatedSVD"):
+        dense.score(FRESH)
+
+
+def test_indices_have_32_bits():
+    wide = csr_array((np.ones(2), np.array([0, 5], dtype=np.int64), np.array([0, 1, 2])))
+    joined = beside([wide, np.ones((2, 1))])
+    assert joined.indices.dtype == joined.indptr.dtype == np.int32
+    assert joined.shape == (2, 7)
 
 
 def test_the_table_test_can_leave_texts_out():

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import norm
 
 from skeval.context import Context, shared
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, UnequalSizesWarning
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, JobCount, Seed, Space
@@ -24,6 +24,7 @@ from skeval.verdict import Contrast
 _FEWEST_MASSES = 100  # real rows, as many alike as these are, of which the sum is normal
 _N_PERMUTATIONS, _BLOCK = 9999, 1000
 _LABELS = 2**21  # held at once
+_UNEQUAL, _UNEQUAL_AS_PUBLISHED = 10, 2  # times as many rows, beyond which sizes are warned of
 CLOSER = "synthetic rows closer to train than to the holdout"
 # of screens that contrast train with the holdout
 
@@ -55,6 +56,36 @@ class TrainShareScreen(NeighborMetric):
             raise InvalidParameterError(
                 f"{type(self).__name__}: scale='reference' is defined in space='gower' only."
             )
+
+    def _compute(self, context: Context) -> float | Result:
+        found = super()._compute(context)
+        if not (notices := self._size_notices(context)):
+            return found
+        result = found if isinstance(found, Result) else Result(found)
+        return replace(result, warnings=(*result.warnings, *notices))
+
+    def _size_notices(self, context: Context) -> tuple[UnequalSizesWarning, ...]:
+        n_train, expected = self._n_train_and_expected(context)
+        n_holdout = round(n_train / expected) - n_train
+        allows = self._allows_for_sizes()
+        most = _UNEQUAL if allows else _UNEQUAL_AS_PUBLISHED
+        if max(n_train, n_holdout) <= most * min(n_train, n_holdout):
+            return ()
+        which = (
+            "The value allows for that, but the test finds less than at equal sizes: hold out more."
+            if allows
+            else "The published value does not allow for that: compare equal numbers, "
+            f"num_rows_subsample={min(n_train, n_holdout)}, or take the defaults."
+        )
+        text = (
+            f"train has {n_train:,} rows and the holdout {n_holdout:,}: by chance "
+            f"{percent(expected)} of the synthetic rows are closer to train. {which}"
+        )
+        return (UnequalSizesWarning(text),)
+
+    def _allows_for_sizes(self) -> bool:
+        """Tell whether the value is right at unequal sizes."""
+        return self.ties == "pool" and self.scale == "common"
 
     def _n_train_and_expected(self, context: Context) -> tuple[int, float]:
         """Return the train rows of a draw, and their share of its real rows: that is chance."""
@@ -140,6 +171,10 @@ class DCROverfittingProtection(TrainShareScreen):
     scale : {"common", "reference"}, default="common"
         Whether numeric ranges are those of train and holdout together, or of each on its own, as
         SDMetrics has it, which puts the two distances on different scales.
+    chance : {"sizes", "half"}, default="sizes"
+        The share of rows closer to train that has the score 1: what the sizes of the tables give by
+        chance, or one half at any sizes, as SDMetrics has it. With ``ties="holdout"`` and
+        ``scale="reference"`` the score is theirs.
     num_rows_subsample : int or None, default=None
         If given, this many rows of each table are drawn, `num_iterations` times, and the shares
         averaged.
@@ -180,7 +215,12 @@ class DCROverfittingProtection(TrainShareScreen):
         \mathrm{score} = \min\left(1, \frac{1 - p}{1 - \pi}\right)
 
     which is ``2 (1 - p)`` at equal sizes: a score of 0.5 means that 75% of the rows are closer to
-    train. A share clearly below ``pi`` is no extra protection, rather mode collapse or shift.
+    train. With ``chance="half"`` it is ``min(1, 2 (1 - p))`` at any sizes, the mean of that over
+    several draws, as published; three times as many train as holdout rows have a score of 0.5 by
+    chance then. Where one table has more than twice as many rows as the other, and a published
+    option does not allow for it, and beyond ten times in any case,
+    :class:`~skeval.exceptions.UnequalSizesWarning` is given. A share clearly below ``pi`` is no
+    extra protection, rather mode collapse or shift.
 
     The p-value is one-sided: given the synthetic rows and the pool of N real ones, all choices of
     which were train are equally likely if none was learned. The share then has the variance
@@ -188,7 +228,7 @@ class DCROverfittingProtection(TrainShareScreen):
     .. math:: \pi (1 - \pi) \frac{N}{N - 1} \left(\sum_j a_j^2 - \frac{1}{N}\right)
 
     with :math:`a_j` the share of synthetic rows whose nearest real row is j, ties divided evenly.
-    The baseline is the mean score under this null, below 1 because the score is clipped there. The
+    The baseline is the mean score under this null, below 1 where the score is clipped there. The
     standard error counts real rows, not synthetic ones: many synthetic rows around one real row are
     one piece of evidence. The p-value is that of a normal share, but where :math:`\sum_j a_j^2`
     exceeds 0.01, since most synthetic rows lie next to few real ones, the share is held against
@@ -217,9 +257,39 @@ class DCROverfittingProtection(TrainShareScreen):
 
     tags = replace(CONTRAST_TAGS, greater_is_better=True)
 
+    def __init__(
+        self,
+        ties: Literal["pool", "half", "holdout"] = "pool",
+        scale: Literal["common", "reference"] = "common",
+        *,
+        chance: Literal["sizes", "half"] = "sizes",
+        num_rows_subsample: Count | None = None,
+        num_iterations: Count = 1,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
+        n_jobs: JobCount | None = None,
+    ) -> None:
+        super().__init__(
+            ties,
+            scale,
+            num_rows_subsample=num_rows_subsample,
+            num_iterations=num_iterations,
+            space=space,
+            columns=columns,
+            random_state=random_state,
+            n_jobs=n_jobs,
+        )
+        self.chance = chance
+
+    def _allows_for_sizes(self) -> bool:
+        return super()._allows_for_sizes() and self.chance == "sizes"
+
     def _measure(self, context: Context, columns: Any) -> float:
-        _, expected = self._n_train_and_expected(context)
-        return protection(float(np.mean(self._shares(context, columns))), expected)
+        shares = self._shares(context, columns)
+        if self.chance == "half":
+            return float(np.mean([protection(p, 0.5) for p in shares]))
+        return protection(float(np.mean(shares)), self._n_train_and_expected(context)[1])
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         share = self._train_share(context, columns)
@@ -227,11 +297,12 @@ class DCROverfittingProtection(TrainShareScreen):
         if not share.masses:
             return replace(result, details=details)
         p, pi, half = share.value, details["expected"], share.half_width()
+        full = 0.5 if self.chance == "half" else pi  # the share of the score 1
         return replace(
             result,
-            interval=(protection(p + half, pi), protection(p - half, pi)),
+            interval=(protection(p + half, full), protection(p - half, full)),
             p_value=share.p_value,
-            baseline=1.0 - share.null_standard_error / ((1.0 - pi) * np.sqrt(2.0 * np.pi)),
+            baseline=mean_protection(pi, share.null_standard_error, full),
             contrast=share.contrast,
             details=details,
         )
@@ -241,9 +312,25 @@ class DCROverfittingProtection(TrainShareScreen):
         return set_against(f"{p} of synthetic rows are closer to train than to the holdout", result)
 
 
-def protection(p: float, pi: float) -> float:
-    """Return by how much a share falls short of 1, relative to its expectation; clipped at 1."""
-    return min(1.0, max(0.0, (1.0 - p) / (1.0 - pi)))
+def protection(p: float, full: float) -> float:
+    """Return by how much a share falls short of 1, relative to that of `full` score; at most 1."""
+    return min(1.0, max(0.0, (1.0 - p) / (1.0 - full)))
+
+
+def mean_protection(p: float, spread: float, full: float) -> float:
+    """Return the mean protection of normal shares of mean `p` and standard deviation `spread`.
+
+    Examples
+    --------
+    >>> from skeval.privacy.distance_screens.dcr import mean_protection
+    >>> round(mean_protection(0.5, 0.05, 0.5), 4), round(mean_protection(0.75, 0.01, 0.5), 4)
+    (0.9601, 0.5)
+    """
+    excess, noise = (full - p) / (1.0 - full), spread / (1.0 - full)
+    if noise == 0.0:
+        return protection(p, full)
+    clipped = excess * norm.cdf(excess / noise) + noise * norm.pdf(excess / noise)
+    return float(1.0 + excess - clipped)
 
 
 def check_iterations(metric: str, num_iterations: int, num_rows_subsample: int | None) -> None:

@@ -110,7 +110,8 @@ class DCRShare(TrainShareScreen):
     fifth of the columns. The clustering sees train and holdout together, since groups that depended
     on which rows were train would spoil the relabelling.
 
-    ``scale="reference"`` has no null, and so no interval, p-value or baseline. A share clearly
+    ``scale="reference"`` has no null, and so no interval, p-value or baseline. Very unequal sizes
+    are warned of as there, by :class:`~skeval.exceptions.UnequalSizesWarning`. A share clearly
     below chance is no extra protection, rather mode collapse or shift. This is a distance screen:
     it can raise an alarm and cannot clear a release; it does not see leaks of a few outliers.
 

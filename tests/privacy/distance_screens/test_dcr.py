@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -9,8 +10,8 @@ from scipy.stats import norm
 
 from skeval import Context
 from skeval.datasets import make_mixed
-from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, UnequalSizesWarning
+from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection, DCRShare
 from skeval.privacy.distance_screens.dcr import (
     TrainShare,
     closer_share,
@@ -73,6 +74,74 @@ def test_the_example_of_sdmetrics():
     result = metric.evaluate(tables[2])
     assert result.details["closer_to_training"] == 0.0
     assert result.value == 1.0
+
+
+PUBLISHED = {"ties": "holdout", "scale": "reference", "chance": "half"}
+
+
+def published(train, holdout, synthetic):
+    """Return SDMetrics' score of numbers: min(1, 2 (1 - p)), each table on its own ranges."""
+    nearest = [
+        np.minimum(1.0, abs(synthetic[:, None] - table) / np.ptp(table, axis=0)).mean(2).min(1)
+        for table in (train, holdout)
+    ]
+    return min(1.0, 2.0 * (1.0 - np.mean(nearest[0] < nearest[1])))
+
+
+@pytest.mark.parametrize(("n_train", "n_holdout"), [(400, 120), (60, 300), (90, 90)])
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.UnequalSizesWarning")
+def test_the_published_score_at_any_sizes_by_hand(n_train, n_holdout):
+    rng = np.random.default_rng(0)
+    tables = [rng.normal(size=(n, 3)) for n in (n_train, n_holdout, 200)]
+    tables[2][:50] = tables[0][:50] + 0.01
+    frames = (pd.DataFrame(table, columns=[*"abc"]) for table in tables)
+    result = evaluate(DCROverfittingProtection(**PUBLISHED), *frames)
+    assert result.value == pytest.approx(published(*tables), abs=1e-12)
+    assert np.isnan(result.p_value or np.nan)
+
+
+def test_the_published_score_is_that_of_sdmetrics():
+    tables = [make_mixed(n, random_state=seed) for seed, n in enumerate((400, 120, 400))]
+    metric = DCROverfittingProtection(**PUBLISHED)
+    with pytest.warns(UnequalSizesWarning, match="num_rows_subsample=120, or take the defaults"):
+        result = evaluate(metric, *tables)
+    assert result.value == pytest.approx(0.455, abs=1e-12)  # of sdmetrics 0.32.0
+    assert result.details["closer_to_training"] == 0.7725
+
+
+@pytest.mark.parametrize("chance", ["sizes", "half"])
+def test_baseline_and_test_do_not_depend_on_what_the_score_allows_for(chance):
+    rng = np.random.default_rng(0)
+    values = []
+    for _ in range(150):
+        tables = (pd.DataFrame(rng.normal(size=(n, 3)), columns=[*"abc"]) for n in (180, 90, 150))
+        result = evaluate(DCROverfittingProtection(chance=chance), *tables)
+        values.append((result.value, result.baseline, result.p_value))
+    mean, baseline, _ = np.mean(values, axis=0)
+    assert mean == pytest.approx(baseline, abs=0.01)
+    assert np.mean(np.array(values)[:, 2] <= 0.05) <= 0.1
+
+
+@pytest.mark.parametrize(
+    ("metric", "n_holdout", "warned"),
+    [
+        (DCRShare(), 41, False),
+        (DCRShare(), 39, True),
+        (DCROverfittingProtection(), 39, True),
+        (DCRShare(ties="half"), 201, False),
+        (DCRShare(ties="half"), 199, True),
+        (DCROverfittingProtection(chance="half"), 199, True),
+        (DCROverfittingProtection(scale="reference"), 199, True),
+        (DCROverfittingProtection(**PUBLISHED, num_rows_subsample=150), 160, False),
+    ],
+)
+def test_very_unequal_sizes_are_warned_of(metric, n_holdout, warned):
+    tables = [make_mixed(n, random_state=n) for n in (400, n_holdout, 50)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UnequalSizesWarning)
+        value = metric.fit(*tables[:2]).score(tables[2])
+    assert 0.0 <= value <= 1.0
+    assert [one.category for one in caught] == [UnequalSizesWarning] * warned
 
 
 def test_own_ranges_turn_the_order_round():
