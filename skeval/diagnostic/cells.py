@@ -200,6 +200,11 @@ def _of_objects(values: pd.Series, missing: np.ndarray) -> Cells:
 # ------------------------------------------------------------------- comparing and computing
 
 
+def said(cells: Cells) -> str:
+    """Return what cells are called in messages."""
+    return {"span": "a length of time", "truth": "a truth value"}.get(cells.kind, f"a {cells.kind}")
+
+
 def compared(compare: Callable[[Any, Any], Any], left: Cells, right: Cells) -> np.ndarray:
     """Return where a comparison holds; with missing cells it does not.
 
@@ -252,7 +257,7 @@ def computed(sign: str, left: Cells, right: Cells) -> Cells:
         )
     if kinds == ("span", "span") and sign in "+-":
         return Cells("span", np.asarray(_OF_NUMBERS[sign](left.data, right.data)), missing)
-    raise InvalidParameterError(f"computes a {left.kind} {sign} a {right.kind}")
+    raise InvalidParameterError(f"computes {said(left)} {sign} {said(right)}")
 
 
 def _alike(left: Cells, right: Cells) -> tuple[Cells, Cells]:
@@ -260,7 +265,7 @@ def _alike(left: Cells, right: Cells) -> tuple[Cells, Cells]:
     left, right = _as(right, left), _as(left, right)
     kinds = {left.kind, right.kind}
     if len(kinds) > 1 and "mixture" not in kinds and kinds != {"number", "truth"}:
-        raise InvalidParameterError(f"compares a {left.kind} with a {right.kind}")
+        raise InvalidParameterError(f"compares {said(left)} with {said(right)}")
     return left, right
 
 

@@ -17,7 +17,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval.diagnostic.cells import Cells, cells_of, compared, computed, is_member, literal, moment
+from skeval.diagnostic.cells import (
+    Cells,
+    cells_of,
+    compared,
+    computed,
+    is_member,
+    literal,
+    moment,
+    said,
+)
 from skeval.exceptions import InvalidParameterError
 
 GRAMMAR = (
@@ -248,7 +257,7 @@ class Condition:
         if called in _OF_MISSING:
             return Cells("truth", cells.missing if called == "isna" else ~cells.missing)
         if cells.kind not in ("number", "span"):
-            raise InvalidParameterError(f"abs is of numbers, not of a {cells.kind}")
+            raise InvalidParameterError(f"abs is of numbers, not of {said(cells)}")
         return Cells(cells.kind, np.abs(cells.data), cells.missing)
 
     def _comparison(self, node: ast.Compare, columns: Mapping[str, Cells]) -> Cells:
@@ -298,6 +307,6 @@ def _described(node: ast.AST) -> str:
 
 def _truth(cells: Cells) -> np.ndarray:
     if cells.kind != "truth":
-        raise InvalidParameterError(f"and, or and not join conditions, not a {cells.kind}")
+        raise InvalidParameterError(f"and, or and not join conditions, not {said(cells)}")
     held: np.ndarray = cells.data & ~cells.missing
     return held

@@ -184,7 +184,7 @@ class TestKinds:
         [
             ("s > 1", "compares a text with a number"),
             ("a == 'x'", "compares a number with a text"),
-            ("d - e < 3", "compares a span with a number"),
+            ("d - e < 3", "compares a length of time with a number"),
             ("d > 3", "compares a date with a number"),
             ("d - e < 'soon'", "none such as '3 days'"),
             ("s + s == 'x'", "computes a text \\+ a text"),
