@@ -41,21 +41,12 @@ _MOST_BITS = 1000  # of whole numbers, more than which no float holds
 _QUOTED = re.compile(r"`([^`]+)`|('(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")")
 _WORDS = {"&": " and ", "|": " or "}  # as pandas reads them
 _ARITHMETIC: Mapping[type[ast.AST], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
+    **{ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"},
+    **{ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**"},
 }
 _COMPARISONS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
+    **{ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt},
+    **{ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge},
 }
 _OF_MISSING = ("isna", "notna")
 _MISSPELT = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
@@ -129,8 +120,6 @@ class Condition:
         if found.kind != "truth":
             return None
         return np.broadcast_to(found.data & ~found.missing, (n_rows,)).astype(bool)
-
-    # -------------------------------------------------------------------------- reading the text
 
     def _spelled(self) -> str:
         """Return the text as Python spells it: quoted names are words, `&` and `|` are too."""
@@ -218,8 +207,6 @@ class Condition:
                 raise self._refused("has 'in' without a list of numbers, texts or dates")
             parts.extend(members)
         return parts
-
-    # ------------------------------------------------------------------------------- evaluating
 
     def _cells(self, node: ast.AST, columns: Mapping[str, Cells]) -> Cells:
         match node:
