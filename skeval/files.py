@@ -197,7 +197,7 @@ def _opened(target: Path) -> Path:
 @cache
 def _place() -> str:
     """Return what names the space of this process's number: host, start of it, and namespace."""
-    parts = [platform.node(), str(uuid.getnode())]
+    parts = [platform.node()]
     with suppress(OSError):  # where the system says so
         parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
         parts.append(os.readlink("/proc/self/ns/pid"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -177,17 +178,15 @@ def _of_codes(values: pd.Series) -> Cells:
 def _of_objects(values: pd.Series, missing: np.ndarray) -> Cells:
     kind = types.infer_dtype(values, skipna=True)
     if kind == "boolean":
-        return Cells("truth", values.where(~missing, False).to_numpy(dtype=bool), missing)
+        return Cells("truth", values.eq(True).to_numpy(dtype=bool), missing)
     if kind in ("integer", "floating", "mixed-integer-float", "decimal"):
-        try:
-            return Cells("number", values.where(~missing, np.nan).to_numpy("float64"), missing)
-        except (OverflowError, TypeError, ValueError):
-            pass
+        with suppress(OverflowError, TypeError, ValueError):
+            return Cells("number", values.to_numpy("float64", na_value=np.nan), missing)
     if kind in ("datetime", "datetime64", "date"):
-        try:
+        with suppress(OverflowError, TypeError, ValueError):
             return _of_dates(pd.to_datetime(values), missing)
-        except (OverflowError, TypeError, ValueError):
-            pass
+    if kind in ("timedelta", "timedelta64"):
+        return Cells("span", pd.to_timedelta(values).to_numpy().astype(_SPAN), missing)
     texts = [
         "" if gone else cell if isinstance(cell, str | bool | int | float) else str(cell)
         for cell, gone in zip(values, missing, strict=True)
@@ -198,6 +197,11 @@ def _of_objects(values: pd.Series, missing: np.ndarray) -> Cells:
 
 
 # ------------------------------------------------------------------- comparing and computing
+
+
+def said(cells: Cells) -> str:
+    """Return what cells are called in messages."""
+    return {"span": "a length of time", "truth": "a truth value"}.get(cells.kind, f"a {cells.kind}")
 
 
 def compared(compare: Callable[[Any, Any], Any], left: Cells, right: Cells) -> np.ndarray:
@@ -252,7 +256,7 @@ def computed(sign: str, left: Cells, right: Cells) -> Cells:
         )
     if kinds == ("span", "span") and sign in "+-":
         return Cells("span", np.asarray(_OF_NUMBERS[sign](left.data, right.data)), missing)
-    raise InvalidParameterError(f"computes a {left.kind} {sign} a {right.kind}")
+    raise InvalidParameterError(f"computes {said(left)} {sign} {said(right)}")
 
 
 def _alike(left: Cells, right: Cells) -> tuple[Cells, Cells]:
@@ -260,7 +264,7 @@ def _alike(left: Cells, right: Cells) -> tuple[Cells, Cells]:
     left, right = _as(right, left), _as(left, right)
     kinds = {left.kind, right.kind}
     if len(kinds) > 1 and "mixture" not in kinds and kinds != {"number", "truth"}:
-        raise InvalidParameterError(f"compares a {left.kind} with a {right.kind}")
+        raise InvalidParameterError(f"compares {said(left)} with {said(right)}")
     return left, right
 
 

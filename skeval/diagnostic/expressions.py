@@ -17,7 +17,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval.diagnostic.cells import Cells, cells_of, compared, computed, is_member, literal, moment
+from skeval.diagnostic.cells import (
+    Cells,
+    cells_of,
+    compared,
+    computed,
+    is_member,
+    literal,
+    moment,
+    said,
+)
 from skeval.exceptions import InvalidParameterError
 
 GRAMMAR = (
@@ -32,21 +41,12 @@ _MOST_BITS = 1000  # of whole numbers, more than which no float holds
 _QUOTED = re.compile(r"`([^`]+)`|('(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")")
 _WORDS = {"&": " and ", "|": " or "}  # as pandas reads them
 _ARITHMETIC: Mapping[type[ast.AST], str] = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
+    **{ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"},
+    **{ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**"},
 }
 _COMPARISONS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
+    **{ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt},
+    **{ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge},
 }
 _OF_MISSING = ("isna", "notna")
 _MISSPELT = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
@@ -120,8 +120,6 @@ class Condition:
         if found.kind != "truth":
             return None
         return np.broadcast_to(found.data & ~found.missing, (n_rows,)).astype(bool)
-
-    # -------------------------------------------------------------------------- reading the text
 
     def _spelled(self) -> str:
         """Return the text as Python spells it: quoted names are words, `&` and `|` are too."""
@@ -210,8 +208,6 @@ class Condition:
             parts.extend(members)
         return parts
 
-    # ------------------------------------------------------------------------------- evaluating
-
     def _cells(self, node: ast.AST, columns: Mapping[str, Cells]) -> Cells:
         match node:
             case ast.Name():
@@ -248,7 +244,7 @@ class Condition:
         if called in _OF_MISSING:
             return Cells("truth", cells.missing if called == "isna" else ~cells.missing)
         if cells.kind not in ("number", "span"):
-            raise InvalidParameterError(f"abs is of numbers, not of a {cells.kind}")
+            raise InvalidParameterError(f"abs is of numbers, not of {said(cells)}")
         return Cells(cells.kind, np.abs(cells.data), cells.missing)
 
     def _comparison(self, node: ast.Compare, columns: Mapping[str, Cells]) -> Cells:
@@ -298,6 +294,6 @@ def _described(node: ast.AST) -> str:
 
 def _truth(cells: Cells) -> np.ndarray:
     if cells.kind != "truth":
-        raise InvalidParameterError(f"and, or and not join conditions, not a {cells.kind}")
+        raise InvalidParameterError(f"and, or and not join conditions, not {said(cells)}")
     held: np.ndarray = cells.data & ~cells.missing
     return held

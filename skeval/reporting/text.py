@@ -127,16 +127,14 @@ def wrap(text: str, room: float, size: float, bold: bool = False) -> list[str]:
 
 
 def _pieces(word: str, room: float, size: float, bold: bool) -> list[str]:
-    """Return a word in pieces of at most `room` points."""
-    pieces = []
-    while text_width(word, size, bold) > room:
-        fitting = (
-            n for n in range(len(word) - 1, 0, -1) if text_width(word[:n], size, bold) <= room
-        )
-        kept = next(fitting, 1)
-        pieces.append(word[:kept])
-        word = word[kept:]
-    return [*pieces, word]
+    """Return a word in pieces of at most `room` points, of one character at least."""
+    pieces, start, advance = [], 0, 0.0
+    for i, char in enumerate(word):  # once over it: a word of a foreign file may be very long
+        advance += _advance(char, bold)
+        if size * advance > room and i > start:
+            pieces.append(word[start:i])
+            start, advance = i, _advance(char, bold)
+    return [*pieces, word[start:]]
 
 
 def evidence(result: Result) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import time
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -184,7 +186,7 @@ class TestKinds:
         [
             ("s > 1", "compares a text with a number"),
             ("a == 'x'", "compares a number with a text"),
-            ("d - e < 3", "compares a span with a number"),
+            ("d - e < 3", "compares a length of time with a number"),
             ("d > 3", "compares a date with a number"),
             ("d - e < 'soon'", "none such as '3 days'"),
             ("s + s == 'x'", "computes a text \\+ a text"),
@@ -315,3 +317,22 @@ class TestNames:
         table = pd.DataFrame({"s": ["`a`", "b & c"]})
         assert Condition("s == '`a`'").truth(table).tolist() == [True, False]
         assert Condition("(s == 'b & c') | (s == '')").truth(table).tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("cells", "text", "expected"),
+    [
+        ([True, None, False], "n", [True, False, False]),
+        ([1, None, 2.5], "n > 1", [False, False, True]),
+        ([Decimal("1.5"), None, Decimal(1)], "n > 1", [True, False, False]),
+        (
+            [dt.date(2024, 1, 2), None, dt.date(2023, 1, 1)],
+            "n > '2024-01-01'",
+            [True, False, False],
+        ),
+        ([dt.timedelta(10), None, dt.timedelta(1)], "n > '2 days'", [True, False, False]),
+    ],
+)
+def test_objects(cells, text, expected):
+    table = pd.DataFrame({"n": pd.Series(cells, dtype=object)})
+    assert Condition(text).truth(table).tolist() == expected

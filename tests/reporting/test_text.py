@@ -108,3 +108,10 @@ def test_many_rows_are_labelled_in_strides() -> None:
     every, size = strided(100, 200.0, 6.5)
     assert every > 1
     assert size == 5.0
+
+
+def test_a_very_long_word_is_broken_at_once() -> None:
+    """As a file of scores of somebody else may have: 100,000 characters took over an hour."""
+    lines = wrap("[" * 100_000, 400.0, 9.0)
+    assert "".join(lines) == "[" * 100_000
+    assert max(text_width(line, 9.0) for line in lines) <= 400.0
