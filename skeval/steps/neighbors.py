@@ -38,15 +38,18 @@ LONGEST = 16  # real rows kept a list: of so many nearest, hardly ever all have 
 def preprocessor(context: Context, space: Any = "gower") -> Any:
     """Return the fitted transformer of a space; "gower" learns from train and holdout together.
 
-    So does one with an embedder of texts. A common scale matters: ranges taken from each reference
-    table on its own put distances to train and to holdout on different scales.
+    So does one with an embedder of texts, and any where rare levels share features. A common scale
+    matters: ranges taken from each reference table on its own put distances to train and to holdout
+    on different scales.
     """
     # takes long, and most metrics look at distances that need none
-    from skeval.tables.spaces import TablePreprocessor
+    from skeval.tables.spaces import TablePreprocessor, most_features
 
-    rows = context.train
-    # an embedder that knew the words of train alone would put other texts farther from them
-    if is_gower(space) or getattr(space, "embedder", None) is not None:
+    rows, sizes = context.train, [len(of) for of in context.levels.values()]
+    # an embedder that knew the words of train alone would put other texts farther from them, and
+    # the levels with a feature of their own, where rare ones share some, would be those of train
+    is_pooled = max(sizes, default=0) > most_features(sizes)
+    if is_gower(space) or is_pooled or getattr(space, "embedder", None) is not None:
         real = [context[role] for role in ("train", "holdout") if role in context]
         rows = pd.concat(real, ignore_index=True)
     if not isinstance(space, str):
