@@ -72,6 +72,7 @@ def report(
         date=given.date,
         files=files_by_role(tables),
         hashes=given.hashes,
+        max_memory=given.max_bytes,
     )
 
 
