@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 
 from skeval import SuiteResult
 from skeval.tables import long_csv, sources
@@ -75,3 +76,15 @@ def test_which_folders_hold_parts(tmp_path, monkeypatch):
     assert not is_large(tmp_path / "part")
     monkeypatch.setattr(sources, "_LARGE_FILE", 10)
     assert is_large(tmp_path / "orders.parquet")
+
+
+@pytest.mark.parametrize(("options", "expected"), [([], 8 * 2**30), (["--max-memory", "2"], 2**31)])
+def test_no_metric_takes_more_memory_than_is_free(folder, run, monkeypatch, options, expected):
+    given = []
+    monkeypatch.setattr("skeval.cli.options.free_memory", lambda: 10 * 2**30)
+    monkeypatch.setattr(
+        "skeval.suite.within_limits", lambda work, seconds, n_bytes: given.append(n_bytes) or work()
+    )
+    files = [f"{role}.csv" for role in ROLES]
+    assert run("evaluate", *files, "--metrics", "KSComplement", *options)[0] == 0
+    assert given == [expected]

@@ -3,12 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_matrix
+from sklearn.preprocessing import OneHotEncoder
 
 from skeval import Context
-from skeval.exceptions import PooledLevelsWarning
+from skeval.exceptions import InvalidParameterError, PooledLevelsWarning
 from skeval.fidelity import AlphaPrecisionBetaRecall, PRDCurve
 from skeval.steps.manifolds import vectors
-from skeval.steps.neighbors import encoded
+from skeval.steps.neighbors import as_matrix, encoded
 from skeval.tables.spaces import MOST_FEATURES, MOST_LEVELS, TablePreprocessor, level_cells
 
 
@@ -96,3 +98,10 @@ def test_nothing_is_said_of_few_levels():
     rows = pd.DataFrame({"title": ["a", "b"] * 50, "length": np.arange(100.0)})
     result = PRDCurve(n_runs=1).fit(rows).evaluate(rows)
     assert not any(isinstance(one, PooledLevelsWarning) for one in result.warnings)
+
+
+def test_a_sparse_matrix_that_would_fill_memory_is_refused():
+    space = OneHotEncoder(handle_unknown="ignore")
+    with pytest.raises(InvalidParameterError, match=r"10,000 features of 100,000 rows.*max_cat"):
+        as_matrix(csr_matrix((100_000, 10_000)), space)
+    assert as_matrix(csr_matrix((10, 10)), space).shape == (10, 10)
