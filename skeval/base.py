@@ -25,6 +25,7 @@ from skeval.stats.intervals import halves_interval
 from skeval.stats.paired import Sampled, Varied
 from skeval.steps.halves import MOST_HALVED, halvings
 from skeval.steps.holdout_shift import shift_notices
+from skeval.steps.pooled_levels import pooled_notices
 from skeval.steps.samples import (
     check_measured,
     drawn_positions,
@@ -252,6 +253,8 @@ class Metric(BaseEstimator):
                 result = replace(result, advice=self._leak_advice(context))
         if not np.isnan(result.value):  # else the warnings say why
             result = replace(result, summary=self._summary(result))
+        if pooled := pooled_notices(context, self._matrix_space):
+            result = replace(result, warnings=(*result.warnings, *pooled))
         if notices := sample_notices(context):
             sizes = {**result.details.get("sampled", {}), **_sizes(context)}
             details = {**result.details, "sampled": sizes}
@@ -262,6 +265,11 @@ class Metric(BaseEstimator):
     def needs_no_rows(self) -> bool:
         """Whether what a file without rows holds will do; see :meth:`skeval.MetricSuite.save`."""
         return False
+
+    @property
+    def _matrix_space(self) -> Any:
+        """The space in which rows are vectors; None where they are compared cell by cell."""
+        return getattr(self, "space", None)
 
     @property
     def _scaling(self) -> Scaling:

@@ -18,6 +18,7 @@ __all__ = [
     "NoTestWarning",
     "NotRememberedError",
     "NothingToMeasureWarning",
+    "PooledLevelsWarning",
     "SampledWarning",
     "SchemaMismatchError",
     "SharedRowsWarning",
@@ -98,6 +99,10 @@ class NothingToMeasureWarning(DegenerateInputWarning):
 
     In a suite it is given only where all metrics of a property say so.
     """
+
+
+class PooledLevelsWarning(MetricWarning):
+    """A category has more levels than a matrix has columns for: rare ones share some."""
 
 
 class SampledWarning(MetricWarning):

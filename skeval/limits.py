@@ -18,6 +18,7 @@ from skeval.exceptions import LimitError
 T = TypeVar("T")
 _TICK = 0.02  # seconds between looks at clock and memory
 _GRACE = 1.0  # seconds for work to end after it was told to
+_NO_MEMORY = "there was not enough memory for it; fewer rows, or columns, take less."
 _STATM = Path("/proc/self/statm")
 
 
@@ -45,8 +46,8 @@ def within_limits(work: Callable[[], T], seconds: float | None, n_bytes: int | N
     Raises
     ------
     LimitError
-        If it went beyond a limit. A call of compiled code ends before its thread does: it may run
-        on for a while, unheard.
+        If it went beyond a limit, or the system has no more memory. A call of compiled code ends
+        before its thread does: it may run on for a while, unheard.
 
     Examples
     --------
@@ -55,7 +56,10 @@ def within_limits(work: Callable[[], T], seconds: float | None, n_bytes: int | N
     2
     """
     if seconds is None and n_bytes is None:
-        return work()
+        try:
+            return work()
+        except MemoryError as error:
+            raise LimitError(_NO_MEMORY) from error
     outcome: list[T] = []
     failure: list[BaseException] = []
 
@@ -80,6 +84,8 @@ def within_limits(work: Callable[[], T], seconds: float | None, n_bytes: int | N
         thread.join(_GRACE)
     if outcome:
         return outcome[0]
+    if failure and isinstance(failure[0], MemoryError):
+        raise LimitError(_NO_MEMORY) from failure[0]
     if failure and not isinstance(failure[0], Stopped):
         raise failure[0]
     raise LimitError(exceeded)

@@ -77,37 +77,62 @@ class _Lines:
     def __init__(self, write: Callable[[str], None]) -> None:
         self.over = threading.Event()
         self._write, self._start = write, time.perf_counter()
-        self._state: tuple[str, int, int] = ("", 0, 0)
+        self._state: tuple[str, int, int, float] = ("", 0, 0, self._start)
         # Thread.start would wait forever for a thread that finds no memory to begin
         with suppress(RuntimeError):  # nor can it be made: then there are no lines
             _thread.start_new_thread(self._run, ())
 
     def tick(self, verb: str) -> Progress:
-        self._start, self._state = time.perf_counter(), (verb, 0, 0)
+        self._start = time.perf_counter()
+        self._state = verb, 0, 0, self._start
 
         def advance(name: str, done: int, total: int) -> None:
-            self._state = (verb, done, total)
+            self._state = verb, done, total, time.perf_counter()
 
         return advance
 
     def _run(self) -> None:
         wait = _FIRST
         while not self.over.wait(wait):
-            seconds, (verb, done, total) = time.perf_counter() - self._start, self._state
-            self._write(said(verb, done, total, seconds))
+            now, (verb, done, total, last) = time.perf_counter(), self._state
+            self._write(said(verb, done, total, now - self._start, now - last))
             wait = min(2 * wait, _LONGEST_WAIT)
 
 
-def said(verb: str, done: int, total: int, seconds: float) -> str:
-    """Return a line on how far work is, with an estimate where some of it is done.
+def said(verb: str, done: int, total: int, seconds: float, since: float = 0.0) -> str:
+    """Return a line on how far work is, with an estimate where enough is known for one.
+
+    Parameters
+    ----------
+    verb : str
+        What is done, such as "measured".
+    done, total : int
+        How many pieces.
+    seconds : float
+        Since the start.
+    since : float, default=0.0
+        Seconds since the last piece was done.
+
+    Returns
+    -------
+    str
+        Without an estimate before a quarter is done, and while a piece takes longer than those
+        before it did on average: what it will take is not known.
 
     Examples
     --------
     >>> from skeval.progress import said
     >>> said("measured", 3, 12, 10.0)
     'skeval: 3 of 12 measured after 10 s, about 30 s to go'
+    >>> said("measured", 10, 20, 122.0, 112.0)
+    'skeval: 10 of 20 measured after 122 s, the next one at work for 112 s'
     """
     if not total:
         return f"skeval: at work for {seconds:.0f} s"
-    left = f", about {seconds / done * (total - done):.0f} s to go" if 0 < done < total else ""
-    return f"skeval: {done} of {total} {verb} after {seconds:.0f} s{left}"
+    text = f"skeval: {done} of {total} {verb} after {seconds:.0f} s"
+    if not 0 < done < total or 4 * done < total:
+        return text
+    each = (seconds - since) / done
+    if since > each:
+        return f"{text}, the next one at work for {since:.0f} s"
+    return f"{text}, about {each * (total - done) - since:.0f} s to go"

@@ -107,6 +107,7 @@ def report(
     date: Date = None,
     files: Mapping[str, str | Path] | None = None,
     hashes: bool = True,
+    max_memory: int | None = None,
 ) -> SuiteResult | Comparison:
     """Evaluate a synthetic table, or several candidates, and write the report.
 
@@ -160,6 +161,9 @@ def report(
     hashes : bool, default=True
         Whether the hashes of the real tables are among the provenance; see
         :class:`~skeval.provenance.Provenance` on what they show.
+    max_memory : int, optional
+        Of the default suite: bytes by which the process may grow while a metric runs; one that
+        takes more is left out, and the report says so.
 
     Returns
     -------
@@ -204,7 +208,7 @@ def report(
         if suite is None:
             most = (_by_table(limit, relations, lambda n: n or MOST_ROWS) for limit in limits)
             suite = relational_report_suite(relations, chosen, *most, random_state=random_state)
-            suite.n_jobs = n_jobs
+            suite.n_jobs, suite.max_memory = n_jobs, max_memory
     else:
         chosen = ReportColumns.of(cast("Wanted", columns))
         of_train, of_test = (cast("int | None", limit) for limit in limits)
@@ -213,7 +217,7 @@ def report(
             holdout = limited(holdout, of_test, random_state, "holdout")
         if suite is None:
             suite = report_suite(chosen, random_state, target=target, sensitive=sensitive)
-            suite.n_jobs = n_jobs
+            suite.n_jobs, suite.max_memory = n_jobs, max_memory
     on_page = path.suffix.lower() in ENDINGS[1:]
     renderer = HTMLRenderer if on_page else PDFRenderer
     with shown(progress) as tick:

@@ -18,6 +18,7 @@ FOLDER = Path(__file__).parents[1] / "benchmarks"
     [
         "fidelity.py --rows 300",
         "journey.py",
+        "memory.py movies --rows 600",
         "neighbors.py --quick --only census",
         "scale.py growth --rows 300 --columns 5",
         "screens.py --rows 300 --holdout 150",

@@ -19,11 +19,19 @@ from skeval.progress import said, shown
         (("measured", 0, 0, 3.0), "skeval: at work for 3 s"),
         (("measured", 0, 8, 3.0), "skeval: 0 of 8 measured after 3 s"),
         (("measured", 2, 8, 3.0), "skeval: 2 of 8 measured after 3 s, about 9 s to go"),
+        (("measured", 2, 8, 3.0, 0.5), "skeval: 2 of 8 measured after 3 s, about 7 s to go"),
+        (("measured", 1, 8, 3.0), "skeval: 1 of 8 measured after 3 s"),
         (("drawn", 8, 8, 3.0), "skeval: 8 of 8 drawn after 3 s"),
     ],
 )
 def test_lines(state, text):
     assert said(*state) == text
+
+
+def test_while_one_piece_takes_long_nothing_is_promised():
+    promised = [said("measured", 10, 20, 10.0 + since, since) for since in (30.0, 60.0, 120.0)]
+    assert not any("to go" in line for line in promised)
+    assert promised[-1].endswith("the next one at work for 120 s")
 
 
 def test_what_takes_long_says_how_far_it_is(monkeypatch, capsys):
@@ -35,7 +43,7 @@ def test_what_takes_long_says_how_far_it_is(monkeypatch, capsys):
         while "1 of 4" not in written and time.monotonic() < end:
             time.sleep(0.01)
             written += capsys.readouterr().err
-    assert re.search(r"^skeval: 1 of 4 measured after \d+ s, about ", written, re.MULTILINE)
+    assert re.search(r"^skeval: 1 of 4 measured after \d+ s", written, re.MULTILINE)
 
 
 def test_lines_come_more_and_more_rarely(monkeypatch):

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from skeval.cli import catalogue, comparison, reports, saved, schemas, scores
 from skeval.cli.options import DEBUG, app, debugging, say
 from skeval.exceptions import MetricWarning, SkevalError
+from skeval.free_memory import bounded
 
 __all__ = [
     "app",
@@ -27,7 +28,10 @@ __all__ = [
     "schemas",
     "scores",
 ]
-_NO_MEMORY = b"skeval: error: there is not enough memory for this.\n"
+_NO_MEMORY = (
+    "there is not enough memory for this. Fewer rows take less: --n-max-train and --n-max-test of "
+    "report draw them."
+)
 
 
 def main() -> None:
@@ -40,7 +44,7 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot write is no reason to end
             stream.reconfigure(errors="replace")
     try:
-        with printed_warnings():
+        with printed_warnings(), bounded():
             app(arguments)
     except Exception as error:
         if debugging():
@@ -48,7 +52,7 @@ def main() -> None:
         try:
             say(f"skeval: error: {_sentence(error)}")
         except MemoryError:
-            os.write(2, _NO_MEMORY)
+            os.write(2, f"skeval: error: {_NO_MEMORY}\n".encode())
         sys.exit(2)
 
 
@@ -56,6 +60,8 @@ def _sentence(error: Exception) -> str:
     # the last names a package, ours with what installs it
     if isinstance(error, SkevalError | OSError | ImportError):
         return str(error)
+    if isinstance(error, MemoryError):
+        return _NO_MEMORY
     # what others say may quote a cell
     return (
         f"{type(error).__name__}, which skeval did not expect. {DEBUG} shows where it was raised; "

@@ -15,6 +15,7 @@ from skeval.progress import shown
 from skeval.result import SuiteResult
 from skeval.tables.dialects import Dialect
 from skeval.tables.large import LargeTable, infer_kinds
+from skeval.tables.long_csv import is_long, streamed
 from skeval.tables.reading import ENDINGS, PLAIN, read_table
 from skeval.tables.reasons import ColumnReason, column_reasons
 from skeval.tables.relational_data import RelationalData
@@ -23,6 +24,11 @@ from skeval.tables.relational_sources import read_json
 from skeval.tables.schema import TableSchema
 from skeval.tables.sources import TableSource, is_large, source_of
 
+_LARGE = (
+    "note: large tables, or tables in parts: they are read a column at a time, and metrics that "
+    "cannot be counted up over all rows look at a sample."
+)
+_LONG = 100_000  # rows of train, of which a report takes minutes
 _MOST_DOUBTS = 5  # that are spelled out
 TrainHoldoutSynthetic = tuple[Any, Any, Any]  # frames, or RelationalData; the second may be None
 
@@ -117,19 +123,15 @@ def _read(
     paths: list[Path], schema: Path | None, *, header: bool, dialect: Dialect
 ) -> tuple[TrainHoldoutSynthetic, Any]:
     first, *others = paths
-    if any(is_large(path) for path in paths) and not any(_holds_tables(path) for path in paths):
+    if not any(_holds_tables(path) for path in paths):
         roles = ("train", "holdout", "synthetic") if len(paths) == 3 else ("train", "synthetic")
         train, *further = (
-            source_of(path, role)
-            if is_large(path)
-            else read_table(path, header=header, dialect=dialect)
+            _table(path, role, header=header, dialect=dialect)
             for path, role in zip(paths, roles, strict=True)
         )
         known = read_schema(schema)
-        say("note: large tables, or tables in parts: they are read a column at a time.")
-    elif not any(path.is_dir() for path in paths):
-        train, *further = (read_table(path, header=header, dialect=dialect) for path in paths)
-        known = read_schema(schema)
+        if any(isinstance(table, TableSource) for table in (train, *further)):
+            say(_LARGE)
     elif files := [str(path) for path in paths if not path.is_dir()]:
         raise InvalidParameterError(
             f"expected folders throughout, or files throughout; {', '.join(files)}: no folder."
@@ -152,13 +154,22 @@ def read_candidates(
     names = candidate_names(paths)
     tables = [first]
     for path in paths[1:]:
-        if is_large(path):
-            tables.append(source_of(path, "synthetic"))
-        elif path.is_dir():
+        if _holds_tables(path):
             tables.append(RelationalData.from_folder(path, known, header=header, dialect=dialect))
         else:
-            tables.append(read_table(path, header=header, dialect=dialect))
+            tables.append(_table(path, "synthetic", header=header, dialect=dialect))
     return dict(zip(names, tables, strict=True))
+
+
+def say_long(train: Any, n_max_train: int | None) -> None:
+    """Say how a report of many rows takes less time."""
+    is_table = not isinstance(train, RelationalData)
+    n_rows = (train.n_rows if isinstance(train, TableSource) else len(train)) if is_table else 0
+    if n_rows > _LONG and n_max_train is None:
+        say(
+            f"note: train has {n_rows:,} rows, and the report takes minutes. Of a sample it takes "
+            "less: --n-max-train 20000 --n-max-test 20000."
+        )
 
 
 def candidate_names(paths: list[Path]) -> list[str]:
@@ -168,6 +179,14 @@ def candidate_names(paths: list[Path]) -> list[str]:
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise InvalidParameterError(f"the same synthetic table twice: {', '.join(twice)}.")
     return names
+
+
+def _table(path: Path, role: str, *, header: bool, dialect: Dialect) -> Any:
+    """Read a table at once, or return where a large one is."""
+    if is_large(path):
+        return source_of(path, role)
+    source = streamed(path, role, header=header, dialect=dialect) if is_long(path) else None
+    return read_table(path, header=header, dialect=dialect) if source is None else source
 
 
 def _holds_tables(path: Path) -> bool:

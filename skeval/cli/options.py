@@ -15,6 +15,7 @@ from rich.console import Console
 from skeval import __version__
 from skeval.cli.words import in_words
 from skeval.formatting import printable
+from skeval.free_memory import SHARE, free_memory
 
 app = typer.Typer(
     help="Evaluate synthetic tabular data: each number with its baseline and interval.",
@@ -91,6 +92,14 @@ PolicyFile = Annotated[
 JUnit = Annotated[
     Path | None, typer.Option("--junit", help="Write the rules and whether they hold: JUnit's XML.")
 ]
+MaxMemory = Annotated[
+    float | None,
+    typer.Option(
+        help="GiB that each metric may take; one that takes more is left out. Four fifths of what "
+        "is free, if not said.",
+        min=0.1,
+    ),
+]
 OUTPUT = ("--output", "-o")
 DEBUG = "--debug"
 
@@ -114,6 +123,15 @@ class Given:
     jobs: Jobs = -1
     date: DateOption = None
     hashes: Hashes = True
+    max_memory: MaxMemory = None
+
+    @property
+    def max_bytes(self) -> int | None:
+        """How many bytes a metric may take: what was said, else a share of what is free."""
+        if self.max_memory is not None:
+            return int(self.max_memory * 2**30)
+        free = free_memory()
+        return None if free is None else max(1, int(SHARE * free))
 
 
 def with_given(command: Callable[..., None]) -> Callable[..., None]:

@@ -17,6 +17,7 @@ from skeval.cli.inputs import (
     read_candidates,
     read_given,
     say_kinds,
+    say_long,
 )
 from skeval.cli.options import OUTPUT, Given, Seed, Tables, app, say, with_given
 from skeval.files import check_output
@@ -56,6 +57,7 @@ def report(
         check_policy(gate, _suite_of(tables, given))
     # from four tables on, all behind the holdout are candidates
     read, known = read_given(tables[:3], given, dialect)
+    say_long(read[0], n_max_train)
     if len(tables) > 3:
         several = read_candidates(tables[2:], read[2], known, header=given.header, dialect=dialect)
         read = (*read[:2], several)
@@ -75,6 +77,7 @@ def report(
         date=given.date,
         files=files_by_role(tables),
         hashes=given.hashes,
+        max_memory=given.max_bytes,
     )
 
 

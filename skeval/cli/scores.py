@@ -99,7 +99,9 @@ def evaluate(
     measured = made(known if isinstance(known, RelationalSchema) else None)
     on_error = "raise" if debugging() else "warn"
     check_policy(gate, measured)
-    measured.set_params(timeout=timeout, on_error=on_error, n_jobs=given.jobs)
+    measured.set_params(
+        timeout=timeout, on_error=on_error, n_jobs=given.jobs, max_memory=given.max_bytes
+    )
     with shown("lines") as tick:
         progress = tick("measured")
         measured.fit(train, holdout, schema=known)

@@ -111,6 +111,10 @@ class AlphaPrecisionBetaRecall(TwoSided):
         self.max_rows = max_rows
         self.random_state = random_state
 
+    @property
+    def _matrix_space(self) -> Any:
+        return "euclidean" if isinstance(self.space, str) else self.space  # centres are vectors
+
     def _measure(self, context: Context) -> dict[str, Any]:
         settings = self._settings(context)
         train, synthetic = _norms(context, "train", self.center, *settings)

@@ -203,11 +203,9 @@ def vectors(
 
 def _owners(context: Context) -> list[str]:
     """Return which column each feature of space "euclidean" stems from."""
-    levels = preprocessor(context, OfTrain("euclidean")).levels_
+    n_cells = preprocessor(context, OfTrain("euclidean")).n_cells_
     numeric = context.schema.columns(*NUMERIC)
-    nominal = [
-        name for name in context.schema.columns(*NOMINAL) for _ in range(len(levels[name]) + 2)
-    ]
+    nominal = [name for name in context.schema.columns(*NOMINAL) for _ in range(n_cells[name])]
     return [*numeric, *numeric, *nominal]
 
 

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 INDEX_BYTES = 2**30  # that an index may take, where the rows themselves are in a file or sent out
 SENT_FROM = 50_000  # reference rows: a search among fewer is over before a worker has them
+MOST_BYTES = 2**32  # of a sparse matrix made dense
 LONGEST = 16  # real rows kept a list: of so many nearest, hardly ever all have one label
 
 
@@ -107,8 +108,16 @@ def as_matrix(transformed: Any, space: Any) -> np.ndarray:
     Raises
     ------
     InvalidParameterError
-        If a space other than "gower" leaves missing or infinite values.
+        If a space other than "gower" leaves missing or infinite values, or gives a sparse matrix
+        that would be dense in more than 4 GiB.
     """
+    if issparse(transformed) and 8 * np.prod(transformed.shape, dtype=float) > MOST_BYTES:
+        n_rows, n_features = transformed.shape
+        raise InvalidParameterError(
+            f"space gives {n_features:,} features of {n_rows:,} rows, too many to be dense. Pool "
+            "rare levels, such as by OneHotEncoder(max_categories=200), or reduce the features, "
+            "such as by TruncatedSVD(100)."
+        )
     dense = transformed.toarray() if issparse(transformed) else transformed
     matrix = np.asarray(dense, dtype=np.float64)
     if not is_gower(space) and not np.isfinite(matrix).all():

@@ -80,7 +80,7 @@ class Dialect:
     def of(self, path: Path) -> Dialect:
         """Return the dialect of one file: what is not given, as its first lines look."""
         plain = "\t" if ".tsv" in path.suffixes else ","
-        with _opened(path) as file:
+        with opened(path) as file:
             head = file.read(_HEAD)
         encoding = self.encoding or _encoding_of(head)
         lines = head.decode(encoding, errors="replace").splitlines()
@@ -113,7 +113,7 @@ class Dialect:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
+def opened(path: Path) -> Iterator[BinaryIO]:
     """Open a file, unpacked as pandas does."""
     suffix = path.suffix.lower()
     if suffix == ".zip":

@@ -16,7 +16,7 @@ from skeval.tables.dialects import FALLBACK, Dialect
 from skeval.tables.schema import LEADING_ZERO, datetime_format
 
 # what reading a file raises that is none: broken text, and broken packing of it
-_UNREADABLE = (
+UNREADABLE = (
     *(ValueError, OverflowError, RecursionError, OSError, EOFError),
     *(zipfile.BadZipFile, lzma.LZMAError, zlib.error, RuntimeError),  # the last of a password
 )
@@ -87,7 +87,7 @@ def read_table(path: Path, *, header: bool = False, dialect: Dialect = PLAIN) ->
             f"{path} cannot be read as {kind[1:]}: it is no text in {tried}; name its encoding "
             f"with --encoding, or {_EXPORT}."
         ) from None
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         raise TableError(f"{path} cannot be read as {kind[1:]}: {error}") from error
     except ImportError as error:
         raise TableError(
@@ -132,11 +132,12 @@ def _in_its_dialect(path: Path, dialect: Dialect, *, header: bool) -> pd.DataFra
         read = read.in_fallback()
         table = _read_csv(path, read.settings(), header=header)
     if guessed := dialect.guessed(read, path):
-        _note(f"{path} was read with {guessed}, as it seems to be written.")
+        note(f"{path} was read with {guessed}, as it seems to be written.")
     return table
 
 
-def _read_csv(path: Path, settings: dict[str, Any], *, header: bool) -> pd.DataFrame:
+def names_of(path: Path, settings: dict[str, Any], *, header: bool) -> list[Any]:
+    """Return the names in the first row of a CSV file; one that is empty is missing."""
     first = pd.read_csv(path, header=None, nrows=1, dtype=str, **settings).iloc[0]
     if not header and _looks_like_values(first):
         raise ValueError(
@@ -149,13 +150,18 @@ def _read_csv(path: Path, settings: dict[str, Any], *, header: bool) -> pd.DataF
         raise ValueError(
             f"columns of the same name: {', '.join(twice)}; rename or drop one of each."
         )
+    return names
+
+
+def _read_csv(path: Path, settings: dict[str, Any], *, header: bool) -> pd.DataFrame:
+    names = names_of(path, settings, header=header)
     table = _columns_of_names(path, settings)
     if pd.isna(names[-1]) and table.shape[1] > 1 and table.iloc[:, -1].isna().all():
-        _note(f"the lines of {path} end in a separator; the empty last column left out.")
+        note(f"the lines of {path} end in a separator; the empty last column left out.")
         table = table.iloc[:, :-1]
     if not _starts_with_index(names[0], table):
         return table
-    _note(f"{path} was saved with its row index; its first column, without a name, left out.")
+    note(f"{path} was saved with its row index; its first column, without a name, left out.")
     return table.iloc[:, 1:]
 
 
@@ -175,7 +181,7 @@ def _columns_of_names(path: Path, settings: dict[str, Any]) -> pd.DataFrame:
             f"its rows have {table.shape[1] + shifted.index.nlevels} cells, its header has "
             f"{table.shape[1]} names; give each column a name."
         )
-    _note(f"the rows of {path} end in a separator, its header does not; that is ignored.")
+    note(f"the rows of {path} end in a separator, its header does not; that is ignored.")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pd.errors.ParserWarning)
         return _with_leading_zeros(path, settings, table)
@@ -183,7 +189,7 @@ def _columns_of_names(path: Path, settings: dict[str, Any]) -> pd.DataFrame:
 
 def _with_leading_zeros(path: Path, settings: dict[str, Any], table: pd.DataFrame) -> pd.DataFrame:
     """Return the table with whole numbers as text where the file has leading zeros: "00123"."""
-    whole = [i for i, name in enumerate(table) if _is_whole(table[name])]
+    whole = [i for i, name in enumerate(table) if is_whole(table[name])]
     if not whole:
         return table
     coded: set[int] = set()
@@ -191,14 +197,19 @@ def _with_leading_zeros(path: Path, settings: dict[str, Any], table: pd.DataFram
     with pd.read_csv(path, usecols=whole, chunksize=_CHUNK, **texts) as chunks:
         for chunk in chunks:
             seen = ((i, chunk.iloc[:, place]) for place, i in enumerate(whole) if i not in coded)
-            coded |= {i for i, cells in seen if cells.str.match(LEADING_ZERO).any()}
+            coded |= {i for i, cells in seen if has_leading_zero(cells)}
     if not coded:
         return table
     kept = pd.read_csv(path, usecols=sorted(coded), **texts)
     return table.assign(**{str(name): kept[name] for name in kept})
 
 
-def _is_whole(values: pd.Series) -> bool:
+def has_leading_zero(cells: pd.Series) -> bool:
+    """Return whether a number in a column of texts begins with a zero, as codes do: "00123"."""
+    return bool(cells.str.match(LEADING_ZERO).any())
+
+
+def is_whole(values: pd.Series) -> bool:
     """Tell whether a column holds whole numbers, or with gaps such as were read as floats."""
     if values.dtype.kind == "f":
         return bool((values.dropna() % 1 == 0).all() and values.notna().any())
@@ -225,5 +236,6 @@ def _starts_with_index(name: Any, table: pd.DataFrame) -> bool:
     return bool(pd.api.types.is_integer_dtype(first.dtype) and first.is_unique)
 
 
-def _note(text: str) -> None:
+def note(text: str) -> None:
+    """Say what was odd in a file."""
     warnings.warn(MetricWarning(text), stacklevel=4)

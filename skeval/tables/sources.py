@@ -16,6 +16,7 @@ from skeval.exceptions import TableError
 from skeval.tables.schema import name_of
 
 CELLS = 2**20  # of a batch, whatever the parts that the table is stored in
+MANY_ROWS = 2**18  # of a file that is not read at once
 _LARGE_FILE = 2**29  # bytes; in memory it is many times as large
 _PARQUET = (".parquet", ".pq")
 
@@ -348,8 +349,8 @@ def source_of(table: Any, role: str) -> TableSource | None:
 def is_large(path: Path) -> bool:
     """Tell whether a path is a table in parts, or a Parquet file too large to be read at once.
 
-    A folder holds parts if all its files are Parquet with the same columns, two at least or one
-    whose name begins with "part".
+    A file is too large from half a gigabyte, or beyond 262,144 rows. A folder holds parts if all
+    its files are Parquet with the same columns, two at least or one whose name begins with "part".
 
     Examples
     --------
@@ -359,7 +360,9 @@ def is_large(path: Path) -> bool:
     False
     """
     if path.is_file():
-        return path.suffix.lower() in _PARQUET and path.stat().st_size > _LARGE_FILE
+        if path.suffix.lower() not in _PARQUET:
+            return False
+        return path.stat().st_size > _LARGE_FILE or _has_many_rows(path)
     files = sorted(file for file in path.rglob("*") if file.is_file() and file.name[0] not in "._")
     if not files or any(file.suffix.lower() not in _PARQUET for file in files):
         return False
@@ -370,6 +373,15 @@ def is_large(path: Path) -> bool:
 
     first, *others = (set(pq.read_schema(file).names) for file in files)
     return all(names == first for names in others)
+
+
+def _has_many_rows(path: Path) -> bool:
+    try:
+        import pyarrow.parquet as pq
+
+        return int(pq.read_metadata(path).num_rows) > MANY_ROWS
+    except (ImportError, OSError, ValueError):  # whoever reads the file says so
+        return False
 
 
 def _parquet(path: Path, role: str) -> Any:

@@ -24,6 +24,10 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC, category_codes, number
 from skeval.tables.schema import TableSchema
 from skeval.tables.transformers import with_fitted
 
+MOST_FEATURES = 4096  # that categories have in all, missing and unseen ones aside
+MOST_LEVELS = 256  # of a category that are told from each other
+_SHARED = 4  # one in so many features of a category of more levels is shared by the rarer ones
+
 
 class TablePreprocessor(ColumnTransformer):
     """Turn tables of mixed kinds into one float matrix.
@@ -40,7 +44,8 @@ class TablePreprocessor(ColumnTransformer):
     space : {"euclidean", "gower"}, default="euclidean"
         "euclidean": numbers and dates standardised, missing ones set to the mean with an indicator
         column added; categories one-hot, divided by the square root of two so that a change of
-        category has distance 1, with columns of their own for missing and for unseen levels.
+        category has distance 1, with columns of their own for missing and for unseen levels. A
+        category of more than 256 levels has 256 columns, see the notes.
         "gower": numbers as they are, dates in seconds, then the codes of the categories, missing as
         nan; what :class:`~skeval.neighbors.mixed.MixedNearestNeighbors` takes.
     n_jobs : int, optional
@@ -59,6 +64,9 @@ class TablePreprocessor(ColumnTransformer):
         The kinds of all columns.
     levels_ : dict of str to list of str
         The levels of the categorical columns.
+    n_cells_ : dict of str to int
+        In space "euclidean" how many columns the levels of each of them have, missing and unseen
+        ones included; where they are fewer than the levels, rare levels share columns.
 
     Raises
     ------
@@ -70,6 +78,14 @@ class TablePreprocessor(ColumnTransformer):
     See Also
     --------
     Discretizer : Cells in place of numbers.
+
+    Notes
+    -----
+    The matrix of "euclidean" is dense, so that a column with a level a row would take the square of
+    the rows in memory. Where a category has more than 256 levels, its 192 most frequent ones in the
+    table seen at fit have a column each. The others share 64, by a hash of the label: two different
+    rare levels are the same to one pair in 64. Where the categories of a table would have more than
+    4,096 columns in all, the bound is 128, 64 and so on.
 
     Examples
     --------
@@ -117,7 +133,11 @@ class TablePreprocessor(ColumnTransformer):
         given = {"space": self.space, "embedder": self.embedder}
         check_parameters(type(self).__name__, given, legal_sets(type(self)))
         frame, self.schema_, self.levels_ = learn(X, self.schema)
-        self.transformers = _transformers(self.schema_, self.levels_, self.space)
+        cells: dict[str, np.ndarray] = {}
+        if self.space == "euclidean":
+            cells = level_cells(frame[self.schema_.columns(*NOMINAL)], self.levels_)
+        self.n_cells_ = {name: int(of.max(initial=-1)) + 3 for name, of in cells.items()}
+        self.transformers = _transformers(self.schema_, cells, self.space)
         if self.embedder is not None and (texts := self.schema_.columns("text")):
             if self.space == "gower":
                 raise InvalidParameterError(
@@ -136,8 +156,58 @@ class TablePreprocessor(ColumnTransformer):
         return matrix
 
 
+def level_cells(frame: pd.DataFrame, levels: Levels) -> dict[str, np.ndarray]:
+    """Return the feature of each level of canonical categories, few enough to be dense.
+
+    The least frequent levels of a column with many share features by a hash of their labels.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.tables.spaces import level_cells
+    >>> labels = [str(number) for number in range(9_000)]
+    >>> frame = pd.DataFrame({"title": pd.Categorical(labels, labels)})
+    >>> int(level_cells(frame, {"title": labels})["title"].max())
+    255
+    """
+    most = most_features([len(levels[name]) for name in frame])
+    return {
+        name: np.arange(len(levels[name]))
+        if len(levels[name]) <= most
+        else _pooled(frame[name], levels[name], most)
+        for name in frame
+    }
+
+
+def most_features(n_levels: Sequence[int]) -> int:
+    """Return how many features a category may have, by the numbers of levels of all of them.
+
+    Examples
+    --------
+    >>> from skeval.tables.spaces import most_features
+    >>> most_features([3, 29_394]), most_features([200] * 100)
+    (256, 32)
+    """
+    most, sizes = MOST_LEVELS, np.asarray(n_levels)
+    while most > 2 * _SHARED and np.minimum(sizes, most).sum() > MOST_FEATURES:
+        most //= 2
+    return most
+
+
+def _pooled(column: pd.Series, labels: Sequence[str], most: int) -> np.ndarray:
+    """Return the feature of each level where the frequent ones alone have their own."""
+    codes, n_shared = column.cat.codes.to_numpy(), most // _SHARED
+    counts = np.bincount(codes[codes >= 0], minlength=len(labels))[: len(labels)]
+    hashes = pd.util.hash_array(np.asarray(labels, dtype=object), categorize=False)
+    cells = (most - n_shared) + (hashes % np.uint64(n_shared)).astype(np.int64)
+    # of equally frequent levels those with the lowest hash: not whatever comes first
+    own = np.lexsort([hashes, -counts])[: most - n_shared]
+    cells[own] = np.arange(own.size)
+    return cells
+
+
 def _transformers(
-    schema: TableSchema, levels: Levels, space: str
+    schema: TableSchema, cells: dict[str, np.ndarray], space: str
 ) -> list[tuple[str, Any, list[str]]]:
     numeric, nominal = schema.columns(*NUMERIC), schema.columns(*NOMINAL)
     as_numbers: Any = FunctionTransformer(numbers, feature_names_out="one-to-one")
@@ -149,12 +219,12 @@ def _transformers(
             StandardScaler(),
             FunctionTransformer(_mean_and_indicator, feature_names_out=_with_indicators),
         )
-        n_levels = tuple(len(levels[name]) for name in nominal)
-        closed = {"kw_args": {"n_levels": n_levels}, "feature_names_out": "one-to-one"}
-        cells = [np.arange(n + 2, dtype=np.float64) for n in n_levels]
+        of_levels = [cells[name] for name in nominal]
+        closed = {"kw_args": {"cells": of_levels}, "feature_names_out": "one-to-one"}
+        features = [np.arange(of.max(initial=-1) + 3, dtype=np.float64) for of in of_levels]
         as_codes = make_pipeline(
             FunctionTransformer(_closed_codes, **closed),
-            OneHotEncoder(categories=cells, sparse_output=False),
+            OneHotEncoder(categories=features, sparse_output=False),
             FunctionTransformer(_halve_mismatch, feature_names_out="one-to-one"),
         )
     parts = [("numeric", as_numbers, numeric), ("nominal", as_codes, nominal)]
@@ -174,10 +244,15 @@ def _with_indicators(_: Any, names: Sequence[str]) -> list[str]:
     return [*names, *(f"{name}_missing" for name in names)]
 
 
-def _closed_codes(frame: pd.DataFrame, n_levels: Sequence[int]) -> np.ndarray:
-    """Code missing as one level beyond the known ones, and all unseen levels as the next."""
-    codes, n = category_codes(frame), np.asarray(n_levels, dtype=np.float64)
-    return np.where(np.isnan(codes), n, np.where(codes >= n, n + 1, codes))
+def _closed_codes(frame: pd.DataFrame, cells: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the feature of each value; missing has one beyond the known ones, unseen the next."""
+    closed = np.empty((len(frame), len(cells)))
+    for j, (values, of_levels) in enumerate(zip(category_codes(frame).T, cells, strict=True)):
+        n, n_cells = len(of_levels), int(of_levels.max(initial=-1)) + 1
+        cell_of = np.append(of_levels, [n_cells, n_cells + 1])
+        at = np.where(np.isnan(values), n, np.where(values >= n, n + 1, values))
+        closed[:, j] = cell_of[at.astype(np.int64)]
+    return closed
 
 
 def _halve_mismatch(one_hot: np.ndarray) -> np.ndarray:

@@ -475,7 +475,9 @@ def test_without_memory_for_a_sentence_there_is_one(folder, run, monkeypatch):
     monkeypatch.setattr("skeval.cli.say", fail)
     code, _, _ = run("evaluate", *THREE)
     assert code == 2
-    assert written == [(2, b"skeval: error: there is not enough memory for this.\n")]
+    [(stream, text)] = written
+    assert stream == 2
+    assert text.startswith(b"skeval: error: there is not enough memory for this. Fewer rows")
 
 
 def test_failed_metrics_show_in_the_exit_code(folder, run, monkeypatch):

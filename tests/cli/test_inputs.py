@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 
 from skeval import SuiteResult
-from skeval.tables import sources
+from skeval.tables import long_csv, sources
 from skeval.tables.sources import is_large
 from tests.tables.test_sources import write_parts
 
@@ -30,6 +31,34 @@ def test_folders_of_parts_give_what_files_give(folder, run):
     assert "read a column at a time" in out + err
 
 
+def test_long_files_give_what_short_ones_give(folder, run, monkeypatch):
+    for role in ROLES:
+        pd.read_csv(f"{role}.csv").to_parquet(f"{role}.parquet")
+    files = [f"{role}.csv" for role in ROLES]
+    assert run("evaluate", *files, "--suite", "quality", "-o", "whole.json")[0] == 0
+    monkeypatch.setattr(long_csv, "MANY_ROWS", 100)
+    monkeypatch.setattr(long_csv, "_LEAST_BYTES", 100)
+    monkeypatch.setattr(sources, "MANY_ROWS", 100)
+    for ending in ("csv", "parquet"):
+        tables = [f"{role}.{ending}" for role in ROLES]
+        code, out, err = run("evaluate", *tables, "--suite", "quality", "-o", "long.json")
+        assert code == 0, err
+        assert "read a column at a time" in out + err
+        long, whole = (SuiteResult.from_json(name) for name in ("long.json", "whole.json"))
+        for name, result in whole.items():
+            assert long[name].to_dict() | {"seconds": 0} == result.to_dict() | {"seconds": 0}
+        cells = [[record.cells for record in one.provenance.inputs] for one in (long, whole)]
+        assert cells[0] == cells[1]
+
+
+def test_a_report_of_many_rows_says_how_it_takes_less_time(folder, run, monkeypatch):
+    monkeypatch.setattr("skeval.cli.inputs._LONG", 100)
+    monkeypatch.setattr("skeval.suite.MetricSuite.fit", lambda *args, **settings: 1 / 0)
+    files = [f"{role}.csv" for role in ROLES]
+    assert "--n-max-train 20000" in run("report", *files)[2]
+    assert "--n-max-train 20000" not in run("report", *files, "--n-max-train", "50")[2]
+
+
 def test_which_folders_hold_parts(tmp_path, monkeypatch):
     one, other = pd.DataFrame({"a": [1], "b": [2]}), pd.DataFrame({"a": [1], "c": [2]})
     assert not is_large(tmp_path)
@@ -47,3 +76,15 @@ def test_which_folders_hold_parts(tmp_path, monkeypatch):
     assert not is_large(tmp_path / "part")
     monkeypatch.setattr(sources, "_LARGE_FILE", 10)
     assert is_large(tmp_path / "orders.parquet")
+
+
+@pytest.mark.parametrize(("options", "expected"), [([], 8 * 2**30), (["--max-memory", "2"], 2**31)])
+def test_no_metric_takes_more_memory_than_is_free(folder, run, monkeypatch, options, expected):
+    given = []
+    monkeypatch.setattr("skeval.cli.options.free_memory", lambda: 10 * 2**30)
+    monkeypatch.setattr(
+        "skeval.suite.within_limits", lambda work, seconds, n_bytes: given.append(n_bytes) or work()
+    )
+    files = [f"{role}.csv" for role in ROLES]
+    assert run("evaluate", *files, "--metrics", "KSComplement", *options)[0] == 0
+    assert given == [expected]
