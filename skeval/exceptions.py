@@ -6,6 +6,7 @@ __all__ = [
     "ConstantColumnWarning",
     "DegenerateInputWarning",
     "GeneratorFailedError",
+    "GivenAwayWarning",
     "HoldoutShiftWarning",
     "InvalidParameterError",
     "InvalidValueWarning",
@@ -76,6 +77,10 @@ class ConstantColumnWarning(MetricWarning):
 
 class DegenerateInputWarning(MetricWarning):
     """Too few rows or values for the measure; the value is nan or the worst one."""
+
+
+class GivenAwayWarning(MetricWarning):
+    """One column alone predicts the target: scores of models say nothing of the other columns."""
 
 
 class HoldoutShiftWarning(MetricWarning):

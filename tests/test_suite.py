@@ -574,9 +574,9 @@ def test_a_suite_keeps_the_schema_that_it_was_made_with():
     [
         (lambda t: report(t, t, "r.pdf"), r"missing .* 'path'. .*report\(train, None, synthetic,"),
         (lambda t: report(t, t), "Without a holdout: report"),
-        (lambda t: report(t, t, t, "r.pdf", targt="a"), "Did you mean target"),
+        (lambda t: report(t, t, t, "r.pdf", targets="a"), "Did you mean target"),
         (lambda t: make_suite("report", "age"), "All but the preset is given by name"),
-        (lambda t: make_suite(sensitiv="age"), "Did you mean sensitive"),
+        (lambda t: make_suite(sensitives="age"), "Did you mean sensitive"),
     ],
 )
 def test_calls_that_do_not_fit(call, said):

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from skeval.context import Context
+from skeval.exceptions import GivenAwayWarning
 from skeval.formatting import number
 from skeval.parameters import (
     ColumnName,
@@ -24,6 +25,7 @@ from skeval.stats.intervals import percentile_interval
 from skeval.stats.paired import Sampled
 from skeval.stats.roc import roc_curve
 from skeval.steps import models
+from skeval.steps.giveaways import SURE, giveaway
 from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.steps.scoring import Scoring, reported, score_named
 from skeval.tags import MODEL_TAGS
@@ -36,6 +38,12 @@ from skeval.utility.model_metric import (
 )
 
 _FEWEST_DRAWN, _N_DRAWN = 10, 41  # rows of a label, and points, of a curve that is drawn
+
+
+_GIVEN_AWAY = (
+    "{column} alone gives {target} away: a model of real rows needs no other column, and its score "
+    "says nothing of them. Leave it out of the features, or out of all tables."
+)
 
 
 class _Transfer(ModelMetric):
@@ -168,6 +176,10 @@ class TSTR(_Transfer):
     It misleads where the task is so easy that any table would do, or so hard that none does, as
     TRTR then shows; and a model that the target leaks into is as good on both.
 
+    Where the model of real rows is all but perfect, each column is tried alone: one that gives the
+    target away, as a chapter gives a cause of death, is named in a
+    :class:`~skeval.exceptions.GivenAwayWarning`.
+
     References
     ----------
     C. Esteban, S. L. Hyland, G. Raetsch, "Real-valued (medical) time series generation with
@@ -210,6 +222,9 @@ class TSTR(_Transfer):
         fields = super()._relation(context, result)
         model, question = next(iter(self._models().values())), self._question(context)
         curves = roc_on_holdout(context, model, question, self.random_state)
+        if fields["baseline"] >= SURE and (column := giveaway(context, question)):
+            said = GivenAwayWarning(_GIVEN_AWAY.format(column=column, target=self.target))
+            fields["warnings"] = (*result.warnings, said)
         return {**fields, "details": {**fields["details"], **({"roc": curves} if curves else {})}}
 
     def _summary(self, result: Result) -> str:

@@ -16,7 +16,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skeval import MetricSuite
 from skeval.datasets import make_mixed
-from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
+from skeval.exceptions import (
+    DegenerateInputWarning,
+    GivenAwayWarning,
+    InvalidParameterError,
+    MissingInputError,
+)
 from skeval.utility import TRTS, TSTR, TSTS, AugmentationGain
 
 MODELS = {
@@ -311,3 +316,30 @@ def test_pandas_frames_reach_pipelines():
     assert list(frame) == ["age", "city", "income", "joined", "plan", "visits"]
     assert set(frame["city"].dropna()) == set(train["city"].dropna())
     assert frame["income"].isna().sum() == train["income"].isna().sum()
+
+
+@pytest.mark.parametrize("target", ["plan", "visits"])
+def test_a_column_that_gives_the_target_away_is_named(target):
+    """As the chapter of a code gives its cause: the score of real rows is 1, whatever else holds."""
+    tables = [make_mixed(400, random_state=seed) for seed in range(3)]
+    told = [
+        table.assign(chapter=table[target].map(lambda cell: f"of {cell}"), n=np.arange(400))
+        for table in tables
+    ]
+    metric = TSTR(target, n_bootstrap=0).fit(*told[:2])
+    with pytest.warns(GivenAwayWarning, match=f"chapter alone gives {target} away"):
+        metric.evaluate(told[2])
+    assert not TSTR(target, n_bootstrap=0).fit(*tables[:2]).evaluate(tables[2]).warnings
+
+
+def test_a_target_that_two_columns_give_is_none_given_away():
+    def table(seed):
+        rng = np.random.default_rng(seed)
+        a, b, n = rng.normal(size=(3, 400))
+        same = (a > 0) == (b > 0)
+        a, b = np.where(a > 0, a + 1, a - 1), np.where(b > 0, b + 1, b - 1)
+        return pd.DataFrame({"a": a, "b": b, "n": n, "y": np.where(same, "same", "other")})
+
+    result = TSTR("y", n_bootstrap=0).fit(table(0), table(1)).evaluate(table(2))
+    assert result.baseline > 0.99
+    assert not result.warnings
