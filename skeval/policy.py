@@ -19,9 +19,10 @@ from skeval.formatting import counted, number
 from skeval.result import Result, SuiteResult
 from skeval.verdict import ALARM_LEVEL
 
-FAIL_ON = ("leak", "fact")
+FAIL_ON = ("leak", "alarm", "fact")
 FIELDS = ("value", "baseline", "low", "high", "diff_low", "diff_high", "p_value", "p_adjusted")
 _NO_LEAK = "no leak found"
+_NO_ALARM = "no test raised an alarm"
 _LONGEST = 500  # characters of a requirement
 _MOST_BITS = 1000  # of whole numbers, more than which no float holds
 _QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"|`([^`]+)`")
@@ -202,9 +203,10 @@ class Policy:
     Parameters
     ----------
     fail_on : tuple of str, default=("leak",)
-        "leak": an alarm of the verdict, and also that no test of privacy could be judged, since a
-        gate must not open because nobody looked. "fact": whatever was counted of privacy, such as
-        a single copy of a train row.
+        "leak": an alarm of the verdict or copies beyond chance, and also that nothing could be
+        told, since a gate must not open because nobody looked. "alarm": the same without copies: it
+        goes by the tests alone. "fact": whatever was counted of privacy, such as a single copy of a
+        train row.
     require : tuple of str, default=()
         Comparisons, see :class:`Requirement`.
     level : float, default=0.05
@@ -313,7 +315,11 @@ class Policy:
         InvalidParameterError
             If a requirement names no result.
         """
-        rules: dict[str, Callable[[SuiteResult], Outcome]] = {"leak": self._leak, "fact": _facts}
+        rules: dict[str, Callable[[SuiteResult], Outcome]] = {
+            "leak": self._leak,
+            "alarm": self._alarm,
+            "fact": _facts,
+        }
         return [
             *(rules[name](results) for name in self.fail_on),
             _failures(results),
@@ -321,15 +327,23 @@ class Policy:
         ]
 
     def _leak(self, results: SuiteResult) -> Outcome:
+        found, alarm = results.verdict(self.level), self._alarm(results)
+        if found.outcome == "copies found":
+            copied = [one.found for r in results.values() for one in r.copies if one.found]
+            return Outcome(_NO_LEAK, False, " ".join(dict.fromkeys(copied)))
+        some = [one.some for r in results.values() for one in r.copies if one.some]
+        reasons = dict.fromkeys((alarm.reason, *(some if alarm.passed else [])))
+        return Outcome(_NO_LEAK, alarm.passed, "; ".join(reasons))
+
+    def _alarm(self, results: SuiteResult) -> Outcome:
         found = results.verdict(self.level)
+        tests = counted(found.n_tests, "test")
         if found.alarm:
-            what = f"alarm of {', '.join(found.alarms)}"
-            return Outcome(_NO_LEAK, False, f"{what}, of {counted(found.n_tests, 'test')}")
+            return Outcome(_NO_ALARM, False, f"alarm of {', '.join(found.alarms)}, of {tests}")
         if found.void or not found.n_tests:
             why = " ".join(found.void) or "no test of privacy could be judged"
-            return Outcome(_NO_LEAK, False, f"nothing can be told: {why}")
-        tests = counted(found.n_tests, "test")
-        return Outcome(_NO_LEAK, True, f"{tests} raised no alarm")
+            return Outcome(_NO_ALARM, False, f"nothing can be told: {why}")
+        return Outcome(_NO_ALARM, True, f"{tests} raised no alarm")
 
 
 def assert_release(results: SuiteResult, policy: Policy | str | Path | None = None) -> None:
@@ -365,7 +379,7 @@ def assert_release(results: SuiteResult, policy: Policy | str | Path | None = No
         policy = Policy.from_toml(policy)
     violated = [outcome for outcome in policy.judge(results) if not outcome.passed]
     if violated:
-        leak = any(outcome.rule == _NO_LEAK for outcome in violated)
+        leak = any(outcome.rule in {_NO_LEAK, _NO_ALARM} for outcome in violated)
         said = [*map(str, violated), *([results.verdict(policy.level).sentence] if leak else [])]
         raise AssertionError("\n".join(["the release does not meet its policy", *said]))
 

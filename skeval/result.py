@@ -29,6 +29,7 @@ from skeval.json_content import (
 )
 from skeval.properties import property_details, property_scores
 from skeval.provenance import Provenance
+from skeval.stats.repeats import Copies
 from skeval.tags import MetricTags
 from skeval.verdict import ALARM_LEVEL, Contrast, Verdict, adjusted_p_values, is_shifted, verdict
 
@@ -93,6 +94,9 @@ class Result:
         it takes searches of its own, suites look for it, and `evaluate` of a metric if asked to.
     table : str
         Of several tables, the one that was measured; empty where there is one only, or all were.
+    copies : tuple of Copies
+        How many unique rows, texts or subjects of train the release repeats, and how many may be by
+        chance; verdicts judge it.
 
     See Also
     --------
@@ -121,6 +125,7 @@ class Result:
     fact: str = ""
     advice: str = ""
     table: str = ""
+    copies: tuple[Copies, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", float(self.value))
@@ -171,6 +176,7 @@ class Result:
         content["warnings"] = named_warnings(self.warnings)
         content["tags"] = self.tags.to_dict() if self.tags else None
         content["contrast"] = self.contrast.to_dict() if self.contrast else None
+        content["copies"] = [one.to_dict() for one in self.copies]
         plain: dict[str, Any] = plain_json(content)
         return plain
 
@@ -196,6 +202,7 @@ class Result:
             "warnings": rebuilt_warnings(content["warnings"]),
             "tags": MetricTags.from_dict(tags) if tags else None,
             "contrast": Contrast.from_dict(contrast) if contrast else None,
+            "copies": tuple(map(Copies.from_dict, content.get("copies", ()))),
         }
         return cls(**{**content, **rebuilt})
 

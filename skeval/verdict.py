@@ -1,20 +1,23 @@
-"""What results may conclude: one family-wise rule over all tests of privacy, and facts before it.
+"""What results may conclude: one family-wise rule over all tests of privacy, and a count of copies.
 
 Each test keeps its own level, which a sentence over twenty of them would not: the chance that a
-clean table meets at least one alarm is held by Holm's procedure over all tests of a suite.
+clean table meets at least one alarm is held by Holm's procedure over all tests of a suite. Copies
+of rows that are unique in train are counted by a rule of their own: where as many holdout rows were
+copied, no contrast of the two shows it, and few copies have no small p-value.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from skeval.exceptions import HoldoutShiftWarning, MostlySharedRowsWarning, NoTestWarning
-from skeval.formatting import as_float, number, pair, scoring_in_words
+from skeval.formatting import as_float, counted, number, pair, scoring_in_words
 from skeval.stats.relabelling import holm
+from skeval.stats.repeats import Copies
 
 if TYPE_CHECKING:
     from skeval.result import Result, SuiteResult
@@ -34,6 +37,9 @@ _KINDS = {
 _VOID = (HoldoutShiftWarning, MostlySharedRowsWarning)
 _UNABLE = "there are too few holdout rows or relabellings to raise an alarm."
 _MOST_ALARMS = 3  # that the sentence spells out; the others are named
+Outcome = Literal["leak found", "copies found", "cannot be told", "no leak found"]
+NOTHING_OF_PRIVACY = "No metric of privacy was measured."
+_LEAST_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
 _CAVEAT = "Such tests can raise an alarm and never clear a release."
 
 
@@ -135,8 +141,9 @@ class Verdict:
     not_looked_at : dict of str to str
         By the metric that made no test, why.
     void : tuple of str
-        Why contrasts of train and holdout hold nothing here: the two are not samples of one
-        population, or mostly the same rows. Without an alarm, nothing can be told then.
+        Why nothing can be told without an alarm: train and holdout are not samples of one
+        population, or mostly the same rows, holdout rows stand in the release, or it is too small
+        or too empty to be compared.
     n_tests : int
         Number of different tests.
     level : float
@@ -145,6 +152,12 @@ class Verdict:
         Holm's adjusted p-values, by metric: an alarm is one of at most `level`.
     sentence : str
         All this in words: what was not looked at, facts, then alarms or their absence.
+    copies : bool, default=False
+        Whether more rows, texts or subjects that are unique in train stand in the release than real
+        ones repeat among themselves, whatever a test says of it.
+    outcome : {"leak found", "copies found", "cannot be told", "no leak found"}
+        An alarm; else copies; else, where something is void or no test was made, that nothing can
+        be told. The last is no clearance.
 
     See Also
     --------
@@ -157,8 +170,8 @@ class Verdict:
     >>> from skeval.datasets import make_mixed
     >>> train, holdout = make_mixed(200, random_state=0), make_mixed(200, random_state=1)
     >>> verdict = make_suite("screens").fit(train, holdout).evaluate(train).verdict()
-    >>> verdict.alarm, "exact_matches" in verdict.alarms
-    (True, True)
+    >>> verdict.outcome, verdict.copies, "exact_matches" in verdict.alarms
+    ('leak found', True, True)
     """
 
     alarm: bool
@@ -170,6 +183,8 @@ class Verdict:
     level: float
     adjusted: dict[str, float]
     sentence: str
+    copies: bool = False
+    outcome: Outcome = "cannot be told"
 
     def __str__(self) -> str:
         return self.sentence
@@ -263,20 +278,23 @@ def verdict(
     adjusted = adjusted_p_values(of_privacy, level)
     order = {n: (p, as_float(of_privacy[n].p_value)) for n, p in adjusted.items() if p <= level}
     alarms = sorted(order, key=lambda name: order[name])
-    facts = tuple(dict.fromkeys(r.fact for r in of_privacy.values() if r.fact))
     has_holdout, shifted = "holdout" in results.sizes, is_shifted(results)
     skipped = _not_looked_at(of_privacy, has_holdout, adjusted)
     tested = {name: of_privacy[name] for name in adjusted}
-    void = tuple(str(n) for n in results.notices if tested and isinstance(n, _VOID))
+    copies = tuple(dict.fromkeys(one for r in of_privacy.values() for one in r.copies))
+    in_release = [one.of_holdout for one in copies if one.of_holdout]
+    facts = tuple(dict.fromkeys([*(r.fact for r in of_privacy.values() if r.fact), *in_release]))
+    notices = [str(n) for n in results.notices if tested and isinstance(n, _VOID)]
+    void = (*notices, *in_release, *_too_little(results, copies, tested, level))
+    outcome = _outcome(alarms, copies, void, tested)
     parts = [
         _left_out(skipped, len(skipped) + len(tested), has_holdout, called),
-        *facts,
-        *void,
-        _alarmed(alarms, tested, shifted, called)
-        if alarms
-        else _without_alarm(tested, bool(of_privacy), void),
+        *dict.fromkeys((*facts, *void)),
+        *(one.found for one in copies),
+        _alarmed(alarms, tested, shifted, called) if alarms else "",
+        _without_alarm(tested, copies, outcome) if of_privacy else "",
         # of a column that differs between train and holdout, advice would be wrong
-        *({} if shifted else dict.fromkeys(tested[name].advice for name in alarms)),
+        *({} if shifted else dict.fromkeys(_advice(of_privacy, alarms))),
     ]
     return Verdict(
         alarm=bool(alarms),
@@ -287,8 +305,47 @@ def verdict(
         n_tests=len(_distinct(tested.values())),
         level=level,
         adjusted=adjusted,
-        sentence=" ".join(filter(None, parts)),
+        sentence=" ".join(filter(None, parts)) or NOTHING_OF_PRIVACY,
+        copies=any(one.train.beyond_chance for one in copies),
+        outcome=outcome,
     )
+
+
+def _outcome(
+    alarms: list[str], copies: Iterable[Copies], void: tuple[str, ...], tested: Mapping[str, Result]
+) -> Outcome:
+    if alarms:
+        return "leak found"
+    if any(one.train.beyond_chance for one in copies):
+        return "copies found"
+    return "cannot be told" if void or not tested else "no leak found"
+
+
+def _advice(of_privacy: Mapping[str, Result], alarms: Iterable[str]) -> Iterator[str]:
+    """Yield what to do about alarms, the most significant first, then about copies."""
+    yield from (of_privacy[name].advice for name in alarms)
+    yield from (r.advice for r in of_privacy.values() if any(one.found for one in r.copies))
+
+
+def _too_little(
+    results: SuiteResult, copies: Iterable[Copies], tested: Mapping[str, Result], level: float
+) -> Iterator[str]:
+    """Say why a release is too small or too empty for what looks at it to find anything.
+
+    Where each row copies another train row, and train and holdout exchange labels, a test has a
+    p-value of the share of train to the power of their number, at the least.
+    """
+    n_train, n_holdout = (results.sizes.get(role, 0) for role in ("train", "holdout"))
+    n_tests = len(_distinct(tested.values()))
+    if n_tests and n_train and n_holdout:
+        fewest = math.ceil(math.log(level / n_tests) / math.log(n_train / (n_train + n_holdout)))
+        n_rows = results.sizes.get("synthetic", fewest)
+        different = min((o.n_distinct for o in copies if o.n_expected >= fewest), default=n_rows)
+        if min(n_rows, different) < fewest:
+            rows = counted(min(n_rows, different), "different row" if n_rows >= fewest else "row")
+            yield f"The release has {rows}, too few for a test: {fewest} are needed."
+    if any(one.known < _LEAST_KNOWN for one in copies):
+        yield "Most cells of the release are missing or cannot be read: it was hardly compared."
 
 
 def _aspect(result: Result) -> str:
@@ -349,7 +406,8 @@ def _left_out(
     why = ", and ".join(f"{n} {what}" for n, what in counts)
     why = why.replace(" ", f" of {n_wanted} tests ", 1)
     if 2 * len(skipped) >= n_wanted:
-        return f"Privacy was hardly looked at: {why}."
+        looked = "not" if len(skipped) == n_wanted else "hardly"
+        return f"Privacy was {looked} looked at: {why}."
     return f"Not looked at: {', '.join(called[name] for name in skipped)} ({why})."
 
 
@@ -381,10 +439,10 @@ def _written(tested: Mapping[str, Result], result: Result, called: Mapping[str, 
     return f"{name} (p = {number(result.p_value)})"
 
 
-def _without_alarm(tested: Mapping[str, Result], wanted: bool, void: tuple[str, ...]) -> str:
+def _without_alarm(tested: Mapping[str, Result], copies: Iterable[Copies], outcome: Outcome) -> str:
     if not tested:
-        return "No test of privacy was made." if wanted else ""
-    if void:
+        return "No test of privacy was made."
+    if outcome == "cannot be told":
         return "Whether there is a leak cannot be told."
     counts = Counter(r.row()["evidence"] for r in _distinct(tested.values()).values())
     kinds = [
@@ -393,6 +451,14 @@ def _without_alarm(tested: Mapping[str, Result], wanted: bool, void: tuple[str, 
         if counts[kind]
     ]
     listed = " and ".join(filter(None, [", ".join(kinds[:-1]), kinds[-1]]))
+    if outcome == "copies found":
+        return f"No further leak was found by {listed}."
+    if outcome == "leak found":
+        return ""
+    if some := [one.some for one in copies if one.some]:
+        as_many = "as many as real ones repeat among themselves"
+        lead = f"{'; '.join(some)}, {as_many}"
+        return f"{lead[0].upper()}{lead[1:]}. Beyond copies, {listed} raised no alarm. {_CAVEAT}"
     return f"No leak found by {listed}. {_CAVEAT}"
 
 
@@ -419,10 +485,10 @@ def summary(results: SuiteResult) -> str:
     >>> print(summary(SuiteResult({"screen": leak}, sizes={"holdout": 10})))
     Leak found by the only test: rows that equal a train row: 90.0%, by chance 0% (screen).
     """
+    found = verdict(results).sentence
+    of_privacy = "" if found == NOTHING_OF_PRIVACY else found
     return " ".join(
-        filter(
-            None, [fidelity_sentence(results), utility_sentence(results), verdict(results).sentence]
-        )
+        filter(None, [fidelity_sentence(results), utility_sentence(results), of_privacy])
     )
 
 

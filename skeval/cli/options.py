@@ -74,8 +74,8 @@ Hashes = Annotated[
 FailOn = Annotated[
     list[str] | None,
     typer.Option(
-        help="End with exit code 1 on a leak (or where none could be looked for), or on any fact, "
-        "such as one copy: leak, fact. May be repeated."
+        help="End with exit code 1: leak, on a leak, on copies beyond chance and where nothing can "
+        "be told; alarm, by the tests alone; fact, on any fact, such as one copy. May be repeated."
     ),
 ]
 Require = Annotated[

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
+from scipy.stats import hypergeom
 
 from skeval.base import Metric
 from skeval.context import Context, shared
@@ -21,9 +22,11 @@ from skeval.stats import matches as stats
 from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import digits_kept
+from skeval.stats.repeats import Copies, copied, distinct_expected
 from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, set_against
 from skeval.steps.neighbors import encoded_columns
 from skeval.steps.samples import ColumnChoice
+from skeval.steps.texts import folded
 from skeval.tables.frames import column_values
 from skeval.tables.schema import TableSchema
 from skeval.tags import SCREEN_TAGS
@@ -96,7 +99,10 @@ class ExactMatchShare(Metric):
     that stand there twice or more: where train repeats itself, so may a generator that has
     memorised nothing, and where the synthetic table does more than train, it repeats few rows.
     Copies are said as a ``fact``, whatever the p-value: how many synthetic rows are copies of train
-    rows, how many of these are unique in train, and how many holdout rows are copies.
+    rows, how many of these are unique in train, and how many are copies of holdout rows. Letter
+    case and spaces of categories and texts make no row another one there. Where all columns are
+    compared, ``copies`` has how many rows that are unique in train stand in the release, and how
+    many may by chance, given how often real rows repeat: :meth:`SuiteResult.verdict` judges it.
 
     The interval is Wilson's, of the share that a table of many more rows from this generator would
     have; of the release itself the value is the whole truth. With "unique" and "multiset" that
@@ -166,10 +172,17 @@ class ExactMatchShare(Metric):
             seeds = (self.n_permutations, self.random_state)
             result = replace(result, **beside_holdout(context, counts, self.count, *seeds))
         details |= result.details
+        chosen = compared(context.schema, self.columns)
+        read, spelled = folded_counts(context, *chosen, self.decimals)
         where = chosen_in_words(context.schema, self.columns)
-        said, interval = copies_in_words(counts, where), wilson(k, n)
-        result = replace(result, interval=interval, details=details, fact=said, advice=DROP_COPIES)
-        return super()._in_relation(context, result)
+        return replace(
+            result,
+            interval=wilson(k, n),
+            details=details,
+            fact=copies_in_words(read, where, spelled=spelled),
+            advice=DROP_COPIES,
+            copies=() if where else (copies_of("rows", read, known_share(context)),),
+        )
 
     def _summary(self, result: Result) -> str:
         return set_against(
@@ -274,8 +287,10 @@ def matches_of_singletons(counts: Mapping[str, np.ndarray], count: str) -> int:
     return stats.matches(counts["synthetic"], alone, count)[0]
 
 
-def copies_in_words(counts: Mapping[str, np.ndarray], columns: str = "") -> str:
-    """Return how many synthetic rows are copies of train rows, and how many holdout rows are.
+def copies_in_words(
+    counts: Mapping[str, np.ndarray], columns: str = "", *, spelled: bool = False
+) -> str:
+    """Return how many synthetic rows are copies of train rows, and how many of holdout rows.
 
     Parameters
     ----------
@@ -283,11 +298,14 @@ def copies_in_words(counts: Mapping[str, np.ndarray], columns: str = "") -> str:
         How often each distinct row stands in each table, by role.
     columns : str, default=""
         What was compared, if not all columns.
+    spelled : bool, default=False
+        Whether rows are copies that differ in letter case or spaces.
 
     Returns
     -------
     str
-        Empty if no row is a copy.
+        Empty if no row is a copy. Of tables of unequal size, the number of copies of train rows is
+        also given for one as small as the holdout, or the other way round.
 
     Examples
     --------
@@ -296,6 +314,9 @@ def copies_in_words(counts: Mapping[str, np.ndarray], columns: str = "") -> str:
     >>> counts = {"synthetic": np.array([2, 1, 4]), "train": np.array([1, 3, 0])}
     >>> copies_in_words(counts)
     '3 of 7 synthetic rows are complete copies of train rows, 2 of them unique there.'
+    >>> copies_in_words({**counts, "holdout": np.array([0, 3, 1])})
+    '3 of 7 synthetic rows are complete copies of train rows, 2 of them unique there; 5 are of \
+holdout rows.'
     >>> counts = {"synthetic": np.array([1, 4]), "train": np.array([1, 0])}
     >>> copies_in_words(counts, "columns a and b")
     '1 of 5 synthetic rows equals a train row in columns a and b, unique there.'
@@ -308,14 +329,57 @@ def copies_in_words(counts: Mapping[str, np.ndarray], columns: str = "") -> str:
     said = "is a complete copy of a train row" if one else "are complete copies of train rows"
     if columns:
         said = f"{'equals a train row' if one else 'equal train rows'} in {columns}"
+    said += " but for letter case or spaces" if spelled else ""
     unique = {0: "none", k: "all"}.get(alone, f"{alone:,}")
     unique = (", unique there" if alone else "") if one else f", {unique} of them unique there"
-    fresh = ""
-    if "holdout" in counts:
-        m, n_holdout = stats.matches(counts["holdout"], counts["train"])
-        verb = ("does" if m < 2 else "do") if columns else ("is" if m < 2 else "are")
-        fresh = f"; of {counted(n_holdout, 'holdout row')} {f'{m:,}' if m else 'none'} {verb}"
-    return f"{k:,} of {counted(n, 'synthetic row')} {said}{unique}{fresh}."
+    of_others = f"; {_of_holdout(counts)}" if "holdout" in counts else ""
+    return f"{k:,} of {counted(n, 'synthetic row')} {said}{unique}{of_others}."
+
+
+def _of_holdout(counts: Mapping[str, np.ndarray]) -> str:
+    """Say how many synthetic rows are copies of holdout rows, at equal sizes."""
+    synthetic, train, holdout = (counts[role] for role in ("synthetic", "train", "holdout"))
+    m = stats.matches(synthetic, holdout)[0]
+    said = (
+        f"{f'{m:,}' if m else 'none'} {'is of a holdout row' if m < 2 else 'are of holdout rows'}"
+    )
+    n_train, n_holdout = int(train.sum()), int(holdout.sum())
+    if n_train == n_holdout:
+        return said
+    larger, fewer, which = max(
+        ((train, n_holdout, "train"), (holdout, n_train, "holdout")), key=lambda one: one[0].sum()
+    )
+    absent = hypergeom.pmf(0, int(larger.sum()), larger, fewer)
+    return f"{said}, of {fewer:,} of the {which} rows {float(synthetic @ (1.0 - absent)):,.1f}"
+
+
+def copies_of(what: str, counts: Mapping[str, np.ndarray], known: float = 1.0) -> Copies:
+    """Return how many unique rows of train and of the holdout a release repeats, and may.
+
+    Parameters
+    ----------
+    what : str
+        What is counted, in the plural: "rows".
+    counts : mapping of str to ndarray of shape (n_values,)
+        How often each distinct one stands in each table, by role.
+    known : float, default=1
+        How much of the release could be compared, of what train has.
+
+    Returns
+    -------
+    Copies
+    """
+    release, train = counts["synthetic"], counts["train"]
+    holdout = counts.get("holdout")
+    pool = train if holdout is None else train + holdout
+    return Copies(
+        what,
+        train=copied(release, train, pool),
+        holdout=None if holdout is None else copied(release, holdout, pool),
+        n_distinct=int((release > 0).sum()),
+        n_expected=int(distinct_expected(pool, int(release.sum()))),
+        known=known,
+    )
 
 
 def beside_holdout(
@@ -379,28 +443,85 @@ def chosen_in_words(schema: TableSchema, columns: ColumnChoice) -> str:
 
 @shared
 def value_counts(
-    context: Context, measured: tuple[str, ...], texts: tuple[str, ...], decimals: int | None
+    context: Context,
+    measured: tuple[str, ...],
+    texts: tuple[str, ...],
+    decimals: int | None,
+    fold: bool = False,
 ) -> dict[str, np.ndarray]:
     """Return how many rows of each table have each distinct value, of shape (n_values,).
 
-    Roles are train, the holdout where there is one, and the synthetic rows.
+    Roles are train, the holdout where there is one, and the synthetic rows. With `fold`, letter
+    case and spaces of categories and texts make no other value.
     """
     roles = [role for role in ROLES if role in context]
     sizes = [context.n_rows(role) for role in roles]
-    of_texts = (pd.factorize(text_values(context, column))[0] for column in texts)
-    of_others = _measured_codes(context, roles, measured, decimals)
+    of_texts = (pd.factorize(_spelled(text_values(context, name), fold))[0] for name in texts)
+    of_others = _measured_codes(context, roles, measured, decimals, fold)
     joint = joint_classes(chain(of_texts, of_others), sum(sizes))
     counts = class_counts(*np.split(joint, np.cumsum(sizes)[:-1]))
     return dict(zip(roles, counts, strict=True))
 
 
+def folded_counts(
+    context: Context, measured: tuple[str, ...], texts: tuple[str, ...], decimals: int | None
+) -> tuple[dict[str, np.ndarray], bool]:
+    """Return counts without letter case and spaces if that makes more rows copies, and if it does.
+
+    Else they are those of :func:`value_counts`.
+    """
+    exact = value_counts(context, measured, texts, decimals)
+    if not any(_folds(context, name, name in texts) for name in (*measured, *texts)):
+        return exact, False
+    spelled = value_counts(context, measured, texts, decimals, fold=True)
+    n_exact, n_spelled = (
+        sum(stats.matches(counts["synthetic"], counts[role])[0] for role in ROLES if role in counts)
+        for counts in (exact, spelled)
+    )
+    return (spelled, True) if n_spelled > n_exact else (exact, False)
+
+
+def _folds(context: Context, name: str, is_text: bool) -> bool:
+    """Return whether two values of a column differ in letter case or spaces alone."""
+    if is_text:
+        values = pd.unique(text_values(context, name))
+    elif context.schema.kinds[name] == "categorical":
+        values = context["synthetic"][name].cat.categories.to_numpy(dtype=object)
+    else:
+        return False
+    return pd.unique(_spelled(values, True)).size < values.size
+
+
+def _spelled(values: np.ndarray, fold: bool) -> np.ndarray:
+    if not fold:
+        return values
+    spelled = [folded(value) if isinstance(value, str) else value for value in values]
+    return np.array([*spelled, None], dtype=object)[:-1]
+
+
 def _measured_codes(
-    context: Context, roles: list[str], measured: tuple[str, ...], decimals: int | None
+    context: Context, roles: list[str], measured: tuple[str, ...], decimals: int | None, fold: bool
 ) -> Iterator[np.ndarray]:
     for name in encoded_columns(context.schema):
         if name not in measured:
             continue
         values = np.concatenate([column_values(context[role][name]) for role in roles])
-        if context.schema.kinds[name] == "continuous":
+        kind = context.schema.kinds[name]
+        if kind == "continuous":
             values = digits_kept(values, decimals=decimals)
+        elif kind == "categorical" and fold:  # synthetic has the levels of all tables
+            levels = context["synthetic"][name].cat.categories.to_numpy(dtype=object)
+            forms = np.append(pd.factorize(_spelled(levels, fold))[0], -1)
+            values = forms[np.where(np.isnan(values), -1, values).astype(np.int64)]
         yield pd.factorize(values)[0]
+
+
+@shared
+def known_share(context: Context) -> float:
+    """Return the share of cells that synthetic has, of the share that train has; 1 at most."""
+    names = [name for name, kind in context.schema.kinds.items() if kind != "id"]
+    of_train, of_synthetic = (
+        float(np.mean([context[role][name].notna().mean() for name in names] or [1.0]))
+        for role in ("train", "synthetic")
+    )
+    return min(1.0, of_synthetic / of_train) if of_train else 1.0

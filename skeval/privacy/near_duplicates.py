@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -23,6 +22,7 @@ from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, set_agains
 from skeval.steps.neighbors import encoded, index_of, is_gower, nearest
 from skeval.steps.samples import ColumnChoice, column_key
 from skeval.tags import NEIGHBOR_TAGS
+from skeval.verdict import TEST_LEVEL, Contrast
 
 _FEWEST_HOLDOUT_ROWS = 100
 _RADIUS_LEVEL = 0.01
@@ -87,8 +87,10 @@ class NearDuplicateShare(Metric):
     the real rows do not exceed. It is taken of rows that search a table as large as train, since
     rows of a smaller table are farther apart; the search in train is the same for synthetic and for
     holdout rows. The baseline is the share of holdout rows that are near duplicates of train rows,
-    about 1% by construction where `tau` stems from them and no text matters. Where the value is
-    above it, a ``fact`` has both as counts.
+    about 1% by construction where `tau` stems from them and no text matters. Some rows always are
+    near. Where the test is significant by itself, at 5%, a ``fact`` has as counts how many
+    synthetic rows are near train rows and how many are near holdout rows; of tables of unequal
+    size, how many would be near train rows by chance.
 
     The p-value is one-sided: given the synthetic rows and the pool of real ones, all choices of
     which were train are equally likely if none was learned, and the difference is held against that
@@ -171,16 +173,17 @@ class NearDuplicateShare(Metric):
         test, of_holdout = near_contrast(context, rule, self.n_permutations, self.random_state)
         baseline = share_near_train(context, rule, "holdout")
         details |= {"holdout_duplicates": share_near_itself(context, rule, "holdout"), **of_holdout}
-        shares = {"synthetic": result.value, "holdout": baseline}
         exact = details["tau"] == 0.0 and not rule.texts
         where = chosen_in_words(context.schema, self.columns)
         what = MATCHES if exact else f"synthetic rows {_near(details['tau'])} a train row"
+        contrast = contrast_of(context, what, result.value, test, reference="a holdout row")
+        beyond = contrast is not None and not exact and test.p_value <= TEST_LEVEL
         return replace(
             result,
             p_value=test.p_value,
             baseline=baseline,
-            contrast=contrast_of(context, what, result.value, test, reference="a holdout row"),
-            fact="" if exact else near_in_words(context, shares, where),
+            contrast=contrast,
+            fact=near_in_words(context, contrast, where) if beyond and contrast else "",
             advice=DROP_COPIES,
             details=details,
         )
@@ -196,22 +199,18 @@ def _near(tau: float) -> str:
     return "with nearly the words of" if np.isnan(tau) else f"within {number(tau)} of"
 
 
-def near_in_words(context: Context, shares: Mapping[str, float], columns: str = "") -> str:
-    """Return how many rows are near copies of train rows; empty if no more than holdout rows are.
-
-    Some rows always are near: in the default radius, one in a hundred holdout rows.
-    """
-    if shares["synthetic"] <= shares["holdout"]:
-        return ""
-    sizes = {role: context.n_rows(role) for role in shares}
-    k, m = (round(shares[role] * sizes[role]) for role in ("synthetic", "holdout"))
+def near_in_words(context: Context, shown: Contrast, columns: str = "") -> str:
+    """Return how many synthetic rows are near copies of train rows, and how many of others."""
+    n = context.n_rows("synthetic")
+    k, m = round(shown.observed * n), round(shown.expected * n)
     copies = "is an exact or near copy of a train row" if k == 1 else "are exact or near copies"
     copies += ("" if k == 1 else " of train rows") + (f" in {columns}" if columns else "")
-    fresh = f"{f'{m:,}' if m else 'none'} {'is' if m < 2 else 'are'}"
-    return (
-        f"{k:,} of {counted(sizes['synthetic'], 'synthetic row')} {copies}; "
-        f"of {counted(sizes['holdout'], 'holdout row')} {fresh}."
-    )
+    others = f"{f'{m:,}' if m else 'none'} {'is' if m < 2 else 'are'}"
+    if context.n_rows("train") == context.n_rows("holdout"):
+        others += " one of a holdout row" if m < 2 else " of holdout rows"
+    else:
+        others = f"by chance {m:,} would be"
+    return f"{k:,} of {counted(n, 'synthetic row')} {copies}; {others}."
 
 
 def near_rule(

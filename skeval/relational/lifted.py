@@ -104,6 +104,7 @@ def placed(result: Result, place: str) -> Result:
         result,
         contrast=shown,
         fact=f"In {place}, {result.fact}" if result.fact else "",
+        copies=tuple(replace(one, what=f"{one.what} of {place}") for one in result.copies),
         advice=f"In {place}: {result.advice}" if result.advice else "",
     )
 

@@ -371,6 +371,7 @@ class PerTable(Metric):
                 "baseline_columns": baselines,
             },
             fact=" ".join(one.fact for one in known.values() if one.fact),
+            copies=tuple(copies for one in known.values() for copies in one.copies),
             warnings=(*result.warnings, *untested),
             **most_significant(known, corrected),
         )

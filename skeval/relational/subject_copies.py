@@ -13,7 +13,7 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.formatting import percent
 from skeval.parameters import BinCount, Count, OpenFraction, Seed
-from skeval.privacy.copies import matches_of_singletons
+from skeval.privacy.copies import copies_of, matches_of_singletons
 from skeval.privacy.near_texts import NearPairs
 from skeval.privacy.similar_texts import TokenSets, similar_pairs
 from skeval.relational.per_subject import SubjectName, chosen_subject, with_whole_subjects
@@ -28,6 +28,7 @@ from skeval.steps.contrasts import contrast_of, set_against
 from skeval.steps.samples import sample_positions
 from skeval.steps.subjects import Histories, histories, row_codes
 from skeval.tags import SCREEN_TAGS
+from skeval.verdict import TEST_LEVEL, Contrast
 
 ROLES = ("train", "holdout", "synthetic")
 _UNLINK = (
@@ -171,6 +172,7 @@ class SubjectCopies(SubjectMetric):
             interval=wilson(k, n),
             details=details,
             fact=copies_in_words(counts, subject, self.own_row),
+            copies=(copies_of(f"{subject} with {_compared(self.own_row)}", counts),),
             advice=_UNLINK.format(subject=subject, tables=" and ".join(tables)),
         )
         if "holdout" not in counts:
@@ -341,7 +343,7 @@ class SharedHistoryShare(SubjectMetric):
             p_value=adjusted[name],
             baseline=fresh[" and ".join(tables)].share,
             contrast=shown and replace(shown, n_tests=len(tests)),
-            fact=shared_in_words(subject, name, found[name], fresh[name]),
+            fact=shared_in_words(subject, name, found[name], shown, tests[name].p_value),
             advice=_UNLINK.format(subject=subject, tables=name),
             details=details,
         )
@@ -506,20 +508,22 @@ unique there.'
     unique = f", {f'{alone:,}' if alone else 'none'} of them unique there"
     fresh = ""
     if "holdout" in counts:
-        m, n_holdout = stats.matches(counts["holdout"], counts["train"])
-        fresh = f"; of {n_holdout:,} holdout {subject} {f'{m:,}' if m else 'none'}"
-        verbs = ("is", "are") if own_row else ("has", "have")
-        fresh += f" {verbs[m > 1]}"
+        m = stats.matches(counts["synthetic"], counts["holdout"])[0]
+        verb = ("is" if m < 2 else "are") if own_row else ("has" if m < 2 else "have")
+        fresh = f"; {f'{m:,}' if m else 'none'} {verb} of one of the holdout"
     return f"{k:,} of {n:,} synthetic {subject} {said}{unique}{fresh}."
 
 
-def shared_in_words(subject: str, tables: str, synthetic: Shared, holdout: Shared) -> str:
-    """Return how many synthetic subjects share a history; empty if no more than of the holdout."""
-    if synthetic.share <= holdout.share:
+def shared_in_words(
+    subject: str, tables: str, found: Shared, shown: Contrast | None, p_value: float
+) -> str:
+    """Return how many synthetic subjects share a history; empty if no more do than by chance."""
+    if shown is None or p_value > TEST_LEVEL:
         return ""
-    k, m = (round(one.share * one.n_looked_at) for one in (synthetic, holdout))
+    n = found.n_looked_at
+    k, m = (round(share * n) for share in (shown.observed, shown.expected))
     return (
-        f"{k:,} of {synthetic.n_looked_at:,} synthetic {subject} {'has' if k == 1 else 'have'} "
-        f"most of one train row's {tables}; of {holdout.n_looked_at:,} holdout {subject} "
-        f"{f'{m:,}' if m else 'none'} {'has' if m < 2 else 'have'}."
+        f"{k:,} of {n:,} synthetic {subject} {'has' if k == 1 else 'have'} most of one train row's "
+        f"{tables}; {f'{m:,}' if m else 'none'} {'has' if m < 2 else 'have'} it "
+        f"{'by chance' if shown.reference == 'by chance' else 'of a holdout row'}."
     )

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from skeval.exceptions import MostlySharedRowsWarning
 from skeval.formatting import NOTHING, as_float, counted, number, shown_interval, title_of
 from skeval.reporting.displays.values import band_of
 from skeval.reporting.flaws import worst_columns
@@ -211,7 +212,8 @@ def _facet(
     missed = {titles[n]: r for n, r in own.items() if n not in measured}
     verdict = judge(results, called=titles)
     if name == "Privacy":
-        status, alarm = _privacy_status(verdict), verdict.alarm
+        alarm = verdict.alarm or verdict.copies
+        status = _privacy_status(verdict, results)
         return Facet(name, status, _without_facts(verdict, results), looked_at, "", alarm)
     not_looked_at = _missed(missed)
     if not measured:
@@ -271,18 +273,19 @@ def _shortfalls(measured: dict[str, Result]) -> tuple[str, str]:
     return f"{len(short)} of {counted(n, 'check')} short", text
 
 
-def _privacy_status(verdict: Verdict) -> str:
-    if verdict.alarm:
-        return "leak, or only another population, found" if verdict.void else "leak found"
-    if verdict.void:
-        return "cannot be told"
-    return "no leak found by these tests" if verdict.n_tests else "not tested"
+def _privacy_status(verdict: Verdict, results: SuiteResult) -> str:
+    if verdict.alarm and is_shifted(results):
+        return "leak, or only another population, found"
+    if verdict.outcome == "no leak found":
+        few = any(one.some for result in results.values() for one in result.copies)
+        return "few copies, no alarm" if few else "no leak found by these tests"
+    return verdict.outcome if verdict.n_tests or verdict.copies else "not tested"
 
 
 def _without_facts(verdict: Verdict, results: SuiteResult) -> str:
     """Return the sentence without what stands in lists of its own: facts, and what to do."""
     text = verdict.sentence
-    for said in (*verdict.facts, *(results[name].advice for name in verdict.alarms)):
+    for said in (*verdict.facts, *(result.advice for result in results.values())):
         text = text.replace(said, "") if said else text
     return " ".join(text.split())
 
@@ -306,9 +309,14 @@ def _steps(results: SuiteResult, verdict: Verdict) -> Iterable[str]:
             "Set a holdout aside anew, at random and before the generator is trained: until then "
             "no contrast of train and holdout can be relied on."
         )
-    elif verdict.void:
+    elif any(isinstance(notice, MostlySharedRowsWarning) for notice in results.notices):
         steps.append(
             "Take out the rows that train and holdout share, unless they are natural here."
+        )
+    elif any(one.of_holdout for result in results.values() for one in result.copies):
+        steps.append(
+            "Find out how holdout rows came into the release: if the generator saw them, set aside "
+            "others; if the files were mixed up, exchange them."
         )
     if not shifted:
         advice = dict.fromkeys(results[name].advice for name in verdict.alarms)
@@ -317,7 +325,10 @@ def _steps(results: SuiteResult, verdict: Verdict) -> Iterable[str]:
             if verdict.alarm
             else []
         )
-    if verdict.facts and not verdict.alarm:
+    if verdict.copies and not verdict.alarm:
+        copied = (r.advice for r in results.values() if any(one.found for one in r.copies))
+        steps += filter(None, dict.fromkeys(copied))
+    elif verdict.facts and not verdict.alarm:
         steps.append("Look at the copied rows before a release, and drop those that are unique.")
     mended = 0
     for place, found in worst_columns(results).items():

@@ -44,6 +44,18 @@ _SHIFT = np.uint64(29)
 Features = Any  # ndarray, or csr_array
 
 
+def folded(text: str) -> str:
+    """Return a text without what most readers do not see: letter case, spaces, ways of writing.
+
+    Examples
+    --------
+    >>> from skeval.steps.texts import folded
+    >>> folded("Stra\u00dfe  42 ") == folded("STRASSE 42")
+    True
+    """
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
 def text_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...]:
     """Return the text columns that a choice means: all, the first so many, or those named.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
@@ -16,15 +15,19 @@ from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning
 from skeval.formatting import counted, percent
 from skeval.parameters import AnyColumns, Count, Interval, OpenFraction, Seed
+from skeval.privacy.copies import copies_of
 from skeval.privacy.near_texts import NearPairs
 from skeval.privacy.similar_texts import TokenSets
 from skeval.result import Result, undefined
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, held_contrast, longest_list
+from skeval.stats.repeats import Copies
 from skeval.steps.contrasts import contrast_of, set_against
+from skeval.steps.texts import folded
 from skeval.tags import SCREEN_TAGS
 from skeval.text.corpus import NO_TEXT, Corpus, GroupColumn, Words, chosen_texts, corpus, words
 from skeval.text.minhash import joined
+from skeval.verdict import TEST_LEVEL
 
 ADVICE = (
     "Drop the texts that repeat one of train, take out of train what stands there more than once, "
@@ -235,6 +238,7 @@ class TextExactMatch(TextScreen):
             result,
             interval=wilson(k, n),
             fact=copies_in_words(k, n, alone, "equal" if k != 1 else "equals"),
+            copies=(text_copies(context, *key, self.form),),
             details={**result.details, "n_matched": k, "n_matched_alone": alone},
         )
 
@@ -376,10 +380,12 @@ class NearDuplicateText(TextScreen):
             if how["recall"] < _LOW_RECALL
         )
         said = copies_in_words(k, n, of_one_unit(near.lists, texts), f"{verb} nearly the words of")
+        # some texts always are alike: what is no more than chance is no fact about train
+        beyond = result.p_value is None or result.p_value <= TEST_LEVEL
         return replace(
             result,
             interval=wilson(k, n),
-            fact=said if k > near.to_holdout else "",
+            fact=said if beyond else "",
             warnings=(*result.warnings, *missed),
             details={**result.details, "n_matched": k, "join": near.join},
         )
@@ -431,18 +437,6 @@ def copies_in_words(k: int, n: int, alone: int, verb: str) -> str:
     return f"{k:,} of {counted(n, 'distinct synthetic text')} {verb} a train text{unique}."
 
 
-def folded(text: str) -> str:
-    """Return a text without what most readers do not see.
-
-    Examples
-    --------
-    >>> from skeval.text.memorization import folded
-    >>> folded("Stra\u00dfe  42 ") == folded("STRASSE 42")
-    True
-    """
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
-
-
 @shared
 def forms(context: Context, columns: tuple[str, ...], group: str | None, form: str) -> np.ndarray:
     """Return the number of the form that each distinct text has."""
@@ -460,6 +454,21 @@ def shared_forms(
     texts, codes = corpus(context, columns, group), forms(context, columns, group, form)
     mine, theirs = (np.unique(codes[texts.held[who]]) for who in ("synthetic", role))
     return int(np.isin(mine, theirs).sum()), mine.size
+
+
+def text_copies(context: Context, columns: tuple[str, ...], group: str | None, form: str) -> Copies:
+    """Return how many texts that one cell of a real table holds stand in the release."""
+    texts, codes = corpus(context, columns, group), forms(context, columns, group, form)
+    n_forms = int(codes.max(initial=-1)) + 1
+    counts = {
+        role: sum(
+            np.bincount(codes[cells[cells >= 0]], minlength=n_forms)
+            for (of, _), cells in texts.cells.items()
+            if of == role
+        )
+        for role in texts.held
+    }
+    return copies_of("texts", {role: np.asarray(counted) for role, counted in counts.items()})
 
 
 def equal_texts(

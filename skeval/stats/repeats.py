@@ -1,0 +1,298 @@
+"""How many rows of a release equal a row that is unique in a real table, where nothing was copied.
+
+Real rows repeat each other: in a narrow table most do, in a wide one none. How often they do, pairs
+of real rows show.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import gammaln
+from scipy.stats import nbinom
+
+from skeval.formatting import as_float
+
+CHANCE = 0.01  # of more repeats than the bound, where nothing was copied
+_PRIOR = 0.5  # Jeffreys' prior of a Poisson rate, in events seen
+_PAIR = np.array([2])
+_COLLAPSED = 0.1  # of the distinct rows that real tables have, below which a release has few
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """What was seen of real rows that repeat each other.
+
+    Parameters
+    ----------
+    seen : float
+        In how many values.
+    exposure : float
+        In how many releases of the size in question that many would be expected.
+
+    Examples
+    --------
+    Of two tables of 500 rows no two are equal: three rows of a third one may yet equal one of the
+    first by chance, four not.
+
+    >>> import numpy as np
+    >>> from skeval.stats.repeats import repeats_seen
+    >>> repeats_seen(np.ones(1000, dtype=int), n_reference=500, n_drawn=500).most
+    3
+    """
+
+    seen: float
+    exposure: float
+
+    @property
+    def expected(self) -> float:
+        """How many repeats a release of fresh rows has on average."""
+        return self.seen / self.exposure
+
+    @property
+    def most(self) -> int:
+        """The most repeats that a release of fresh rows has, but in one of a hundred.
+
+        It is a bound of prediction: how many repeats are seen is random as how many there will be
+        is, so that their number is negative binomial.
+        """
+        success = self.exposure / (1.0 + self.exposure)
+        return int(nbinom.ppf(1.0 - CHANCE, self.seen + _PRIOR, success))
+
+    def __add__(self, other: Repeats) -> Repeats:
+        return Repeats(self.seen + other.seen, self.exposure + other.exposure)
+
+
+def repeats_seen(counts: np.ndarray, n_reference: int, n_drawn: int) -> Repeats:
+    r"""Count in a pool of rows how many values are repeats, over all ways to divide it in two.
+
+    A value is a repeat if it stands once in the reference and at least once among the rows drawn.
+
+    Parameters
+    ----------
+    counts : ndarray of int of shape (n_values,)
+        How often each distinct row stands in the pool.
+    n_reference : int
+        Number of rows of the real table.
+    n_drawn : int
+        Number of rows of the release. Where the pool has fewer rows than both together, repeats
+        grow in proportion to the pairs of rows, which is too many rather than too few.
+
+    Returns
+    -------
+    Repeats
+        None seen, at an exposure of nearly 0, of a pool of fewer than two rows.
+
+    Notes
+    -----
+    With n rows in the pool, of which a are made the reference and b are drawn at random, a value
+    that stands in c of them is a repeat with probability
+
+    .. math:: w_c = h(1; n, c, a) - h(0; n, c, b) \, h(1; n - b, c, a)
+
+    with h the hypergeometric distribution. The sum over values is how many repeats are expected; a
+    pair of equal rows counts as one event seen.
+    """
+    pool = int(counts.sum())
+    if pool < 2:
+        return Repeats(0.0, 1.0 / max(1, n_reference * n_drawn))
+    drawn = min(n_drawn, max(1, pool - n_reference), pool - 1) if n_reference < pool else 0
+    drawn = drawn or max(1, min(n_drawn, pool // 2))
+    reference = min(n_reference, pool - drawn)
+    scale = n_reference / reference * n_drawn / drawn
+    copies, n_values = np.unique(np.concatenate([counts[counts > 1], _PAIR]), return_counts=True)
+    n_values[copies == 2] -= 1  # the pair that stands for what was not seen
+    chance = scale * _repeat_chance(copies, pool, reference, drawn)
+    heaviest = float(chance.max())
+    return Repeats(float(n_values @ chance) / heaviest, 1.0 / heaviest)
+
+
+def _repeat_chance(copies: np.ndarray, pool: int, reference: int, drawn: int) -> np.ndarray:
+    once = _once(copies, pool, reference)
+    undrawn = np.exp(_log_choose(pool - copies, drawn) - _log_choose(pool, drawn))
+    return np.maximum(0.0, once - undrawn * _once(copies, pool - drawn, reference))
+
+
+def _once(copies: np.ndarray, pool: int, reference: int) -> np.ndarray:
+    """Return the chance that exactly one of the copies is among the reference."""
+    log = _log_choose(pool - copies, reference - 1) - _log_choose(pool, reference)
+    return np.asarray(copies * np.exp(log))
+
+
+def _log_choose(n: np.ndarray | int, k: int) -> np.ndarray:
+    possible = np.asarray(n) >= k
+    n = np.where(possible, n, k)
+    log = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+    return np.where(possible, log, -np.inf)
+
+
+@dataclass(frozen=True)
+class Copied:
+    """How many rows that are unique in a real table stand in a release, and how many may.
+
+    Parameters
+    ----------
+    n : int
+        Distinct rows that stand once in the real table, and in the release.
+    most : int
+        The most that a release has by chance, but in one of a hundred: see :func:`copied`.
+    """
+
+    n: int
+    most: int
+
+    @property
+    def beyond_chance(self) -> bool:
+        """Whether there are more than chance explains."""
+        return self.n > self.most
+
+
+@dataclass(frozen=True)
+class Copies:
+    """How many units of train that nothing else in train equals a release repeats, and may.
+
+    Parameters
+    ----------
+    what : str
+        The units, in the plural: "rows".
+    train : Copied
+        Of train: how many, and the most that real ones repeat among themselves.
+    holdout : Copied, optional
+        Of the holdout.
+    n_distinct : int
+        Number of distinct units of the release.
+    n_expected : int
+        How many a release of real ones would have, at the least.
+    known : float, default=1
+        Share of the cells of the release that could be compared, of the share that train has.
+
+    Examples
+    --------
+    >>> from skeval.stats.repeats import Copied, Copies
+    >>> Copies("rows", Copied(8, 3), Copied(0, 3), 400, 400).found
+    'Copies found: 8 rows that are unique in train stand in the release, by chance at most 3 would.'
+    """
+
+    what: str
+    train: Copied
+    holdout: Copied | None
+    n_distinct: int
+    n_expected: int
+    known: float = 1.0
+
+    @property
+    def found(self) -> str:
+        """What is said of copies beyond chance; empty if there are none."""
+        if not self.train.beyond_chance:
+            return ""
+        most = self.train.most
+        by_chance = f"at most {most:,}" if most else "none"
+        return f"Copies found: {self._standing}, by chance {by_chance} would."
+
+    @property
+    def some(self) -> str:
+        """What is said of copies that chance explains; empty if there are none."""
+        if not self.train.n or self.train.beyond_chance:
+            return ""
+        return self._standing
+
+    @property
+    def _standing(self) -> str:
+        n = self.train.n
+        which, stand = ("one of the", "stands") if n == 1 else (f"{n:,}", "stand")
+        return f"{which} {self.what} that are unique in train {stand} in the release"
+
+    @property
+    def of_holdout(self) -> str:
+        """What is said of holdout rows in the release beyond chance; empty if there are none."""
+        if self.holdout is None or not self.holdout.beyond_chance:
+            return ""
+        return (
+            f"{self.holdout.n:,} {self.what} that are unique in the holdout stand in the release, "
+            f"by chance at most {self.holdout.most:,} would: whoever made the release had them, or "
+            "the roles are mixed up."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Copies:
+        """Rebuild what :meth:`to_dict` gave."""
+        numbers = {name: int(content[name]) for name in ("n_distinct", "n_expected")}
+        of = {
+            role: None
+            if (one := content[role]) is None
+            else Copied(int(one["n"]), int(one["most"]))
+            for role in ("train", "holdout")
+        }
+        if of["train"] is None:
+            raise TypeError("copies lack those of train.")
+        known = as_float(content["known"])
+        return cls(str(content["what"]), of["train"], of["holdout"], **numbers, known=known)
+
+
+def copied(release: np.ndarray, table: np.ndarray, pool: np.ndarray) -> Copied:
+    """Count the unique rows of a table that a release repeats, and how many it may by chance.
+
+    Parameters
+    ----------
+    release, table, pool : ndarray of int of shape (n_values,)
+        How often each distinct row stands in the release, in the table in question, and in all real
+        tables together.
+
+    Returns
+    -------
+    Copied
+
+    Notes
+    -----
+    How often rows repeat is learned from pairs of real rows. Two things of the release itself count
+    as well. Of a release that repeats itself more than real rows do, the rate is the geometric mean
+    of both, which by the inequality of Cauchy and Schwarz is the most that two distributions agree:
+    a generator of common rows meets more real ones. That holds only where real rows repeat at all.
+    And a release of more rows than all real ones shows better than these how rare equal rows are:
+    then the pairs of its rows are counted along.
+
+    A release of very few distinct rows, each written out many times, has no more rows than these.
+
+    Examples
+    --------
+    Eight of 400 train rows stand in the release; then three.
+
+    >>> import numpy as np
+    >>> from skeval.stats.repeats import copied
+    >>> train, holdout, release = np.zeros((3, 1200), dtype=int)
+    >>> train[:400], holdout[400:800], release[392:792] = 1, 1, 1
+    >>> copied(release, train, train + holdout)
+    Copied(n=8, most=3)
+    >>> copied(np.roll(release, 5), train, train + holdout).beyond_chance
+    False
+    """
+    n = int(((table == 1) & (release > 0)).sum())
+    n_rows, n_distinct = int(release.sum()), int((release > 0).sum())
+    if n_distinct < _COLLAPSED * distinct_expected(pool, n_rows):
+        return Copied(n, repeats_seen(pool, int(table.sum()), n_distinct).most)
+    real, own = (repeats_seen(counts, int(table.sum()), n_rows) for counts in (pool, release))
+    if 0.0 < real.expected < own.expected:
+        real = Repeats(real.seen * math.sqrt(own.expected / real.expected), real.exposure)
+    most = min(real.most, (real + own).most) if n_rows > pool.sum() else real.most
+    return Copied(n, most)
+
+
+def distinct_expected(pool: np.ndarray, n_rows: int) -> float:
+    """Return how many distinct rows that many real ones have, at the least.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.repeats import distinct_expected
+    >>> distinct_expected(np.array([3, 1]), 2)
+    1.0
+    """
+    return float((pool > 0).sum()) * min(1.0, n_rows / max(1, int(pool.sum())))
