@@ -1,4 +1,4 @@
-"""Measure how often a verdict says "copies found" where none was made, and how often where some were.
+"""Measure how often a verdict says "copies found" where nothing was copied, and where rows were.
 
     python benchmarks/copies.py [--repeats 20] [--sizes 100 500 2000]
 
