@@ -120,7 +120,7 @@ def test_the_level_is_that_of_the_policy():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("fail_on = ['lek']", "fail_on must be among leak, fact, got lek"),
+        ("fail_on = ['lek']", "fail_on must be among leak, alarm, fact, got lek"),
         ("fail = true", "a policy has fail_on, require, level, and no fail"),
         ("require = 'tstr'", "compares nothing"),
         ("require = 5", "require must be a list of texts"),

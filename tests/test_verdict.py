@@ -11,6 +11,7 @@ from scipy.stats import binom
 from skeval import MetricTags, Result, SuiteResult, make_suite
 from skeval.datasets import make_mixed
 from skeval.exceptions import HoldoutShiftWarning, MostlySharedRowsWarning, SharedRowsWarning
+from skeval.stats.repeats import Copied, Copies
 from skeval.verdict import Contrast, adjusted_p_values, raises_alarm, summary, verdict
 
 TAGS = {
@@ -173,9 +174,10 @@ def test_what_was_not_looked_at_is_said_first():
     )
     blind = SuiteResult({"a": Result(1.0, tags=TAGS["screen"])}, sizes={"train": 9})
     assert blind.verdict().sentence == (
-        "Privacy was hardly looked at: 1 of 1 tests needs holdout rows. No test of privacy was made."
+        "Privacy was not looked at: 1 of 1 tests needs holdout rows. No test of privacy was made."
     )
-    assert SuiteResult({}).verdict().sentence == ""
+    assert SuiteResult({}).verdict().sentence == "No metric of privacy was measured."
+    assert summary(SuiteResult({})) == ""
 
 
 def test_sentences_count_tests_by_evidence_and_never_clear():
@@ -233,11 +235,15 @@ def test_nothing_can_be_told_of_a_holdout_that_is_none(kind):
 
 
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
-def test_equal_tables_cannot_be_told():
+def test_equal_train_and_holdout_cannot_be_contrasted():
     table = make_mixed(60)
-    judged = make_suite("screens").fit(table, table).evaluate(table).verdict()
-    assert not judged.alarm
+    suite = make_suite("screens").fit(table, table)
+    judged = suite.evaluate(make_mixed(60, random_state=1)).verdict()
+    assert judged.outcome == "cannot be told"
     assert judged.sentence.endswith("Whether there is a leak cannot be told.")
+    copied = suite.evaluate(table).verdict()
+    assert not copied.alarm
+    assert copied.outcome == "copies found"
 
 
 def test_the_sentence_on_utility_names_score_and_target():
@@ -248,3 +254,67 @@ def test_the_sentence_on_utility_names_score_and_target():
         "A model of income that learns from it reaches ROC-AUC 0.877 on holdout rows, one that "
         "learns from train 0.9."
     )
+
+
+# ------------------------------------------------------------------------------------- copies
+
+
+def copies(train, holdout=0, n_distinct=100, known=1.0):
+    return (Copies("rows", Copied(train, 3), Copied(holdout, 3), n_distinct, 100, known),)
+
+
+@pytest.mark.parametrize(
+    ("p_value", "found", "outcome", "said"),
+    [
+        (0.001, copies(0), "leak found", "Leak found by the only test"),
+        (0.001, copies(9), "leak found", "Copies found: 9 rows"),
+        (0.9, copies(9), "copies found", "Copies found: 9 rows that are unique in train"),
+        (0.9, copies(9, 9), "copies found", "9 rows that are unique in the holdout"),
+        (0.9, copies(2, 9), "cannot be told", "Whether there is a leak cannot be told."),
+        (0.9, copies(0, n_distinct=1), "cannot be told", "1 different row, too few"),
+        (0.9, copies(0, known=0.2), "cannot be told", "Most cells of the release are missing"),
+        (0.9, copies(2), "no leak found", "2 rows that are unique in train stand in the release"),
+        (0.9, copies(0), "no leak found", "No leak found by one distance screen."),
+    ],
+)
+def test_copies_have_a_rule_of_their_own(p_value, found, outcome, said):
+    judged = suite(a=made(p_value, copies=found)).verdict()
+    assert judged.outcome == outcome
+    assert judged.copies is (found[0].train.n == 9)
+    assert judged.alarm is (p_value < 0.05)
+    assert said in judged.sentence
+    loud = "No leak found" in judged.sentence
+    assert loud is (outcome == "no leak found" and not found[0].train.n)
+
+
+def test_few_copies_are_said_and_never_cleared():
+    sentence = suite(a=made(0.9, copies=copies(1)), b=made(0.8)).verdict().sentence
+    assert sentence.startswith(
+        "One of the rows that are unique in train stands in the release, as many as real ones "
+        "repeat among themselves. Beyond copies, 2 distance screens raised no alarm."
+    )
+
+
+def test_holdout_rows_in_the_release_are_a_fact():
+    judged = suite(a=made(0.9, copies=copies(0, 9))).verdict()
+    assert len(judged.facts) == 1
+    assert judged.facts == judged.void
+    assert judged.sentence.count("roles are mixed up") == 1
+
+
+@pytest.mark.parametrize(("n_rows", "told"), [(4, False), (5, True)])
+def test_a_release_is_too_small_where_no_test_could_raise_an_alarm(n_rows, told):
+    """Of one test at equal sizes, five rows that are copies have a p-value of 1/32."""
+    results = SuiteResult({"a": made(0.9)}, sizes={**SIZES, "synthetic": n_rows})
+    assert (results.verdict().outcome == "no leak found") is told
+    assert (f"The release has {n_rows} rows, too few" in results.verdict().sentence) is not told
+
+
+def test_copies_survive_json():
+    results = suite(a=made(0.9, copies=copies(9)))
+    read = SuiteResult.from_json(results.to_json())
+    assert read["a"].copies == results["a"].copies
+    assert read.verdict() == results.verdict()
+    older = json.loads(results.to_json())
+    del older["results"]["a"]["copies"]
+    assert SuiteResult.from_json(json.dumps(older))["a"].copies == ()

@@ -175,7 +175,7 @@ class ExactMatchShare(Metric):
         chosen = compared(context.schema, self.columns)
         read, spelled = folded_counts(context, *chosen, self.decimals)
         where = chosen_in_words(context.schema, self.columns)
-        return replace(
+        result = replace(
             result,
             interval=wilson(k, n),
             details=details,
@@ -183,6 +183,7 @@ class ExactMatchShare(Metric):
             advice=DROP_COPIES,
             copies=() if where else (copies_of("rows", read, known_share(context)),),
         )
+        return super()._in_relation(context, result)
 
     def _summary(self, result: Result) -> str:
         return set_against(
@@ -350,7 +351,8 @@ def _of_holdout(counts: Mapping[str, np.ndarray]) -> str:
         ((train, n_holdout, "train"), (holdout, n_train, "holdout")), key=lambda one: one[0].sum()
     )
     absent = hypergeom.pmf(0, int(larger.sum()), larger, fewer)
-    return f"{said}, of {fewer:,} of the {which} rows {float(synthetic @ (1.0 - absent)):,.1f}"
+    as_many = float(synthetic @ (1.0 - absent))
+    return f"{said}, where of as many {which} rows {as_many:,.1f} would be"
 
 
 def copies_of(what: str, counts: Mapping[str, np.ndarray], known: float = 1.0) -> Copies:

@@ -325,10 +325,9 @@ def _steps(results: SuiteResult, verdict: Verdict) -> Iterable[str]:
             if verdict.alarm
             else []
         )
-    if verdict.copies and not verdict.alarm:
-        copied = (r.advice for r in results.values() if any(one.found for one in r.copies))
-        steps += filter(None, dict.fromkeys(copied))
-    elif verdict.facts and not verdict.alarm:
+    copied = (r.advice for r in results.values() if any(one.found for one in r.copies))
+    steps += [advice for advice in dict.fromkeys(copied) if advice and advice not in steps]
+    if verdict.facts and verdict.outcome == "no leak found":
         steps.append("Look at the copied rows before a release, and drop those that are unique.")
     mended = 0
     for place, found in worst_columns(results).items():

@@ -65,21 +65,22 @@ def table(*numbers):
         (
             (1, 7, 8),
             "1 of 3 synthetic rows is a complete copy of a train row, unique there; "
-            "of 3 holdout rows 1 is.",
+            "1 is of a holdout row, where of as many train rows 0.8 would be.",
         ),
         (
             (3, 7),
-            "1 of 2 synthetic rows is a complete copy of a train row; of 3 holdout rows 1 is.",
+            "1 of 2 synthetic rows is a complete copy of a train row; "
+            "none is of a holdout row, where of as many train rows 1.0 would be.",
         ),
         (
             (1, 2, 3, 7),
             "3 of 4 synthetic rows are complete copies of train rows, 2 of them unique there; "
-            "of 3 holdout rows 1 is.",
+            "1 is of a holdout row, where of as many train rows 2.5 would be.",
         ),
         (
             (3, 3),
             "2 of 2 synthetic rows are complete copies of train rows, none of them unique there; "
-            "of 3 holdout rows 1 is.",
+            "none is of a holdout row, where of as many train rows 2.0 would be.",
         ),
     ],
 )
@@ -96,7 +97,17 @@ def test_copies_of_some_columns_are_not_complete():
     result = evaluate(ExactMatchShare(["n"]), train, holdout, table(1, 2))
     assert result.fact == (
         "2 of 2 synthetic rows equal train rows in column n, all of them unique there; "
-        "of 3 holdout rows 2 do."
+        "1 is of a holdout row, where of as many train rows 1.5 would be."
+    )
+    train, holdout = table(1, 2, 3), table(1, 5, 6)
+    result = evaluate(ExactMatchShare(), train, holdout, table(1, 2, 5, 6))
+    assert result.fact == (
+        "2 of 4 synthetic rows are complete copies of train rows, all of them unique there; "
+        "3 are of holdout rows."
+    )
+    result = evaluate(ExactMatchShare(), train, table(1, 1, 5, 6), table(1, 2, 5, 6))
+    assert result.fact.endswith(
+        "3 are of holdout rows, where of as many holdout rows 2.5 would be."
     )
     result = ExactMatchShare().fit(table(1, 2, 3)).evaluate(table(2, 9))
     assert result.fact == "1 of 2 synthetic rows is a complete copy of a train row, unique there."
@@ -382,5 +393,5 @@ def test_one_row_is_not_counted_as_rows():
     counts = {role: np.array([1]) for role in ("synthetic", "train", "holdout")}
     assert copies_in_words(counts) == (
         "1 of 1 synthetic row is a complete copy of a train row, unique there; "
-        "of 1 holdout row 1 is."
+        "1 is of a holdout row."
     )

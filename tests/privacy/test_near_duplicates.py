@@ -13,8 +13,9 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import near_texts as texts_module
 from skeval.privacy import similar_texts as join_module
-from skeval.privacy.near_duplicates import NearDuplicateShare
+from skeval.privacy.near_duplicates import NearDuplicateShare, near_in_words
 from skeval.steps.neighbors import encoded, nearest, ranges
+from skeval.verdict import Contrast
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 WORDS = [f"w{i}" for i in range(60)]
@@ -517,27 +518,45 @@ def test_interval_covers():
 # --------------------------------------------------------------------------- what is said of it
 
 
-def test_near_copies_are_a_fact_where_they_are_more_than_of_holdout_rows():
+def test_near_copies_are_a_fact_where_they_are_more_than_chance():
     copies = SYNTHETIC.copy()
     copies[:30] = TRAIN[:30]
     result = NearDuplicateShare().fit(TRAIN, HOLDOUT).evaluate(copies)
     assert re.fullmatch(
         r"3\d of 200 synthetic rows are exact or near copies of train rows; "
-        r"of 200 holdout rows 2 are\.",
+        r"(none is one of a holdout row|\d+ are of holdout rows)\.",
         result.fact,
     )
     assert result.contrast.supports_leak
+    unequal = NearDuplicateShare().fit(TRAIN, HOLDOUT[:100]).evaluate(copies)
+    assert re.search(r"rows; by chance \d+ would be\.$", unequal.fact)
     fewer = NearDuplicateShare().fit(TRAIN, HOLDOUT).evaluate(HOLDOUT)
     assert fewer.value == fewer.baseline
     assert fewer.fact == ""
 
 
+def test_a_generator_of_common_rows_has_no_fact_of_near_copies():
+    """Its rows are near train rows more often than holdout rows are, and as often near others."""
+    drawn = np.random.default_rng(0).normal(size=(2800, 3))
+    train, holdout, fresh = (pd.DataFrame(part) for part in np.split(drawn, [400, 800]))
+    common = fresh.loc[(fresh**2).sum(axis=1).nsmallest(400).index]
+    result = NearDuplicateShare().fit(train, holdout).evaluate(common)
+    assert result.value > result.baseline
+    assert result.p_value > 0.05
+    assert result.fact == ""
+
+
 def test_one_near_copy():
     train, holdout, synthetic = TOY
     result = evaluate(NearDuplicateShare(0.1 / 12, columns=["x"]), train, holdout, synthetic)
-    assert result.fact == (
+    assert result.value == 0.25
+    assert result.fact == ""  # one may always be
+    shown = Contrast("rows", 0.25, 0.0)
+    assert near_in_words(
+        Context.of(train, holdout).with_synthetic(synthetic), shown, "column x"
+    ) == (
         "1 of 4 synthetic rows is an exact or near copy of a train row in column x; "
-        "of 4 holdout rows none is."
+        "none is one of a holdout row."
     )
 
 

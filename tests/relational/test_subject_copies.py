@@ -80,7 +80,7 @@ def test_every_subject_copied():
     assert result.table == "users with all their rows"
     assert result.fact == (
         "300 of 300 synthetic users are complete copies of train users with all their rows, 300 of "
-        "them unique there; of 300 holdout users none is."
+        "them unique there; none is of one of the holdout."
     )
     assert "users row has in purchases stands together" in result.advice
 
@@ -324,5 +324,5 @@ def test_words_of_few():
     counts = {"synthetic": np.array([1, 1]), "train": np.array([2, 0]), "holdout": np.array([2, 0])}
     assert copies_in_words(counts, "users") == (
         "1 of 2 synthetic users is a complete copy of train users with all their rows, none of "
-        "them unique there; of 2 holdout users 2 are."
+        "them unique there; 1 is of one of the holdout."
     )
