@@ -526,8 +526,9 @@ class SuiteResult(Mapping[str, Result]):
         dict of str to float
             By the name of the result its value, by ``name.baseline``, ``.low``, ``.high``,
             ``.diff_low``, ``.diff_high`` and ``.p_value`` what there is of these; and
-            ``verdict.alarm``, ``verdict.n_tests`` and ``verdict.n_facts``. All are finite, and
-            names are of letters, digits and ``_.-/`` and blanks, which all trackers take.
+            ``verdict.alarm``, ``verdict.copies``, ``verdict.n_tests`` and ``verdict.n_facts``. All
+            are finite, and names are of letters, digits and ``_.-/`` and blanks, which all trackers
+            take.
 
         Examples
         --------

@@ -54,8 +54,8 @@ def make_generator_scorer(
     GeneratorScorer
         To be called as ``scorer(generator, X)``. Values of metrics whose lower values are better
         are negated, as scikit-learn has it. A suite with metrics of privacy has one score more,
-        `no_alarm`: 1.0 in splits whose verdict is no alarm, 0.0 in others, to be bounded by
-        :class:`best_subject_to`; nan where no test was made.
+        `no_alarm`: 1.0 in splits whose verdict is neither an alarm nor copies found, 0.0 in others,
+        to be bounded by :class:`best_subject_to`; nan where no test was made.
 
     Raises
     ------
@@ -225,7 +225,7 @@ class GeneratorScorer(BaseEstimator):
 
 def _no_alarm(result: SuiteResult) -> float:
     judged = result.verdict()
-    return float(not judged.alarm) if judged.n_tests else float("nan")
+    return float(not (judged.alarm or judged.copies)) if judged.n_tests else float("nan")
 
 
 def signed(result: Result) -> float:

@@ -118,8 +118,9 @@ class SubjectCopies(SubjectMetric):
     A key that names a row of a reference table is a value; one that names another row counts as
     that row's own columns, also where that is a subject on the other side of train and holdout:
     else the larger of the two would have more such rows. Rows of a table two steps down belong to
-    the subject, whatever row they hang on between. Numbers agree to 12 digits. The order of the
-    rows does not matter: where it is of importance, a date says it.
+    the subject, whatever row they hang on between. Numbers agree to 12 digits, categories
+    and texts but for letter case and spaces. The order of the rows does not matter: where it is of
+    importance, a date says it.
 
     The p-value exchanges subjects with all their rows between train and holdout. Subjects with few
     rows of few values agree by chance: the holdout's share, the baseline, has as many. Whatever the

@@ -46,6 +46,7 @@ def flat_metrics(suite_result: SuiteResult, *, prefix: str = "") -> dict[str, fl
     found = suite_result.verdict()
     flat = {
         "verdict.alarm": float(found.alarm),
+        "verdict.copies": float(found.copies),
         "verdict.n_tests": float(found.n_tests),
         "verdict.n_facts": float(len(found.facts)),
     }

@@ -230,6 +230,10 @@ def judged(result: Result, verdict: Verdict, name: str, shifted: bool = False) -
 def _judged_of_privacy(result: Result, verdict: Verdict, name: str, shifted: bool) -> str:
     if name in verdict.alarms:
         return "leak, or another population" if shifted else "leak found"
+    if any(one.found for one in result.copies):
+        return "copies found"
+    if name in verdict.adjusted and any(one.some for one in result.copies):
+        return "few copies, no alarm"
     if name in verdict.adjusted:
         return "cannot be told" if verdict.void else "no leak found by this test"
     return "describes, tests nothing" if result.p_value is None else "could raise no alarm"

@@ -15,6 +15,7 @@ from skeval.stats.disclosure import joint_classes
 from skeval.stats.matches import digits_kept
 from skeval.steps.relations import named_cells, subject_positions
 from skeval.steps.samples import content_order, drawn_positions, named_seed
+from skeval.steps.texts import folded
 from skeval.tables.keys import ForeignKey
 from skeval.tables.preprocessing import NUMERIC, numbers
 from skeval.tables.relational_schema import RelationalSchema
@@ -283,7 +284,9 @@ def _value_codes(
     cells = [context[role][table][name] for role in roles]
     if kind not in NUMERIC:
         pooled = pd.concat([column.astype(object) for column in cells], ignore_index=True)
-        return pd.factorize(pooled)[0]
+        codes, values = pd.factorize(pooled)
+        forms = pd.factorize(np.array([folded(str(one)) for one in values], dtype=object))[0]
+        return np.append(forms, -1)[codes]
     values = [numbers(column.to_frame()).ravel() for column in cells]
     if n_bins is None:
         return pd.factorize(digits_kept(np.concatenate(values)))[0]

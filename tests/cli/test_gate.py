@@ -50,7 +50,7 @@ def test_a_report_is_written_before_the_gate_closes(folder, run):
     [
         (("--require", "tstr >= 0.9"), "the policy names tstr, which is not measured"),
         (("--require", "ks_complement"), "'ks_complement' compares nothing"),
-        (("--fail-on", "lek"), "--fail-on must be among leak, fact, got lek"),
+        (("--fail-on", "lek"), "--fail-on must be among leak, alarm, fact, got lek"),
         (("--policy", "none.toml"), "there is no file none.toml"),
         (("--junit", "gate.xml"), "--junit needs --fail-on"),
         (("--fail-on", "leak", "--junit", "gate.txt"), "must end in .xml"),

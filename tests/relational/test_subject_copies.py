@@ -96,6 +96,18 @@ def test_names_of_keys_do_not_matter_and_references_do():
     assert evaluated(SubjectCopies(), context_of(TRAIN, HOLDOUT, other, SHOP)).value == 0.0
 
 
+def test_letter_case_and_spaces_hide_no_copy():
+    keys = [ForeignKey("visits", "person", "people", "id")]
+    schema = RelationalSchema(["people", "visits"], {"people": "id"}, keys)
+    people = pd.DataFrame({"id": range(40), "town": [f"town {i}" for i in range(40)]})
+    visits = pd.DataFrame({"person": range(40), "note": [f"Note {i}" for i in range(40)]})
+    spelled = people.assign(town=people["town"].str.upper() + " ")
+    loud = {"people": spelled, "visits": visits.assign(note=visits["note"].str.upper())}
+    result = SubjectCopies().fit({"people": people, "visits": visits}, schema=schema).evaluate(loud)
+    assert result.value == 1.0
+    assert result.copies[0].found.startswith("Copies found: 40 people with all their rows")
+
+
 def test_a_key_to_a_row_that_is_no_reference_counts_as_that_row():
     """Messages: the receiver is who they are, whatever their number."""
     keys = [ForeignKey("mail", side, "people", "id") for side in ("sender", "receiver")]

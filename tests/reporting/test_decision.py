@@ -10,9 +10,11 @@ import pandas as pd
 import pytest
 from pypdf import PdfReader
 
-from skeval import MetricTags, Result, SuiteResult
+from skeval import MetricSuite, MetricTags, Result, SuiteResult
+from skeval.datasets import make_mixed
 from skeval.exceptions import HoldoutShiftWarning
 from skeval.formatting import title_of
+from skeval.privacy import ExactMatchShare
 from skeval.reporting import DecisionPage
 from skeval.reporting.decision import FACETS
 from skeval.reporting.flaws import flaws, worst_columns
@@ -210,3 +212,27 @@ def test_what_single_values_decide_is_no_flaw_before_it_is_far(metric: str, said
     result = Result(0.9, metric=metric, tags=tags, details=columns)
     found = [flaw.column for flaw in flaws(SuiteResult({"a": result}))]
     assert found == (["age"] if said else [])  # and more than fresh rows is no sign of memorising
+
+
+@pytest.mark.parametrize(
+    ("n_copied", "status", "word"),
+    [(4, "copies found", "copies found"), (2, "few copies, no alarm", "few copies, no alarm")],
+)
+def test_copies_are_an_outcome_of_the_page(n_copied, status, word):
+    train, holdout, fresh = (make_mixed(200, random_state=seed) for seed in range(3))
+    release = pd.concat([train[:n_copied], fresh[n_copied:]], ignore_index=True)
+    suite = MetricSuite([("exact", ExactMatchShare())]).fit(train, holdout)
+    page = DecisionPage.of(suite.evaluate(release))
+    assert page.facets[-1].status == status
+    assert page.facets[-1].alarm is (n_copied == 4)
+    assert "No leak found" not in str(page)
+    assert any(word in row for row in page.parts()[-1].rows[0])
+    assert any("Drop the copied rows" in step for step in page.steps) is (n_copied == 4)
+
+
+def test_a_release_that_is_the_holdout_is_asked_about():
+    train, holdout = (make_mixed(200, random_state=seed) for seed in range(2))
+    suite = MetricSuite([("exact", ExactMatchShare())]).fit(train, holdout)
+    page = DecisionPage.of(suite.evaluate(holdout))
+    assert page.facets[-1].status == "cannot be told"
+    assert any(step.startswith("Find out how holdout rows came") for step in page.steps)

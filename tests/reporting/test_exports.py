@@ -54,6 +54,7 @@ def test_metrics_are_finite_and_their_names_legal(measured):
     assert measured.to_metrics()[name] == measured[name].value
     assert measured.to_metrics()[f"{name}.low"] == measured[name].interval[0]
     assert measured.to_metrics()["verdict.alarm"] == 0.0
+    assert measured.to_metrics()["verdict.copies"] == 0.0
 
 
 def test_markdown_is_a_table_whatever_the_names():
