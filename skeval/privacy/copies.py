@@ -22,6 +22,7 @@ from skeval.stats import matches as stats
 from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import digits_kept
+from skeval.stats.partial_repeats import partial_copies
 from skeval.stats.repeats import Copies, copied, distinct_expected
 from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, set_against
 from skeval.steps.neighbors import encoded_columns
@@ -181,7 +182,7 @@ class ExactMatchShare(Metric):
             details=details,
             fact=copies_in_words(read, where, spelled=spelled),
             advice=DROP_COPIES,
-            copies=() if where else (copies_of("rows", read, known_share(context)),),
+            copies=() if where else copies_of_rows(context, chosen, self.decimals, read),
         )
         return super()._in_relation(context, result)
 
@@ -382,6 +383,40 @@ def copies_of(what: str, counts: Mapping[str, np.ndarray], known: float = 1.0) -
         n_expected=int(distinct_expected(pool, int(release.sum()))),
         known=known,
     )
+
+
+def copies_of_rows(
+    context: Context,
+    chosen: tuple[tuple[str, ...], tuple[str, ...]],
+    decimals: int | None,
+    counts: Mapping[str, np.ndarray],
+) -> tuple[Copies, ...]:
+    """Return how many unique rows a release repeats, and may.
+
+    Where chance explains these, what it does not explain without one of the columns comes along.
+    """
+    whole = copies_of("rows", counts, known_share(context))
+    if whole.train.beyond_chance:
+        return (whole,)
+    part = partial_copies(*_folded_codes(context, *chosen, decimals))
+    if part is None:
+        return (whole,)
+    left_out, train = part
+    where = ", ".join(left_out) if len(left_out) <= _MOST_NAMED else f"{len(left_out)} columns"
+    return whole, replace(whole, what=f"rows without {where}", train=train, holdout=None)
+
+
+def _folded_codes(
+    context: Context, measured: tuple[str, ...], texts: tuple[str, ...], decimals: int | None
+) -> tuple[dict[str, np.ndarray], tuple[int, ...]]:
+    """Return the codes of each column, and the numbers of rows, of train, holdout and release."""
+    n_rows = [context.n_rows(role) if role in context else 0 for role in ROLES]
+    roles = [role for role in ROLES if role in context]
+    codes = {name: pd.factorize(_spelled(text_values(context, name), True))[0] for name in texts}
+    names = [name for name in encoded_columns(context.schema) if name in measured]
+    of_others = _measured_codes(context, roles, measured, decimals, True)
+    codes |= dict(zip(names, of_others, strict=True))
+    return {name: codes[name].astype(np.int32) for name in sorted(codes)}, tuple(n_rows)
 
 
 def beside_holdout(
