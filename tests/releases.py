@@ -184,6 +184,32 @@ def both(n_train: int, n_holdout: int):
     )
 
 
+def balanced(change: Callable[[pd.DataFrame], pd.DataFrame]):
+    """Release 20 rows of both among others, with one column changed."""
+    return lambda p: Release(
+        p.train,
+        p.holdout,
+        among(change(pd.concat([p.train[:20], p.holdout[:20]], ignore_index=True)), p.third),
+    )
+
+
+def moved(table: pd.DataFrame) -> pd.DataFrame:
+    """Add a hundredth to a column of numbers with decimals."""
+    name = table.select_dtypes("float").columns[0]
+    return table.assign(**{name: table[name] + 0.01})
+
+
+def punctuated(table: pd.DataFrame) -> pd.DataFrame:
+    """Put a full stop after the words of a column."""
+    name = words(table)[0]
+    return table.assign(**{name: table[name].astype(object).map("{}.".format)})
+
+
+def without_one(table: pd.DataFrame) -> pd.DataFrame:
+    name = numbers(table)[0]
+    return table.assign(**{name: np.nan})
+
+
 SINGLE: dict[str, Bad] = {
     **{f"{n} copied": Bad(copied(n), FEW if n < 4 else FOUND) for n in (1, 2, 3, 5, 8, 20, N)},
     "reordered": Bad(released(reordered), FOUND),
@@ -200,6 +226,10 @@ SINGLE: dict[str, Bad] = {
     "the holdout": Bad(lambda p: Release(p.train, p.holdout, p.holdout.copy()), UNTOLD),
     "half train and half holdout": Bad(both(200, 200), STOPPED),
     "20 of train and 20 of the holdout": Bad(both(20, 20), STOPPED),
+    **{
+        f"20 of both, {change.__name__}": Bad(balanced(change), STOPPED)
+        for change in (moved, punctuated, without_one)
+    },
     "swapped": Bad(lambda p: Release(p.holdout, p.train, p.train.copy()), UNTOLD),
     "a holdout with 40% of train": Bad(poisoned(0.4), STOPPED),
     "a holdout that is train": Bad(poisoned(1.0), STOPPED, refused=True),
