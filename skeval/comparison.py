@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, MetricWarning
+from skeval.files import foreign_text
 from skeval.formatting import as_float
-from skeval.json_content import without_controls, write_json
+from skeval.json_content import FOREIGN, details_of, without_controls, write_json
 from skeval.overall import OverallScore
-from skeval.result import FOREIGN, SCHEMA_VERSION, Result, SuiteResult
+from skeval.result import SCHEMA_VERSION, Result, SuiteResult
 from skeval.stats.paired import Ends, Sampled, independent_interval, paired_interval
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ class Comparison(Mapping[str, SuiteResult]):
     def __init__(self, results: Mapping[str, SuiteResult], differences: pd.DataFrame) -> None:
         self._results = dict(results)
         self.differences = differences
+        self.source: object = None  # the file that they were read of
 
     def __getitem__(self, name: str) -> SuiteResult:
         return self._results[name]
@@ -363,10 +365,13 @@ class Comparison(Mapping[str, SuiteResult]):
         InvalidParameterError
             If the file holds no comparison.
         """
+        text = foreign_text(path)
         try:
-            content = without_controls(json.loads(Path(path).read_text(encoding="utf-8")))
+            content = without_controls(json.loads(text))
             if content["schema_version"] == SCHEMA_VERSION:
-                return cls.from_dict(content)
+                read = cls.from_dict(content)
+                read.source = path
+                return read
         except FOREIGN as error:
             text = f"{path} holds no comparison that Comparison.to_json wrote."
             raise InvalidParameterError(text) from error
@@ -380,13 +385,15 @@ class Comparison(Mapping[str, SuiteResult]):
         """Write a PDF."""
         from skeval.reporting.comparison import write_comparison_pdf
 
-        return write_comparison_pdf(self, Path(path), title)
+        with details_of(self.source):
+            return write_comparison_pdf(self, Path(path), title)
 
     def to_html(self, path: str | Path, *, title: str = "Synthetic tables compared") -> Path:
         """Write one HTML page that needs nothing else."""
         from skeval.reporting.comparison import write_comparison_html
 
-        return write_comparison_html(self, Path(path), title)
+        with details_of(self.source):
+            return write_comparison_html(self, Path(path), title)
 
 
 def compare(results: Mapping[str, SuiteResult]) -> Comparison:

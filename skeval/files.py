@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import errno
+import json
 import math
 import os
+import platform
 import shutil
+import signal
 import tempfile
+import threading
 import time
 import uuid
 import zlib
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, SkevalError
 
 Shape = tuple[int, ...]
-_STALE = 3600.0  # seconds after which nobody writes to a part any more
+LARGEST = 2**28  # bytes of a file of scores, a suite, a schema or a policy
+_STALE = 7 * 24 * 3600.0  # seconds after which nobody writes to a part any more
+_OPEN: dict[Path, int] = {}  # parts that are written to, and by which process
 
 
 def mapped(shape: Shape, dtype: Any) -> np.ndarray:
@@ -38,6 +45,57 @@ def mapped(shape: Shape, dtype: Any) -> np.ndarray:
         # nothing can be mapped that is empty
         flat = np.memmap(file, dtype=dtype, mode="w+", shape=(max(1, math.prod(shape)),))
     return cast("np.ndarray", flat[: math.prod(shape)].reshape(shape, order="F"))
+
+
+def foreign_text(
+    path: str | Path, *, error: type[SkevalError] = InvalidParameterError, most: int = LARGEST
+) -> str:
+    """Return the text of a file that somebody else may have written.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    error : type, default=InvalidParameterError
+        What is raised.
+    most : int, default=LARGEST
+        Its greatest number of bytes.
+
+    Raises
+    ------
+    SkevalError
+        Of the class `error`: there is no such file, it cannot be read, is too large or no text.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            held = file.read(most + 1)
+        if len(held) > most:
+            raise error(f"{path} is larger than {most:,} bytes, which no such file is.")
+        return held.decode("utf-8-sig")
+    except FileNotFoundError as why:
+        raise error(f"there is no file {path}.") from why
+    except OSError as why:
+        raise error(f"{path} cannot be read: {why.strerror or type(why).__name__}.") from why
+    except (ValueError, MemoryError) as why:
+        if isinstance(why, SkevalError):
+            raise
+        raise error(f"{str(path)!r} holds no text in UTF-8.") from why
+
+
+def foreign_json(path: str | Path, *, error: type[SkevalError] = InvalidParameterError) -> Any:
+    """Return the content of a JSON file that somebody else may have written.
+
+    Raises
+    ------
+    SkevalError
+        Of the class `error`: as :func:`foreign_text`, or it is no JSON, or nested too deeply.
+    """
+    text = foreign_text(path, error=error)
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError, MemoryError) as why:
+        said = "it is nested too deeply" if isinstance(why, RecursionError) else str(why)
+        raise error(f"{path} is no JSON: {said}.") from why
 
 
 def check_output(path: str | Path, endings: Collection[str], *, owner: str) -> Path:
@@ -85,8 +143,10 @@ def check_output(path: str | Path, endings: Collection[str], *, owner: str) -> P
 def replacing(path: str | Path) -> Iterator[Path]:
     """Give a temporary file in the folder of `path` to write to, and rename it on success.
 
-    A failed run leaves an existing file as it was, and nothing else behind; what a run left that
-    was killed is removed by the next one. The mode of an existing file is kept, and a link stays
+    A failed run leaves an existing file as it was, and nothing else behind; nor does one that the
+    system asks to end. What a run left that was killed is removed by the next one, if that knows
+    that it is over: on the same machine, in the same space of process numbers (containers have
+    their own), or after a week. The mode of an existing file is kept, and a link stays
     one: the file that it points to is replaced.
 
     Raises
@@ -101,10 +161,13 @@ def replacing(path: str | Path) -> Iterator[Path]:
             yield target
             return
         temporary = _opened(target)
+        _OPEN[temporary] = os.getpid()
         try:
-            yield temporary
+            with _removed_if_terminated():
+                yield temporary
             temporary.replace(target)
         finally:
+            _OPEN.pop(temporary, None)
             temporary.unlink(missing_ok=True)
 
 
@@ -123,18 +186,32 @@ def _opened(target: Path) -> Path:
     for left in target.parent.glob(f"{start}-*.part"):
         _remove_stale(left)
     # the name is short whatever that of the target: file systems have a limit
-    temporary = target.with_name(f"{start}-{os.getpid()}-{uuid.uuid4().hex[:8]}.part")
+    own = f"{start}-{_place()}-{os.getpid()}-{uuid.uuid4().hex[:8]}.part"
+    temporary = target.with_name(own)
     temporary.touch(exist_ok=False)
     if target.exists():
         shutil.copymode(target, temporary)
     return temporary
 
 
+@cache
+def _place() -> str:
+    """Return what names the space of this process's number: host, start of it, and namespace."""
+    parts = [platform.node(), str(uuid.getnode())]
+    with suppress(OSError):  # where the system says so
+        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
+        parts.append(os.readlink("/proc/self/ns/pid"))
+    return f"{zlib.crc32(' '.join(parts).encode(errors='replace')):08x}"
+
+
 def _remove_stale(part: Path) -> None:
-    """Remove what a run left that is over; parts of runs that go on stay."""
+    """Remove what a run left that is over; parts of runs that may go on stay."""
     try:
         old = time.time() - part.stat().st_mtime > _STALE
-        if old or not _is_running(int(part.name.split("-")[2])):
+        _, _, place, *process, _ = part.name.split("-")
+        # numbers of processes elsewhere, as of other containers, say nothing here
+        over = place == _place() and len(process) == 1 and not _is_running(int(process[0]))
+        if old or over:
             part.unlink(missing_ok=True)
     except (OSError, ValueError):  # of another user, or gone in the meantime
         return
@@ -150,6 +227,31 @@ def _is_running(process: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+@contextmanager
+def _removed_if_terminated() -> Iterator[None]:
+    """Let a SIGTERM that would end the process remove its parts first, unless others handle it."""
+    in_charge = (
+        threading.current_thread() is threading.main_thread()
+        and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    )
+    if in_charge:
+        signal.signal(signal.SIGTERM, _remove_and_end)
+    try:
+        yield
+    finally:
+        if in_charge:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _remove_and_end(number: int, frame: Any) -> None:
+    for part, process in list(_OPEN.items()):
+        if process == os.getpid():  # not those of the process that this one was forked of
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
 
 
 @contextmanager

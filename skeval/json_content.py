@@ -3,16 +3,61 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from skeval import exceptions
-from skeval.exceptions import MetricWarning
+from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError
 from skeval.files import replacing
-from skeval.formatting import printable
+from skeval.formatting import as_float, printable
+
+# what content raises that is not of the form it should have
+FOREIGN = (
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    IndexError,
+    ArithmeticError,
+    RecursionError,
+    MemoryError,
+)
+_SCORES = ("columns", "baseline_columns")  # of details, where they are mappings
+
+
+@contextmanager
+def details_of(source: object) -> Iterator[None]:
+    """Say of results from a file that their details are none of a metric, where that shows.
+
+    Of results that were made here, `source` is None and errors are left as they are.
+    """
+    try:
+        yield
+    except FOREIGN as error:
+        if source is None or isinstance(error, SkevalError):
+            raise
+        raise InvalidParameterError(
+            f"{source} holds details of another form than metrics write "
+            f"({type(error).__name__}); evaluate again."
+        ) from error
+
+
+def check_details(details: Mapping[str, Any]) -> None:
+    """Refuse scores by column that are no numbers.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If one is none.
+    """
+    for name in _SCORES:
+        if isinstance(scores := details.get(name), Mapping):
+            for score in scores.values():
+                as_float(score)
 
 
 def plain_json(value: Any) -> Any:
@@ -58,7 +103,13 @@ def named_warnings(warnings: Iterable[MetricWarning]) -> list[list[str]]:
 
 def rebuilt_warnings(named: Iterable[Sequence[str]]) -> tuple[MetricWarning, ...]:
     """Return the warnings of these classes and texts."""
-    return tuple(getattr(exceptions, name, MetricWarning)(text) for name, text in named)
+    kinds = [(getattr(exceptions, str(name), None), text) for name, text in named]
+    return tuple(
+        (kind if isinstance(kind, type) and issubclass(kind, MetricWarning) else MetricWarning)(
+            str(text)
+        )
+        for kind, text in kinds
+    )
 
 
 def write_json(content: Mapping[str, Any], path: str | Path | None) -> str:

@@ -145,6 +145,9 @@ class Legal:
     names_columns : bool, default=False
         Whether a string or a list of strings names columns of the table that are to be measured:
         that the table has them is then checked at fit.
+    in_files : callable, optional
+        Of parameters that name files, folders or models: tells of which legal values a saved suite
+        without rows may hold another than the default, since a stranger may have written it.
 
     Examples
     --------
@@ -157,6 +160,7 @@ class Legal:
     accepts: Callable[[object], bool]
     illegal: object
     names_columns: bool = False
+    in_files: Callable[[object], bool] | None = None
 
 
 def one_of(values: Sequence[object]) -> Legal:

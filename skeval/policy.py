@@ -15,6 +15,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from skeval.exceptions import InvalidParameterError, MetricFailedWarning
+from skeval.files import foreign_text
 from skeval.formatting import counted, number
 from skeval.result import Result, SuiteResult
 from skeval.verdict import ALARM_LEVEL
@@ -23,6 +24,7 @@ FAIL_ON = ("leak", "alarm", "fact")
 FIELDS = ("value", "baseline", "low", "high", "diff_low", "diff_high", "p_value", "p_adjusted")
 _NO_LEAK = "no leak found"
 _NO_ALARM = "no test raised an alarm"
+_LARGEST = 2**20  # bytes of a policy
 _LONGEST = 500  # characters of a requirement
 _MOST_BITS = 1000  # of whole numbers, more than which no float holds
 _QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"|`([^`]+)`")
@@ -269,11 +271,10 @@ class Policy:
         InvalidParameterError
             If there is no such file, it is no TOML, or holds something else.
         """
+        text = foreign_text(path, most=_LARGEST)
         try:
-            content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except FileNotFoundError as error:
-            raise InvalidParameterError(f"there is no file {path}.") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            content = tomllib.loads(text)
+        except (ValueError, OverflowError, RecursionError, MemoryError) as error:
             raise InvalidParameterError(f"{path} is no TOML: {error}.") from error
         known = ("fail_on", "require", "level")
         if unknown := [name for name in content if name not in known]:

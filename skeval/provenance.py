@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 import datetime as dt
 import hashlib
-import inspect
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +15,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from skeval._versions import installed_versions
+from skeval.calls import constructor, rebuilt
 from skeval.context import Context, shared
 from skeval.engines import current_engine
 from skeval.exceptions import InvalidParameterError, TableError
@@ -305,105 +303,6 @@ def stamp(date: Date = None) -> str:
         raise InvalidParameterError(
             f"date must be a date, a datetime or ISO 8601 text, got {date!r}; {EPOCH} seconds."
         ) from error
-
-
-def constructor(value: Any) -> str:
-    """Return the call that makes a metric again, with all its parameters.
-
-    Names are those under which they are public, so that Python makes it of the text once their
-    packages are imported. What has no such text, as a lambda, stands in angle brackets: a
-    parameter is never shown by what it holds unless that is numbers, texts and lists of them.
-
-    Examples
-    --------
-    >>> from skeval.fidelity import KSComplement
-    >>> from skeval.provenance import constructor
-    >>> constructor(KSComplement(columns=["age"]))
-    "skeval.fidelity.KSComplement(columns=['age'])"
-    """
-    if isinstance(value, BaseEstimator):
-        parameters = value.get_params(deep=False)
-        if not type(value).__module__.startswith("skeval"):
-            standard = _defaults(type(value))
-            parameters = {n: v for n, v in parameters.items() if not _equal(v, standard.get(n))}
-        called = ", ".join(f"{name}={constructor(part)}" for name, part in parameters.items())
-        return f"{public_name(type(value))}({called})"
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, str | bool | int | float):
-        text = repr(value)
-        return f"float({text!r})" if text.lstrip("-") in {"inf", "nan"} else text
-    if isinstance(value, dict):
-        parts = ", ".join(f"{constructor(k)}: {constructor(v)}" for k, v in value.items())
-        return f"{{{parts}}}"
-    if type(value) in (list, tuple):
-        parts = ", ".join(map(constructor, value))
-        return f"[{parts}]" if type(value) is list else f"({parts}{',' if len(value) == 1 else ''})"
-    if isinstance(value, type) or hasattr(value, "__qualname__"):
-        name = public_name(value)
-        return name if "<" not in name else f"<{name.replace('<', '').replace('>', '')}>"
-    return f"<{type(value).__name__}>"
-
-
-def rebuilt(text: str) -> Any:
-    """Make an object of the call that :func:`constructor` wrote.
-
-    Nothing else is run: names must be those of estimators of skeval or scikit-learn, arguments
-    their texts, numbers, lists and calls of such estimators.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the text is anything else.
-
-    Examples
-    --------
-    >>> from skeval.provenance import rebuilt
-    >>> rebuilt("skeval.fidelity.KSComplement(columns=['age'])")
-    KSComplement(columns=['age'])
-    """
-    try:
-        return _made(ast.parse(text, mode="eval").body)
-    except (SyntaxError, ValueError, TypeError, ImportError, AttributeError, RecursionError) as why:
-        raise InvalidParameterError(f"cannot be made again: {text[:200]}") from why
-
-
-def _made(node: ast.expr) -> Any:
-    if isinstance(node, ast.List | ast.Tuple):
-        parts = [_made(part) for part in node.elts]
-        return parts if isinstance(node, ast.List) else tuple(parts)
-    if isinstance(node, ast.Dict):
-        return {_made(k): _made(v) for k, v in zip(node.keys, node.values, strict=True) if k}
-    if not isinstance(node, ast.Call):
-        return ast.literal_eval(node)
-    name = ast.unparse(node.func)
-    if name == "float" and len(node.args) == 1:
-        return float(ast.literal_eval(node.args[0]))
-    module, _, kind = name.rpartition(".")
-    if module.split(".")[0] not in ("skeval", "sklearn") or node.args:
-        raise ValueError(name)
-    made = getattr(import_module(module), kind)
-    if not (isinstance(made, type) and issubclass(made, BaseEstimator)):
-        raise TypeError(name)
-    return made(**{str(part.arg): _made(part.value) for part in node.keywords})
-
-
-def public_name(value: Any) -> str:
-    """Return the shortest dotted name under which a class or function can be imported."""
-    name, parts = value.__qualname__, str(value.__module__).split(".")
-    for depth in range(1, len(parts)):
-        module = ".".join(parts[:depth])
-        if getattr(import_module(module), name, None) is value:
-            return f"{module}.{name}"
-    return f"{value.__module__}.{name}"
-
-
-def _defaults(kind: type) -> dict[str, Any]:
-    return {n: p.default for n, p in inspect.signature(kind).parameters.items()}
-
-
-def _equal(value: Any, default: Any) -> bool:
-    return type(value) is type(default) and repr(value) == repr(default)
 
 
 def _parameters(metric: Any) -> Iterator[tuple[str, Any]]:

@@ -18,8 +18,12 @@ from skeval.exceptions import (
     MetricWarning,
     NothingToMeasureWarning,
 )
+from skeval.files import foreign_text
 from skeval.formatting import as_float
 from skeval.json_content import (
+    FOREIGN,
+    check_details,
+    details_of,
     named_warnings,
     no_formula,
     plain_json,
@@ -41,15 +45,6 @@ SCHEMA_VERSION = 1  # of the JSON of a suite's results
 _TEXTS = ("metric", "error", "summary", "fact", "advice", "table")
 _NUMBERS = ("p_value", "baseline", "seconds")  # that may be missing
 _NO_SCORES = "{} holds no scores that SuiteResult.to_json wrote."
-FOREIGN = (
-    ValueError,
-    KeyError,
-    TypeError,
-    AttributeError,
-    IndexError,
-    OverflowError,
-    RecursionError,
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,6 +187,7 @@ class Result:
             if not isinstance(content[name], kind)
         ]:
             raise TypeError(f"a result has another type of {', '.join(wrong)}.")
+        check_details(content["details"])
         rebuilt = {
             **{name: None if e is None else tuple(map(as_float, e)) for name, e in ends.items()},
             **{
@@ -323,6 +319,7 @@ class SuiteResult(Mapping[str, Result]):
         self.sizes = dict(sizes or {})
         self.notices = notices
         self.provenance = provenance
+        self.source: object = None  # the file that they were read of
 
     def __getitem__(self, name: str) -> Result:
         return self._results[name]
@@ -398,7 +395,8 @@ class SuiteResult(Mapping[str, Result]):
         >>> suite.evaluate(train).verdict().alarm, suite.evaluate(fresh).verdict().alarm
         (True, False)
         """
-        return verdict(self, level)
+        with details_of(self.source):
+            return verdict(self, level)
 
     def compare(self, other: SuiteResult) -> pd.DataFrame:
         """Set the values of two evaluations side by side; :func:`skeval.compare` takes any number.
@@ -443,7 +441,8 @@ class SuiteResult(Mapping[str, Result]):
             By property: `score`, `baseline` and `n_used`, the number of columns or pairs; see
             :func:`~skeval.properties.property_scores`.
         """
-        return property_scores(self)
+        with details_of(self.source):
+            return property_scores(self)
 
     def details(self, property: str | None = None) -> pd.DataFrame:
         """Return the scores behind a property, one row a column or pair, with their tables.
@@ -467,9 +466,11 @@ class SuiteResult(Mapping[str, Result]):
             If there is no such property.
         """
         if property is not None:
-            return property_details(self, property)
+            with details_of(self.source):
+                return property_details(self, property)
         names = [str(name) for name in self.properties().index if name != "overall"]
-        frames = [property_details(self, name).assign(property=name) for name in names]
+        with details_of(self.source):
+            frames = [property_details(self, name).assign(property=name) for name in names]
         columns = ["property", "table", "what", "metric", "score", "baseline"]
         return (
             pd.concat(frames, ignore_index=True)[columns]
@@ -485,7 +486,8 @@ class SuiteResult(Mapping[str, Result]):
 
     def plot(self, ax: Any = None) -> Display:
         """Draw each value with its interval and baseline; return the display, with `ax_`."""
-        return self.display().plot(ax)
+        with details_of(self.source):
+            return self.display().plot(ax)
 
     def to_markdown(self, *, title: str = "Evaluation", level: int = 2) -> str:
         """Return a section of Markdown, as model cards have them.
@@ -511,7 +513,8 @@ class SuiteResult(Mapping[str, Result]):
         """
         from skeval.reporting.exports import markdown
 
-        return markdown(self, title=title, level=level)
+        with details_of(self.source):
+            return markdown(self, title=title, level=level)
 
     def to_metrics(self, *, prefix: str = "") -> dict[str, float]:
         """Return flat numbers for trackers of experiments, such as MLflow and Weights & Biases.
@@ -541,7 +544,8 @@ class SuiteResult(Mapping[str, Result]):
         """
         from skeval.reporting.exports import flat_metrics
 
-        return flat_metrics(self, prefix=prefix)
+        with details_of(self.source):
+            return flat_metrics(self, prefix=prefix)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain lists, dicts, strings and numbers.
@@ -588,10 +592,12 @@ class SuiteResult(Mapping[str, Result]):
         is_text = isinstance(path, str) and path.lstrip().startswith("{")
         source = "The text" if is_text else path
         try:
-            text = str(path) if is_text else Path(path).read_text(encoding="utf-8")
+            text = str(path) if is_text else foreign_text(path)
             content = without_controls(json.loads(text))
             version = content["schema_version"]
         except FOREIGN as error:
+            if isinstance(error, InvalidParameterError):  # there is no such file, or no text
+                raise
             raise InvalidParameterError(_NO_SCORES.format(source)) from error
         if version != SCHEMA_VERSION:
             raise InvalidParameterError(
@@ -600,7 +606,9 @@ class SuiteResult(Mapping[str, Result]):
             )
         try:
             named = {no_formula(name): one for name, one in content["results"].items()}
-            return cls.from_dict({**content, "results": named})
+            read = cls.from_dict({**content, "results": named})
+            read.source = source
+            return read
         except FOREIGN as error:
             raise InvalidParameterError(_NO_SCORES.format(source)) from error
 
@@ -608,13 +616,15 @@ class SuiteResult(Mapping[str, Result]):
         """Write a PDF report; `settings` as :class:`skeval.reporting.PDFRenderer` takes them."""
         from skeval.reporting import PDFRenderer
 
-        return PDFRenderer(**settings).render(self, path)
+        with details_of(self.source):
+            return PDFRenderer(**settings).render(self, path)
 
     def to_html(self, path: str | Path, **settings: Any) -> Path:
         """Write one HTML page; `settings` as :class:`skeval.reporting.HTMLRenderer` takes them."""
         from skeval.reporting import HTMLRenderer
 
-        return HTMLRenderer(**settings).render(self, path)
+        with details_of(self.source):
+            return HTMLRenderer(**settings).render(self, path)
 
 
 def undefined(

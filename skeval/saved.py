@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import math
 import pickle
+import re
 import warnings
 import zipfile
 from collections.abc import Callable, Hashable, Mapping
@@ -22,11 +23,12 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
+from skeval.calls import constructor, rebuilt, without_files
 from skeval.context import Context
-from skeval.exceptions import InvalidParameterError, MetricWarning
-from skeval.files import replacing
-from skeval.provenance import constructor, rebuilt
+from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError
+from skeval.files import foreign_json, replacing
 from skeval.relational_context import RelationalContext
+from skeval.saved_content import check_content, check_size
 from skeval.saved_steps import MIN_COUNT, KeptSteps, of_role, read_step, written
 from skeval.steps.pairs import correlations
 from skeval.tables.schema import TableSchema
@@ -50,7 +52,18 @@ _README = (
     "run any code when it is loaded: load only files that you wrote.\n"
 )
 _MEMBERS = ("READ_ME_holds_rows.txt", "suite.pickle")
+_ZIP = b"PK"  # how a file with rows begins
+_HOLDS_ROWS = (
+    "{} holds rows of real data: it is a Python pickle, which can run any code when it is loaded. "
+    "If you wrote it, or trust who did, load it with rows=True."
+)
+_NO_ROWS = "{} holds no rows: load it without rows=True."
+_NO_SUITE = "{} holds no suite that MetricSuite.save wrote{}."
 _MICROSECOND = np.dtype("datetime64[us]")
+_STORAGE = re.compile(
+    r"bool|boolean|category|object|str|string|u?int(8|16|32|64)|U?Int(8|16|32|64)"
+    r"|[fF]loat(16|32|64)|datetime64\[(s|ms|us|ns)(, [A-Za-z0-9_+:/-]{1,40})?\]"
+)
 
 
 class SavedContext(Context):
@@ -193,7 +206,8 @@ def drawn_column(kept: Mapping[str, Any], kind: str, n_rows: int, seed: int) -> 
         pooled = {OTHER: kept["other"]} if kept["other"] and not is_boolean else {}
         counts = {**kept["levels"], **pooled}
         levels = ["False", "True"] if is_boolean else list(counts)
-        codes = [levels.index(level) for level in counts]
+        place = {level: i for i, level in enumerate(levels)}
+        codes = [place[level] for level in counts]
         order = _positions([*counts.values()], kept["n_missing"], n_rows, seed)
         picked = np.append(codes, -1)[order] if codes else np.full(n_rows, -1)
         return pd.Series(
@@ -240,7 +254,7 @@ def save_suite(suite: MetricSuite, path: str | Path, *, rows: bool) -> Path:
     reasons = {**suite.skipped_, **dict.fromkeys(needs_rows, _NEEDS_ROWS)}
     left_out = {n: reasons[n] for n in names if n in reasons}
     schema = context.schema
-    tables = {
+    tables: dict[str, dict[str, Any]] = {
         role: {
             "n_rows": context.n_rows(role),
             "columns": {name: column_statistics(context[role][name]) for name in schema.measured},
@@ -248,12 +262,14 @@ def save_suite(suite: MetricSuite, path: str | Path, *, rows: bool) -> Path:
         for role in ("train", "holdout")
         if role in context
     }
+    for table in tables.values():
+        check_size(table["n_rows"], len(schema.kinds))
     content: dict[str, Any] = {
         "skeval_suite": VERSION,
         "holds_rows": False,
         "min_count": MIN_COUNT,
         "left_out": left_out,
-        "metrics": {n: constructor(metric) for n, metric in suite.metrics if n in names},
+        "metrics": {n: constructor(without_files(one)) for n, one in suite.metrics if n in names},
         "kinds": dict(schema.kinds),
         "datetime_formats": dict(schema.datetime_formats),
         "dtypes": {n: str(kind) for n, kind in context.given("train").dtypes.items()},
@@ -373,31 +389,52 @@ def _save_rows(suite: MetricSuite, path: Path) -> Path:
     return path
 
 
-def load_suite(kind: type[MetricSuite], path: str | Path) -> MetricSuite:
-    """Read a suite that :meth:`MetricSuite.save` wrote; see :meth:`MetricSuite.load`."""
+def load_suite(kind: type[MetricSuite], path: str | Path, *, rows: bool) -> MetricSuite:
+    """Read a suite that :meth:`MetricSuite.save` wrote; see :meth:`MetricSuite.load`.
+
+    What a file is shows in how it begins: one that begins as JSON is never unpickled.
+    """
     path = Path(path)
     try:
-        if zipfile.is_zipfile(path):
-            with zipfile.ZipFile(path) as file:
-                suite = pickle.loads(file.read(_MEMBERS[1]))
-            if isinstance(suite, kind):
-                return suite
-            raise TypeError("no suite")
-        content = json.loads(path.read_text(encoding="utf-8"))
-        if content["skeval_suite"] != VERSION:
-            raise InvalidParameterError(
-                f"{path} is of version {content['skeval_suite']!r}, only {VERSION} is read."
-            )
-        metrics = [(str(name), rebuilt(text)) for name, text in content["metrics"].items()]
-        context = _context(content)
-        left_out = {str(name): str(why) for name, why in content["left_out"].items()}
-    except (OSError, KeyError, TypeError, ValueError, AttributeError, pickle.PickleError) as error:
-        if isinstance(error, InvalidParameterError | OSError):
-            raise
+        with path.open("rb") as file:
+            is_pickled = file.read(len(_ZIP)) == _ZIP
+    except FileNotFoundError as error:
+        raise InvalidParameterError(f"there is no file {path}.") from error
+    except OSError as error:
+        raise InvalidParameterError(f"{path} cannot be read: {error.strerror}.") from error
+    if is_pickled != rows:
+        raise InvalidParameterError((_HOLDS_ROWS if is_pickled else _NO_ROWS).format(path))
+    try:
+        if is_pickled:
+            return _with_rows(kind, path)
+        return _of_content(kind, foreign_json(path))
+    except Exception as error:  # of a stranger's file
+        said = str(error).removeprefix(f"{path} ").rstrip(".")
+        why = f" ({said})" if isinstance(error, SkevalError) else ""
+        raise InvalidParameterError(_NO_SUITE.format(path, why)) from error
+
+
+def _with_rows(kind: type[MetricSuite], path: Path) -> MetricSuite:
+    with zipfile.ZipFile(path) as file:
+        suite = pickle.loads(file.read(_MEMBERS[1]))
+    if not isinstance(suite, kind):
+        raise TypeError("no suite")
+    return suite
+
+
+def _of_content(kind: type[MetricSuite], content: Any) -> MetricSuite:
+    """Make a suite of what a file holds, once all of it is found to be what a suite has."""
+    if content["skeval_suite"] != VERSION:
         raise InvalidParameterError(
-            f"{path} holds no suite that MetricSuite.save wrote."
-        ) from error
-    return kind(metrics)._loaded(context, left_out)
+            f"it is of version {content['skeval_suite']!r:.40}, only {VERSION} is read"
+        )
+    check_content(content)
+    suite = kind([(name, rebuilt(text)) for name, text in content["metrics"].items()])
+    suite.check_parameters()
+    # whatever the file says: nothing but what needs no rows is measured by it
+    needs_rows = (n for n, metric in suite.metrics if not metric.needs_no_rows)
+    left_out = {**dict.fromkeys(needs_rows, _NEEDS_ROWS), **content["left_out"]}
+    return suite._loaded(_context(content), left_out)
 
 
 def _context(content: Mapping[str, Any]) -> SavedContext:
@@ -422,7 +459,8 @@ def _context(content: Mapping[str, Any]) -> SavedContext:
         role: pd.DataFrame({n: _stored(rows[n], content["dtypes"].get(n, "object")) for n in rows})
         for role, rows in tables.items()
     }
-    baselines = {content["metrics"][n]: value for n, value in content["baselines"].items()}
+    calls = content["metrics"]
+    baselines = {calls[n]: value for n, value in content["baselines"].items() if n in calls}
     context = SavedContext(schema, tables, levels=levels, given=given, baselines=baselines)
     context.kept.values.update(read_step(step, context) for step in content["steps"])
     context.notices = _said(content)
@@ -450,6 +488,13 @@ def _stored(values: pd.Series, dtype: str) -> pd.Series:
     try:
         if dtype == "bool":
             return values.eq("True")
+        if not _STORAGE.fullmatch(dtype):  # of other packages, or of no table
+            return values
         return values.astype(object).astype(dtype) if dtype == "category" else values.astype(dtype)
-    except (TypeError, ValueError):  # such as whole numbers among which some are missing
+    except (
+        TypeError,
+        ValueError,
+        KeyError,
+        OverflowError,
+    ):  # such as whole numbers among which some are missing
         return values

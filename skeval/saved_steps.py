@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from skeval.context import Context, argument_key
-from skeval.exceptions import MissingInputError
+from skeval.exceptions import InvalidParameterError, MissingInputError
 from skeval.stats.correlation import Correlations
 from skeval.steps.pairs import (
     Binning,
@@ -29,6 +29,7 @@ from skeval.steps.samples import cells
 MIN_COUNT = 10  # rows behind each number of a file without rows
 _STEP = 5  # to which counts beside rarer ones are rounded
 _DIGITS = 3  # of an association
+_MOST_BINS = 100_000  # that a file may ask for
 _ROUNDS = 10  # in which rests are fitted to the sums of rows and columns
 _REST = "rest"
 _NOT_KEPT = "the file that the suite came from does not hold what the metric asks of two columns."
@@ -312,7 +313,13 @@ def read_step(part: Mapping[str, Any], context: Context) -> tuple[Hashable, Any]
     value = part["value"]
     if step is joint_tables:
         names, binning = (_plain(one) for one in key[2:4])
-        return key, PooledTables.read(value, _shape(context, names, Binning(*binning))[0])
+        cut = Binning(*binning)
+        if not all(type(n) is int and 1 <= n <= _MOST_BINS for n in (cut.n_bins, cut[2])):
+            raise InvalidParameterError(f"a step has more than {_MOST_BINS:,} bins or categories")
+        n_cells = _shape(context, names, cut)[0]
+        if JointTables.too_many(n_cells):
+            raise InvalidParameterError("a step has more cells than are counted")
+        return key, PooledTables.read(value, n_cells)
     if step is correlations:
         n_rows = _matrix(value["n_rows"]).astype(int)
         return key, Correlations(_matrix(value["coefficients"]), n_rows)

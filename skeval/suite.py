@@ -361,13 +361,16 @@ class MetricSuite(_BaseComposition):
         return save_suite(self, path, rows=rows)
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
+    def load(cls, path: str | Path, *, rows: bool = False) -> Self:
         """Read a fitted suite that :meth:`save` wrote.
 
         Parameters
         ----------
         path : str or Path
-            A file with rows is a pickle, which can run any code: load only files that you wrote.
+            The file. One without rows runs no code, whoever wrote it.
+        rows : bool, default=False
+            Whether the file holds rows. It is a pickle then, which can run any code: load only
+            files that you wrote.
 
         Returns
         -------
@@ -378,11 +381,11 @@ class MetricSuite(_BaseComposition):
         Raises
         ------
         InvalidParameterError
-            If the file holds no such suite.
+            If the file holds no such suite, or holds rows and `rows` is False.
         """
         from skeval.saved import load_suite
 
-        return cast("Self", load_suite(cls, path))
+        return cast("Self", load_suite(cls, path, rows=rows))
 
     def _loaded(self, context: Context, left_out: Mapping[str, str]) -> Self:
         """Take a context that was saved; `left_out` says why metrics cannot be evaluated by it."""
@@ -462,6 +465,17 @@ class MetricSuite(_BaseComposition):
 
     def _is_optional(self, metric: Metric, context: Context) -> bool:
         return not set(self.optional).isdisjoint(metric.unmet_needs(context))
+
+    def check_parameters(self) -> None:
+        """Refuse illegal parameters of the suite and of its metrics, before any table is read.
+
+        Raises
+        ------
+        InvalidParameterError
+            If one is outside its legal set.
+        """
+        self._check()
+        self._named_columns()
 
     def _check(self) -> None:
         if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in self.metrics):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -72,18 +73,61 @@ def test_parts_of_killed_runs_are_removed(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["a.json"]
 
 
-def test_parts_of_runs_that_go_on_stay_for_an_hour(tmp_path):
+def test_parts_of_runs_that_go_on_stay_for_a_week(tmp_path):
     path = tmp_path / "a.json"
     with replacing(path) as first:
         first.write_text("first")
         write(path, "second")
         assert first.exists()
-        hours_ago = time.time() - 7200
-        os.utime(first, (hours_ago, hours_ago))
-        write(path, "third")
-        assert not first.exists()
+        for days, stays in ((6, True), (8, False)):
+            then = time.time() - days * 24 * 3600
+            os.utime(first, (then, then))
+            write(path, "third")
+            assert first.exists() is stays
         first.write_text("first")
     assert path.read_text() == "first"
+
+
+@pytest.mark.parametrize("place", ["0badcafe-", ""])  # of another container; of earlier versions
+def test_parts_of_runs_elsewhere_stay(tmp_path, place):
+    path = tmp_path / "a.json"
+    leave_a_part(path)
+    (left,) = tmp_path.glob("*.part")
+    start, _, process, unique = left.name.rsplit("-", 3)
+    other = left.rename(tmp_path / f"{start}-{place}{process}-{unique}")
+    check_output(path, (".json",), owner="report")
+    write(path)
+    assert other.read_text() == "half"
+
+
+def test_what_is_terminated_leaves_no_part(tmp_path):
+    path = tmp_path / "a.json"
+    path.write_text("old")
+    code = (
+        "import os, signal, sys; from skeval.files import replacing\n"
+        "with replacing(sys.argv[1]) as part:\n"
+        "    part.write_text('half'); os.kill(os.getpid(), signal.SIGTERM)\n"
+        "    while True: pass"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path)], check=False, timeout=60)
+    assert done.returncode == -signal.SIGTERM
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.json"]
+
+
+def test_handlers_of_others_are_theirs(tmp_path):
+    def handler(number, frame):
+        raise AssertionError
+
+    before = signal.signal(signal.SIGTERM, handler)
+    try:
+        with replacing(tmp_path / "a.json"):
+            assert signal.getsignal(signal.SIGTERM) is handler
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    with replacing(tmp_path / "a.json"):
+        assert signal.getsignal(signal.SIGTERM) is not before
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_errors_name_the_file_of_the_user(tmp_path):

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 from skeval import MetricSuite, make_suite
+from skeval.calls import rebuilt
 from skeval.datasets import make_census, make_mixed, make_relational
 from skeval.diagnostic import (
     BoundaryAdherence,
@@ -47,7 +48,6 @@ from skeval.fidelity import (
     WassersteinDistance,
 )
 from skeval.privacy import DCRShare, ExactMatchShare
-from skeval.provenance import rebuilt
 from skeval.saved import column_statistics, drawn_column
 from skeval.saved_steps import MIN_COUNT, STEPS
 from skeval.text import TextLengthSimilarity
@@ -401,7 +401,7 @@ def test_with_rows_all_is_there_and_the_file_says_so(suite, tables, tmp_path):
         assert file.namelist()[0] == "READ_ME_holds_rows.txt"
         assert "holds rows of real data" in file.read("READ_ME_holds_rows.txt").decode()
     assert suite.context_.remember_rows is False
-    loaded = MetricSuite.load(path)
+    loaded = MetricSuite.load(path, rows=True)
     expected = suite.evaluate(tables[2], date="2026-11-22").to_json()
     assert loaded.evaluate(tables[2], date="2026-11-22").to_json() == expected
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,7 +15,7 @@ from skeval.progress import shown
 from skeval.result import SuiteResult
 from skeval.tables.dialects import Dialect
 from skeval.tables.large import LargeTable, infer_kinds
-from skeval.tables.reading import PLAIN, read_table
+from skeval.tables.reading import ENDINGS, PLAIN, read_table
 from skeval.tables.reasons import ColumnReason, column_reasons
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import RelationalSchema
@@ -30,12 +31,53 @@ def check_paths(
     output: Path, endings: tuple[str, ...], owner: str, inputs: Iterable[Path | None]
 ) -> None:
     """Refuse an output that cannot be written, or is one of the inputs, before the work."""
-    for path in inputs:
-        if path is not None and path.exists() and output.exists() and output.samefile(path):
-            raise InvalidParameterError(
-                f"the output {output} is the input {path}, which it would destroy; name another."
-            )
+    check_apart([output], inputs)
     check_output(output, endings, owner=owner)
+
+
+def check_apart(outputs: Iterable[Path | None], inputs: Iterable[Path | None]) -> None:
+    """Refuse files to write that are files to read, lie among those, or are one another."""
+    written = [path for path in outputs if path is not None]
+    read = [path for path in inputs if path is not None]
+    for i, output in enumerate(written):
+        if twice := [path for path in written[:i] if _is_same(output, path)]:
+            raise InvalidParameterError(
+                f"{output} and {twice[0]} are one file, and both are to be written; name another."
+            )
+        for path in read:
+            if found := _read_there(output, path):
+                raise InvalidParameterError(
+                    f"the output {output} is the input {found}, which it would destroy; name "
+                    "another."
+                )
+            if path.is_dir() and _joins(output, path):
+                raise InvalidParameterError(
+                    f"the output {output} lies in the input {path}, of whose tables it would be "
+                    "one; name a file in another folder."
+                )
+
+
+def _read_there(output: Path, path: Path) -> Path | None:
+    """Return which file of an input an output is, by whatever name; None if it is none."""
+    within = path.rglob("*") if path.is_dir() else [path]
+    return next((one for one in within if not one.is_dir() and _is_same(output, one)), None)
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Tell whether two paths are one file, by links, or would be once it is written."""
+    try:
+        return one.samefile(other)
+    except OSError:  # one of them is not there
+        return os.path.normcase(os.path.realpath(one)) == os.path.normcase(os.path.realpath(other))
+
+
+def _joins(output: Path, folder: Path) -> bool:
+    """Tell whether a file would be read with a folder once it is written."""
+    place = Path(os.path.realpath(output))
+    if not place.is_relative_to(os.path.realpath(folder)):
+        return False
+    kinds = {suffix.lower() for suffix in place.suffixes[-2:]}
+    return is_large(folder) or not kinds.isdisjoint((*ENDINGS, ".json"))
 
 
 def dialect_of(sep: str | None, encoding: str | None, decimal: str | None) -> Dialect:

@@ -10,6 +10,7 @@ import typer
 from skeval.cli.gate import check_policy, enforce, policy_of, write_junit
 from skeval.cli.inputs import (
     TrainHoldoutSynthetic,
+    check_apart,
     check_paths,
     dialect_of,
     files_by_role,
@@ -47,7 +48,9 @@ def report(
     """Write the report of a synthetic table."""
     from skeval.report import ENDINGS
 
-    check_paths(output, ENDINGS, "report", [*tables, given.schema, given.policy])
+    inputs = [*tables, given.schema, given.policy]
+    check_paths(output, ENDINGS, "report", inputs)
+    check_apart([output, given.junit], inputs)
     gate, dialect = policy_of(given), dialect_of(given.sep, given.encoding, given.decimal)
     if gate is not None:
         check_policy(gate, _suite_of(tables, given))

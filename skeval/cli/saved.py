@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from skeval.cli.inputs import check_paths
-from skeval.cli.options import OUTPUT, app, say
+from skeval.cli.options import OUTPUT, Given, app, say
 from skeval.cli.tables import show, table_of
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.progress import shown
@@ -18,6 +18,7 @@ from skeval.tables.reading import check_exists
 
 if TYPE_CHECKING:
     from skeval.comparison import Comparison
+    from skeval.suite import MetricSuite
 
 Scores = Annotated[Path, typer.Argument(help="What `evaluate -o scores.json` saved.")]
 
@@ -85,6 +86,26 @@ def _read_comparison(path: Path) -> Comparison | None:
         return Comparison.from_json(path)
     except InvalidParameterError:
         return None
+
+
+def suite_of_file(
+    path: Path, tables: list[Path], given: Given, metrics: str | None, *, rows: bool
+) -> MetricSuite:
+    """Return a suite that was saved, where one synthetic table is given and nothing of train."""
+    from skeval.suite import MetricSuite
+
+    options = {
+        **{"--target": given.target, "--sensitive": given.sensitive, "--schema": given.schema},
+        "--metrics": metrics,
+    }
+    if foreign := [name for name, value in options.items() if value is not None]:
+        raise InvalidParameterError(
+            f"{' and '.join(foreign)}: --saved has it from the suite; leave it out."
+        )
+    if len(tables) != 1 or tables[0].is_dir():
+        raise InvalidParameterError("--saved takes one file, SYNTHETIC: it is the real tables.")
+    check_exists(path)
+    return MetricSuite.load(path, rows=rows)
 
 
 def read_results(path: Path) -> SuiteResult:

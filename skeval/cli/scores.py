@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,13 +14,24 @@ from rich.markup import escape
 
 from skeval.cli.catalogue import suite_of_names
 from skeval.cli.gate import check_policy, enforce, policy_of, write_junit
-from skeval.cli.inputs import check_paths, dialect_of, files_by_role, read_given, say_kinds
+from skeval.cli.inputs import (
+    check_apart,
+    check_paths,
+    dialect_of,
+    files_by_role,
+    read_given,
+    say_kinds,
+)
 from skeval.cli.options import OUTPUT, Given, Tables, app, debugging, say, with_given
+from skeval.cli.saved import suite_of_file
 from skeval.cli.tables import show, table_of
 from skeval.cli.words import in_words
+from skeval.exceptions import InvalidParameterError
 from skeval.files import replacing
+from skeval.policy import Policy
 from skeval.progress import shown
 from skeval.result import SuiteResult
+from skeval.tables.reading import read_table
 from skeval.tables.relational_schema import RelationalSchema
 
 if TYPE_CHECKING:
@@ -53,11 +64,33 @@ def evaluate(
     timeout: Annotated[
         float | None, typer.Option(help="Seconds that each metric may take.", min=0.0)
     ] = None,
+    saved: Annotated[
+        Path | None,
+        typer.Option(help="What MetricSuite.save wrote, for TRAIN and HOLDOUT: give SYNTHETIC."),
+    ] = None,
+    rows: Annotated[
+        bool,
+        typer.Option("--rows", help="--saved holds rows: a pickle, which runs code; your own."),
+    ] = False,
 ) -> None:
     """Print the scores of a synthetic table, and save them."""
+    read = [*tables, given.schema, given.policy, saved]
     if output is not None:
-        check_paths(output, tuple(_WRITERS), "scores", [*tables, given.schema, given.policy])
+        check_paths(output, tuple(_WRITERS), "scores", read)
+    check_apart([output, given.junit], read)
     gate, dialect = policy_of(given), dialect_of(given.sep, given.encoding, given.decimal)
+    if saved is not None:
+        loaded = suite_of_file(saved, tables, given, metrics, rows=rows)
+        check_policy(gate, loaded)
+        on_error = "raise" if debugging() else "warn"
+        loaded.set_params(timeout=timeout, on_error=on_error, n_jobs=given.jobs)
+        synthetic = read_table(tables[0], header=given.header, dialect=dialect)
+        with shown("lines") as tick:
+            result = loaded.evaluate(synthetic, progress=tick("measured"), date=given.date)
+        _conclude(result, {"synthetic": tables[0]}, output, gate, given)
+        return
+    if rows:
+        raise InvalidParameterError("--rows needs --saved, the suite that holds them.")
     made = partial(_suite, metrics, suite, given)
     if not any(path.is_dir() for path in tables):  # of folders, the suite depends on their keys
         check_policy(gate, made())
@@ -70,8 +103,19 @@ def evaluate(
         progress = tick("measured")
         measured.fit(train, holdout, schema=known)
         result = measured.evaluate(synthetic, progress=progress, date=given.date)
+    _conclude(result, files_by_role(tables), output, gate, given)
+
+
+def _conclude(
+    result: SuiteResult,
+    files: Mapping[str, Path],
+    output: Path | None,
+    gate: Policy | None,
+    given: Given,
+) -> None:
+    """Save and print scores, and hold them to the policy."""
     if result.provenance is not None:
-        known_by = result.provenance.with_files(files_by_role(tables))
+        known_by = result.provenance.with_files(files)
         result.provenance = known_by if given.hashes else known_by.without_hashes()
     if output is not None:  # before they are printed: whatever goes wrong there, they are kept
         with replacing(output) as temporary:

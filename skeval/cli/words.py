@@ -45,6 +45,9 @@ _WORDS = (
         "name it in the metadata of SDV: --schema FILE",
     ),
     (r"\b(?:Table|Relational)Schema(?:\.from_sdv)?(?=:| expected)", "--schema FILE"),
+    (r"load it with rows=True", "load it with --rows"),
+    (r"load it without rows=True", "leave --rows out"),
+    (r"(?<=suite that )MetricSuite\.save wrote", "was saved"),
     (r"longer than timeout=(\S+) seconds", r"longer than --timeout \1 seconds"),
 )
 _PATTERNS = tuple((re.compile(pattern), words) for pattern, words in _WORDS)

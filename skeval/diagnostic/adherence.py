@@ -485,7 +485,7 @@ class FormatAdherence(Metric):
 def _check_pattern(column: str, pattern: Pattern) -> None:
     try:
         _matches(pd.Series(["2020-01-01"]), pattern)
-    except (re.error, ValueError) as error:
+    except (re.error, ValueError, OverflowError, RecursionError) as error:
         raise InvalidParameterError(
             f"FormatAdherence: the pattern of {column} cannot be read: {error}."
         ) from error

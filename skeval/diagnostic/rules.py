@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
@@ -14,6 +12,7 @@ import pandas as pd
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.diagnostic.columns import ShareTally, lacks
+from skeval.diagnostic.expressions import GRAMMAR, Condition
 from skeval.exceptions import InvalidParameterError, MetricWarning, NothingToMeasureWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns, Count, Legal
@@ -24,7 +23,6 @@ from skeval.tags import DIAGNOSTIC_TAGS
 
 MINED = ("dependencies", "hierarchies", "inequalities")
 _PROBE = 500  # rows that break most pairs of columns at once
-_QUOTED = re.compile(r"`([^`]+)`")
 # which rows keep a rule, and which of them it is about
 Kept = tuple[np.ndarray, np.ndarray]
 
@@ -63,10 +61,9 @@ class RuleAdherence(Metric):
     Parameters
     ----------
     rules : list of str or mapping of str to str, optional
-        Expressions in names of columns that are true of a row that keeps the rule, as
-        :meth:`pandas.DataFrame.eval` reads them, such as ``"arrival >= departure"`` or
-        ``"age >= 16 or income == 0"``; names that are no words stand in backticks. A mapping gives
-        them names.
+        Conditions on columns that are true of a row that keeps the rule, such as
+        ``"arrival >= departure"`` or ``"age >= 16 or income == 0"``; see the notes for all that
+        they may hold. A mapping gives them names.
     mine : list of str, default=("dependencies", "hierarchies", "inequalities")
         What is mined: values of one column that determine those of another, where one of them is a
         number or a date ("dependencies"), or both are categories, such as city and country
@@ -86,7 +83,8 @@ class RuleAdherence(Metric):
     Raises
     ------
     InvalidParameterError
-        At fit, if an expression cannot be evaluated on train, or is neither true nor false.
+        At fit, if a rule is outside the grammar, before any table is read; if it cannot be
+        evaluated on train, or is neither true nor false.
 
     See Also
     --------
@@ -111,6 +109,16 @@ class RuleAdherence(Metric):
     :math:`(n - G)(1 - \sum p^2)` rows; an inequality in n times the chance that a value drawn from
     the one column is above one drawn from the other. Rules of three columns or more are not mined,
     and rules with exceptions neither: give those.
+
+    Rules that are given are made of names of columns, in backticks where they are no words of
+    Python; numbers, texts in quotes, ``True`` and ``False``; ``+ - * / // % **``;
+    ``== != < <= > >=``, also in chains; ``in`` and ``not in`` with a list; ``and``, ``or``, ``not``
+    and parentheses; ``isna(column)``, ``notna(column)``, ``abs(number)`` and
+    ``date("2024-01-31")``. Nothing else is evaluated, and nothing is run as Python. A text beside a
+    date is a date, beside a difference of two dates a length, such as ``"3 days"``; ordered
+    categories are ordered as they say. Numbers and texts are not compared. A rule that asks
+    ``isna`` or ``notna`` of a column is about rows in which that column is missing too: there,
+    other comparisons with it are false, as in ``"isna(left) or left >= entered"``.
 
     Rules that follow from others count again: a wrong city breaks country and continent. Intervals
     are Wilson's, that of the mean takes rows, not cells, as independent. A copy of train scores 1.
@@ -146,6 +154,13 @@ class RuleAdherence(Metric):
         self.mine = mine
         self.min_chances = min_chances
         self.columns = columns
+
+    def named_columns(self) -> dict[str, list[str]]:
+        """Return the columns that parameters name; refuse rules that are none."""
+        named = super().named_columns()
+        if faults := [fault for rule in self._given() if (fault := rule.misspelt())]:
+            raise InvalidParameterError(f"RuleAdherence: {'; '.join(faults)}. {GRAMMAR}.")
+        return named
 
     def _prepare(self, context: Context) -> None:
         faults = [fault for rule in self._given() if (fault := rule.fault(context))]
@@ -211,44 +226,53 @@ class Expression:
     text: str
     kind: str = "given"
 
+    def misspelt(self) -> str:
+        """Say why the text is no rule; empty if it is one."""
+        try:
+            Condition(self.text)
+        except InvalidParameterError as error:
+            return str(error)
+        return ""
+
     def columns(self, names: Sequence[str]) -> list[str]:
         """Return which of the names the expression speaks of."""
-        quoted = set(_QUOTED.findall(self.text))
-        tree = ast.parse(_QUOTED.sub("_", self.text).strip(), mode="eval")
-        words = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-        return [name for name in names if name in quoted | words]
+        mentioned = Condition(self.text).names
+        return [name for name in names if name in mentioned]
 
     def fault(self, context: Context) -> str:
         """Say why the rule cannot be held to train; empty if it can."""
         try:
-            values = self._values(self._read(context, "train"))
-        except Exception as error:  # pandas raises what it likes
-            return f"the rule {self.name!r} cannot be evaluated ({type(error).__name__}: {error})"
-        return "" if values is not None else f"the rule {self.name!r} is neither true nor false"
+            truth = Condition(self.text).truth(self._read(context, "train"))
+        except InvalidParameterError as error:
+            return f"the rule {self.name!r} cannot be evaluated: {error}"
+        return "" if truth is not None else f"the rule {self.name!r} is neither true nor false"
 
     def kept(self, context: Context, role: str) -> Kept:
         """Return which rows keep the rule, and which it is about."""
-        table = self._read(context, role)
+        table, condition = self._read(context, role), Condition(self.text)
         try:
-            values = self._values(table)
-            about = table.notna().all(axis=1).to_numpy(bool)
-        except Exception:  # of cells that are no numbers, where the rule takes numbers
-            values = None
-        if values is None:
+            truth = condition.truth(table)
+        except InvalidParameterError:  # of cells that are no numbers, where it takes numbers
+            truth = None
+        if truth is None:
             return np.zeros(len(table), dtype=bool), np.ones(len(table), dtype=bool)
-        return values & about, about
+        needed = [name for name in table if name not in condition.asked]
+        about = table[needed].notna().all(axis=1).to_numpy(bool)
+        return truth & about, about
 
     def _read(self, context: Context, role: str) -> pd.DataFrame:
-        """Return the columns that the expression speaks of, as given."""
+        """Return the columns that the expression speaks of, as given; texts of dates as dates."""
         table = context.given(role)
-        return table[self.columns(list(table.columns))]
-
-    def _values(self, table: pd.DataFrame) -> np.ndarray | None:
-        """Return the truth of each row; None if the expression gives something else."""
-        values = table.eval(self.text, engine="python", local_dict={}, global_dict={})
-        if not isinstance(values, pd.Series) or not pd.api.types.is_bool_dtype(values.dtype):
-            return None
-        return values.fillna(False).to_numpy(dtype=bool)
+        table = table[self.columns(list(table.columns))]
+        dates = [
+            name
+            for name in context.schema.columns("datetime")
+            if name in table and not pd.api.types.is_datetime64_any_dtype(table[name].dtype)
+        ]
+        return pd.DataFrame(
+            {name: context[role][name].array if name in dates else table[name] for name in table},
+            index=table.index,
+        )
 
 
 @dataclass(frozen=True)

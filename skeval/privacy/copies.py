@@ -34,6 +34,7 @@ from skeval.tags import SCREEN_TAGS
 from skeval.verdict import TEST_LEVEL
 
 _MOST_NAMED = 5  # columns in a sentence
+_MOST_DECIMALS = 6  # by which a column's numbers count as rounded
 
 
 class ExactMatchShare(Metric):
@@ -101,7 +102,8 @@ class ExactMatchShare(Metric):
     memorised nothing, and where the synthetic table does more than train, it repeats few rows.
     Copies are said as a ``fact``, whatever the p-value: how many synthetic rows are copies of train
     rows, how many of these are unique in train, and how many are copies of holdout rows. Letter
-    case and spaces of categories and texts make no row another one there. Where all columns are
+    case and spaces of categories and texts, and more decimals than real numbers of the column have,
+    make no row another one there. Where all columns are
     compared, ``copies`` has how many rows that are unique in train stand in the release, and how
     many may by chance, given how often real rows repeat: :meth:`SuiteResult.verdict` judges it.
 
@@ -301,7 +303,7 @@ def copies_in_words(
     columns : str, default=""
         What was compared, if not all columns.
     spelled : bool, default=False
-        Whether rows are copies that differ in letter case or spaces.
+        Whether rows are copies that differ in letter case, spaces or further digits.
 
     Returns
     -------
@@ -331,7 +333,7 @@ holdout rows.'
     said = "is a complete copy of a train row" if one else "are complete copies of train rows"
     if columns:
         said = f"{'equals a train row' if one else 'equal train rows'} in {columns}"
-    said += " but for letter case or spaces" if spelled else ""
+    said += " but for letter case, spaces or further digits" if spelled else ""
     unique = {0: "none", k: "all"}.get(alone, f"{alone:,}")
     unique = (", unique there" if alone else "") if one else f", {unique} of them unique there"
     of_others = f"; {_of_holdout(counts)}" if "holdout" in counts else ""
@@ -489,7 +491,7 @@ def value_counts(
     """Return how many rows of each table have each distinct value, of shape (n_values,).
 
     Roles are train, the holdout where there is one, and the synthetic rows. With `fold`, letter
-    case and spaces of categories and texts make no other value.
+    case and spaces of categories and texts make no other value, nor do further digits of numbers.
     """
     roles = [role for role in ROLES if role in context]
     sizes = [context.n_rows(role) for role in roles]
@@ -503,9 +505,10 @@ def value_counts(
 def folded_counts(
     context: Context, measured: tuple[str, ...], texts: tuple[str, ...], decimals: int | None
 ) -> tuple[dict[str, np.ndarray], bool]:
-    """Return counts without letter case and spaces if that makes more rows copies, and if it does.
+    """Return counts of what rows say, if that makes more of them copies, and whether it does.
 
-    Else they are those of :func:`value_counts`.
+    Letter case, spaces, and more digits than real numbers of the column have say nothing. Else the
+    counts are those of :func:`value_counts`.
     """
     exact = value_counts(context, measured, texts, decimals)
     if not any(_folds(context, name, name in texts) for name in (*measured, *texts)):
@@ -519,10 +522,15 @@ def folded_counts(
 
 
 def _folds(context: Context, name: str, is_text: bool) -> bool:
-    """Return whether two values of a column differ in letter case or spaces alone."""
+    """Return whether values of a column differ in letter case or spaces, or have further digits."""
+    kind = context.schema.kinds[name]
+    if kind == "continuous":
+        numbers, known = column_values(context["synthetic"][name]), real_decimals(context, name)
+        further = digits_kept(numbers) != digits_kept(numbers, decimals=known)
+        return known is not None and bool(further[~np.isnan(numbers)].any())
     if is_text:
         values = pd.unique(text_values(context, name))
-    elif context.schema.kinds[name] == "categorical":
+    elif kind == "categorical":
         values = context["synthetic"][name].cat.categories.to_numpy(dtype=object)
     else:
         return False
@@ -545,12 +553,24 @@ def _measured_codes(
         values = np.concatenate([column_values(context[role][name]) for role in roles])
         kind = context.schema.kinds[name]
         if kind == "continuous":
-            values = digits_kept(values, decimals=decimals)
+            known = real_decimals(context, name) if fold and decimals is None else decimals
+            values = digits_kept(values, decimals=known)
         elif kind == "categorical" and fold:  # synthetic has the levels of all tables
             levels = context["synthetic"][name].cat.categories.to_numpy(dtype=object)
             forms = np.append(pd.factorize(_spelled(levels, fold))[0], -1)
             values = forms[np.where(np.isnan(values), -1, values).astype(np.int64)]
         yield pd.factorize(values)[0]
+
+
+@shared
+def real_decimals(context: Context, name: str) -> int | None:
+    """Return how many decimals the real numbers of a column have; None for more than six."""
+    real = [column_values(context[role][name]) for role in ("train", "holdout") if role in context]
+    numbers = np.unique(digits_kept(np.concatenate(real)))
+    for decimals in range(_MOST_DECIMALS + 1):
+        if np.array_equal(digits_kept(numbers, decimals=decimals), numbers, equal_nan=True):
+            return decimals
+    return None
 
 
 @shared

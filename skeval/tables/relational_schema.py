@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 import pandas as pd
 
-from skeval.exceptions import InvalidParameterError, SchemaMismatchError
+from skeval.exceptions import InvalidParameterError, SchemaMismatchError, SkevalError
 from skeval.tables.keys import ForeignKey, SequenceKey, joined, names_of
 from skeval.tables.relational_sources import (
     Parts,
@@ -27,6 +27,8 @@ from skeval.tables.relational_sources import (
 from skeval.tables.schema import Kind, TableSchema
 
 Role = Literal["subject", "dependent", "reference"]
+# what contents of another form raise
+_OTHER_FORM = (TypeError, KeyError, AttributeError, ValueError, IndexError, RecursionError)
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,9 @@ class RelationalSchema:
             keys = [ForeignKey(*key) for key in parts["foreign_keys"]]
             sequences = {n: SequenceKey(*key) for n, key in parts.get("sequences", {}).items()}
             return cls(**{**parts, "foreign_keys": keys, "sequences": sequences})
-        except (TypeError, KeyError, AttributeError) as error:  # of contents of another form
+        except _OTHER_FORM as error:
+            if isinstance(error, SkevalError):
+                raise
             raise InvalidParameterError(
                 "RelationalSchema: the metadata is not of the form that it seems to have "
                 f"({type(error).__name__}: {error})."

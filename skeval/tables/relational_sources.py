@@ -6,7 +6,6 @@ keys and formats of dates are read, for what tools detect holds values of real r
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -17,6 +16,7 @@ import pandas as pd
 from pandas.api.types import is_scalar
 
 from skeval.exceptions import InvalidParameterError, TableError
+from skeval.files import foreign_json
 from skeval.tables.keys import included
 from skeval.tables.schema import Kind, TableSchema
 
@@ -49,13 +49,7 @@ _IRREGULAR = {"people": "person", "children": "child", "men": "man", "women": "w
 
 def read_json(path: str | Path) -> Any:
     """Return the content of a JSON file."""
-    path = Path(path)
-    if not path.is_file():
-        raise TableError(f"there is no file {path}.")
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise TableError(f"{path} is no JSON: {error}") from error
+    return foreign_json(path, error=TableError)
 
 
 def parts_of(content: Any) -> Parts:
@@ -158,7 +152,7 @@ def parts_of_datapackage(package: Any) -> Parts:
         name = str(_mapping(resource, of, "as resource").get("name", ""))
         schema = resource.get("schema", {})
         if isinstance(schema, str) and folder is not None:
-            schema = read_json(folder / schema)
+            schema = read_json(_beside(folder, schema))
         schema = _mapping(schema, of, f"as schema of {name}")
         fields = [_mapping(one, of, f"as field of {name}") for one in schema.get("fields", ())]
         references = []
@@ -180,6 +174,16 @@ def parts_of_datapackage(package: Any) -> Parts:
             parts["primary_keys"][name] = schema["primaryKey"]
         parts["foreign_keys"] += references
     return parts
+
+
+def _beside(folder: Path, named: str) -> Path:
+    """Return the path of a file that a data package names; packages name none outside of theirs."""
+    path = Path(named)
+    if path.is_absolute() or ".." in path.parts:
+        raise InvalidParameterError(
+            f"a data package names files in its own folder or below it, got {named[:200]!r}."
+        )
+    return folder / path
 
 
 def _kind_of(field: Mapping[str, Any]) -> Kind | None:

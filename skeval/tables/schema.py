@@ -7,7 +7,6 @@ labels.
 from __future__ import annotations
 
 import datetime as dt
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,6 +20,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError, TableError
+from skeval.files import foreign_json
 
 Kind = Literal["continuous", "categorical", "boolean", "datetime", "text", "id"]
 # "007" and "02139" are codes, "0" and "0.5" numbers
@@ -28,6 +28,7 @@ LEADING_ZERO = re.compile(r"\s*[-+]?0\d")
 _LAST_YEAR = 290_000  # that a number of microseconds reaches, before and after 1970
 _MICROSECONDS = np.dtype("datetime64[us]")
 _MANY_CODES = 50  # more distinct whole numbers in strings than that are numbers
+_LONGEST_FORMAT = 100  # characters of a format of dates
 EXACT = 2.0**53  # beyond, float64 cannot tell whole numbers apart
 _NAMED_LIKE_KEY = re.compile(r"(^|[_\W])(?i:id|ids|key|uuid|guid)$|[a-z]Id$")
 _SDV_KINDS: Mapping[str, Kind] = {
@@ -240,7 +241,7 @@ class TableSchema:
         'continuous'
         """
         if isinstance(metadata, str | Path):
-            metadata = json.loads(Path(metadata).read_text(encoding="utf-8"))
+            metadata = foreign_json(metadata)
         elif hasattr(metadata, "to_dict"):
             metadata = metadata.to_dict()
         content = _one_table(metadata, table)
@@ -279,11 +280,11 @@ def name_of(column: object) -> str:
 
 
 def _is_date_format(form: object) -> bool:
-    if not isinstance(form, str):
+    if not isinstance(form, str) or len(form) > _LONGEST_FORMAT:
         return False
     try:
         pd.to_datetime(pd.Series(["2020-01-01"]), format=form, errors="coerce", utc=True)
-    except (ValueError, re.error):
+    except (ValueError, re.error, OverflowError, RecursionError):
         return False
     return True
 

@@ -29,7 +29,10 @@ GroupColumn = Annotated[
 Folder = Annotated[
     Any,
     Legal(
-        "a path or None", lambda v: v is None or isinstance(v, str) or hasattr(v, "__fspath__"), 1
+        "a path or None",
+        lambda v: v is None or isinstance(v, str) or hasattr(v, "__fspath__"),
+        1,
+        in_files=lambda v: v is None,
     ),
 ]
 

@@ -25,7 +25,8 @@ from skeval.stats.intervals import interval_overlap, to_its_error
 from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.steps.samples import mean_of_defined
 from skeval.tags import MODEL_TAGS
-from skeval.utility.designs import FEWEST, Design, FormulaText, check_formula, columns_in, design_of
+from skeval.utility.designs import FEWEST, Design, check_formula, columns_in, design_of
+from skeval.utility.formulas import FormulaText
 from skeval.utility.means import fresh_overlap
 from skeval.utility.model_metric import ModelMetric
 from skeval.utility.regressions import Regression, least_squares, logistic, n_rows_behind
@@ -52,7 +53,9 @@ class CoefficientOverlap(ModelMetric):
         if None. With a formula, leave it None.
     formula : str, optional
         The regression as formulaic reads it, such as ``"income ~ log(age) + city * plan"``; the
-        left side may be left out. Needs the package formulaic: ``pip install "skeval[formula]"``.
+        left side may be left out. Beside names, numbers and signs it may hold log, log2, log10,
+        exp, exp2, exp10, I, C, Q, center, scale, standardize, poly, bs, cr, cs, cc and lag; other
+        Python is refused. Needs the package formulaic: ``pip install "skeval[formula]"``.
     confidence : float, default=0.95
         Of the intervals, in (0, 1).
     clip : bool, default=False

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.parameters import Legal, is_text
 from skeval.steps.problem import Problem, Question, Rows, problem_of, rows_of_role
 
 FEWEST = 10  # rows of train that a level with a coefficient of its own has
@@ -22,8 +21,6 @@ _POOLED = "other levels"
 _A_DAY = 86_400.0
 _OF_A_FUNCTION = re.compile(r"\[(?!NameError)(\w+): .*\]")  # but which name is not defined is told
 _NAMES = re.compile(r"`([^`]+)`|([^\W\d]\w*)")
-# whether it can be read is seen at fit
-FormulaText = Annotated[str, Legal("a formula such as 'income ~ age + city'", is_text, -1)]
 
 
 @dataclass(frozen=True)

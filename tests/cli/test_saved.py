@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -93,3 +94,50 @@ def test_evaluate_writes_names_hashes_and_the_date(folder, run):
     train, _, synthetic = json.loads((folder / "q.json").read_text())["provenance"]["inputs"]
     assert (train["cells"], train["file_bytes"], train["file"]) == ("", "", "train.csv")
     assert synthetic["cells"]
+
+
+class TestSuites:
+    """A release measured by a saved suite: no real table is needed."""
+
+    @pytest.fixture
+    def suite(self, folder):
+        tables = [make_mixed(80, random_state=seed) for seed in range(2)]
+        return MetricSuite([("tv", TVComplement())]).fit(*tables)
+
+    @pytest.mark.parametrize("rows", [False, True])
+    def test_a_release(self, suite, run, rows):
+        suite.save("suite.file", rows=rows)
+        flag = ["--rows"] if rows else []
+        given = ("--saved", "suite.file", *flag, "-o", "out.json", "--require", "tv > 0")
+        code, out, err = run("evaluate", "synthetic.csv", *given)
+        assert (code, "tv" in out) == (0, True), err
+        saved = json.loads(Path("out.json").read_text())
+        assert saved["provenance"]["inputs"][-1]["file"] == "synthetic.csv"
+
+    def test_rows_are_asked_for(self, suite, run):
+        suite.save("rows.zip", rows=True)
+        suite.save("suite.json")
+        code, _, err = run("evaluate", "synthetic.csv", "--saved", "rows.zip")
+        assert code == 2
+        assert "can run any code when it is loaded" in err
+        assert "load it with --rows" in err
+        code, _, err = run("evaluate", "synthetic.csv", "--saved", "suite.json", "--rows")
+        assert code == 2
+        assert "leave --rows out" in err
+
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            (("train.csv", "synthetic.csv", "--saved", "suite.json"), "takes one file"),
+            (("synthetic.csv", "--saved", "suite.json", "--target", "plan"), "--target: --saved"),
+            (("synthetic.csv", "--saved", "nosuch.json"), "no file nosuch.json"),
+            (("synthetic.csv", "--saved", "scores.json"), "holds no suite that was saved"),
+            (("train.csv", "synthetic.csv", "--rows"), "--rows needs --saved"),
+            (("synthetic.csv", "--saved", "suite.json", "-o", "suite.json"), "would destroy"),
+        ],
+    )
+    def test_what_does_not_fit(self, suite, run, arguments, said):
+        suite.save("suite.json")
+        code, _, err = run("evaluate", *arguments)
+        assert code == 2
+        assert said in err

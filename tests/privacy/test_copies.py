@@ -9,6 +9,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy.copies import ExactMatchShare, IdenticalMatchShare, copies_in_words
 from skeval.privacy.hitting_rate import NewRowShare
+from skeval.stats.repeats import Copied
 
 TRAIN = pd.DataFrame({"n": [1, 1, 2], "c": ["a", "a", "b"]})
 SYNTHETIC = pd.DataFrame({"n": [1, 1, 1, 3], "c": ["a", "a", "a", "c"]})
@@ -395,3 +396,36 @@ def test_one_row_is_not_counted_as_rows():
         "1 of 1 synthetic row is a complete copy of a train row, unique there; "
         "1 is of a holdout row."
     )
+
+
+@pytest.mark.parametrize("disguise", ["upper case", "spaces", "digits", "none"])
+def test_a_disguise_hides_no_copy(disguise):
+    """The published share goes by cells as they are; the fact and the verdict by what they say."""
+    train, holdout, fresh = (make_mixed(300, random_state=seed) for seed in range(3))
+    text = ["city", "plan"]
+    copies = train[:20].astype(dict.fromkeys(text, object))
+    if disguise == "upper case":
+        copies[text] = copies[text].apply(lambda column: column.str.upper())
+    elif disguise == "spaces":
+        copies[text] = copies[text].apply(lambda column: " " + column.str.replace(" ", "  ") + " ")
+    elif disguise == "digits":
+        copies["age"] = copies["age"] + 1e-7
+    release = pd.concat([copies, fresh[20:]], ignore_index=True)
+    result = evaluate(ExactMatchShare(), train, holdout, release)
+    assert (result.value > 0) is (disguise == "none")
+    assert ("but for letter case, spaces or further digits" in result.fact) is (disguise != "none")
+    assert result.fact.startswith("20 of 300 synthetic rows are complete copies of train rows")
+    assert result.copies[0].train == Copied(20, 3)
+    assert result.copies[0].of_holdout == ""
+
+
+def test_copies_of_chosen_columns_are_not_judged():
+    train, holdout, fresh = (make_mixed(100, random_state=seed) for seed in range(3))
+    assert evaluate(ExactMatchShare(["age"]), train, holdout, fresh).copies == ()
+
+
+def test_missing_cells_are_not_compared():
+    train, holdout, fresh = (make_mixed(100, random_state=seed) for seed in range(3))
+    empty = fresh.assign(**dict.fromkeys(["income", "visits", "city", "plan", "joined"]))
+    assert evaluate(ExactMatchShare(), train, holdout, fresh).copies[0].known > 0.9
+    assert evaluate(ExactMatchShare(), train, holdout, empty).copies[0].known < 0.5

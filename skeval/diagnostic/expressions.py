@@ -1,0 +1,303 @@
+"""Rules as text: a closed grammar that is read by :mod:`ast`, and evaluated over columns by numpy.
+
+Nothing of a rule is run as Python: what the grammar does not have is refused as the text is read.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import operator
+import re
+import tokenize
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skeval.diagnostic.cells import Cells, cells_of, compared, computed, is_member, literal, moment
+from skeval.exceptions import InvalidParameterError
+
+GRAMMAR = (
+    'A rule is a condition on columns, such as "age >= 16 or income == 0": names of columns '
+    "(`odd names` in backticks), numbers, 'texts', True, False, date('2024-01-31'), "
+    "+ - * / // % **, == != < <= > >=, in and not in a list, and, or, not, isna(column), "
+    "notna(column), abs(number), parentheses, and nothing else"
+)
+LONGEST = 10_000  # characters of a rule
+_DEEPEST = 100  # levels of one
+_MOST_BITS = 1000  # of whole numbers, more than which no float holds
+_QUOTED = re.compile(r"`([^`]+)`|('(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")")
+_WORDS = {"&": " and ", "|": " or "}  # as pandas reads them
+_ARITHMETIC: Mapping[type[ast.AST], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.Div: "/",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.Pow: "**",
+}
+_COMPARISONS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+_OF_MISSING = ("isna", "notna")
+_MISSPELT = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
+
+
+class Condition:
+    """What a rule says, read and found to be within the grammar.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``"age >= 16 or income == 0"``.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The columns that it speaks of.
+    asked : tuple of str
+        Those of which it asks whether a cell is missing: a missing cell in them does not take the
+        row out of what the rule is about.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the text is outside the grammar, or names no column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.diagnostic.expressions import Condition
+    >>> table = pd.DataFrame({"age": [12, 40, 15], "net income": [0.0, 10.0, 5.0]})
+    >>> condition = Condition("age >= 16 or `net income` == 0")
+    >>> condition.names, condition.truth(table).tolist()
+    (('age', 'net income'), [True, True, False])
+    """
+
+    def __init__(self, text: str) -> None:
+        if not isinstance(text, str) or len(text) > LONGEST:
+            raise InvalidParameterError(f"a rule is a text of at most {LONGEST:,} characters")
+        self.text = text
+        self._placed: dict[str, str] = {}
+        try:
+            with warnings.catch_warnings():  # such as of "1if", which is no rule either
+                warnings.simplefilter("error", SyntaxWarning)
+                self._tree = ast.parse(self._spelled(), mode="eval").body
+        except (*_MISSPELT, SyntaxWarning, tokenize.TokenError) as error:
+            raise self._refused("cannot be read") from error
+        names: list[str] = []
+        asked: list[str] = []
+        self._check(self._tree, names, asked, 0)
+        self.names, self.asked = (tuple(dict.fromkeys(found)) for found in (names, asked))
+        if not names:
+            raise self._refused("names no column")
+
+    def truth(self, columns: Mapping[str, pd.Series] | pd.DataFrame) -> np.ndarray | None:
+        """Return of each row whether the condition holds; None if it is neither true nor false.
+
+        A comparison with a missing cell does not hold.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a column is not there, or has values that cannot be compared as the text asks.
+        """
+        if lacking := [name for name in self.names if name not in columns]:
+            raise InvalidParameterError(f"there is no column {', '.join(lacking)}")
+        read = {name: cells_of(columns[name]) for name in self.names}
+        n_rows = len(columns[self.names[0]])
+        with np.errstate(all="ignore"):
+            found = self._cells(self._tree, read)
+        if found.kind != "truth":
+            return None
+        return np.broadcast_to(found.data & ~found.missing, (n_rows,)).astype(bool)
+
+    # -------------------------------------------------------------------------- reading the text
+
+    def _spelled(self) -> str:
+        """Return the text as Python spells it: quoted names are words, `&` and `|` are too."""
+        mark = "_q"
+        while mark in self.text:
+            mark += "q"
+
+        def placed(match: re.Match[str]) -> str:
+            if match[1] is None:
+                return match[0]
+            self._placed[word := f"{mark}{len(self._placed)}_"] = match[1]
+            return f" {word} "
+
+        words = _QUOTED.sub(placed, self.text).strip()
+        if not any(sign in words for sign in _WORDS):
+            return words
+        tokens = tokenize.generate_tokens(io.StringIO(words).readline)
+        return "".join(
+            _WORDS.get(one.string, f" {one.string}") for one in tokens if one.string.strip()
+        ).strip()
+
+    def _refused(self, why: str) -> InvalidParameterError:
+        shown = self.text if len(self.text) <= 200 else f"{self.text[:200]}..."
+        return InvalidParameterError(f"the rule {shown!r} {why}")
+
+    def _name(self, node: ast.Name) -> str:
+        return self._placed.get(node.id, node.id)
+
+    def _check(self, node: ast.AST, names: list[str], asked: list[str], depth: int) -> None:
+        """Refuse what the grammar does not have; collect the names of columns."""
+        if depth > _DEEPEST:
+            raise self._refused(f"is nested more than {_DEEPEST} levels deep")
+        parts: Sequence[ast.AST]
+        match node:
+            case ast.Name():
+                names.append(self._name(node))
+                parts = ()
+            case ast.Call(func=ast.Name(id=called), args=[argument], keywords=[]):
+                parts = self._arguments(called, argument, asked)
+            case ast.BoolOp():
+                parts = node.values
+            case ast.UnaryOp():
+                parts = (node.operand,)
+            case ast.BinOp(left=left, right=right, op=op) if type(op) in _ARITHMETIC:
+                parts = (left, right)
+            case ast.Compare():
+                parts = (node.left, *self._compared(node))
+            case ast.Constant(value=value) if _is_literal(value):
+                parts = ()
+            case _:
+                raise self._refused(f"has {_described(node)}, which no rule has")
+        for part in parts:
+            self._check(part, names, asked, depth + 1)
+
+    def _arguments(self, called: str, argument: ast.expr, asked: list[str]) -> tuple[ast.AST, ...]:
+        """Return what is to be checked of a call of one of the functions."""
+        if called in _OF_MISSING:
+            if not isinstance(argument, ast.Name):
+                raise self._refused(f"asks {called} of something other than a column")
+            asked.append(self._name(argument))
+            return (argument,)
+        if called == "date":
+            if not (isinstance(argument, ast.Constant) and isinstance(argument.value, str)):
+                raise self._refused("has a date that is no text, such as date('2024-01-31')")
+            try:
+                moment(argument.value)
+            except InvalidParameterError as error:
+                raise self._refused(str(error)) from error
+            return ()
+        if called == "abs":
+            return (argument,)
+        raise self._refused(f"calls {called}, which no rule does")
+
+    def _compared(self, node: ast.Compare) -> list[ast.AST]:
+        """Return what stands on the right of comparisons; of lists, the members."""
+        parts: list[ast.AST] = []
+        for op, right in zip(node.ops, node.comparators, strict=True):
+            if type(op) in _COMPARISONS:
+                parts.append(right)
+                continue
+            if not isinstance(op, ast.In | ast.NotIn):
+                raise self._refused("compares by 'is', which no rule does")
+            members = right.elts if isinstance(right, ast.List | ast.Tuple | ast.Set) else []
+            if not members or not all(map(_is_member, members)):
+                raise self._refused("has 'in' without a list of numbers, texts or dates")
+            parts.extend(members)
+        return parts
+
+    # ------------------------------------------------------------------------------- evaluating
+
+    def _cells(self, node: ast.AST, columns: Mapping[str, Cells]) -> Cells:
+        match node:
+            case ast.Name():
+                return columns[self._name(node)]
+            case ast.Constant():
+                return literal(node.value)  # type: ignore[arg-type]
+            case ast.Call(func=ast.Name(id=called), args=[argument]):
+                return self._called(called, argument, columns)
+            case ast.BoolOp():
+                join = np.logical_and if isinstance(node.op, ast.And) else np.logical_or
+                truths = [_truth(self._cells(part, columns)) for part in node.values]
+                found = truths[0]
+                for one in truths[1:]:
+                    found = join(found, one)
+                return Cells("truth", found)
+            case ast.UnaryOp():
+                operand = self._cells(node.operand, columns)
+                if isinstance(node.op, ast.Not | ast.Invert):
+                    return Cells("truth", ~_truth(operand), operand.missing)
+                sign = literal(-1 if isinstance(node.op, ast.USub) else 1)
+                return computed("*", sign, operand)
+            case ast.BinOp():
+                left, right = (self._cells(part, columns) for part in (node.left, node.right))
+                return computed(_ARITHMETIC[type(node.op)], left, right)
+            case ast.Compare():
+                return self._comparison(node, columns)
+        raise AssertionError(node)  # _check lets no other node through
+
+    def _called(self, called: str, argument: ast.expr, columns: Mapping[str, Cells]) -> Cells:
+        if called == "date":
+            assert isinstance(argument, ast.Constant)
+            return Cells("date", moment(str(argument.value)), is_literal=True)
+        cells = self._cells(argument, columns)
+        if called in _OF_MISSING:
+            return Cells("truth", cells.missing if called == "isna" else ~cells.missing)
+        if cells.kind not in ("number", "span"):
+            raise InvalidParameterError(f"abs is of numbers, not of a {cells.kind}")
+        return Cells(cells.kind, np.abs(cells.data), cells.missing)
+
+    def _comparison(self, node: ast.Compare, columns: Mapping[str, Cells]) -> Cells:
+        """Return whether all comparisons of a chain hold."""
+        left, holds = self._cells(node.left, columns), np.array(True)
+        for op, right in zip(node.ops, node.comparators, strict=True):
+            if type(op) in _COMPARISONS:
+                other = self._cells(right, columns)
+                holds = holds & compared(_COMPARISONS[type(op)], left, other)
+                left = other
+                continue
+            members = [self._cells(part, columns) for part in getattr(right, "elts", ())]
+            found = is_member(left, members)
+            holds = holds & (found if isinstance(op, ast.In) else ~found & ~left.missing)
+        return Cells("truth", holds)
+
+
+def _is_literal(value: object) -> bool:
+    whole = type(value) is int and value.bit_length() < _MOST_BITS
+    return whole or type(value) in (float, str, bool)
+
+
+def _is_member(node: ast.AST) -> bool:
+    """Tell whether a node is a literal: all else that it may be is refused where it is read."""
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+        node = node.operand
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return node.func.id == "date"
+    return isinstance(node, ast.Constant)
+
+
+def _described(node: ast.AST) -> str:
+    """Return what a node is called that no rule has."""
+    if isinstance(node, ast.Constant):
+        return "None (ask isna of a column)" if node.value is None else "an odd literal"
+    return {
+        ast.Attribute: "an attribute (a dot)",
+        ast.Call: "a call",
+        ast.Subscript: "a subscript",
+        ast.Lambda: "a lambda",
+        ast.JoinedStr: "an f-string",
+        ast.NamedExpr: "an assignment",
+        ast.List: "a list outside of 'in'",
+        ast.Tuple: "a list outside of 'in'",
+    }.get(type(node), type(node).__name__)
+
+
+def _truth(cells: Cells) -> np.ndarray:
+    if cells.kind != "truth":
+        raise InvalidParameterError(f"and, or and not join conditions, not a {cells.kind}")
+    held: np.ndarray = cells.data & ~cells.missing
+    return held
