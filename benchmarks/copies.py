@@ -30,6 +30,7 @@ COLLAPSED = ("few real rows", "few real rows, some of them often", "few rows of 
 SYNTHETIC = (*CLEAN, "trees", *COLLAPSED)
 SHAPES = {"equal": (1.0, 1.0, 1.0), "small holdout": (1.0, 0.4, 1.5), "large": (0.5, 0.5, 1.0)}
 COPIED = range(1, 9)
+CAPITALS, SHUFFLED = ", two columns in capitals", " and 20 of holdout, a column shuffled"
 MOST_LEVELS = 60  # of a narrow table's columns
 WIDEST = 15  # columns of a table with copies
 
@@ -64,11 +65,19 @@ def released(kind, third, seed, rng):
     return clean(kind, third, seed)
 
 
-def planted(n_copied, upper, parts, rng):
-    """Return the third part with so many train rows, words in two columns in capitals if wanted."""
-    train, _, third = parts
+def planted(n_copied, how, parts, rng):
+    """Return the third part with so many train rows, words in two columns in capitals if wanted.
+
+    Or else with a column shuffled, beside as many rows of the holdout.
+    """
+    train, holdout, third = parts
     copies = train.take(rng.choice(len(train), n_copied, replace=False))
-    if upper:
+    if how == SHUFFLED:
+        copies = pd.concat([copies, holdout[:n_copied]], ignore_index=True)
+        name = str(rng.choice(copies.columns))
+        copies = copies.assign(**{name: rng.permutation(copies[name].astype(object))})
+        return pd.concat([copies, third.iloc[len(copies) :].astype(object)], ignore_index=True)
+    if how == CAPITALS:
         words = [c for c in copies if not pd.api.types.is_numeric_dtype(copies[c])]
         words = [c for c in words if copies[c].dtype.kind == "O" or copies[c].dtype == "category"]
         for name in words[:2]:
@@ -114,14 +123,14 @@ def false_findings(repeats, sizes):
 def findings(repeats):
     """Return how often so many copies of 500 wide rows are found, and 20 of 400 in capitals."""
     found = defaultdict(list)
-    cases = [(500, k, False) for k in COPIED] + [(400, 20, True)]
+    cases = [*((500, k, "") for k in COPIED), (400, 20, CAPITALS), (400, 20, SHUFFLED)]
     for seed in range(repeats):
         table = ("flights", "census")[seed % 2]
-        for n, k, upper in cases:
+        for n, k, how in cases:
             rng = np.random.default_rng([seed, 3])
             parts = [part.iloc[:, -WIDEST:] for part in parts_of(table, (n,) * 3, rng)]
-            said = copies_found(*parts[:2], planted(k, upper, parts, rng))
-            found[f"{k} of {n}{', two columns in capitals' if upper else ''}"].append(said)
+            said = copies_found(*parts[:2], planted(k, how, parts, rng))
+            found[f"{k} of {n}{how}"].append(said)
     return found
 
 
@@ -139,7 +148,7 @@ def main():
         for group, said in found.items():
             one = counted(said)
             share = percent_of(one["alarms"], one["suites"])
-            print(f"  {group:38} {one['alarms']:4} of {one['suites']:4}  {share}")
+            print(f"  {group:48} {one['alarms']:4} of {one['suites']:4}  {share}")
     print(f"{time.process_time() - start:.0f} seconds of a core")
 
 

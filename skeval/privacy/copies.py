@@ -103,9 +103,10 @@ class ExactMatchShare(Metric):
     Copies are said as a ``fact``, whatever the p-value: how many synthetic rows are copies of train
     rows, how many of these are unique in train, and how many are copies of holdout rows. Letter
     case and spaces of categories and texts, and more decimals than real numbers of the column have,
-    make no row another one there. Where all columns are
-    compared, ``copies`` has how many rows that are unique in train stand in the release, and how
-    many may by chance, given how often real rows repeat: :meth:`SuiteResult.verdict` judges it.
+    make no row another one there. Where all columns are compared, ``copies`` has how many rows that
+    are unique in train stand in the release, and how many may by chance, given how often real rows
+    repeat: :meth:`SuiteResult.verdict` judges it. If chance explains these, it also has the rows
+    without one column, where there are more than chance explains: copies with a value changed.
 
     The interval is Wilson's, of the share that a table of many more rows from this generator would
     have; of the release itself the value is the whole truth. With "unique" and "multiset" that
