@@ -23,7 +23,7 @@ from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import digits_kept
 from skeval.stats.partial_repeats import partial_copies
-from skeval.stats.repeats import Copies, copied, distinct_expected
+from skeval.stats.repeats import Copied, Copies, copied, distinct_expected
 from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, set_against
 from skeval.steps.neighbors import encoded_columns
 from skeval.steps.samples import ColumnChoice
@@ -401,7 +401,7 @@ def copies_of_rows(
     whole = copies_of("rows", counts, known_share(context))
     if whole.train.beyond_chance:
         return (whole,)
-    part = partial_copies(*_folded_codes(context, *chosen, decimals))
+    part = _but_for_one(context, *chosen, decimals)
     if part is None:
         return (whole,)
     left_out, train = part
@@ -409,17 +409,18 @@ def copies_of_rows(
     return whole, replace(whole, what=f"rows without {where}", train=train, holdout=None)
 
 
-def _folded_codes(
+@shared
+def _but_for_one(
     context: Context, measured: tuple[str, ...], texts: tuple[str, ...], decimals: int | None
-) -> tuple[dict[str, np.ndarray], tuple[int, ...]]:
-    """Return the codes of each column, and the numbers of rows, of train, holdout and release."""
-    n_rows = [context.n_rows(role) if role in context else 0 for role in ROLES]
+) -> tuple[tuple[str, ...], Copied] | None:
+    """Return which columns to leave out to find copies, and how many there are without them."""
+    n_rows = tuple(context.n_rows(role) if role in context else 0 for role in ROLES)
     roles = [role for role in ROLES if role in context]
     codes = {name: pd.factorize(_spelled(text_values(context, name), True))[0] for name in texts}
     names = [name for name in encoded_columns(context.schema) if name in measured]
     of_others = _measured_codes(context, roles, measured, decimals, True)
     codes |= dict(zip(names, of_others, strict=True))
-    return {name: codes[name].astype(np.int32) for name in sorted(codes)}, tuple(n_rows)
+    return partial_copies({name: codes[name].astype(np.int32) for name in sorted(codes)}, n_rows)
 
 
 def beside_holdout(
