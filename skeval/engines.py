@@ -21,7 +21,7 @@ from uuid import uuid4
 
 from joblib import Parallel, delayed
 
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, MissingDependencyError
 
 T = TypeVar("T")
 TASKS_A_THREAD = 4  # sent ahead: enough to keep workers busy, few enough to hold their arguments
@@ -312,7 +312,7 @@ def _call(packed: bytes, results: Sequence[Any]) -> Any:
     try:
         function, arguments = _Unpickler(packed, results).load()
     except (ImportError, AttributeError) as error:
-        raise ImportError(
+        raise MissingDependencyError(
             f"a worker cannot import what it is to run: {error}. Install it there, or have it "
             "sent: cloudpickle.register_pickle_by_value(module)."
         ) from None

@@ -12,6 +12,7 @@ __all__ = [
     "LimitError",
     "MetricFailedWarning",
     "MetricWarning",
+    "MissingDependencyError",
     "MissingInputError",
     "MostlySharedRowsWarning",
     "NoTestWarning",
@@ -23,6 +24,7 @@ __all__ = [
     "SkevalError",
     "TableError",
     "TextLeftOutWarning",
+    "VoidAttackWarning",
 ]
 
 
@@ -36,6 +38,10 @@ class LimitError(SkevalError):
 
 class InvalidParameterError(SkevalError, ValueError):
     """A constructor parameter has a value outside its legal set."""
+
+
+class MissingDependencyError(SkevalError, ImportError):
+    """A package or a model that few need is not installed; the message says what installs it."""
 
 
 class MissingInputError(SkevalError, ValueError):
@@ -107,3 +113,7 @@ class MostlySharedRowsWarning(SharedRowsWarning):
 
 class TextLeftOutWarning(MetricWarning):
     """Text columns that the metrics of a suite leave out, but those of texts."""
+
+
+class VoidAttackWarning(DegenerateInputWarning):
+    """An attack that succeeds whatever the release is: it shows nothing, and is left out."""

@@ -18,6 +18,8 @@ A parameter whose annotation states no set, as `int` or `Any`, is not checked.
 
 from __future__ import annotations
 
+import difflib
+import functools
 import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +27,18 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from reprlib import Repr
-from typing import Annotated, Any, Literal, Protocol, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 from weakref import WeakKeyDictionary
 
 from skeval.exceptions import InvalidParameterError
@@ -38,6 +51,7 @@ __all__ = [
     "Constraint",
     "Count",
     "Fraction",
+    "GroupSize",
     "Interval",
     "JobCount",
     "Label",
@@ -49,6 +63,7 @@ __all__ = [
     "Seed",
     "Space",
     "are_columns",
+    "bound_by",
     "check_parameters",
     "has_methods",
     "is_text",
@@ -56,6 +71,8 @@ __all__ = [
     "one_of",
 ]
 
+P = ParamSpec("P")
+R = TypeVar("R")
 _READ: WeakKeyDictionary[Any, Mapping[str, Constraint]] = WeakKeyDictionary()  # by legal_sets
 _SHORT = Repr()  # of a value that may be a whole column
 _SHORT.maxstring = _SHORT.maxother = 80
@@ -310,6 +327,8 @@ N_SEEDS = 2**32  # that scikit-learn knows
 Seed = Annotated[int, Interval(0, N_SEEDS - 1)]
 Count = Annotated[int, Interval(1)]
 BinCount = Annotated[int, Interval(2)]
+# rows of a group or level that stands in a result by itself: of fewer it would say who is in it
+GroupSize = Annotated[int, Interval(10)]
 # how numbers are cut into bins; "-plain" gives frequent values no cells of their own
 Strategy = Literal["uniform", "quantile", "uniform-plain", "quantile-plain"]
 # what a metric does with tables that need not fit in memory
@@ -341,3 +360,48 @@ _TRANSFORMER = ("fit", "transform", "get_params")
 # rows have distances in the first, and are vectors in the second
 Space = Annotated[Any, has_methods(_TRANSFORMER, values=("gower", "euclidean"))]
 MatrixSpace = Annotated[Any, has_methods(_TRANSFORMER, values=("euclidean",))]
+
+
+def bound_by(cure: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Have a call that does not fit the signature end in a sentence of ours, with the cure.
+
+    Parameters
+    ----------
+    cure : str
+        How the function is called: the last sentence of the error.
+
+    Examples
+    --------
+    >>> from skeval.parameters import bound_by
+    >>> @bound_by("Call it so: half(of=number).")
+    ... def half(*, of: float) -> float:
+    ...     return of / 2
+    >>> half(off=3)
+    Traceback (most recent call last):
+        ...
+    skeval.exceptions.InvalidParameterError: half: missing a required argument: 'of'. Did you
+    mean of? Call it so: half(of=number).
+    """
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def called(*args: P.args, **kwargs: P.kwargs) -> R:
+            try:
+                signature.bind(*args, **kwargs)
+            except TypeError as error:
+                known = list(signature.parameters)
+                near = [
+                    f" Did you mean {close[0]}?"
+                    for name in kwargs
+                    if name not in known and (close := difflib.get_close_matches(name, known))
+                ]
+                raise InvalidParameterError(
+                    f"{function.__name__}: {error}.{''.join(near)} {cure}"
+                ) from None
+            return function(*args, **kwargs)
+
+        return called
+
+    return decorated

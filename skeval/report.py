@@ -12,6 +12,7 @@ import numpy as np
 from skeval.comparison import Comparison
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output
+from skeval.parameters import bound_by
 from skeval.progress import Shown, shown
 from skeval.provenance import Date, Provenance
 from skeval.relational_context import RelationalContext
@@ -82,6 +83,10 @@ class ReportColumns:
 Wanted = ReportColumns | int | Sequence[str] | None
 
 
+@bound_by(
+    "Without a holdout: report(train, None, synthetic, path); with one: "
+    "report(train, holdout, synthetic, path)."
+)
 def report(
     train: Any,
     holdout: Any,
@@ -190,6 +195,8 @@ def report(
     limits = _positive(n_max_train, "n_max_train"), _positive(n_max_test, "n_max_test")
     chosen: Any
     wholes = {"train": train, "holdout": holdout}
+    if schema is None and suite is not None:
+        schema = suite.schema
     if isinstance(train, Mapping):
         relations = RelationalContext.of(train, schema=cast("Any", schema)).relations
         schema, chosen = relations, _by_table(columns, relations, ReportColumns.of)

@@ -142,7 +142,7 @@ class Result:
         """Return the headline numbers as one row of a table."""
         low, high = self.interval or (np.nan, np.nan)
         diff_low, diff_high = self.difference or (np.nan, np.nan)
-        tags = self.tags
+        tags, shown = self.tags, self.contrast
         return {
             "metric": self.metric,
             **({"table": self.table} if self.table else {}),
@@ -155,6 +155,8 @@ class Result:
             "diff_high": diff_high,
             "direction": tags.direction if tags else "",
             "evidence": (tags.evidence or "") if tags else "",
+            "observed": np.nan if shown is None else shown.observed,
+            "expected": np.nan if shown is None else shown.expected,
             "p_value": np.nan if self.p_value is None else self.p_value,
             "seconds": np.nan if self.seconds is None else self.seconds,
             "error": self.error,
@@ -235,7 +237,7 @@ class Result:
         --------
         >>> from skeval import Result
         >>> print(Result(0.9, baseline=0.95, metric="KSComplement").to_markdown().splitlines()[4])
-        | KSComplement | 0.900 |  | 0.950 |  |  |  |
+        | KSComplement | 0.900 |  | 0.950 |  |  |  |  |
         """
         return self._alone().to_markdown(title=title, level=level)
 
@@ -352,8 +354,13 @@ class SuiteResult(Mapping[str, Result]):
 
         Notes
         -----
-        `low` and `high` are the ends of the value's interval, `diff_low` and `diff_high` those of
-        value minus baseline.
+        `low` and `high` are the ends of the value's interval, the one that every output prints;
+        between `diff_low` and `diff_high` lies value minus baseline, at 95%.
+
+        `observed` and `expected` are the two numbers that a test of privacy compared: on the side
+        of train, and what it was held against. `value` and `baseline` are those of the published
+        score, which may be better than its baseline where the test finds a leak: it compares the
+        synthetic rows with fresh real rows, the test compares train with the holdout.
 
         `p_adjusted` is the p-value of a test of privacy by Holm's procedure over all of them: the
         chance that clean tables have any below 0.05 is at most 5%.
@@ -509,7 +516,7 @@ class SuiteResult(Mapping[str, Result]):
         --------
         >>> from skeval import Result, SuiteResult
         >>> print(SuiteResult({"ks": Result(0.9, baseline=0.95)}).to_markdown().splitlines()[4])
-        | ks | 0.900 |  | 0.950 |  |  |  |
+        | ks | 0.900 |  | 0.950 |  |  |  |  |
         """
         from skeval.reporting.exports import markdown
 

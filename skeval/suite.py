@@ -30,7 +30,15 @@ from skeval.exceptions import (
     SkevalError,
 )
 from skeval.limits import within_limits
-from skeval.parameters import Count, JobCount, Legal, NonNegative, check_parameters, legal_sets
+from skeval.parameters import (
+    Count,
+    JobCount,
+    Legal,
+    NonNegative,
+    bound_by,
+    check_parameters,
+    legal_sets,
+)
 from skeval.presets import PRESETS, Named
 from skeval.progress import Progress
 from skeval.properties import property_warnings
@@ -87,6 +95,8 @@ class MetricSuite(_BaseComposition):
     max_rows : int, optional
         Rows of each role, drawn once, on which metrics are measured that cannot be counted up over
         tables larger than memory; 50,000 by default. Tables in memory are measured whole.
+    schema : TableSchema, RelationalSchema or mapping, optional
+        The schema that fit goes by where it is given none.
 
     Attributes
     ----------
@@ -127,6 +137,7 @@ class MetricSuite(_BaseComposition):
         max_memory: Count | None = None,
         max_rows: Count | None = None,
         optional: Needs = (),
+        schema: Any = None,
     ) -> None:
         self.metrics = metrics
         self.n_jobs = n_jobs
@@ -136,6 +147,7 @@ class MetricSuite(_BaseComposition):
         self.max_memory = max_memory
         self.max_rows = max_rows
         self.optional = optional
+        self.schema = schema
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, those of the metrics as `name__parameter`."""
@@ -204,6 +216,7 @@ class MetricSuite(_BaseComposition):
         are an error: one for those of all metrics.
         """
         self._check()
+        schema = self.schema if schema is None else schema
         context = read_context(train, holdout, schema=schema, max_rows=self.max_rows)
         if not isinstance(context, RelationalContext):
             check_measured(context.schema, self._named_columns(), type(self).__name__)
@@ -535,6 +548,7 @@ class _Block:
         return self
 
 
+@bound_by("All but the preset is given by name: make_suite('report', target=column).")
 def make_suite(
     preset: str = "report",
     *,
@@ -560,6 +574,7 @@ def make_suite(
     schema : RelationalSchema, optional
         Of several tables, with their keys and roles: the suite then measures what relates them,
         each table by itself, under the name "table/metric", and the subjects with all their rows.
+        It is that of `fit` too, unless another one is given there.
         "syneval" and "utility" are of one table.
     target : str, optional
         The column that models predict. Where it is given, the report has utility too.
@@ -611,4 +626,6 @@ def make_suite(
     for _, metric in metrics:
         seeds = [p for p in metric.get_params() if p.split("__")[-1] == "random_state"]
         metric.set_params(**dict.fromkeys(seeds, random_state))
-    return MetricSuite(metrics, n_jobs=n_jobs, check_holdout=check_holdout, optional=("text",))
+    return MetricSuite(
+        metrics, n_jobs=n_jobs, check_holdout=check_holdout, optional=("text",), schema=schema
+    )

@@ -13,7 +13,15 @@ from skeval.by_group import goodness
 from skeval.datasets import make_mixed
 from skeval.diagnostic import RangeCoverage
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
-from skeval.fidelity import ClassifierTwoSampleTest, KSComplement, TVComplement, WassersteinDistance
+from skeval.fidelity import (
+    ClassifierTwoSampleTest,
+    KMarginalSimilarity,
+    KSComplement,
+    SimilarityMatrix,
+    SimilarityScore,
+    TVComplement,
+    WassersteinDistance,
+)
 from skeval.privacy import DCRShare, ExactMatchShare
 from skeval.stats.relabelling import holm
 from skeval.utility import TSTR
@@ -107,6 +115,20 @@ def test_a_pool_that_is_small_too_is_left_out():
     result = ByGroup(KSComplement(), "g", min_size=20).fit(table).evaluate(table)
     assert list(result.details["columns"]) == ["a"]
     assert result.details["n_outside"] == 10
+    assert result.details["n_small"] == 2
+
+
+@pytest.mark.parametrize("fewer", [1, 9])
+def test_no_score_of_few_persons(fewer):
+    """A level of one person would be printed, and value by value that person's other cells."""
+    for metric in (
+        ByGroup(KSComplement(), "plan", min_size=fewer),
+        KMarginalSimilarity(group_by="plan", min_count=fewer),
+        SimilarityScore(min_count=fewer),
+        SimilarityMatrix(min_count=fewer),
+    ):
+        with pytest.raises(InvalidParameterError, match=r"min_\w+ must be an int in .10, inf"):
+            metric.fit(TRAIN)
 
 
 def test_sizes_of_the_holdout_count_too():

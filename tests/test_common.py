@@ -12,8 +12,10 @@ from sklearn.base import clone
 import skeval
 from skeval import Metric
 from skeval.checks.contract import CHECKS, Evaluations, example_of
-from skeval.checks.tables import default_tables
+from skeval.checks.tables import default_tables, half
+from skeval.reporting.scores import reason
 from skeval.reporting.text import finding
+from skeval.verdict import raises_alarm
 
 PACKAGES = ("diagnostic", "fidelity", "privacy", "relational", "text", "utility")
 
@@ -75,6 +77,31 @@ def test_what_was_found_is_said(metric):
     assert result.summary
     assert re.fullmatch(r"[A-Z0-9<-].*\.", said)
     assert not re.search(r"\b(nan|private|safe)\b", said)
+
+
+@pytest.mark.parametrize(
+    "metric", [m for m in METRICS if m.tags.aspect == "privacy"], ids=lambda m: type(m).__name__
+)
+def test_what_was_tested_is_said(metric):
+    """Whoever reads that a copy of train is a leak reads the number that was tested."""
+    shared = SHARED[type(metric)]
+    for rows in (default_tables(metric)[0], half(default_tables(metric)[0])):
+        result = shared.evaluate(rows)
+        if raises_alarm(result):
+            said, (observed, _) = finding(result), result.contrast.written
+            assert observed in said
+            assert reason(result) in said
+
+
+@of_each
+def test_the_least_p_value_is_known_from_sizes(metric):
+    """A test that cannot alarm by its sizes leaves the family: without that bound it never does."""
+    result = SHARED[type(metric)].result
+    if result.contrast is None or result.p_value is None:
+        return
+    assert result.contrast.least_p <= result.p_value + 1e-12
+    if type(metric).__module__.split(".")[1] in ("text", "relational"):
+        assert result.contrast.least_p > 0.0
 
 
 @pytest.mark.parametrize("name", PACKAGES)

@@ -11,8 +11,17 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import skeval.privacy
-from skeval import Context, Metric, MetricSuite, MetricTags, SuiteResult, evaluate_draws, make_suite
-from skeval.datasets import make_mixed
+from skeval import (
+    Context,
+    Metric,
+    MetricSuite,
+    MetricTags,
+    SuiteResult,
+    evaluate_draws,
+    make_suite,
+    report,
+)
+from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import (
     InvalidParameterError,
     MetricFailedWarning,
@@ -22,6 +31,7 @@ from skeval.exceptions import (
 from skeval.fidelity import KSComplement, SimilarityScore, TVComplement
 from skeval.presets import PRESETS
 from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection, DCRShare, PrivacyScore
+from skeval.relational import RelationalContext
 from skeval.text import VocabularySimilarity
 
 pytestmark = pytest.mark.filterwarnings(
@@ -541,3 +551,33 @@ def test_unknown_parameters_fail_at_once():
     assert suite["ks_complement"] is replaced
     suite.set_params(tv_complement=TVComplement(), tv_complement__nan="drop")
     assert suite["tv_complement"].nan == "drop"
+
+
+def test_a_suite_keeps_the_schema_that_it_was_made_with():
+    """Plain tables under other names: nothing but the schema tells of their keys."""
+    made = make_relational(20, random_state=0)
+    tables, schema = dict(made), made.schema
+    suite = make_suite("quality", schema=schema)
+    assert clone(suite).schema.to_dict() == schema.to_dict()
+    assert suite[:1].schema is schema
+    assert suite.fit(tables).context_.relations.foreign_keys == schema.foreign_keys
+    assert RelationalContext.of(tables).relations.foreign_keys != schema.foreign_keys
+    kinds = {"age": "categorical"}
+    alone = MetricSuite([("tv", TVComplement())], schema=kinds).fit(make_mixed(50))
+    assert alone.context_.schema.kinds["age"] == "categorical"
+    assert alone.fit(make_mixed(50), schema={}).context_.schema.kinds["age"] == "continuous"
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda t: report(t, t, "r.pdf"), r"missing .* 'path'. .*report\(train, None, synthetic,"),
+        (lambda t: report(t, t), "Without a holdout: report"),
+        (lambda t: report(t, t, t, "r.pdf", targt="a"), "Did you mean target"),
+        (lambda t: make_suite("report", "age"), "All but the preset is given by name"),
+        (lambda t: make_suite(sensitiv="age"), "Did you mean sensitive"),
+    ],
+)
+def test_calls_that_do_not_fit(call, said):
+    with pytest.raises(InvalidParameterError, match=said):
+        call(make_mixed(20))

@@ -47,6 +47,7 @@ from skeval.parameters import legal_sets
 from skeval.result import Result
 from skeval.suite import MetricSuite
 from skeval.tables.schema import TableSchema
+from skeval.verdict import raises_alarm
 
 # Each is given a metric and tables of its own, and the evaluations that it shares with the others.
 Check = Callable[[Metric, Tables, "Evaluations"], None]
@@ -353,6 +354,19 @@ def check_direction(metric: Metric, tables: Tables, shared: Evaluations) -> None
     )
 
 
+def check_what_was_tested(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """A significant test of privacy shows two numbers that lie as a leak's do, and differ in print.
+
+    That holds for copies of train, and for fresh rows, where chance decides.
+    """
+    of_privacy = metric.tags.aspect == "privacy"
+    for rows in (tables[0], half(tables[0]), tables[2]) if of_privacy else ():
+        if raises_alarm(result := shared.evaluate(rows)):
+            shown = result.contrast
+            is_shown = shown is not None and shown.supports_leak and len(set(shown.written)) == 2
+            demand(is_shown, f"p is {result.p_value}, and its contrast shows no leak: {shown}.")
+
+
 def check_half_the_rows(metric: Metric, tables: Tables, shared: Evaluations) -> None:
     """Half the synthetic rows change the value by no more than their own interval is wide."""
     fewer = shared.evaluate(half(tables[2]))
@@ -567,6 +581,7 @@ CHECKS: tuple[Check, ...] = (
     check_result_round_trips,
     check_no_cell_leaks,
     check_direction,
+    check_what_was_tested,
     check_half_the_rows,
     check_memory,
 )

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
 import inspect
 import re
+import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +23,15 @@ if TYPE_CHECKING:
 
 _ROLE = re.compile(r":\w+:`(?:[^`<]*<)?~?([\w.]+)>?`")
 _UNDERLINE = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
+_MODULES = (
+    "skeval.diagnostic",
+    "skeval.fidelity",
+    "skeval.utility",
+    "skeval.privacy",
+    "skeval.relational",
+    "skeval.text",
+    "skeval",  # what is of no kind of tables or question, such as ByGroup
+)
 _ATTACKERS = {
     "screen": "none: it looks at distances. It can raise an alarm and never clear a release.",
     "attack": "one adversary, who does what is described above; others may do more.",
@@ -31,13 +42,14 @@ _ATTACKERS = {
 
 @app.command(name="list")
 def list_metrics() -> None:
-    """List the metrics, one line each."""
-    kinds = metric_classes("diagnostic", "fidelity", "utility", "privacy")
-    width = max(map(len, kinds)) + 2
+    """List the metrics by the package they are imported from, one line each."""
+    width = max(map(len, metric_classes())) + 2
     console = Console(soft_wrap=True, highlight=False)
-    for name, kind in kinds.items():
-        line = inspect.cleandoc(kind.__doc__ or "").splitlines()[0]
-        console.print(f"{name:{width}}{kind.tags.aspect:12}{line}", markup=False)
+    for module in _MODULES:
+        console.print(f"from {module}", markup=False)
+        for name, kind in metric_classes(module).items():
+            line = documentation(kind).splitlines()[0]
+            console.print(f"  {name:{width}}{kind.tags.aspect:12}{line}", markup=False)
 
 
 @app.command()
@@ -50,19 +62,45 @@ def explain(
         console.print(line, markup=False)
 
 
-def metric_classes(*packages: str) -> dict[str, type[Metric]]:
-    """Return the metrics of packages of skeval by name; of all, if none is named."""
+def metric_classes(*modules: str) -> dict[str, type[Metric]]:
+    """Return the metrics that modules export by name; of all, if none is named."""
     from importlib import import_module
 
     from skeval.base import Metric
 
-    names = packages or ("diagnostic", "fidelity", "utility", "privacy", "relational", "text")
     exported = {
         name: getattr(module, name)
-        for module in (import_module(f"skeval.{package}") for package in names)
+        for module in map(import_module, modules or _MODULES)
         for name in module.__all__
     }
-    return {n: k for n, k in exported.items() if isinstance(k, type) and issubclass(k, Metric)}
+    return {
+        name: kind
+        for name, kind in exported.items()
+        if isinstance(kind, type) and issubclass(kind, Metric) and kind is not Metric
+    }
+
+
+def documentation(kind: type) -> str:
+    """Return the docstring of a class; where ``python -OO`` drops docstrings, from its source.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it has neither docstring nor source.
+    """
+    if kind.__doc__:
+        return inspect.cleandoc(kind.__doc__)
+    try:
+        made = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
+    except (OSError, TypeError):
+        made = None
+    text = ast.get_docstring(made) if isinstance(made, ast.ClassDef) else None
+    if not text:
+        raise InvalidParameterError(
+            f"what {kind.__name__} measures is said in its docstring, which it has none of; "
+            "run python without -OO."
+        )
+    return text
 
 
 def preset_metrics(target: str | None, sensitive: str | None) -> dict[str, Metric]:
@@ -87,7 +125,7 @@ def explained(name: str) -> Iterator[str]:
             raise InvalidParameterError(_unknown(name, [*kinds, *of_presets]))
         name = by_words[_words(last)]
     kind = type(instance) if instance is not None else kinds[name]
-    doc = _without_roles(inspect.cleandoc(kind.__doc__ or ""))
+    doc = _without_roles(documentation(kind))
     head, *rest = _UNDERLINE.split(doc)
     parts = dict(zip(rest[::2], (part.strip("\n") for part in rest[1::2]), strict=True))
     tags, (low, high) = kind.tags, kind.tags.bounds

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import pandas as pd
 import typer
 from rich.console import Console
 from rich.markup import escape
@@ -28,9 +28,10 @@ from skeval.cli.tables import show, table_of
 from skeval.cli.words import in_words
 from skeval.exceptions import InvalidParameterError
 from skeval.files import replacing
+from skeval.formatting import shown_interval
 from skeval.policy import Policy
 from skeval.progress import shown
-from skeval.result import SuiteResult
+from skeval.result import Result, SuiteResult
 from skeval.tables.reading import read_table
 from skeval.tables.relational_schema import RelationalSchema
 
@@ -150,13 +151,17 @@ def _suite(
 
 
 def print_scores(result: SuiteResult) -> None:
-    """Print the table of scores, properties, and what was left out."""
-    table = table_of("metric", "value", "interval", "baseline", "p-value", "best", "evidence")
-    for row in result.frame().query("error == ''").itertuples():
-        interval = "" if pd.isna(row.low) else f"{row.low:.4g} to {row.high:.4g}"
-        numbers = f"{row.value:.4g}", interval, _or_empty(row.baseline), _p_value(row.p_value)
-        table.add_row(escape(row.metric), *numbers, row.direction.split()[0], row.evidence)
-    show(table)
+    """Print the tables of scores and of tests of privacy, properties, and what was left out."""
+    from skeval.reporting.scores import parted, reason
+
+    scores, tests = parted(result)
+    if scores:
+        _show_scores(scores)
+    if tests:
+        _show_tests(tests)
+    for name, why in ((name, reason(one)) for name, one in tests.items()):
+        if why:
+            Console(soft_wrap=True).print(in_words(f"{name}: {why}"), markup=False)
     if any("/" in name for name in result):
         table = table_of("property", "score", "baseline", "columns or pairs")
         for name, *scores, n_used in result.properties().itertuples():
@@ -168,11 +173,38 @@ def print_scores(result: SuiteResult) -> None:
             Console(soft_wrap=True).print(text, markup=False)
 
 
-def _or_empty(value: float) -> str:
-    return "" if pd.isna(value) else f"{value:.4g}"
+def _show_scores(results: Mapping[str, Result]) -> None:
+    from skeval.reporting.scores import DIFFERENCE, INTERVAL, shown_difference
+
+    table = table_of("metric", "value", INTERVAL, "baseline", DIFFERENCE.lower(), "best")
+    for name, one in results.items():
+        numbers = f"{one.value:.4g}", shown_interval(one.interval), _or_empty(one.baseline)
+        table.add_row(escape(name), *numbers, shown_difference(one), _best(one))
+    show(table)
 
 
-def _p_value(value: float) -> str:
-    if pd.isna(value):
+def _show_tests(results: Mapping[str, Result]) -> None:
+    from skeval.reporting.scores import INTERVAL, numbers_tested
+
+    heads = "tested", "against", "p-value", "score", INTERVAL, "baseline", "best", "evidence"
+    table = table_of("metric", *heads)
+    for name, one in results.items():
+        numbers = f"{one.value:.4g}", shown_interval(one.interval), _or_empty(one.baseline)
+        kind = one.tags.evidence or "" if one.tags is not None else ""
+        compared = *numbers_tested(one), _p_value(one.p_value)
+        table.add_row(escape(name), *compared, *numbers, _best(one), kind)
+    show(table)
+
+
+def _best(result: Result) -> str:
+    return result.tags.direction.split()[0] if result.tags is not None else ""
+
+
+def _or_empty(value: float | None) -> str:
+    return "" if value is None or math.isnan(value) else f"{value:.4g}"
+
+
+def _p_value(value: float | None) -> str:
+    if value is None or math.isnan(value):
         return ""
     return "<1e-16" if value < 1e-16 else f"{value:.2g}"

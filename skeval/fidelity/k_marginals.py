@@ -15,7 +15,17 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.formatting import number, percent
-from skeval.parameters import BinCount, Columns, Count, Legal, Positive, Seed, Strategy, is_text
+from skeval.parameters import (
+    BinCount,
+    Columns,
+    Count,
+    GroupSize,
+    Legal,
+    Positive,
+    Seed,
+    Strategy,
+    is_text,
+)
 from skeval.result import Result, undefined
 from skeval.stats.distributions import (
     dense_cells,
@@ -166,7 +176,7 @@ class KMarginalSimilarity(Metric):
         *,
         strategy: Strategy = "uniform",
         group_by: GroupColumn | None = None,
-        min_count: Count = 10,
+        min_count: GroupSize = 10,
         columns: Columns = None,
         random_state: Seed = 0,
     ) -> None:

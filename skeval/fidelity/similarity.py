@@ -14,7 +14,16 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.fidelity.pair_metric import PairMetric, worst_pair
 from skeval.formatting import number
-from skeval.parameters import BinCount, Columns, Count, Interval, Positive, Seed, Strategy
+from skeval.parameters import (
+    BinCount,
+    Columns,
+    Count,
+    GroupSize,
+    Interval,
+    Positive,
+    Seed,
+    Strategy,
+)
 from skeval.result import Result, undefined
 from skeval.stats.disclosure import SMALLEST, rounded_ends
 from skeval.stats.distributions import (
@@ -67,8 +76,8 @@ class SimilarityMatrix(Metric):
     pair_columns : None, int or list of str, default=None
         The columns among which those pairs are chosen.
     min_count : int, default=10
-        In the histograms of the details, categories of fewer train rows are pooled, and bars and
-        joint cells of fewer train or holdout rows are blank (0).
+        At least 10. In the histograms of the details, categories of fewer train rows are pooled,
+        and bars and joint cells of fewer train or holdout rows are blank (0).
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
     random_state : int, default=0
@@ -125,7 +134,7 @@ class SimilarityMatrix(Metric):
         max_categories: Count = 50,
         n_pairs: Annotated[int, Interval(0)] | None = 24,
         pair_columns: Columns = None,
-        min_count: Count = 10,
+        min_count: GroupSize = 10,
         columns: Columns = None,
         random_state: Seed = 0,
     ) -> None:
@@ -226,8 +235,8 @@ class SimilarityScore(SimilarityMatrix):
     pair_columns : None, int or list of str, default=None
         The columns among which those pairs are chosen.
     min_count : int, default=10
-        In the histograms of the details, categories of fewer train rows are pooled, and bars and
-        joint cells of fewer train or holdout rows are blank (0).
+        At least 10. In the histograms of the details, categories of fewer train rows are pooled,
+        and bars and joint cells of fewer train or holdout rows are blank (0).
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
 
@@ -275,7 +284,7 @@ class SimilarityScore(SimilarityMatrix):
         order: Literal[2, 3] = 2,
         n_pairs: Annotated[int, Interval(0)] | None = 24,
         pair_columns: Columns = None,
-        min_count: Count = 10,
+        min_count: GroupSize = 10,
         columns: Columns = None,
     ) -> None:
         self.n_bins = n_bins

@@ -1,4 +1,4 @@
-"""The compiled loops of the neighbour engine; the only module that imports numba.
+"""The compiled loops of the neighbour engine; nothing imports numba but through this module.
 
 Distances and bounds of leaves, and the sweeps of many queries over the leaves of a tree.
 
@@ -27,12 +27,13 @@ from numpy.typing import NDArray
 
 from skeval.exceptions import MetricWarning
 from skeval.neighbors.encoding import GRID_SHIFT, GRID_STEP, MISSING
+from skeval.neighbors.machine_code import KeptCode
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
-OPTIONS: dict[str, Any] = {"cache": True, "nogil": True, "fastmath": {"nnan", "nsz"}}
+OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"nnan", "nsz"}}
 # one object: it is given once, however many functions there are
 _NO_CACHE = MetricWarning(
     "there is no folder for the compiled code of the neighbour engine: each process compiles it "
@@ -95,11 +96,12 @@ def inlined(function: Kernel) -> Kernel:
 
 
 def _compiled(function: Kernel, **options: Any) -> Kernel:
+    compiled = numba.njit(function, **OPTIONS, **options)
     try:
-        return cast(Kernel, numba.njit(function, **OPTIONS, **options))
+        compiled._cache = KeptCode(function)
     except RuntimeError:  # of a read-only installation, and no folder of the user's own
         warnings.warn(_NO_CACHE, stacklevel=2)
-        return cast(Kernel, numba.njit(function, **{**OPTIONS, **options, "cache": False}))
+    return cast(Kernel, compiled)
 
 
 class Forest(NamedTuple):

@@ -24,7 +24,7 @@ from skeval.stats.intervals import wilson
 from skeval.stats.matches import digits_kept
 from skeval.stats.partial_repeats import partial_copies
 from skeval.stats.repeats import Copied, Copies, copied, distinct_expected
-from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, set_against
+from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, name_of_test, set_against
 from skeval.steps.neighbors import encoded_columns
 from skeval.steps.samples import ColumnChoice
 from skeval.steps.texts import folded
@@ -174,7 +174,10 @@ class ExactMatchShare(Metric):
         }
         if "holdout" in counts:
             seeds = (self.n_permutations, self.random_state)
-            result = replace(result, **beside_holdout(context, counts, self.count, *seeds))
+            name = ""
+            if self.count == "rows" and self.decimals is None:
+                name = name_of_equal_rows(*compared(context.schema, self.columns))
+            result = replace(result, **beside_holdout(context, counts, self.count, *seeds, name))
         details |= result.details
         chosen = compared(context.schema, self.columns)
         read, spelled = folded_counts(context, *chosen, self.decimals)
@@ -423,8 +426,18 @@ def _but_for_one(
     return partial_copies({name: codes[name].astype(np.int32) for name in sorted(codes)}, n_rows)
 
 
+def name_of_equal_rows(measured: tuple[str, ...], texts: tuple[str, ...]) -> str:
+    """Name the test of which synthetic rows equal a train row in some columns."""
+    return name_of_test("equal rows", sorted(measured), sorted(texts))
+
+
 def beside_holdout(
-    context: Context, counts: Mapping[str, np.ndarray], count: str, n_permutations: int, seed: int
+    context: Context,
+    counts: Mapping[str, np.ndarray],
+    count: str,
+    n_permutations: int,
+    seed: int,
+    name: str = "",
 ) -> dict[str, Any]:
     """Return the fields of a result that come of matches to the holdout."""
     synthetic, train, holdout = (counts[role] for role in ("synthetic", "train", "holdout"))
@@ -446,7 +459,7 @@ def beside_holdout(
     what = "pairs of a synthetic row and an equal train row" if count == "multiset" else MATCHES
     if count == "unique" and n < synthetic.sum():
         what = f"distinct {MATCHES}"
-    contrast = contrast_of(context, what, k / n, test, reference="a holdout row")
+    contrast = contrast_of(context, what, k / n, test, reference="a holdout row", name=name)
     return {"p_value": test.p_value, "baseline": baseline, "contrast": contrast, "details": details}
 
 

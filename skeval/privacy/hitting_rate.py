@@ -14,6 +14,7 @@ from skeval.context import Context, shared
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import Columns, Count, Fraction, Interval, Seed
+from skeval.privacy.copies import compared, name_of_equal_rows, value_counts
 from skeval.result import Result
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import newcombe, wilson
@@ -299,13 +300,32 @@ def new_beside_holdout(
         "null_standard_error": test.spread,
     }
     k = known.size - details["n_new"]
+    name = _name_of_test(context, lists, train + holdout, box[2])
+    share = k / known.size
     return {
         "p_value": test.p_value,
         "baseline": float(1.0 - box_matches(context, "holdout", "train", *box).mean()),
-        "contrast": contrast_of(context, MATCHES, k / known.size, test, reference="a holdout row"),
+        "contrast": contrast_of(
+            context, MATCHES, share, test, reference="a holdout row", name=name
+        ),
         "advice": DROP_COPIES,
         "details": details,
     }
+
+
+def _name_of_test(context: Context, lists: MatchLists, copies: np.ndarray, columns: Any) -> str:
+    """Name the test as that of equal rows where no row but equal ones lies in any box.
+
+    Equal rows lie in the box, so that as many pairs are the same pairs. No label of a real row is
+    looked at: which tests are one does not depend on who was in train.
+    """
+    measured, texts = compared(context.schema, columns)
+    if texts or set(measured) != set(chosen_columns(context.schema, columns)):
+        return ""
+    within = np.add.reduceat(copies[lists.values], lists.starts[:-1]) if lists.weights.size else 0
+    counts = value_counts(context, measured, texts, None)
+    equal = counts["synthetic"] @ (counts["train"] + counts["holdout"])
+    return name_of_equal_rows(measured, texts) if np.sum(within * lists.weights) == equal else ""
 
 
 def box_lists(

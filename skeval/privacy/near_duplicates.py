@@ -176,7 +176,7 @@ class NearDuplicateShare(Metric):
         exact = details["tau"] == 0.0 and not rule.texts
         where = chosen_in_words(context.schema, self.columns)
         what = MATCHES if exact else f"synthetic rows {_near(details['tau'])} a train row"
-        contrast = contrast_of(context, what, result.value, test, reference="a holdout row")
+        contrast = contrast_of(context, what, result.value, test, reference="of a holdout row")
         beyond = contrast is not None and not exact and test.p_value <= TEST_LEVEL
         return replace(
             result,
@@ -190,9 +190,12 @@ class NearDuplicateShare(Metric):
 
     def _summary(self, result: Result) -> str:
         near = _near(as_float(result.details["tau"]))
-        return set_against(
+        said = set_against(
             f"{percent(result.value)} of synthetic rows are {near} a train row", result
         )
+        if result.baseline is None:
+            return said
+        return f"{said} {percent(result.baseline)} of holdout rows are as near to a train row."
 
 
 def _near(tau: float) -> str:

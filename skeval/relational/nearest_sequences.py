@@ -18,7 +18,7 @@ from skeval.relational.shared_subsequences import DROP_SEQUENCES
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, mean_of_columns
 from skeval.stats.intervals import wilson
-from skeval.stats.relabelling import Relabelled, relabelling_test
+from skeval.stats.relabelling import Relabelled, least_of_several, relabelling_test
 from skeval.steps.neighbors import nearest, pool_index, reference_index
 from skeval.steps.samples import ColumnChoice, named_seed, sample_positions
 from skeval.steps.sequences import (
@@ -190,7 +190,15 @@ class NearestSequences(SequenceMetric):
             p_value=min(1.0, len(tests) * found.test.p_value),
             baseline=float(np.mean(list(fresh.values()))),
             interval=wilson(n_below, n_train) if len(of) == 1 else None,
-            contrast=Contrast(what, found.observed, found.expected, n_tests=len(tests)),
+            contrast=Contrast(
+                what,
+                found.observed,
+                found.expected,
+                n_tests=len(tests),
+                least_p=least_of_several(
+                    (both["train"].size, both["holdout"].size) for both in of.values()
+                ),
+            ),
             details=details,
             fact=" ".join(filter(None, facts)),
             advice=DROP_SEQUENCES,
@@ -223,9 +231,10 @@ class NearestSequences(SequenceMetric):
 
     def _summary(self, result: Result) -> str:
         fresh = "" if result.baseline is None else f"; to {percent(result.baseline)} of the holdout"
+        tested = "" if result.contrast is None else f"; {result.contrast}"
         return (
             f"To {percent(result.value)} of those in train, a synthetic sequence is nearer than "
-            f"any other real one is{fresh}."
+            f"any other real one is{fresh}{tested}."
         )
 
 

@@ -18,7 +18,7 @@ from skeval.result import Result, mean_of_columns
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import digits_kept
-from skeval.stats.relabelling import share_p_value
+from skeval.stats.relabelling import least_of_several, share_p_value
 from skeval.steps.samples import ColumnChoice
 from skeval.steps.sequences import sequence_columns, sequence_values, sequences, unit_name, units
 from skeval.tags import SCREEN_TAGS
@@ -162,7 +162,16 @@ class SharedSubsequences(SequenceMetric):
             p_value=min(1.0, len(found) * p_values[worst]),
             baseline=float(np.nanmean(list(baselines.values()))),
             interval=wilson(of.n_found["train"], of.n_counted["train"]) if alone else None,
-            contrast=Contrast(what, observed, expected, "of the holdout", n_tests=len(found)),
+            contrast=Contrast(
+                what,
+                observed,
+                expected,
+                "of the holdout",
+                n_tests=len(found),
+                least_p=least_of_several(
+                    (one.n_counted["train"], one.n_counted["holdout"]) for one in found.values()
+                ),
+            ),
             advice=DROP_SEQUENCES,
         )
 

@@ -63,9 +63,10 @@ class InterTableTrends(RelationalMetric):
     Notes
     -----
     Rows whose key is missing are left out; where it names no row, the parent's cells are missing,
-    which is a category of its own beside the others, and no pair of two numbers. Columns that join
-    are left out, so are texts and ids. A correlation that is lost since a synthetic column is
-    constant counts as 0.
+    which is a category of its own beside the others, and no pair of two numbers. By
+    ``weight="parent"`` such rows do not count, since no parent has them:
+    :class:`ReferentialIntegrity` counts them. Columns that join are left out, so are texts and ids.
+    A correlation that is lost since a synthetic column is constant counts as 0.
     ``details["calibrated"]`` says how far the value is on the way from the floor to the baseline;
     pairs without a tie in train pull both together. Joins are arrays of positions, and only the
     columns of one pair are held side by side.

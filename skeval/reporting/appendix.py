@@ -12,6 +12,7 @@ from importlib import import_module
 from skeval.formatting import as_float, number, title_of
 from skeval.reporting.decision import titles_of
 from skeval.reporting.parts import Form, Grid, Part
+from skeval.reporting.scores import numbers_tested
 from skeval.reporting.text import judged
 from skeval.result import Result, SuiteResult
 from skeval.verdict import is_shifted
@@ -183,7 +184,9 @@ def _said(risk: str, kinds: list[str], results: SuiteResult) -> Iterator[tuple[s
         own = _of_attacks(risk, result)
         word = judged(result, verdict, name, shifted)
         if result.metric != "AnonymeterRisk":
-            yield name, f"{titles[name]} {number(result.value)}: {word}."
+            observed, against = numbers_tested(result)
+            shown = f"{observed} ({against})" if observed else number(result.value)
+            yield name, f"{titles[name]} {shown}: {word}."
         elif own:
             leak = name in verdict.alarms and own[1] <= verdict.level
             yield name if leak else "", f"{own[0]}: {word if leak else 'no leak found by it'}."

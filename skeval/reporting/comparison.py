@@ -18,12 +18,14 @@ from skeval.reporting.page import Cell, page, table, text_cell
 from skeval.reporting.parts import Grid, Part, Words
 from skeval.reporting.pdf import draw_paper, write_paper
 from skeval.reporting.provenance import provenance_parts
+from skeval.reporting.scores import numbers_tested, reason
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
     from skeval.comparison import Comparison
+    from skeval.result import Result
 
 HOW_TO_COMPARE = (
     "All tables were measured by one suite against the same real rows. A table is ahead of another "
@@ -215,12 +217,8 @@ def _metric(comparison: Comparison, name: str, title: str, row: pd.Series[Any]) 
     first, *others = map(escape, title.split("\n"))
     cells = [Cell(first + "".join(f"<small>{text}</small>" for text in others), title)]
     cells.append(text_cell(_GOOD[tags.sign if tags is not None else 0]))
-    for one in comparison.values():
-        result = one.get(name)
-        value = math.nan if result is None else result.value
-        interval = shown_interval(result.interval if result else None)
-        shown = f"{number(value)}<small>{interval}</small>"
-        cells.append(Cell(shown, float(value), "n alarm" if name in one.verdict().alarms else "n"))
+    alarms = {label: one.verdict().alarms for label, one in comparison.items()}
+    cells += [_measured(one.get(name), name in alarms[label]) for label, one in comparison.items()]
     tie = "" if row["ahead"] or row["behind"] else comparison.told(name)
     return [
         *cells,
@@ -228,6 +226,18 @@ def _metric(comparison: Comparison, name: str, title: str, row: pd.Series[Any]) 
         text_cell(row["ahead"] or tie, "said"),
         text_cell(row["behind"], "said"),
     ]
+
+
+def _measured(result: Result | None, alarm: bool) -> Cell:
+    """Return the value of a table with its interval; of a test first what it compared."""
+    if result is None:
+        return Cell(f"{number(math.nan)}<small></small>", math.nan, "n")
+    lines = [number(result.value), shown_interval(result.interval)]
+    if result.contrast is not None:
+        lines = [*numbers_tested(result), f"score {lines[0]}", lines[1], reason(result)]
+    first, *others = map(escape, lines)
+    markup = first + "".join(f"<small>{line}</small>" for line in others if line)
+    return Cell(markup, result.value, "n alarm" if alarm else "n")
 
 
 def _differences(comparison: Comparison) -> str:

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from skeval.exceptions import MostlySharedRowsWarning
 from skeval.formatting import NOTHING, as_float, counted, number, shown_interval, title_of
-from skeval.reporting.displays.values import band_of
 from skeval.reporting.flaws import worst_columns
 from skeval.reporting.parts import Grid, Listed, Part
+from skeval.reporting.scores import (
+    DIFFERENCE,
+    INTERVAL,
+    numbers_tested,
+    parted,
+    reason,
+    shown_difference,
+)
 from skeval.reporting.text import AS_GOOD, BEHIND, CLOSER, judged
 from skeval.result import Result, SuiteResult
 from skeval.verdict import Verdict, fidelity_sentence, is_shifted, utility_sentence
@@ -47,6 +54,7 @@ _MOST_MENDED = 3  # columns among the next steps
 _MOST_STEPS = 7
 _SLACK = 0.02  # by which a check without an interval may be short of fresh real rows unspoken of
 _WORTH = 0.05  # weight of a flaw from which on a column is among the next steps
+_WHY_BETTER = "score: compared with fresh rows or chance; test: train with holdout"
 _NO_METRIC = {
     "Validity": "No metric of columns, types and ranges is in this suite.",
     "Fidelity": "No metric of distributions is in this suite.",
@@ -167,24 +175,60 @@ class DecisionPage:
             shown.append(Listed("Facts", self.facts))
         shown.append(Listed("What to do next", self.steps))
         if self.headline:
-            shown.append(self._table())
+            shown.extend(self._tables())
         return tuple(shown)
 
-    def _table(self) -> Grid:
-        rows = tuple(
-            (
-                self.titles[name],
-                number(result.value),
-                number(result.baseline),
-                shown_interval(band_of(result)) or NOTHING,
-                judged(result, self.verdict, name, self.shifted),
+    def _tables(self) -> Iterator[Grid]:
+        """Yield the headline metrics: tests of privacy by what they compared, then scores."""
+        scores, tests = parted(SuiteResult(self.headline))
+        if tests:
+            yield Grid(
+                (
+                    "Test of privacy",
+                    "Tested",
+                    "Against",
+                    "Score",
+                    INTERVAL,
+                    "Fresh rows",
+                    "Verdict",
+                ),
+                tuple(self._test_row(name, result) for name, result in tests.items()),
+                (0.22, 0.07, 0.19, 0.07, 0.13, 0.09, 0.23),
+                (1, 3, 4, 5),
+                title="Headline metrics",
+                alarms=tuple(i for i, name in enumerate(tests) if name in self.verdict.alarms),
             )
-            for name, result in self.headline.items()
+        if scores:
+            yield Grid(
+                ("Metric", "Value", INTERVAL, "Fresh rows", DIFFERENCE, "Verdict"),
+                tuple(self._score_row(name, result) for name, result in scores.items()),
+                (0.31, 0.065, 0.14, 0.09, 0.155, 0.24),
+                (1, 2, 3, 4),
+                title="" if tests else "Headline metrics",
+            )
+
+    def _score_row(self, name: str, result: Result) -> tuple[str, ...]:
+        return (
+            self.titles[name],
+            number(result.value),
+            shown_interval(result.interval) or NOTHING,
+            number(result.baseline),
+            shown_difference(result) or NOTHING,
+            judged(result, self.verdict, name, self.shifted),
         )
-        alarms = tuple(i for i, name in enumerate(self.headline) if name in self.verdict.alarms)
-        heads = ("Metric", "Value", "Fresh real rows", "95% interval", "Verdict")
-        widths = (0.36, 0.09, 0.12, 0.17, 0.26)
-        return Grid(heads, rows, widths, (1, 2, 3), title="Headline metrics", alarms=alarms)
+
+    def _test_row(self, name: str, result: Result) -> tuple[str, ...]:
+        observed, against = numbers_tested(result)
+        said = judged(result, self.verdict, name, self.shifted)
+        return (
+            self.titles[name],
+            observed or NOTHING,
+            against or NOTHING,
+            number(result.value),
+            shown_interval(result.interval) or NOTHING,
+            number(result.baseline),
+            f"{said}\n{_WHY_BETTER}" if reason(result) else said,
+        )
 
 
 def titles_of(results: SuiteResult) -> dict[str, str]:

@@ -6,26 +6,31 @@ import math
 import re
 
 from skeval.formatting import as_float, number, shown_interval
-from skeval.reporting.displays.values import band_of
-from skeval.reporting.sections import HOW_TO_READ
+from skeval.reporting.scores import (
+    DIFFERENCE,
+    INTERVAL,
+    READ_BASELINE,
+    READ_TESTS,
+    TEST_HEADS,
+    numbers_tested,
+    parted,
+    shown_difference,
+)
 from skeval.reporting.text import evidence, finding
 from skeval.result import Result, SuiteResult
 from skeval.verdict import is_shifted, summary
 
 _LONGEST = 240  # characters of a name; MLflow takes 250
 _ILLEGAL = re.compile(r"[^A-Za-z0-9_.\- /]")
-_FIELDS = ("baseline", "low", "high", "diff_low", "diff_high", "p_value")
-_HEADS = ("Metric", "Value", "95% interval", "Baseline", "Good", "Evidence", "Finding")
+_FIELDS = ("baseline", "low", "high", "diff_low", "diff_high", "observed", "expected", "p_value")
+_SCORE_HEADS = ("Metric", "Value", INTERVAL, "Baseline", DIFFERENCE, "Good", "Aspect", "Finding")
+_TEST_HEADS = (*TEST_HEADS, "Finding")
 
 
 def markdown(suite_result: SuiteResult, *, level: int = 2, title: str = "Evaluation") -> str:
     """Return a section of Markdown; see :meth:`skeval.SuiteResult.to_markdown`."""
     alarms, shifted = suite_result.verdict().alarms, is_shifted(suite_result)
-    rows = [
-        _row(name, result, name in alarms, shifted)
-        for name, result in suite_result.items()
-        if not result.error
-    ]
+    scores, tests = parted(suite_result)
     sizes = ", ".join(f"{n:,} rows of {role}" for role, n in suite_result.sizes.items())
     left_out = [f"- {_text(n)}: {_text(r.error)}" for n, r in suite_result.items() if r.error]
     provenance = suite_result.provenance
@@ -33,9 +38,13 @@ def markdown(suite_result: SuiteResult, *, level: int = 2, title: str = "Evaluat
     blocks = (
         f"{'#' * level} {_text(title)}",
         _text(summary(suite_result)),
-        "\n".join([_line(_HEADS), _line(["---"] * len(_HEADS)), *rows]),
+        _table(_SCORE_HEADS, [_score(n, r, finding(r)) for n, r in scores.items()]),
+        _table(
+            _TEST_HEADS,
+            [_test(n, r, finding(r, n in alarms, shifted), n in alarms) for n, r in tests.items()],
+        ),
         "\n".join(["Left out:", "", *left_out]) if left_out else "",
-        _text(HOW_TO_READ.split(" On its scale")[0]),
+        _text(f"{READ_BASELINE} {READ_TESTS}" if tests else READ_BASELINE),
         _text("; ".join(filter(None, [sizes, made]))),
     )
     return "\n\n".join(filter(None, blocks)) + "\n"
@@ -75,16 +84,34 @@ def _unlike(name: str, taken: dict[str, float]) -> str:
     return unique
 
 
-def _row(name: str, result: Result, alarm: bool, shifted: bool) -> str:
-    value = f"**{number(result.value)}**" if alarm else number(result.value)
+def _table(heads: tuple[str, ...], rows: list[str]) -> str:
+    return "\n".join([_line(heads), _line(["---"] * len(heads)), *rows]) if rows else ""
+
+
+def _score(name: str, result: Result, said: str) -> str:
     cells = (
-        shown_interval(band_of(result)),
+        shown_interval(result.interval),
+        number(result.baseline),
+        shown_difference(result),
+        result.tags.direction if result.tags is not None else "",
+        evidence(result),
+        said,
+    )
+    return _line([_text(name), number(result.value), *map(_text, cells)])
+
+
+def _test(name: str, result: Result, said: str, alarm: bool) -> str:
+    observed, against = numbers_tested(result)
+    cells = (
+        against,
+        number(result.value),
+        shown_interval(result.interval),
         number(result.baseline),
         result.tags.direction if result.tags is not None else "",
         evidence(result),
-        finding(result, alarm, shifted),
+        said,
     )
-    return _line([_text(name), value, *map(_text, cells)])
+    return _line([_text(name), f"**{observed}**" if alarm else observed, *map(_text, cells)])
 
 
 def _line(cells: tuple[str, ...] | list[str]) -> str:

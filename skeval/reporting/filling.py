@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from skeval.formatting import as_float, number, percent, shown_interval
+from skeval.formatting import as_float, number, percent
 from skeval.reporting.decision import titles_of
 from skeval.reporting.displays.attacks import AttacksDisplay
 from skeval.reporting.displays.cardinality import CardinalityDisplay, keys_by_score
@@ -21,6 +21,7 @@ from skeval.reporting.displays.values import (
 from skeval.reporting.flaws import worst_columns
 from skeval.reporting.layout import Item
 from skeval.reporting.parts import Grid, Part, Words
+from skeval.reporting.scores import reason, shown_difference
 from skeval.reporting.text import finding, judged
 from skeval.result import Result, SuiteResult
 from skeval.verdict import is_shifted
@@ -115,10 +116,7 @@ def compared(results: SuiteResult) -> tuple[Part, ...]:
     titles, rows = titles_of(results), []
     for name, result in results.items():
         if not result.error and not math.isnan(result.value):
-            ends: Any = result.details.get("difference")
-            stated = isinstance(ends, Mapping) and ends.get("low") is not None
-            interval = (as_float(ends["low"]), as_float(ends["high"])) if stated else None
-            numbers = number(result.value), number(result.baseline), shown_interval(interval)
+            numbers = number(result.value), number(result.baseline), shown_difference(result)
             rows.append((titles[name], *numbers, finding(result)))
     heads = ("Metric", "Value", "Real rows", "Difference (95%)", "Finding")
     table = Grid(heads, tuple(rows), (0.2, 0.08, 0.1, 0.17, 0.45), (1, 2, 3))
@@ -131,7 +129,13 @@ def disclosed(results: SuiteResult) -> tuple[Part, ...]:
     """Write a row for each measure of how rows stand out by known attributes."""
     verdict, shifted, titles = results.verdict(), is_shifted(results), titles_of(results)
     rows = tuple(
-        (titles[n], number(r.value), number(r.baseline), judged(r, verdict, n, shifted), r.summary)
+        (
+            titles[n],
+            number(r.value),
+            number(r.baseline),
+            judged(r, verdict, n, shifted),
+            " ".join(filter(None, (r.summary, reason(r)))),
+        )
         for n, r in results.items()
         if not r.error and not math.isnan(r.value)
     )

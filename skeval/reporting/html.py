@@ -14,12 +14,21 @@ from urllib.parse import quote
 from skeval.formatting import as_float, number, shown_interval
 from skeval.reporting.decision import titles_of
 from skeval.reporting.displays.distributions import PairDisplay
-from skeval.reporting.displays.values import band_of, comparable, scale_of
+from skeval.reporting.displays.values import comparable, scale_of
 from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.layout import Item
 from skeval.reporting.page import Cell, embedded, page, table, text_cell
 from skeval.reporting.parts import Grid, Listed, Part, Words
-from skeval.reporting.sections import HOW_TO_READ, TABLE_HEADS, Plan, Section
+from skeval.reporting.scores import (
+    HOW_TO_READ,
+    SCORE_HEADS,
+    TEST_HEADS,
+    difference_of,
+    good,
+    numbers_tested,
+    parted,
+)
+from skeval.reporting.sections import Plan, Section
 from skeval.reporting.text import evidence, finding
 from skeval.reporting.theme import COLOURS, FAINT
 from skeval.result import Result, SuiteResult
@@ -109,30 +118,54 @@ def _listed(title: str, texts: Sequence[str]) -> str:
 
 
 def _table(suite_result: SuiteResult) -> str:
+    """Return a table of scores, and one of tests of privacy, which begin with what was tested."""
     alarms, shifted = suite_result.verdict().alarms, is_shifted(suite_result)
-    titles = titles_of(suite_result)
-    rows = [
-        _row(name, titles[name], result, name in alarms, shifted)
-        for name, result in suite_result.items()
-        if not result.error
-    ]
-    return table(TABLE_HEADS, rows)
+    titles, (scores, tests) = titles_of(suite_result), parted(suite_result)
+    headed = len(scores) > 0 < len(tests)
+    tables = []
+    for title, heads, row_of, results in (
+        ("", (*SCORE_HEADS, "Aspect"), _score_row, scores),
+        ("Tests of privacy" if headed else "", TEST_HEADS, _test_row, tests),
+    ):
+        rows = []
+        for name, result in results.items():
+            said = f"{name}: {finding(result, name in alarms, shifted)}"
+            first = Cell(f"{escape(titles[name])}<small>{escape(said)}</small>", titles[name])
+            rows.append([first, *row_of(result, name in alarms)])
+        if rows:
+            tables.append(f"<h3>{title}</h3>\n" * bool(title) + table(heads, rows))
+    return "\n".join(tables)
 
 
-def _row(name: str, title: str, result: Result, alarm: bool, shifted: bool) -> list[Cell]:
-    said, band = finding(result, alarm, shifted), band_of(result)
-    direction = result.tags.direction if result.tags is not None else ""
+def _score_row(result: Result, alarm: bool) -> list[Cell]:
     low, high = scale_of(result)
-    place = (comparable(result) - low) / (high - low)
     return [
-        Cell(f"{escape(title)}<small>{escape(name)}: {escape(said)}</small>", title),
-        Cell(_strip(result), float(place)),
-        Cell(number(result.value), as_float(result.value), "n alarm" if alarm else "n"),
-        Cell(shown_interval(band), as_float(band[0] if band else None), "n"),
+        Cell(_strip(result), (result.value - low) / (high - low)),
+        Cell(number(result.value), result.value, "n"),
+        _interval_cell(result.interval),
         Cell(number(result.baseline), as_float(result.baseline), "n"),
-        text_cell(direction, "one"),
+        _interval_cell(difference_of(result)),
+        text_cell(good(result), "one"),
         text_cell(evidence(result), "words"),
     ]
+
+
+def _test_row(result: Result, alarm: bool) -> list[Cell]:
+    observed, against = numbers_tested(result)
+    sorted_by = math.nan if result.contrast is None else result.contrast.observed
+    return [
+        Cell(escape(observed), sorted_by, "n alarm" if alarm else "n"),
+        text_cell(against, "words"),
+        Cell(number(result.value), result.value, "n"),
+        _interval_cell(result.interval),
+        Cell(number(result.baseline), as_float(result.baseline), "n"),
+        text_cell(good(result), "one"),
+        text_cell(evidence(result), "words"),
+    ]
+
+
+def _interval_cell(ends: tuple[float, float] | None) -> Cell:
+    return Cell(shown_interval(ends), as_float(ends[0] if ends else None), "n")
 
 
 def _strip(result: Result, width: float = 120.0) -> str:
@@ -144,15 +177,17 @@ def _strip(result: Result, width: float = 120.0) -> str:
 
     drawn = f'<line x1="4" x2="{width - 4:g}" y1="9" y2="9" stroke="{FAINT}"/>'
     colour, green = COLOURS["synthetic"], COLOURS["holdout"]
-    if (interval := band_of(result)) is not None:
-        ends = 'x1="{}" x2="{}"'.format(*map(place, interval))
+    if result.interval is not None:
+        ends = 'x1="{}" x2="{}"'.format(*map(place, result.interval))
         band = f'stroke="{colour}" stroke-opacity=".35" stroke-width="5"'
         drawn += f'<line {ends} y1="9" y2="9" {band}/>'
     if result.baseline is not None:
         x = place(result.baseline)
         drawn += f'<line x1="{x}" x2="{x}" y1="3" y2="15" stroke="{green}" stroke-width="2"/>'
-    if math.isfinite(value := comparable(result)):
-        drawn += f'<circle cx="{place(value)}" cy="9" r="3.5" fill="{colour}"/>'
+    if math.isfinite(smaller := comparable(result)) and smaller != result.value:
+        drawn += f'<circle cx="{place(smaller)}" cy="9" r="3.5" fill="none" stroke="{colour}"/>'
+    if math.isfinite(result.value):
+        drawn += f'<circle cx="{place(result.value)}" cy="9" r="3.5" fill="{colour}"/>'
     label = f"{number(result.value)} from {number(low)} to {number(high)}"
     return f'<svg role="img" aria-label="{label}" width="{width:g}" height="18">{drawn}</svg>'
 

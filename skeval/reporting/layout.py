@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 A4 = (210.0, 297.0)
 MARGIN = 17.0
+WIDTH = 174.0  # of what is printed between the margins
 TOP = 16.0
 BOTTOM = 14.0
 MM = 25.4 / 72.0  # millimetres in a point

@@ -22,6 +22,9 @@ _STYLE = Template("""<style>
 .skeval th, .skeval td { border-bottom: 1px solid $faint; padding: .3em .6em; }
 .skeval th, .skeval td { text-align: left; vertical-align: top; }
 .skeval thead th { color: $grey; }
+.skeval th, .skeval td { overflow-wrap: normal; }
+.skeval tbody th small { overflow-wrap: anywhere; }
+.skeval tbody th { min-width: 11rem; }
 .skeval td.n { text-align: right; white-space: nowrap; }
 .skeval tbody th small { color: $grey; display: block; font-weight: normal; }
 .skeval .alarm { color: $alarm; font-weight: bold; }

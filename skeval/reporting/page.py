@@ -38,10 +38,11 @@ th[aria-sort=descending] button::after { content: " \\25BC"; }
 .one { white-space: nowrap; }
 .words { overflow-wrap: normal; }
 .said { min-width: 7.5rem; }
-tbody th { min-width: 11rem; }
+tbody th { min-width: 14rem; }
 tbody th small { color: $grey; display: block; font-weight: normal; }
 table.text { font-size: .85rem; }
 .alarm { color: $alarm; font-weight: bold; }
+.alarm small { color: $grey; font-weight: normal; }
 .grid { display: grid; gap: 1.25rem; }
 .grid { grid-template-columns: repeat(auto-fill, minmax(min(19rem, 100%), 1fr)); }
 .pairs { grid-template-columns: repeat(auto-fill, minmax(min(24rem, 100%), 1fr)); }

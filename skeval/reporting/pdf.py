@@ -7,20 +7,18 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skeval.files import replacing
-from skeval.formatting import number, shown_interval
-from skeval.reporting.decision import DecisionPage, titles_of
-from skeval.reporting.displays.values import band_of, scale_of, strip
+from skeval.reporting.decision import DecisionPage
 from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.layout import (
     LEADING,
     MARGIN,
     MM,
     TOP,
+    WIDTH,
     Block,
     Item,
     Page,
@@ -29,11 +27,13 @@ from skeval.reporting.layout import (
     paragraph_height,
 )
 from skeval.reporting.parts import Form, Grid, Listed, Part, Words
-from skeval.reporting.sections import HOW_TO_READ, TABLE_HEADS, Plan, Section
-from skeval.reporting.text import evidence, finding, wrap
+from skeval.reporting.score_blocks import score_blocks
+from skeval.reporting.scores import HOW_TO_READ
+from skeval.reporting.sections import Plan, Section
+from skeval.reporting.text import wrap
 from skeval.reporting.theme import ALARM, COLOURS, GREY, theme
-from skeval.result import Result, SuiteResult
-from skeval.verdict import is_shifted, summary
+from skeval.result import SuiteResult
+from skeval.verdict import summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -41,14 +41,8 @@ if TYPE_CHECKING:
 
 Link = tuple[int, Sequence[float], str]  # page, place on it, name of the section
 
-WIDTH = 174.0
-# where the columns of the table stand; value, interval and baseline end there, the others begin
-_NAME, _STRIP, _GOOD, _KIND = 0.0, 57.0, 139.0, 152.0
-_VALUE, _INTERVAL, _BASELINE = 91.0, 118.0, 135.0
-_STRIP_WIDTH = 20.0
 _LISTED, _CELL = 8.0, 7.5  # sizes of letters in lists and in tables
 _PADDING, _LEAST_PADDING = 2.0, 1.1  # of the rows of tables, and where they need room
-_GAP = 2.0  # between a number and what stands left of it
 
 
 class PDFRenderer(FileRenderer):
@@ -297,7 +291,7 @@ def _of_section(section: Section, plan: Plan, numbers: Mapping[str, int]) -> Ite
             yield from _lines(summary(plan.suite_result), 9.5, after=4.0)
         yield _heading(section, 0.0)
         yield from _lines(HOW_TO_READ, 8.0, after=4.0, color=GREY)
-        yield from _table(plan.suite_result)
+        yield from score_blocks(plan.suite_result)
         yield from _written((Listed("Left out", tuple(plan.reasons())),))
         yield from _written((Listed("Warnings", tuple(plan.warnings())),))
     else:
@@ -487,7 +481,7 @@ def _cell_lines(text: str, room: float, bold: bool) -> list[tuple[int, str]]:
 
 def _is_said(grid: Grid, k: int, n: int) -> bool:
     """Tell whether a cell of an alarmed row is red: the verdict, last or below the name."""
-    return k == len(grid.widths) - 1 if grid.heads else k == 0 and n == 1
+    return (k, n) == ((len(grid.widths) - 1, 0) if grid.heads else (0, 1))
 
 
 def _form(form: Form) -> Block:
@@ -529,69 +523,3 @@ def _contents(plan: Plan, numbers: Mapping[str, int]) -> Block:
             page.links.append((x, base - 3.5, right, base + 1.4, section.key))
 
     return Block(8.0 + n_rows * pitch + 4.0, draw)
-
-
-def _table(suite_result: SuiteResult) -> Iterator[Block]:
-    """Yield the header and the rows of the table of scores, a heading where the aspect changes."""
-    head = Block(9.0, _table_head)
-    yield replace(head, keeps=True)
-    kind, alarms, shifted = "", suite_result.verdict().alarms, is_shifted(suite_result)
-    titles = titles_of(suite_result)
-    for name, result in suite_result.items():
-        if not result.error:
-            before, kind = kind, _group(result, kind)
-            heading = kind if kind != before else ""
-            text = f"{name}: {finding(result, name in alarms, shifted)}"
-            yield _row(titles[name], result, heading, head, name in alarms, text)
-
-
-def _group(result: Result, before: str) -> str:
-    """Return what the rows of a table of scores are headed by: the aspect, of a table or of all."""
-    aspect = result.tags.aspect.capitalize() if result.tags is not None else before
-    return f"{result.table}: {aspect.lower()}" if result.table else aspect
-
-
-def _table_head(page: Page, y: float, height: float) -> None:
-    style = {"color": GREY, "weight": "bold"}
-    places = (_NAME, _STRIP, _VALUE, _INTERVAL, _BASELINE, _GOOD, _KIND)
-    for place, text in zip(places, TABLE_HEADS, strict=True):
-        ha = "right" if place in (_VALUE, _INTERVAL, _BASELINE) else "left"
-        page.text(MARGIN + place, y + 5.0, text, 7.0, ha=ha, **style)
-    page.rule(y + 7.0, color=GREY)
-
-
-def _row(name: str, result: Result, heading: str, head: Block, alarm: bool, text: str) -> Block:
-    top = 5.5 if heading else 0.0
-
-    def draw(page: Page, y: float, height: float) -> None:
-        if heading:
-            style: dict[str, Any] = {"weight": "bold", "color": COLOURS["train"]}
-            page.fitted(MARGIN, y + 4.0, heading, WIDTH, 8.0, **style)
-        _numbers(page, y + top + 4.6, name, result, alarm)
-        end = page.paragraph(MARGIN, y + top + 6.2, text, WIDTH, 7.0, color=GREY)
-        page.rule(end + 1.2)
-
-    return Block(top + 6.2 + paragraph_height(text, WIDTH, 7.0) + 2.2, draw, head=head)
-
-
-def _numbers(page: Page, base: float, name: str, result: Result, alarm: bool) -> None:
-    x = MARGIN
-    page.fitted(x + _NAME, base, name, _STRIP - _NAME - 3.0, 8.5, least=6.0, weight="bold")
-    low, high = scale_of(result)
-    left, wide = MARGIN + _STRIP, _STRIP_WIDTH
-    strip(page.canvas, base - 1.1, lambda x: left + (x - low) / (high - low) * wide, result, 1.3)
-    interval = shown_interval(band_of(result))
-    colour = {"color": ALARM} if alarm else {}
-    ends = _STRIP + _STRIP_WIDTH, _VALUE, _INTERVAL, _BASELINE
-    texts: tuple[tuple[str, float, dict[str, Any]], ...] = (
-        (number(result.value), 8.5, {"weight": "bold", **colour}),
-        (interval, 8.0, {}),
-        (number(result.baseline), 8.0, {"color": COLOURS["holdout"]}),
-    )
-    for (before, end), (text, size, style) in zip(pairwise(ends), texts, strict=True):
-        # smaller where it would run into what ends at its left
-        room = end - before - _GAP
-        page.fitted(x + end, base, text, room, size, least=0.0, ha="right", **style)
-    sign = result.tags.sign if result.tags is not None else 0
-    page.text(x + _GOOD, base, {1: "high", -1: "low", 0: "between"}[sign], 7.5)
-    page.fitted(x + _KIND, base, evidence(result), WIDTH - _KIND, 7.5)

@@ -48,19 +48,6 @@ from skeval.reporting.provenance import TITLE as PROVENANCE
 from skeval.reporting.provenance import provenance_parts
 from skeval.result import Result, SuiteResult
 
-HOW_TO_READ = (
-    "How to read: the baseline is what fresh real rows, the holdout, would score in the synthetic "
-    "rows' place; a value is good if it is about as good as its baseline, and no number says much "
-    "without it. Of fidelity, the interval is that of the difference to the baseline, at 95%, "
-    "added to the baseline: where it does not hold the baseline, chance does not explain the "
-    "difference. Else it says where the value of the population lies. On its scale, the dot is "
-    "the value at the baseline's number of rows, the band the interval and the green line the "
-    "baseline. Of utility, the baseline is what real rows teach. Screens, attacks and audits can "
-    "raise an alarm and never clear a release: that no leak was found by these tests does not "
-    "show that there is none."
-)
-
-TABLE_HEADS = ("Metric", "On its scale", "Value", "95% interval", "Baseline", "Good", "Evidence")
 _ANY, _OWN = "any display", "any display of one table"
 
 

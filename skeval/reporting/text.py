@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 
 from skeval.formatting import as_float, number
+from skeval.reporting.scores import difference_of, reason
 from skeval.reporting.theme import FONT
 from skeval.result import Result
 from skeval.verdict import WARNING_LEVEL, Verdict, raises_alarm
@@ -211,13 +212,10 @@ def judged(result: Result, verdict: Verdict, name: str, shifted: bool = False) -
         return ""
     if tags.aspect == "privacy":
         return _judged_of_privacy(result, verdict, name, shifted)
-    ends = result.difference
-    stated = result.details.get("difference")
-    if ends is None and tags.aspect == "utility" and isinstance(stated, Mapping):
-        ends = as_float(stated.get("low")), as_float(stated.get("high"))
+    ends = difference_of(result)
     if tags.sign == 0 or "gap" in result.details:
         return ""
-    if ends is None or math.isnan(sum(ends)):
+    if ends is None:
         return _beside(result.value, result.baseline, tags.sign)
     low, high = sorted(tags.sign * end for end in ends)
     if low <= 0.0 <= high:
@@ -280,9 +278,10 @@ def _verdict(result: Result, alarm: bool | None, shifted: bool) -> str:
         if result.p_value is None:
             return ""
         alarm = raises_alarm(result) if alarm is None else alarm
-        if shifted:
-            return "A leak, or only another population, was found." if alarm else ""
-        return "Leak found." if alarm else "No leak found by this test."
+        said = "A leak, or only another population, was found." if alarm else ""
+        if not shifted:
+            said = "Leak found." if alarm else "No leak found by this test."
+        return " ".join(filter(None, (said, reason(result))))
     split = result.details.get("split")
     if isinstance(split, Mapping) and as_float(split.get("p_value_below")) < WARNING_LEVEL:
         return _READS_AS_COPIES

@@ -272,6 +272,19 @@ def least_p_value(n: int, n_other: int, n_permutations: int | None = None) -> fl
     return max(math.exp(-log_choices), 1.0 / (n_permutations + 1) if n_permutations else 0.0)
 
 
+def least_of_several(sizes: Iterable[tuple[int, int]]) -> float:
+    """Return the least p-value of several tests, one per pair of sizes, after Bonferroni.
+
+    Examples
+    --------
+    >>> from skeval.stats.relabelling import least_of_several
+    >>> round(least_of_several([(3, 3), (4, 4)]), 4)
+    0.0286
+    """
+    least = [least_p_value(*both) for both in sizes]
+    return min(1.0, len(least) * min(least))
+
+
 def holm(p_values: Sequence[float]) -> list[float]:
     """Return p-values that hold for several tests at once, whatever the tests have in common.
 

@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 
 from skeval.context import Context, shared
+from skeval.dependencies import needed_xgboost
 from skeval.parameters import Legal
 from skeval.stats.roc import auc
 from skeval.steps.neighbors import encoded
@@ -220,14 +221,12 @@ def _classifier(estimator: Any, features: Features, seed: int) -> Any:
         from sklearn.tree import DecisionTreeClassifier
 
         return DecisionTreeClassifier(min_samples_leaf=5, random_state=seed)
-    from xgboost import XGBClassifier
-
     n_trees, has_few_bins = (50, True) if estimator == LIGHT else (100, issparse(features))
     is_small = features.shape[0] <= _EXACT_TREES and not has_few_bins
     method = "exact" if is_small else "hist"
     bins = {"max_bin": _FEW_BINS} if has_few_bins else {}
     # one thread: sums of floats, and hence trees, would depend on the number of them
-    return XGBClassifier(
+    return needed_xgboost().XGBClassifier(
         n_estimators=n_trees, max_depth=3, tree_method=method, n_jobs=1, random_state=seed, **bins
     )
 

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from skeval.context import Context, shared
+from skeval.dependencies import needed_xgboost
 from skeval.parameters import N_SEEDS
 from skeval.stats.intervals import replicated
 from skeval.steps.classifiers import estimators_of, seeded
@@ -423,9 +424,8 @@ def _perceptron(labels: bool, target: np.ndarray, seed: int) -> Any:
 def _boosting(
     problem: Problem, seed: int, n_trees: int = 100, max_depth: int = 6, **settings: int
 ) -> Any:
-    from xgboost import XGBClassifier, XGBRegressor
-
-    return (XGBClassifier if problem.has_labels else XGBRegressor)(
+    xgboost = needed_xgboost()
+    return (xgboost.XGBClassifier if problem.has_labels else xgboost.XGBRegressor)(
         n_estimators=n_trees,
         max_depth=max_depth,
         tree_method="hist",

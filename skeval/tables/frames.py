@@ -27,6 +27,7 @@ from skeval.tables.schema import (
     EXACT,
     Kind,
     TableSchema,
+    dates_of_periods,
     name_of,
     plain_values,
     read_column,
@@ -104,7 +105,8 @@ def as_frame(table: Any, role: str) -> pd.DataFrame:
             f"{role} has complex numbers in {', '.join(complex_ones)}. Give their real "
             "and imaginary parts as columns of their own, or drop them."
         )
-    held = {name: _held(frame[name]) for name, dtype in dtypes.items() if dtype == _OBJECT}
+    odd = [n for n, kind in dtypes.items() if kind == _OBJECT or isinstance(kind, pd.PeriodDtype)]
+    held = {name: _held(frame[name]) for name in odd}
     return frame.assign(**held) if held else frame
 
 
@@ -153,7 +155,13 @@ def _converts(table: Any, column: str) -> bool:
 
 
 def _held(values: pd.Series) -> pd.Series:
-    """Return a column of objects with texts that any file can hold, and missing cells that show."""
+    """Return a column of objects with texts that any file can hold, and missing cells that show.
+
+    Periods are read as dates: their order and distances count.
+    """
+    values = dates_of_periods(values)
+    if values.dtype != _OBJECT:
+        return values
     try:
         values.isna()
     except ArithmeticError:  # a signalling nan raises whatever is asked of it

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_scalar
 
+from skeval.dependencies import needed
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.files import foreign_json
 from skeval.tables.keys import included
@@ -194,8 +195,7 @@ def _kind_of(field: Mapping[str, Any]) -> Kind | None:
 
 def parts_of_sqlalchemy(source: Any) -> Parts:
     """Read the tables of a database: an engine, which is asked, or a MetaData."""
-    import sqlalchemy as sa
-
+    sa = needed("RelationalSchema.from_sqlalchemy", "sqlalchemy", 'pip install "skeval[sql]"')
     metadata = source
     if not isinstance(source, sa.MetaData):
         metadata = sa.MetaData()

@@ -27,6 +27,7 @@ Kind = Literal["continuous", "categorical", "boolean", "datetime", "text", "id"]
 LEADING_ZERO = re.compile(r"\s*[-+]?0\d")
 _LAST_YEAR = 290_000  # that a number of microseconds reaches, before and after 1970
 _MICROSECONDS = np.dtype("datetime64[us]")
+_HEAD = 100  # cells that show whether objects are periods
 _MANY_CODES = 50  # more distinct whole numbers in strings than that are numbers
 _LONGEST_FORMAT = 100  # characters of a format of dates
 EXACT = 2.0**53  # beyond, float64 cannot tell whole numbers apart
@@ -178,7 +179,8 @@ class TableSchema:
         schema = cls.known(kinds, names)
         complete: dict[str, Kind] = {}
         formats: dict[str, str] = {}
-        for name, (_, values) in zip(names, table.items(), strict=True):
+        for name, (_, given) in zip(names, table.items(), strict=True):
+            values = dates_of_periods(given)
             kind = schema.kinds[name] if name in schema.kinds else _infer_kind(values)
             complete[name] = kind
             in_strings = kind == "datetime" and values.dtype.kind != "M"
@@ -317,6 +319,26 @@ def _sdv_columns(content: Any) -> Mapping[str, Mapping[str, Any]]:
             f"column; {', '.join(faults)} has none."
         )
     return columns
+
+
+def dates_of_periods(values: pd.Series) -> pd.Series:
+    """Return months, quarters and other periods as the dates they begin with; others as they are.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.tables.schema import dates_of_periods
+    >>> quarters = pd.Series(pd.period_range("2001Q1", periods=2, freq="Q"))
+    >>> dates_of_periods(quarters).dt.month.tolist()
+    [1, 4]
+    """
+    is_object = values.dtype == object and any(isinstance(c, pd.Period) for c in values.head(_HEAD))
+    if not is_object and not isinstance(values.dtype, pd.PeriodDtype):
+        return values
+    try:
+        return pd.Series(pd.PeriodIndex(values).start_time, index=values.index)
+    except (TypeError, ValueError, OverflowError):  # of several lengths, or no dates go so far
+        return values
 
 
 def _infer_kind(values: pd.Series) -> Kind:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skeval.dependencies import needed_pyarrow
 from skeval.exceptions import TableError
 from skeval.tables.schema import name_of
 
@@ -334,6 +335,8 @@ def source_of(table: Any, role: str) -> TableSource | None:
         source = PolarsSource(table, role)
     elif library.startswith("dask") and hasattr(table, "npartitions") and hasattr(table, "columns"):
         source = DaskSource(table, role)
+    if source is not None:
+        needed_pyarrow(role)
     if source is not None and not (source.names and source.n_rows):
         raise TableError(
             f"{role} has {source.n_rows} rows and {len(source.names)} columns; "
@@ -362,6 +365,7 @@ def is_large(path: Path) -> bool:
         return False
     if len(files) == 1:
         return files[0].name.startswith("part")
+    needed_pyarrow(f"{path}, a folder of Parquet files,")
     import pyarrow.parquet as pq
 
     first, *others = (set(pq.read_schema(file).names) for file in files)
@@ -370,14 +374,11 @@ def is_large(path: Path) -> bool:
 
 def _parquet(path: Path, role: str) -> Any:
     """Return the dataset of a Parquet file, or of all in a folder, part-2 before part-10."""
-    try:
-        import pyarrow as pa
-        import pyarrow.dataset as ds
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise TableError(
-            f"{role}: {path} is read with pyarrow. Install it: pip install pyarrow."
-        ) from error
+    needed_pyarrow(f"{role}: {path}")
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+    import pyarrow.parquet as pq
+
     files = [path] if path.is_file() else sorted(path.rglob("*"), key=_natural)
     # names with an underscore or a dot are notes that writers leave
     files = [

@@ -16,7 +16,7 @@ from skeval.exceptions import InvalidParameterError, TableError
 from skeval.formatting import as_float, number, percent
 from skeval.parameters import AnyColumns, Count, Legal, Seed, check_parameters, legal_sets
 from skeval.result import Result, undefined
-from skeval.stats.relabelling import exchange_p_value, holm
+from skeval.stats.relabelling import exchange_p_value, holm, least_p_value
 from skeval.stats.roc import auc
 from skeval.steps.texts import text_columns, word_hashes, words_of
 from skeval.tags import ATTACK_TAGS
@@ -292,7 +292,9 @@ class TextCanaryExposure(Metric):
             result,
             p_value=exchange_p_value([(sides[0], sides[1])], **trials),
             baseline=float(np.log2(n) - np.log2(np.arange(1, n + 1)).mean()),
-            contrast=Contrast(_WHAT, above, 0.5),
+            contrast=Contrast(
+                _WHAT, above, 0.5, least_p=least_p_value(planted.size, references.size)
+            ),
             advice="Train for fewer steps, without repeated texts, or with noise.",
             details={
                 "n_planted": planted.size,

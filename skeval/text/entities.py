@@ -14,6 +14,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.formatting import percent
 from skeval.parameters import AnyColumns, Count, Interval, Legal, Seed, has_methods
 from skeval.result import Result, undefined
+from skeval.stats.relabelling import least_p_value
 from skeval.steps.entities import Mentions, Reading, mentions
 from skeval.steps.texts import text_columns
 from skeval.tags import SCREEN_TAGS
@@ -118,6 +119,10 @@ class EntityLeakage(Metric):
     Where `n_max_texts` leaves rows out, the value is that of the sample, in which more entities
     look rare and fewer are matched; ``standard_error`` is that of the share. The
     interval is Wilson's, of the share among many more entities from this generator.
+
+    Entities are compared without case, spaces and marks at their ends, an article (the, a, an) or a
+    title (Dr, Mr, Mrs, Ms, Prof) before them, and a genitive (Ada's); numbers written in groups by
+    their letters and digits alone. So "Dr Smith" and "the Smith's" are one entity.
 
     Results hold counts, types and shares: never a name or a sentence. Nor does a folder of
     `memory`: its files hold keyed hashes, types and counts. Who has the folder can still try names
@@ -235,6 +240,7 @@ class EntityLeakage(Metric):
                 round(tests[best].observed, 12),
                 round(tests[best].mean, 12),
                 n_tests=len(tests),
+                least_p=min(1.0, len(tests) * least_p_value(evidence.n_train, evidence.n_holdout)),
             ),
             details={
                 **texts_in_numbers(context, self._reading(context)),
@@ -276,7 +282,8 @@ class EntityLeakage(Metric):
             f"{percent(result.value)} of the {self._nouns[1]} in synthetic texts stand in "
             f"{self._alone('train')} and in no holdout text"
         )
-        return f"{lead}; by chance {percent(result.baseline)}."
+        said = f"{lead}; by chance {percent(result.baseline)}"
+        return f"{said}." if result.contrast is None else f"{said}; {result.contrast}."
 
 
 def standard_error(share: float, n: int) -> float:

@@ -16,11 +16,12 @@ from skeval.privacy.attacks.membership.membership_inference import FalsePositive
 from skeval.privacy.attacks.membership.rates import area_with_test, curve_points, rates
 from skeval.privacy.attacks.membership.scores import MemberScores
 from skeval.result import Result, undefined
-from skeval.stats.roc import auc
+from skeval.stats.relabelling import least_p_value
+from skeval.stats.roc import auc, clustered_delong
 from skeval.steps.samples import sample_positions
 from skeval.tables.embedding import Vectorizer
 from skeval.tags import ATTACK_TAGS
-from skeval.text.corpus import GroupColumn, chosen_texts, corpus
+from skeval.text.corpus import Corpus, GroupColumn, chosen_texts, corpus
 from skeval.text.memorization import Key, lacking_texts, sizes
 from skeval.text.vectors import copied_or_nearest, exchanged, text_vectors
 from skeval.verdict import Contrast
@@ -86,7 +87,8 @@ class TextMembershipInference(Metric):
     over the distinct synthetic texts S. The vectors know both tables and no labels, so that labels
     are exchangeable if nothing was learned of any one text. The p-value is one-sided: that of Mann
     and Whitney; with authors, or where a text stands in several rows, of random choices of
-    which authors, or rows, were train. The interval is DeLong's, and takes texts to be independent.
+    which authors, or rows, were train. The interval is DeLong's; with authors it is that
+    of Obuchowski, for texts that are alike within authors.
 
     ``details`` has the AUC of the attack, and as
     :class:`~skeval.privacy.MembershipInference` explains them `tpr_at_fpr`, `advantage`,
@@ -166,6 +168,14 @@ class TextMembershipInference(Metric):
         if self.group is not None or area["n_members"] + area["n_others"] > chosen.size:
             ranks = (rankdata(scores) - 0.5) / scores.size
             area["p_value"] = exchanged(texts, chosen, ranks, **trials)
+        if self.group is not None:
+            whose = first_holders(texts)
+            rows = scored.member_rows, scored.other_rows
+            by_author = clustered_delong(
+                scored.members, scored.others, *(whose[own] for own in rows)
+            )
+            area["interval"] = list(by_author.interval)
+            area["standard_error"] = by_author.standard_error
         halves = in_halves(scored, self.random_state)
         details: dict[str, Any] = {
             **sizes(texts),
@@ -182,7 +192,9 @@ class TextMembershipInference(Metric):
             interval=area["interval"],
             p_value=area["p_value"],
             baseline=0.5,
-            contrast=Contrast(_FOUND, result.value, 0.5),
+            contrast=Contrast(
+                _FOUND, result.value, 0.5, least_p=least_p_value(texts.n_train, texts.n_holdout)
+            ),
             advice=_ADVICE,
             details=details,
         )
@@ -199,6 +211,18 @@ def member_scores(chosen: np.ndarray, scores: np.ndarray, held: Any) -> MemberSc
     """Return scores of train texts and of holdout texts; a text of both has its score in both."""
     members, others = (held[role][chosen] for role in ("train", "holdout"))
     return MemberScores(scores[members], scores[others], chosen[members], chosen[others])
+
+
+def first_holders(texts: Corpus) -> np.ndarray:
+    """Return a number for who holds each text: a unit, or nobody else where it has none.
+
+    Authors that stand in both tables are no units: each of their texts is taken by itself.
+    """
+    holders = texts.holders
+    held = np.diff(holders.indptr) > 0
+    whose = holders.shape[1] + np.arange(held.size)
+    whose[held] = holders.indices[holders.indptr[:-1][held]]
+    return np.asarray(whose)
 
 
 def in_halves(scored: MemberScores, seed: int) -> tuple[MemberScores, MemberScores]:

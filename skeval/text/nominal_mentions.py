@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Any
 
+from skeval.exceptions import MissingDependencyError
 from skeval.parameters import AnyColumns, Count, Interval, JobCount, Seed, has_methods
 from skeval.text.entities import EntityLeakage, Folder, GroupColumn, Keep
 from skeval.text.recognizers import Device, ModelName, Names, SpacyBackend, load_spacy, piped
@@ -89,7 +90,7 @@ class NominalRecognizer(SpacyBackend):
     def _loaded(self) -> Any:
         pipeline = load_spacy(type(self).__name__, self.model, self.device)
         if not set(_TAGS) & set(pipeline.pipe_names):
-            raise ImportError(
+            raise MissingDependencyError(
                 f"{type(self).__name__}: the pipeline {self.model} has no tagger. One that has is "
                 "installed by: python -m spacy download en_core_web_sm"
             )

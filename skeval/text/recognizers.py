@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal
 
 from sklearn.base import BaseEstimator
 
+from skeval.dependencies import needed
+from skeval.exceptions import MissingDependencyError
 from skeval.parameters import Count, Fraction, JobCount, Legal, check_parameters, legal_sets
 from skeval.steps.entities import Entity
 from skeval.text.patterns import package_version
@@ -153,7 +155,7 @@ class _Backend(BaseEstimator):
 
         Raises
         ------
-        ImportError
+        MissingDependencyError
             If the package or the model is not installed; it says how to get it.
         """
         name = type(self).__name__
@@ -264,7 +266,7 @@ class SpacyRecognizer(SpacyBackend):
     def _loaded(self) -> Any:
         pipeline = load_spacy(type(self).__name__, self.model, self.device)
         if not any("doc.ents" in pipeline.get_pipe_meta(n).assigns for n in pipeline.pipe_names):
-            raise ImportError(
+            raise MissingDependencyError(
                 f"{type(self).__name__}: the pipeline {self.model} has no component that finds "
                 "entities. One that has is installed by: python -m spacy download en_core_web_sm"
             )
@@ -303,7 +305,7 @@ def load_spacy(owner: str, model: str, device: str) -> Any:
     """Return a spaCy pipeline; loaded once."""
     spacy = needed(owner, "spacy", "pip install 'skeval[text]'")
     if not spacy.util.is_package(model) and not Path(model).is_dir():
-        raise ImportError(
+        raise MissingDependencyError(
             f"{owner}: the spaCy pipeline {model} is not installed. Run: "
             f"python -m spacy download {model}"
         )
@@ -556,22 +558,12 @@ class CallableRecognizer(BaseEstimator):
         return [[Entity(*entity) for entity in part] for part in self.function(list(texts))]
 
 
-def needed(owner: str, package: str, command: str) -> Any:
-    """Import a package, or say how to install it."""
-    try:
-        return import_module(package)
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.split(".")[0] != package:
-            raise  # it is there, and lacks something itself
-        raise ImportError(f"{owner} needs the package {package}. Run: {command}") from error
-
-
 def _fetched(owner: str, model: str, load: Callable[[str], Any]) -> Any:
     """Load a model of the hub, or say in one sentence that it cannot be had."""
     try:
         return load(model)
     except (OSError, ValueError) as error:
-        raise ImportError(
+        raise MissingDependencyError(
             f"{owner}: the model {model} could not be loaded ({type(error).__name__}). It is "
             f"downloaded at first use; where there is no network, run on a machine that has one: "
             f"hf download {model}, and name the folder."

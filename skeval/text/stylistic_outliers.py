@@ -13,10 +13,11 @@ from scipy.sparse import csr_array
 
 from skeval.base import Metric
 from skeval.context import Context, shared
+from skeval.exceptions import MissingDependencyError
 from skeval.formatting import percent
 from skeval.parameters import AnyColumns, Count, Legal, OpenFraction, Seed
 from skeval.result import Result, undefined
-from skeval.stats.relabelling import row_mean
+from skeval.stats.relabelling import least_p_value, row_mean
 from skeval.steps.contrasts import set_against
 from skeval.tables.embedding import EMBEDDER, is_embedder
 from skeval.tags import SCREEN_TAGS
@@ -95,7 +96,7 @@ class StylisticOutliers(Metric):
 
     Raises
     ------
-    ImportError
+    MissingDependencyError
         If Word2Vec is asked for and gensim is not installed.
 
     See Also
@@ -206,7 +207,8 @@ class StylisticOutliers(Metric):
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
             return result
-        details = {**sizes(corpus(context, *self._key(context))), **self._contrasted(context)}
+        texts = corpus(context, *self._key(context))
+        details = {**sizes(texts), **self._contrasted(context)}
         if isinstance(self.features, str) and self.features == "style":
             by_words = self._contrasted(context, "tfidf")
             details["by_words"] = {n: by_words[n] for n in ("to_train", "to_holdout", "p_value")}
@@ -216,6 +218,7 @@ class StylisticOutliers(Metric):
             result.value,
             to_holdout,
             "of the holdout's",
+            least_p=least_p_value(texts.n_train, texts.n_holdout),
         )
         tested = not math.isnan(to_holdout)
         return replace(
@@ -420,7 +423,7 @@ def word2vec_class() -> Any:
     try:
         from gensim.models import Word2Vec
     except ImportError as error:
-        raise ImportError(_NO_GENSIM) from error
+        raise MissingDependencyError(_NO_GENSIM) from error
     return Word2Vec
 
 

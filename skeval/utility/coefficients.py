@@ -78,7 +78,7 @@ class CoefficientOverlap(ModelMetric):
         At fit, if the target has several labels and there is no `pos_label`.
     InvalidParameterError
         At fit, if the formula cannot be read.
-    ImportError
+    MissingDependencyError
         At fit, if there is a formula, and formulaic is not installed.
 
     See Also

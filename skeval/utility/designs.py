@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.context import Context, shared
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, MissingDependencyError
 from skeval.steps.problem import Problem, Question, Rows, problem_of, rows_of_role
 
 FEWEST = 10  # rows of train that a level with a coefficient of its own has
@@ -181,7 +181,7 @@ def design_of(context: Context, question: Question, formula: str | None = None) 
     ------
     InvalidParameterError
         If the formula cannot be read or evaluated.
-    ImportError
+    MissingDependencyError
         If there is a formula, and formulaic is not installed.
     """
     problem, train = problem_of(context, question), rows_of_role(context, "train", question)
@@ -256,7 +256,7 @@ def check_formula(formula: str, target: str, has_labels: bool) -> None:
     ------
     InvalidParameterError
         If it is so.
-    ImportError
+    MissingDependencyError
         If formulaic is not installed.
     """
     terms = _read(formula)
@@ -276,7 +276,7 @@ def _read(formula: str) -> Any:
         from formulaic import Formula
         from formulaic.errors import FormulaicError
     except ImportError as error:
-        raise ImportError(
+        raise MissingDependencyError(
             "formula is read by the package formulaic, which is not installed. "
             'Install it: pip install "skeval[formula]"'
         ) from error

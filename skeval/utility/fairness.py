@@ -220,7 +220,7 @@ default="demographic_parity"
     or more. Both are of these two models, and chance in what they learn is not in them: of two
     tables of one distribution, the interval of the difference left out 0 in up to 28% of cases.
 
-    Groups with fewer than 10 holdout rows are pooled as "(rare groups)".
+    Groups with fewer than 10 train or holdout rows are pooled as "(rare groups)".
 
     References
     ----------

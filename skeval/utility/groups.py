@@ -16,7 +16,7 @@ from skeval.steps.models import HOLDOUT, Training, fitted, predicted
 from skeval.steps.problem import Question, Rows, problem_of, rows_of_role
 from skeval.tables.preprocessing import NOMINAL, numbers
 
-_FEWEST = 10  # holdout rows of a group with a name of its own
+_FEWEST = 10  # train and holdout rows of a group with a name of its own
 _FEW_VALUES = 10  # numbers of no more values have a group a value
 _MISSING, _RARE = "(missing)", "(rare groups)"
 # which rates must be equal
@@ -54,7 +54,7 @@ class Groups:
     ----------
     names : tuple of str
         Levels, or ranges of a column of numbers; then missing values, and last those groups
-        together that have too few holdout rows for a name of their own.
+        together that have too few train or holdout rows for a name of their own.
     edges : ndarray or None
         Where numbers are cut; None for categories.
     places : ndarray of int
@@ -81,7 +81,7 @@ class Groups:
 
 @shared
 def groups_of(context: Context, grouping: Grouping) -> Groups:
-    """Return the groups by the sensitive column, those with few holdout rows pooled."""
+    """Return the groups by the sensitive column, those with few train or holdout rows pooled."""
     name = grouping.sensitive
     if name in context.schema.columns(*NOMINAL):
         categories = context.levels.get(name, context.train[name].cat.categories)
@@ -89,9 +89,12 @@ def groups_of(context: Context, grouping: Grouping) -> Groups:
     else:
         names, edges = _ranges(context, grouping)
     every = Groups((*names, _MISSING, _RARE), edges, np.arange(len(names) + 2))
-    values = rows_and_values(context, "holdout", grouping)[1]
-    sizes = np.bincount(every.codes(values), minlength=len(every))
-    kept = np.flatnonzero(sizes >= _FEWEST)
+    counts = [
+        np.bincount(every.codes(rows_and_values(context, r, grouping)[1]), minlength=len(every))
+        for r in ("train", "holdout")
+    ]
+    sizes = counts[1]
+    kept = np.flatnonzero(np.min(counts, axis=0) >= _FEWEST)
     names = [every.names[cell] for cell in kept]
     places = np.full(len(every), -1, dtype=np.int64)
     places[kept] = np.arange(kept.size)

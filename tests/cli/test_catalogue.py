@@ -6,9 +6,10 @@ import re
 
 import pytest
 
-from skeval.cli.catalogue import explained, metric_classes, preset_metrics
+from skeval.cli.catalogue import documentation, explained, metric_classes, preset_metrics
 from skeval.cli.words import in_words
 from skeval.datasets import make_mixed, make_relational
+from skeval.exceptions import InvalidParameterError
 from skeval.relational_context import read_context
 
 
@@ -102,3 +103,18 @@ def test_errors_speak_of_options(folder, run, arguments, said):
     code, _, err = run("evaluate", "train.csv", "holdout.csv", "synthetic.csv", *arguments)
     assert code == 2
     assert said in err
+
+
+def test_where_python_drops_docstrings(run, monkeypatch):
+    """As it does with -OO."""
+    printed = run("list"), run("explain", "dcr_share")
+    for kind in metric_classes().values():
+        monkeypatch.setattr(kind, "__doc__", None)
+    assert (run("list"), run("explain", "dcr_share")) == printed
+    assert printed[0][0] == 0
+
+
+def test_without_docstring_and_source_the_cure_is_said():
+    made = type("Made", (), {})
+    with pytest.raises(InvalidParameterError, match="run python without -OO"):
+        documentation(made)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval import Result, SuiteResult, __version__
+from skeval import Metric, Result, SuiteResult, __version__
 from skeval.cli import printed_warnings
 from skeval.datasets import make_relational
 from skeval.exceptions import MetricWarning
@@ -75,12 +75,28 @@ def test_compare(folder, run):
 
 
 def test_list_names_every_metric_in_a_line(run):
-    from skeval import diagnostic, fidelity, privacy, utility
+    import skeval
+    from skeval import diagnostic, fidelity, privacy, relational, text, utility
 
     code, out, _ = run("list")
-    names = [line.split()[0] for line in out.splitlines()]
+    listed, module = {}, ""
+    for line in out.splitlines():
+        if line.startswith("from "):
+            module = line.removeprefix("from ")
+        else:
+            name, aspect, *words = line.split()
+            listed[name] = module
+            assert aspect in ("diagnostic", "fidelity", "utility", "privacy")
+            assert len(words) > 5
     assert code == 0
-    assert names == [*diagnostic.__all__, *fidelity.__all__, *utility.__all__, *privacy.__all__]
+    assert listed == {
+        name: package.__name__
+        for package in (diagnostic, fidelity, utility, privacy, relational, text, skeval)
+        for name in package.__all__
+        if isinstance(kind := getattr(package, name), type)
+        and issubclass(kind, Metric)
+        and kind is not Metric
+    }
 
 
 def test_version(run):

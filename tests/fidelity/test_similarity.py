@@ -234,8 +234,7 @@ def test_no_bar_or_joint_cell_of_the_details_stands_for_a_few_real_rows(min_coun
 def test_histograms_of_odd_columns(values):
     table = pd.DataFrame({"x": values, "c": ["a"] * 30})
     context = Context.of(table, schema={"x": "continuous"}).with_synthetic(table)
-    details = SimilarityScore(min_count=1).evaluate_context(context).details
-    shown = details["marginals"]["x"]
+    shown = marginal(context, "x", min_count=1)
     assert np.all(np.diff(shown["edges"]) > 0)
     assert np.sum(shown["shares"]["train"]) == pytest.approx(1.0)
     default = SimilarityScore().evaluate_context(context).details["marginals"]["x"]

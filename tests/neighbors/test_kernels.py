@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import ast
+import errno
 import importlib
+import importlib.util
 import inspect
+from pathlib import Path
 
 import numba
 import numpy as np
 import pytest
 from numba.core import event
-from numba.core.caching import CacheImpl
+from numba.core.caching import CacheImpl, IndexDataCacheFile
 from numba.core.registry import CPUDispatcher
 
 from skeval.exceptions import MetricWarning
@@ -67,3 +70,54 @@ def test_machine_code_is_of_one_file(name):
     assert len(compiled) >= 4
     never_change = {"MISSING", "GRID_SHIFT", "GRID_STEP"}
     assert {used for code in compiled for used in code.co_names} & imported <= never_change
+
+
+_KEPT = """
+from skeval.neighbors.kernels import jit
+
+
+@jit
+def doubled(value):
+    return 2 * value
+"""
+
+
+def _called(path):
+    """Import the file anew, as another process does; return what it keeps and how often it had it."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.doubled(21) == 42
+    stats = module.doubled.stats
+    return Path(stats.cache_path), sum(stats.cache_hits.values())
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda held: held[: len(held) // 2],
+        lambda _: b"garbage",
+        lambda held: held[:-200] + bytes(100) + held[-100:],
+    ],
+)
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+def test_damaged_machine_code_is_compiled_again(tmp_path, ending, damage):
+    path = tmp_path / "kept.py"
+    path.write_text(_KEPT)
+    folder, n_hits = _called(path)
+    (file,) = folder.glob(f"kept.doubled*.{ending}")
+    assert n_hits == 0
+    file.write_bytes(damage(file.read_bytes()))
+    assert _called(path)[1] == 0
+    assert _called(path)[1] == 1  # it was written anew
+
+
+def test_a_full_disk_is_no_reason_to_stop(tmp_path, monkeypatch):
+    path = tmp_path / "kept.py"
+    path.write_text(_KEPT)
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(IndexDataCacheFile, "save", full)
+    assert _called(path)[1] == 0

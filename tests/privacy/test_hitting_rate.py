@@ -5,9 +5,10 @@ import pandas as pd
 import pytest
 from scipy.stats import fisher_exact
 
-from skeval import Context, parametrize_with_metric_checks
+from skeval import Context, MetricSuite, parametrize_with_metric_checks
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.privacy import ExactMatchShare
 from skeval.privacy.hitting_rate import (
     BoxScale,
     HittingRate,
@@ -474,3 +475,17 @@ def test_only_the_nearest_are_listed():
 def test_many_equal_points():
     s, t = points(np.repeat([1.0, 2.0], 50), np.ones(5000), of_range(0.0, 9.0, 0.01))
     assert any_within(s, t).tolist() == [True] * 50 + [False] * 50
+
+
+@pytest.mark.parametrize(("factor", "n_tests"), [(1.0, 1), (1.002, 2)])
+def test_boxes_that_hold_equal_rows_only_are_the_test_of_equal_rows(factor, n_tests):
+    train, holdout, others = (make_mixed(200, random_state=seed) for seed in range(3))
+    synthetic = pd.concat([others[:150], train[:40], holdout[:10]], ignore_index=True)
+    synthetic["income"] *= factor
+    suite = MetricSuite([("equal", ExactMatchShare()), ("new", NewRowShare())])
+    result = suite.fit(train, holdout).evaluate(synthetic)
+    assert result.verdict().n_tests == n_tests
+    equal, new = (result[name].contrast.tests for name in ("equal", "new"))
+    assert (equal == new) == (n_tests == 1)
+    alone = NewRowShare(columns=["income"]).fit(train, holdout).evaluate(synthetic)
+    assert alone.contrast.tests != equal

@@ -169,6 +169,16 @@ def test_noisy_copies_are_found_and_exact_matches_are_not():
     assert result.p_value <= 0.001
 
 
+def test_the_sentence_names_each_of_its_numbers():
+    """The holdout comes into it twice: as rows that are near, and as rows that are near to it."""
+    result = NearDuplicateShare().fit(TRAIN, HOLDOUT).evaluate(TRAIN.iloc[:100])
+    expected = result.contrast.written[1]
+    assert result.summary.startswith("100% of synthetic rows are within ")
+    assert f" of a train row; of a holdout row {expected}. " in result.summary
+    fresh = f"{100 * result.baseline:.1f}% of holdout rows are as near to a train row."
+    assert result.summary.endswith(fresh)
+
+
 def test_rows_written_out_twice():
     once = evaluate(NearDuplicateShare(0.1), TRAIN, HOLDOUT, SYNTHETIC)
     twice = evaluate(NearDuplicateShare(0.1), TRAIN, HOLDOUT, pd.concat([SYNTHETIC, SYNTHETIC]))

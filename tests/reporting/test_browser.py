@@ -15,7 +15,8 @@ from tests.reporting.browser import Browser, browser_path
 
 pytestmark = pytest.mark.browser
 
-FIRST_COLUMN = """[...document.querySelectorAll("table.sortable")[0].tBodies[0].rows]
+SCORES = 'document.querySelectorAll("#scores table.sortable")[0]'
+FIRST_COLUMN = f"""[...{SCORES}.tBodies[0].rows]
 .map((row) => row.cells[%d].dataset.v ?? row.cells[%d].textContent)"""
 
 
@@ -75,21 +76,18 @@ def test_no_word_of_the_scores_is_broken(browser: Browser, path: Path, width: in
 
 def test_columns_are_sorted_by_keys_alone(browser: Browser, path: Path) -> None:
     browser.open(path, 1280)
-    heads = browser.value(
-        '[...document.querySelectorAll("table.sortable")[0].tHead.rows[0].cells]'
-        ".map((head) => head.textContent)"
-    )
+    heads = browser.value(f"[...{SCORES}.tHead.rows[0].cells].map((head) => head.textContent)")
     place = heads.index("Value")
     script = FIRST_COLUMN % (place, place)
     before = browser.value(script)
-    browser.value(f'document.querySelectorAll("table.sortable thead button")[{place - 1}].focus()')
+    browser.value(f'{SCORES}.querySelectorAll("thead button")[{place - 1}].focus()')
     browser.press("Tab", 9)
     assert browser.value("document.activeElement.textContent") == "Value"
     browser.press("Enter", 13, "\r")
     known = [float(value) for value in browser.value(script) if value]
     assert known == sorted(known)
     assert known != [float(value) for value in before if value]
-    state = f'document.querySelectorAll("table.sortable thead th")[{place}].ariaSort'
+    state = f'{SCORES}.querySelectorAll("thead th")[{place}].ariaSort'
     assert browser.value(state) == "ascending"
     browser.press("Enter", 13, "\r")
     assert [float(value) for value in browser.value(script) if value] == known[::-1]

@@ -135,12 +135,13 @@ def test_where_nothing_is_wrong_it_is_a_persons_decision(suite_result: SuiteResu
 
 
 def test_the_table_has_titles_and_verdicts(suite_result: SuiteResult) -> None:
-    *_, table = DecisionPage.of(suite_result).parts()
-    assert isinstance(table, Grid)
-    rows = {row[0]: row[1:] for row in table.rows}
+    *_, tests, scores = DecisionPage.of(suite_result).parts()
+    assert isinstance(tests, Grid)
+    assert isinstance(scores, Grid)
+    rows = {row[0]: row[1:] for row in (*tests.rows, *scores.rows)}
     assert "Kolmogorov-Smirnov complement" in rows
     assert rows["Exact match share"][-1] == "no leak found by this test"
-    assert all(row[-1] for row in table.rows)
+    assert all(row[-1] for row in (*tests.rows, *scores.rows))
     assert len(rows) <= 17
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import matplotlib
 import numpy as np
 import pandas as pd
@@ -23,7 +25,7 @@ from skeval.reporting import (
     ValueDisplay,
     display_of,
 )
-from skeval.reporting.displays.values import band_of, comparable, scale_of
+from skeval.reporting.displays.values import comparable, scale_of
 
 
 def settings() -> dict[str, object]:
@@ -183,21 +185,31 @@ def test_values_and_scores(either: SuiteResult) -> None:
     frame = ScoresDisplay(either).frame()
     assert frame["metric"].tolist() == list(either)
     ends = frame.set_index("metric").loc["ks_complement", ["low", "high"]]
-    assert tuple(ends) == band_of(either["ks_complement"])
+    assert tuple(ends) == either["ks_complement"].interval
     assert frame["value"].tolist() == [r.value for r in either.values()]
 
 
-def test_what_is_drawn_is_on_the_scale_of_the_baseline() -> None:
+def test_what_is_drawn_is_the_value_with_its_own_interval() -> None:
     tags = MetricTags("fidelity", bounds=(0, 1))
     smaller = {"at_baseline_size": {"n_rows": 10, "value": 0.85}}
     result = Result(
         0.95, interval=(0.1, 1), baseline=0.9, difference=(-0.2, 0.1), details=smaller, tags=tags
     )
     drawn = ValueDisplay(result).frame().set_index("what")["value"]
-    expected = {"value": 0.85, "low": 0.7, "high": 1.0, "baseline": 0.9}
-    assert drawn.to_dict() == pytest.approx(expected)
-    alone = Result(0.95, interval=(0.1, 1), baseline=0.9, details=smaller, tags=tags)
-    assert (band_of(alone), comparable(alone)) == ((0.1, 1.0), 0.95)
+    assert drawn.to_dict() == {"value": 0.95, "low": 0.1, "high": 1.0, "baseline": 0.9}
+    without = replace(result, interval=None)
+    assert ValueDisplay(without).frame()["what"].tolist() == ["value", "baseline"]
+    # the ring is what may be compared with the baseline: a dot and a ring, a dot alone
+    assert (comparable(result), comparable(Result(0.95))) == (0.85, 0.95)
+    marked = [
+        [
+            line.get_xdata()[0]
+            for line in ValueDisplay(one).plot().ax_.lines
+            if line.get_marker() == "o"
+        ]
+        for one in (result, replace(result, details={}))
+    ]
+    assert marked == [[0.85, 0.95], [0.95]]
 
 
 def test_scales_end_where_bounds_do() -> None:

@@ -62,8 +62,10 @@ def test_markdown_is_a_table_whatever_the_names():
     lines = text.splitlines()
     rows = [line for line in lines if line.startswith("|")]
     assert lines[0] == "### Card"
-    assert len(rows) == 2 + 5
-    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {8}
+    scores, tests = rows[: 2 + 4], rows[2 + 4 :]  # a table each
+    assert len(tests) == 2 + 1
+    for table, n_columns in ((scores, 8), (tests, 9)):
+        assert {len(re.findall(r"(?<!\\)\|", row)) for row in table} == {n_columns + 1}
     assert "<script>" not in text
     assert r"gone: needs \<holdout\> rows." in text
     assert "1,200 rows of train" in text

@@ -81,7 +81,7 @@ def test_the_outline_has_one_bookmark_per_section(reader: PdfReader, texts: list
 
 
 def test_the_contents_link_to_the_sections(reader: PdfReader) -> None:
-    linked = next(page for page in reader.pages if "/Annots" in page)
+    linked = next(page for page in reader.pages if page["/Annots"].get_object())
     links = [annotation.get_object() for annotation in linked["/Annots"]]
     targets = [reader.get_page_number(link["/Dest"][0].get_object()) for link in links]
     assert targets == [reader.get_destination_page_number(entry) for entry in reader.outline]

@@ -10,6 +10,7 @@ from skeval.stats.roc import (
     auc,
     auc_interval,
     auc_p_value,
+    clustered_delong,
     delong,
     label_tests,
     median_accuracy,
@@ -200,3 +201,27 @@ def test_the_interval_covers():
         low, high = delong(rng.normal(1, 1, 60), rng.normal(0, 1, 40)).interval
         covered.append(low <= 0.7602499 <= high)
     assert 0.93 <= np.mean(covered) <= 0.975
+
+
+def test_clusters_of_one_row_are_rows():
+    rng = np.random.default_rng(0)
+    members, others = rng.normal(0.3, 1, 40), rng.normal(size=30)
+    whose = np.arange(40), 40 + np.arange(30)
+    alone, clustered = delong(members, others), clustered_delong(members, others, *whose)
+    assert clustered.value == alone.value
+    assert clustered.standard_error == pytest.approx(alone.standard_error)
+    assert clustered.interval[0] < alone.interval[0]  # by Student's quantile
+
+
+def test_clusters_on_both_sides_by_hand():
+    """Two rows of one person on both sides: the covariance of what they score counts."""
+    area = clustered_delong(np.array([1.0, 3.0]), np.array([0.0, 2.0]), np.arange(2), np.arange(2))
+    above, below = np.array([0.5, 1.0]) - 0.75, np.array([1.0, 0.5]) - 0.75
+    variance = 2 * (above @ above + below @ below) / 4 + 2 * (above @ below) / 4
+    assert area.standard_error == pytest.approx(np.sqrt(variance))
+
+
+def test_one_cluster_has_no_interval():
+    area = clustered_delong(np.ones(3), np.zeros(3), np.zeros(3, int), np.arange(1, 4))
+    assert np.isnan(area.standard_error)
+    assert area.interval == (0.0, 1.0)

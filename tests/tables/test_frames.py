@@ -488,3 +488,27 @@ def test_types_that_pandas_lacks_are_named():
     table = pl.DataFrame({"x": pl.Series([1, 2], dtype=pl.Int128), "y": [1, 2]})
     with pytest.raises(TableError, match=r"for the types of: x \(Int128\). Cast these columns"):
         read(table)
+
+
+@pytest.mark.parametrize("freq", ["M", "Q", "W", "D", "Y"])
+@pytest.mark.parametrize("as_objects", [False, True])
+def test_periods_are_read_as_the_dates_they_begin_with(freq, as_objects):
+    periods = pd.Series(pd.period_range("2001-01", periods=60, freq=freq)).shift(1)
+    table = pd.DataFrame({"when": periods.astype(object) if as_objects else periods})
+    context = Context.of(table)
+    assert context.schema.kinds["when"] == "datetime"
+    read = context.train["when"]
+    assert read.isna().tolist() == [True, *[False] * 59]
+    assert read.iloc[1].tz_localize(None) == periods.iloc[1].start_time
+    assert TableSchema.infer(table).kinds["when"] == "datetime"
+
+
+def test_periods_of_several_lengths_stay_categories():
+    mixed = [pd.Period("2001-01", freq) for freq in ("M", "Q")] * 30
+    assert Context.of(pd.DataFrame({"mixed": mixed})).schema.kinds == {"mixed": "categorical"}
+
+
+def test_durations_are_numbers_and_intervals_categories():
+    hours, bins = pd.to_timedelta(np.arange(60), unit="h"), pd.cut(np.arange(60), 4)
+    context = Context.of(pd.DataFrame({"hours": hours, "bins": bins}))
+    assert context.schema.kinds == {"hours": "continuous", "bins": "categorical"}

@@ -97,3 +97,48 @@ def test_its_curve_is_drawn(tables):
     train, holdout, synthetic = tables
     result = TextMembershipInference().fit(train, holdout, schema=SCHEMA).evaluate(synthetic)
     assert len(result.display().frame()) > 2
+
+
+def of_authors(rng, first, n_authors=15, n_each=10):
+    """Texts of authors who have words of their own, some of them common ones and some rare."""
+    notes, authors = [], []
+    for author in range(first, first + n_authors):
+        own = rng.zipf(1.3, 8) % 800
+        share = rng.uniform(0.0, 1.0)
+        for _ in range(n_each):
+            mine = rng.random(15) < share
+            words = np.where(mine, rng.choice(own, 15), rng.zipf(1.3, 15) % 800)
+            notes.append(" ".join(f"w{word}" for word in words))
+            authors.append(f"a{author}")
+    return pd.DataFrame({"note": notes, "author": authors})
+
+
+def covers(seed, group):
+    """Return whether the interval holds 0.5 where nothing was learned of anybody."""
+    rng = np.random.default_rng(seed)
+    train, holdout, synthetic = (of_authors(rng, 15 * k) for k in range(3))
+    metric = TextMembershipInference(group=group, n_permutations=19)
+    schema = {"note": "text", "author": "categorical"}
+    low, high = metric.fit(train, holdout, schema=schema).evaluate(synthetic).interval
+    return low <= 0.5 <= high
+
+
+def test_the_interval_knows_the_authors():
+    """As many texts of as few authors say less than they would if each were of another."""
+    rng = np.random.default_rng(0)
+    tables = [of_authors(rng, 15 * k) for k in range(3)]
+    schema = {"note": "text", "author": "categorical"}
+    widths = []
+    for group in (None, "author"):
+        metric = TextMembershipInference(group=group, n_permutations=19)
+        result = metric.fit(*tables[:2], schema=schema).evaluate(tables[2])
+        widths.append(np.diff(result.interval)[0])
+        attack = result.details["attacks"]["nearest_synthetic_text"]
+        assert attack["interval"] == list(result.interval)
+    assert widths[1] > 1.2 * widths[0]
+
+
+@pytest.mark.slow
+def test_the_interval_holds_one_half_where_authors_repeat_themselves():
+    covered = np.mean([covers(seed, "author") for seed in range(200)])
+    assert 0.91 <= covered <= 0.99

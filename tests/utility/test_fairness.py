@@ -285,7 +285,7 @@ def test_one_group_has_no_gap(kind):
 def test_rates_of_few_rows_are_left_out():
     holdout = pd.concat([met(CALLED, TRUTH), met(CALLED, TRUTH).assign(who="c", y=0)])
     metric = FairnessGap("y", "who", "equal_opportunity", estimators=STUMP)
-    with pytest.warns(DegenerateInputWarning, match="left out: c"):
+    with pytest.warns(DegenerateInputWarning, match=r"left out: .rare groups."):
         result = evaluated(metric, holdout)
     assert result.value == 0.0
     assert np.isnan(result.details["rates"]["tstr"]["tpr"]).tolist() == [False, False, True]

@@ -31,37 +31,15 @@ def scale_of(result: Result) -> tuple[float, float]:
     (0.0, 4.0)
     """
     low, high = result.tags.bounds if result.tags else (-math.inf, math.inf)
-    at_hand = map(as_float, (result.value, result.baseline, *(band_of(result) or ())))
+    at_hand = map(as_float, (result.value, result.baseline, *(result.interval or ())))
     finite = [x for x in at_hand if math.isfinite(x)] or [0.0]
     low = low if math.isfinite(low) else min(0.0, *finite)
     high = high if math.isfinite(high) else max(finite)
     return (low, high) if high > low else (low, low + 1.0)
 
 
-def band_of(result: Result) -> tuple[float, float] | None:
-    """Return the interval that is shown on the scale of the value, beside its baseline.
-
-    Where the difference to the baseline has an interval, it is the baseline plus that: the baseline
-    lies outside where chance does not explain the difference. Else it is that of the value.
-
-    Examples
-    --------
-    >>> from skeval import Result
-    >>> from skeval.reporting.displays.values import band_of
-    >>> band_of(Result(0.5, interval=(0.1, 0.9), baseline=0.75, difference=(-0.5, 0.0)))
-    (0.25, 0.75)
-    """
-    if result.difference is None or result.baseline is None:
-        return result.interval
-    low, high = result.tags.bounds if result.tags else (-math.inf, math.inf)
-    first, last = (min(max(result.baseline + end, low), high) for end in result.difference)
-    return first, last
-
-
 def comparable(result: Result) -> float:
-    """Return the value that :func:`band_of` is of: that at the baseline's number of rows."""
-    if result.difference is None:
-        return result.value
+    """Return the value at the baseline's number of rows, if that is another one; else the value."""
     return as_float(result.details.get("at_baseline_size", {}).get("value", result.value))
 
 
@@ -74,23 +52,25 @@ def strip(axes: Axes, y: float, place: Any, result: Result, tall: float) -> None
         axes.plot(place(np.array(values)), heights, **style)
 
     line([low, high], [y, y], color=FAINT, lw=1.0, zorder=1, **flat)
-    if (band := band_of(result)) is not None:
-        ends = np.clip(np.array(band), low, high)
+    if result.interval is not None:
+        ends = np.clip(np.array(result.interval), low, high)
         line(ends, [y, y], color=colour, lw=3.0, alpha=0.35, zorder=2, **flat)
     if result.baseline is not None:
         line(
             [result.baseline] * 2, [y - tall, y + tall], color=COLOURS["holdout"], lw=1.5, zorder=3
         )
-    if math.isfinite(value := comparable(result)):
-        dot = {"marker": "o", "ms": 4.0, "mew": 0, "clip_on": False}
-        line([value], [y], color=colour, zorder=4, **dot)
+    dot: dict[str, Any] = {"marker": "o", "color": colour, "clip_on": False}
+    if math.isfinite(smaller := comparable(result)) and smaller != result.value:
+        line([smaller], [y], ms=4.4, mfc="none", mew=0.8, zorder=4, **dot)
+    if math.isfinite(result.value):
+        line([result.value], [y], ms=4.0, mew=0, zorder=5, **dot)
 
 
 @register_display
 class ValueDisplay(Display):
     """A value on its scale, with its interval and its baseline.
 
-    Where the baseline has fewer rows than the value, the value at the baseline's size is drawn.
+    Where the baseline has fewer rows than the value, a ring is the value at the baseline's size.
 
     Parameters
     ----------
@@ -109,8 +89,8 @@ class ValueDisplay(Display):
 
     def frame(self) -> pd.DataFrame:
         """Return one row a number drawn: `what`, `value`."""
-        low, high = band_of(self.result) or (np.nan, np.nan)
-        values = (comparable(self.result), low, high, as_float(self.result.baseline))
+        low, high = self.result.interval or (np.nan, np.nan)
+        values = (self.result.value, low, high, as_float(self.result.baseline))
         frame = pd.DataFrame({"what": ["value", "low", "high", "baseline"], "value": values})
         return frame.dropna(ignore_index=True)
 
@@ -122,7 +102,7 @@ class ValueDisplay(Display):
         span = high - low
         ax.set(xlim=(low - 0.04 * span, high + 0.04 * span), ylim=(-1.2, 1.2), yticks=[])
         ax.spines["left"].set_visible(False)
-        named = ("value", comparable(result), 0.5), ("baseline", as_float(result.baseline), -0.5)
+        named = ("value", result.value, 0.5), ("baseline", as_float(result.baseline), -0.5)
         for (name, x, y), role in zip(named, ("synthetic", "holdout"), strict=True):
             if math.isfinite(x):
                 share = (x - low) / span
@@ -153,13 +133,8 @@ class ScoresDisplay(Display):
         self.figsize = (6.5, 0.8 + 0.3 * max(1, len(self.frame())))
 
     def frame(self) -> pd.DataFrame:
-        """Return `metric`, `value`, `low`, `high`, `baseline`, `direction` of defined values.
-
-        `low` and `high` are the ends of the band that is drawn.
-        """
+        """Return `metric`, `value`, `low`, `high`, `baseline`, `direction` of defined values."""
         frame = self.suite_result.frame()
-        bands = [band_of(result) or (np.nan, np.nan) for result in self.suite_result.values()]
-        frame[["low", "high"]] = np.array(bands, dtype=float).reshape(-1, 2)
         columns = ["metric", "value", "low", "high", "baseline", "direction"]
         return frame.loc[frame["value"].notna(), columns].reset_index(drop=True)
 

@@ -141,6 +141,8 @@ class AnonymeterRisk(ResidualRiskMetric):
     def _risk(self, context: Context, tested: bool) -> Result:
         measure = Measure(self.ci_method, self.confidence_level, self.levels)
         result = largest_risk(self._attacks(context), measure, tested)
+        voids = self._inference()._voids(context)
+        result = replace(result, warnings=(*result.warnings, *voids))
         if "worst_attack" not in result.details:
             return result
         level = risk_level(result.value, self.levels)
@@ -148,11 +150,7 @@ class AnonymeterRisk(ResidualRiskMetric):
 
     def _attacks(self, context: Context) -> dict[str, Attack | None]:
         """Return all attacks by name, None for those that cannot be made."""
-        common: dict[str, Any] = {
-            "n_attacks": self.n_attacks,
-            "columns": self.columns,
-            "random_state": self.random_state,
-        }
+        common = self._common()
         attacks: dict[str, Attack | None] = {}
         for mode in MODES:
             singling_out = SinglingOutRisk(mode, n_cols=self.n_cols, **common)
@@ -161,12 +159,21 @@ class AnonymeterRisk(ResidualRiskMetric):
             n_neighbors=self.n_neighbors, n_splits=self.n_splits, **common
         )
         attacks["linkability"] = linkability._attack(context)
-        inference = InferenceRiskAll(
-            tolerance=self.tolerance, tolerance_kind=self.tolerance_kind, **common
-        )
-        for name, attack in inference._attacks(context).items():
+        for name, attack in self._inference()._attacks(context).items():
             attacks[f"inference of {name}"] = attack
         return attacks
+
+    def _common(self) -> dict[str, Any]:
+        return {
+            "n_attacks": self.n_attacks,
+            "columns": self.columns,
+            "random_state": self.random_state,
+        }
+
+    def _inference(self) -> InferenceRiskAll:
+        return InferenceRiskAll(
+            tolerance=self.tolerance, tolerance_kind=self.tolerance_kind, **self._common()
+        )
 
     def _summary(self, result: Result) -> str:
         details, alarm = result.details, raises_alarm(result)
@@ -178,7 +185,9 @@ class AnonymeterRisk(ResidualRiskMetric):
             f"{number(result.value)}, where chance alone gives {number(result.baseline)} on "
             f"average{level}."
         )
-        if not alarm or surest == worst:
+        if alarm and surest != worst:
+            risk = as_float(details["attacks"][surest]["residual_risk"])
+            sentence += f" The most significant is {surest}, {number(risk)}."
+        if result.contrast is None:
             return sentence
-        risk = as_float(details["attacks"][surest]["residual_risk"])
-        return f"{sentence} The most significant is {surest}, {number(risk)}."
+        return f"{sentence} The test compared {result.contrast}."

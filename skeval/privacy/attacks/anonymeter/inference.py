@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from skeval.context import Context, shared
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, VoidAttackWarning
 from skeval.parameters import (
     ColumnName,
     Columns,
@@ -39,7 +39,7 @@ from skeval.privacy.attacks.anonymeter.risks import (
     targets,
 )
 from skeval.privacy.attacks.secrets import Lesson, guess_labels, guess_numbers
-from skeval.result import Result
+from skeval.result import Result, undefined
 from skeval.stats.relabelling import least_p_value
 from skeval.stats.risks import RISK_LEVELS, attack_rate, residual_risk, risk_level
 from skeval.steps.contrasts import name_of_test
@@ -68,6 +68,25 @@ class InferenceMetric(ResidualRiskMetric):
     n_attacks: int | None
     random_state: int
 
+    def _void(self, context: Context, secret: str, regression: bool | None = None) -> str:
+        """Say that every guess is right where it is, by the real rows alone; else nothing."""
+        if secret in context.schema.columns(*NOMINAL) or regression is False:
+            return ""
+        truth = self._truth(context, secret)
+        spread, margins = np.ptp(truth), self._margins(context, secret, truth)
+        if not 0.0 < spread <= margins.min():  # nan where one is missing: that is guessed or not
+            return ""
+        cure = "Lower it" if self.tolerance_kind == "range" else 'Set tolerance_kind="range"'
+        return (
+            f"{secret} is not attacked: within tolerance={self.tolerance:g} every value of a real "
+            f"row is a right guess for all others. {cure}."
+        )
+
+    def _truth(self, context: Context, secret: str) -> np.ndarray:
+        """Return the secrets of the rows that are attacked, those of train first."""
+        j = places(context.schema)[secret]
+        return targets(context, None, self.n_attacks, self.random_state)[:, j]
+
     def _attack(
         self, context: Context, secret: str, known: Sequence[str], regression: bool | None = None
     ) -> Attack:
@@ -75,7 +94,7 @@ class InferenceMetric(ResidualRiskMetric):
         aux, n_rows = tuple(name for name in known if name != secret), self.n_attacks
         j, is_label = places(context.schema)[secret], secret in context.schema.columns(*NOMINAL)
         nearly = not is_label and regression is not False
-        truth = targets(context, None, n_rows, self.random_state)[:, j]
+        truth = self._truth(context, secret)
         released = synthetic_rows(context)[:, j]
         margins = self._margins(context, secret, truth) if nearly else np.zeros(truth.size)
         values, weights = _guesses(
@@ -192,9 +211,11 @@ class InferenceRisk(InferenceMetric):
 
     clipped to [0, 1]. Its null value is 0; the baseline is its mean over random choices of which
     real rows are train, which clipping puts above 0. A guess g of a number s is right if
-    ``|g - s| <= max(tolerance |s|, 1e-12)``. A missing secret is guessed by a missing one. Rows are
-    compared in Gower's distance over the known columns. Of several nearest rows the attacker takes
-    one at random: what is counted is the share of them, of 8 at most, that have the secret.
+    ``|g - s| <= max(tolerance |s|, 1e-12)``. A missing secret is guessed by a missing one. Where
+    any value of a real row would be a right guess for all of them, as within 5% of a year, nothing
+    is attacked (:class:`~skeval.exceptions.VoidAttackWarning`). Rows are compared in Gower's
+    distance over the known columns. Of several nearest rows the attacker takes one at random: what
+    is counted is the share of them, of 8 at most, that have the secret.
 
     ``details`` has the rates of the attack, of guessing (`baseline`) and on the holdout (`control`)
     with Wilson's intervals, the risk unclipped (`raw`) and from plain shares (`unshrunk`), its
@@ -267,6 +288,8 @@ class InferenceRisk(InferenceMetric):
             )
 
     def _risk(self, context: Context, tested: bool) -> Result:
+        if void := self._void(context, self.secret, self.regression):
+            return undefined(void, VoidAttackWarning)
         known = chosen_columns(context.schema, self.aux_cols)
         attack = self._attack(context, self.secret, known, self.regression)
         measure = Measure(self.ci_method, self.confidence_level, self.levels)
@@ -339,7 +362,8 @@ class InferenceRiskAll(InferenceMetric):
     excess of train over the holdout, in standard deviations, is held against the largest of all
     columns over random choices. The least of them is that of the result. The value's interval
     reaches from the largest of the lower bounds to the largest of the upper ones. A column of which
-    every secret is guessed on the holdout, as a constant is, has no risk and is left out.
+    every secret is guessed on the holdout, as a constant is, has no risk and is left out; one of
+    which any guess is right within the tolerance is not attacked, and a warning says so.
 
     References
     ----------
@@ -386,6 +410,7 @@ class InferenceRiskAll(InferenceMetric):
     def _risk(self, context: Context, tested: bool) -> Result:
         measure = Measure(self.ci_method, self.confidence_level, self.levels)
         result = largest_risk(self._attacks(context), measure, tested)
+        result = replace(result, warnings=(*result.warnings, *self._voids(context)))
         if not tested:
             return result
         details = dict(result.details)
@@ -396,18 +421,28 @@ class InferenceRiskAll(InferenceMetric):
             details["level"] = risk_level(result.value, self.levels)
         return replace(result, details=details)
 
-    def _attacks(self, context: Context) -> dict[str, Attack]:
-        """Return the attack on each column."""
+    def _attacks(self, context: Context) -> dict[str, Attack | None]:
+        """Return the attack on each column, None where it would succeed in any case."""
         names = chosen_columns(context.schema, self.columns)
-        return {name: self._attack(context, name, names) for name in names}
+        return {
+            name: None if self._void(context, name) else self._attack(context, name, names)
+            for name in names
+        }
+
+    def _voids(self, context: Context) -> list[VoidAttackWarning]:
+        """Return why columns are not attacked, for each that is not."""
+        names = chosen_columns(context.schema, self.columns)
+        return [VoidAttackWarning(void) for n in names if (void := self._void(context, n))]
 
     def _summary(self, result: Result) -> str:
         worst = result.details["worst"]["column"]
         train, control = shown_rates(result.details["secrets"][worst])
+        is_other = result.contrast is not None and result.details.get("surest", worst) != worst
+        tested = f" The test compared {result.contrast}." if is_other else ""
         return (
             "An attacker who knows all columns of a person but one reads it off the nearest "
             f"synthetic row. The most exposed is {worst}: rightly for {train} of train rows and "
-            f"{control} of holdout rows. {shown_level(result)}"
+            f"{control} of holdout rows. {shown_level(result)}{tested}"
         )
 
 

@@ -255,10 +255,11 @@ class OneRunDPAudit(Metric):
         shown = f"epsilon is at least {number(result.value)}"
         if result.value == 0.0:
             shown = "no bound on epsilon, which does not show that it is small"
+        share = "" if result.contrast is None else f", {result.contrast.written[0]}"
         sentence = (
             f"The attack guessed {details['n_correct']:,} of {details['n_guesses']:,} {what} "
-            f"rightly, half of which chance gives: {shown}; with so many guesses no attack could "
-            f"show more than {ceiling}."
+            f"rightly{share}, half of which chance gives: {shown}; with so many guesses no attack "
+            f"could show more than {ceiling}."
         )
         if details.get("verdict") == "violation":
             claimed = number(as_float(details["claimed_epsilon"]))

@@ -10,8 +10,13 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from skeval import Context
 from skeval.datasets import make_mixed
-from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
-from skeval.privacy import InferenceRisk, InferenceRiskAll
+from skeval.exceptions import (
+    DegenerateInputWarning,
+    InvalidParameterError,
+    MissingInputError,
+    VoidAttackWarning,
+)
+from skeval.privacy import AnonymeterRisk, InferenceRisk, InferenceRiskAll
 from skeval.privacy.attacks.anonymeter.risks import Measure
 
 # tables of few columns have rows in common by nature
@@ -299,3 +304,24 @@ def test_interval_covers_the_null(secret, sizes):
         alarms.append(attack.evidence.p_value < 0.05)
     assert np.mean(covered) >= 0.93
     assert np.mean(alarms) <= 0.09
+
+
+@pytest.mark.parametrize("made", [SYNTHETIC, TRAIN, SYNTHETIC.assign(age=99)])
+def test_a_tolerance_that_covers_all_years_is_no_attack(made):
+    """Guessing is always right: 100% for train, for the holdout and by chance."""
+    years = np.random.default_rng(0).integers(1990, 2020, 600)
+    tables = [
+        table.assign(year=part)
+        for table, part in zip((TRAIN, HOLDOUT, made), np.split(years, 3), strict=True)
+    ]
+    with pytest.warns(VoidAttackWarning, match='year is not attacked.* tolerance_kind="range"'):
+        result = evaluate(tables, "year")
+    assert np.isnan(result.value)
+    assert result.p_value is None
+    for metric in (InferenceRiskAll(), AnonymeterRisk(n_attacks=50)):
+        fitted = metric.fit(*tables[:2])
+        with pytest.warns(VoidAttackWarning, match="year is not attacked"):
+            result = fitted.evaluate(tables[2])
+        assert [name.split()[-1] for name in result.details["left_out"]][-1] == "year"
+        assert not np.isnan(result.p_value)
+    assert evaluate(tables, "year", tolerance_kind="range").value < 0.5
