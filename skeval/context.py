@@ -31,7 +31,15 @@ from skeval.exceptions import (
 )
 from skeval.limits import Stopped
 from skeval.parameters import Scaling
-from skeval.tables.frames import as_frame, conform, hashed_share, learn_levels, with_levels
+from skeval.tables.frames import (
+    as_frame,
+    conform,
+    hashed_share,
+    learn_levels,
+    order_of_content,
+    rows_at,
+    with_levels,
+)
 from skeval.tables.large import hashes_of
 from skeval.tables.precision import Precision, at_precision, coarsest, stored_precision
 from skeval.tables.schema import Kind, TableSchema
@@ -58,9 +66,11 @@ class Context:
     Reading ``context.train``, ``context.holdout`` or ``context.synthetic`` gives a canonical frame:
     float64 numbers, ``datetime64`` dates, pandas categoricals with string levels, the real levels
     first. Where a column is stored to fewer digits in one table than in another, as float32, all
-    tables hold its values at the coarser precision. While a step runs, the context notes which
-    roles it reads. A step that did not read `synthetic` is remembered by the parent context, so
-    that work on the real rows is done once for any number of synthetic tables.
+    tables hold its values at the coarser precision. The rows that metrics are given have an order
+    that goes by what they hold, so that the one in which a table was given changes no bit of a
+    result. While a step runs, the context notes which roles it reads. A step that did not read
+    `synthetic` is remembered by the parent context, so that work on the real rows is done once for
+    any number of synthetic tables.
 
     Parameters
     ----------
@@ -79,7 +89,12 @@ class Context:
     remember_rows : bool, default=False
         Whether pickling keeps the rows. A pickle with rows holds training data.
     precision : mapping of str to dtype, optional
-        The storage to which the values of columns were rounded; float64 where it is not said.
+        The storage, or the decimals, to which the values of columns were rounded; float64 where it
+        is not said.
+    ordered : bool, default=False
+        Whether the rows of synthetic tables are put in their order of content when they are read.
+    places : mapping of str to ndarray, optional
+        Where each row of a role stood in the table as it was given, if rows changed places.
 
     Attributes
     ----------
@@ -105,12 +120,16 @@ class Context:
         parent: Context | None = None,
         remember_rows: bool = False,
         precision: Precision | None = None,
+        ordered: bool = False,
+        places: Mapping[str, np.ndarray] | None = None,
     ) -> None:
         self.schema = schema
         self.levels = levels or {}
         self.notices = notices
         self.remember_rows = remember_rows
         self.precision = dict(precision or {})
+        self.ordered = ordered
+        self._places = dict(places or {})
         self._viewed: Context | None = None  # what it is a view of, as steps get one
         self.taken: tuple[Context, str, np.ndarray] | None = None
         self.drawn_of: dict[str, int] = {}
@@ -168,6 +187,11 @@ class Context:
         """Return the number of rows of a role."""
         return len(self._rows(role))
 
+    def places(self, role: str) -> np.ndarray:
+        """Return where each row of a real role stood in the table as it was given."""
+        places = self._places.get(role)
+        return np.arange(self.n_rows(role)) if places is None else places
+
     @classmethod
     def of(
         cls,
@@ -175,6 +199,7 @@ class Context:
         holdout: Any = None,
         *,
         schema: TableSchema | Mapping[str, Kind] | None = None,
+        ordered: bool = False,
     ) -> Context:
         """Read the real tables.
 
@@ -186,6 +211,9 @@ class Context:
             Real rows of the same population that the generator never saw.
         schema : TableSchema or mapping of str to str, optional
             The kinds of the columns; those not named are inferred from train.
+        ordered : bool, default=False
+            Whether rows are put in an order that goes by what they hold, as metrics have them: the
+            order in which tables are given then changes no bit of a result.
 
         Returns
         -------
@@ -203,11 +231,23 @@ class Context:
             frames["holdout"] = as_frame(holdout, "holdout")
         read = {role: conform(rows, schema, role) for role, rows in frames.items()}
         levels = learn_levels([rows for rows, _ in read.values()], schema)
-        precision = coarsest(stored_precision(frames[role], read[role][0]) for role in read)
+        precision = coarsest(
+            stored_precision(frames[role], rows, decimals=role == "train")
+            for role, (rows, _) in read.items()
+        )
         tables = {role: with_levels(rows, levels) for role, (rows, _) in read.items()}
         if precision:
             tables = {role: at_precision(rows, precision) for role, rows in tables.items()}
-        context = cls(schema, tables, levels=levels, given=frames, precision=precision)
+        places = {}
+        if ordered:
+            ids = schema.columns("id")
+            places = {role: order_of_content(rows, ids) for role, rows in tables.items()}
+            tables, frames = (
+                {role: rows_at(kind[role], places[role]) for role in kind}
+                for kind in (tables, frames)
+            )
+        parts: dict[str, Any] = {"levels": levels, "given": frames, "precision": precision}
+        context = cls(schema, tables, ordered=ordered, places=places, **parts)
         context.notices = tuple(notice for _, given in read.values() for notice in given)
         if holdout is not None:
             context.notices += shared_rows(context)
@@ -238,9 +278,11 @@ class Context:
         real = self.real
         precision = coarsest([real.precision, stored_precision(given, rows)])
         at_it = real if precision == real.precision else real._at(precision)
-        context = at_it.standing_in(
-            at_precision(rows, precision) if precision else rows, given, notices
-        )
+        rows = at_precision(rows, precision) if precision else rows
+        if self.ordered:
+            order = order_of_content(rows, self.schema.columns("id"))
+            rows, given = rows_at(rows, order), rows_at(given, order)
+        context = at_it.standing_in(rows, given, notices)
         context.precision = precision
         return context
 
@@ -266,6 +308,8 @@ class Context:
             given={**self.real._given, "synthetic": rows if given is None else given},
             parent=self.real,
             precision=self.real.precision,
+            ordered=self.ordered,
+            places=self.real._places,
         )
         context.taken = taken
         return context
@@ -359,7 +403,7 @@ class Context:
     def __reduce__(self) -> tuple[Any, ...]:
         state = self._state()
         if not self.remember_rows:
-            state |= {"tables": None, "given": {}, "levels": {}}
+            state |= {"tables": None, "given": {}, "levels": {}, "places": {}}
         return _restored, (type(self), state)
 
     def _state(self) -> dict[str, Any]:
@@ -373,6 +417,8 @@ class Context:
             "parent": self._parent,
             "remember_rows": self.remember_rows,
             "precision": self.precision,
+            "ordered": self.ordered,
+            "places": self._places,
         }
 
 

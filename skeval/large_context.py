@@ -12,7 +12,7 @@ from skeval.context import NOT_REMEMBERED, Context, shared, shared_rows
 from skeval.exceptions import NotRememberedError
 from skeval.parameters import Scaling
 from skeval.steps.samples import drawn_positions, named_seed
-from skeval.tables.frames import as_frame
+from skeval.tables.frames import as_frame, order_of_content, rows_at
 from skeval.tables.large import CanonicalTable, LargeTable, Learned, Spill, Spilled, look_at
 from skeval.tables.precision import coarsest
 from skeval.tables.schema import Kind, TableSchema, sorted_labels
@@ -33,6 +33,9 @@ class LargeContext(Context):
     is kept in a temporary file while the context lives. Metrics that have to have all columns at
     once get another context, see :meth:`seen_by`.
 
+    Rows are read in the order in which they are stored. Sums of numbers that are no whole ones may
+    differ in their last bits from those of tables in memory, whose rows go by what they hold.
+
     Parameters
     ----------
     schema, tables, levels, notices, given, parent, remember_rows, precision
@@ -47,7 +50,7 @@ class LargeContext(Context):
         self._spill = Spill()
 
     @classmethod
-    def of(
+    def of(  # type: ignore[override]
         cls,
         train: Any,
         holdout: Any = None,
@@ -193,8 +196,11 @@ def _rows(context: Context, role: str, n_rows: int | None) -> tuple[pd.DataFrame
         positions = np.sort(drawn_positions(context, role, n_rows, named_seed(role, 0)))
     canonical, given = context[role], context.given(role)
     if isinstance(canonical, LargeTable):
-        return canonical.in_memory(positions), cast("Any", given).in_memory(positions)
-    return canonical.iloc[positions], given.iloc[positions]
+        rows, cells = canonical.in_memory(positions), cast("Any", given).in_memory(positions)
+    else:
+        rows, cells = canonical.iloc[positions], given.iloc[positions]
+    order = order_of_content(rows, context.schema.columns("id"))
+    return rows_at(rows, order), rows_at(cells, order)
 
 
 def _spilled(value: Any, spill: Spill) -> Any:

@@ -23,6 +23,7 @@ from skeval.exceptions import (
     TableError,
 )
 from skeval.large_context import LargeContext
+from skeval.tables.frames import order_of_content, row_hashes
 from skeval.tables.keys import key_codes
 from skeval.tables.relational_data import RelationalData, positions_along
 from skeval.tables.relational_schema import RelationalSchema
@@ -60,6 +61,8 @@ class RelationalContext(Context):
         What was to be said of the tables when they were read.
     parent : RelationalContext, optional
         The context of the real tables that this one adds synthetic ones to.
+    remember_rows, ordered : bool, default=False
+        As of a Context; the rows of sequences keep the order in which they are given.
     """
 
     def __init__(
@@ -70,10 +73,16 @@ class RelationalContext(Context):
         notices: tuple[MetricWarning, ...] = (),
         parent: RelationalContext | None = None,
         remember_rows: bool = False,
+        ordered: bool = False,
     ) -> None:
         # of one table's schema there is nothing to say here
         super().__init__(
-            TableSchema({}), None, notices=notices, parent=parent, remember_rows=remember_rows
+            TableSchema({}),
+            None,
+            notices=notices,
+            parent=parent,
+            remember_rows=remember_rows,
+            ordered=ordered,
         )
         self.relations = relations
         self._contexts = contexts
@@ -117,6 +126,7 @@ class RelationalContext(Context):
         holdout: Mapping[str, Any] | None = None,
         *,
         schema: RelationalSchema | Mapping[str, Any] | None = None,
+        ordered: bool = False,
     ) -> RelationalContext:
         """Read the real tables.
 
@@ -130,6 +140,8 @@ class RelationalContext(Context):
             The relations; those of `train`, if it is a RelationalData. Otherwise, keys are
             detected from names and values (:meth:`RelationalSchema.detect`), and a mapping gives
             kinds by table. Kinds that are not named are inferred from train.
+        ordered : bool, default=False
+            Whether rows are put in an order that goes by what they hold, those of sequences aside.
 
         Returns
         -------
@@ -161,13 +173,16 @@ class RelationalContext(Context):
             notices.append(MetricWarning(_FURTHER.format(tables=", ".join(further))))
         if holdout is not None:
             given["holdout"] = _complete(_data(holdout, "holdout"), given["train"], "holdout")
+        if ordered:
+            given = {role: _by_content(tables, relations) for role, tables in given.items()}
         contexts = {}
         for name, own in relations.tables.items():
             apart = "holdout" in given and name not in relations.references
             rows = given["holdout"][name] if apart else None
             with _naming(name):
                 contexts[name] = Context.of(given["train"][name], rows, schema=own)
-        context = cls(relations, contexts, given, (*notices, *_notices(contexts)))
+        said = (*notices, *_notices(contexts))
+        context = cls(relations, contexts, given, said, ordered=ordered)
         if holdout is not None:
             context.notices += shared_subjects(context)
         return context
@@ -185,6 +200,7 @@ class RelationalContext(Context):
         data = _data(synthetic, "synthetic", real.relations)
         if not lenient:
             data = _complete(data, real._data["train"], "synthetic")
+        data = _by_content(data, real.relations) if self.ordered else data
         contexts = dict(real._contexts)
         for name in contexts:
             if name in data:
@@ -236,7 +252,9 @@ class RelationalContext(Context):
         notices: tuple[MetricWarning, ...] = (),
     ) -> RelationalContext:
         data = {**self._data, "synthetic": synthetic}
-        beside = RelationalContext(self.relations, contexts, data, notices, parent=self)
+        beside = RelationalContext(
+            self.relations, contexts, data, notices, parent=self, ordered=self.ordered
+        )
         if any(contexts[name].real is not own for name, own in self._contexts.items()):
             beside._parent = None  # real values at a coarser precision: a memo of their own
         return beside
@@ -267,6 +285,7 @@ class RelationalContext(Context):
             "notices": self.notices,
             "parent": self._parent,
             "remember_rows": self.remember_rows,
+            "ordered": self.ordered,
         }
 
 
@@ -279,12 +298,12 @@ def read_context(
     cannot be counted up is then measured on `max_rows` rows of each role.
     """
     if isinstance(train, Mapping):
-        return RelationalContext.of(train, holdout, schema=schema)
+        return RelationalContext.of(train, holdout, schema=schema, ordered=True)
     large = source_of(train, "train"), source_of(holdout, "holdout")
     if any(large):
         train, holdout = large[0] or train, large[1] or holdout
         return LargeContext.of(train, holdout, schema=schema, max_rows=max_rows)
-    return Context.of(train, holdout, schema=schema)
+    return Context.of(train, holdout, schema=schema, ordered=True)
 
 
 def _restored(parts: dict[str, Any]) -> RelationalContext:
@@ -319,6 +338,24 @@ def _complete(data: RelationalData, train: RelationalData, role: str) -> Relatio
             f"tables: {', '.join(relations.tables)}."
         )
     return RelationalData({**data, **{name: train[name] for name in public}}, relations)
+
+
+def _by_content(data: RelationalData, relations: RelationalSchema) -> RelationalData:
+    """Return tables with their rows in an order of content.
+
+    Rows of a sequence with the same index, or without one, keep the order in which they are given,
+    which has a meaning.
+    """
+    positions = {}
+    for name in [name for name in data if name in relations.tables]:
+        rows, sequence = data[name], relations.sequences.get(name)
+        if sequence is None:
+            ids = [key for key in relations.tables[name].columns("id") if key in rows]
+            positions[name] = order_of_content(rows, ids)
+        else:
+            placed = [key for key in (*sequence.key, sequence.index) if key and key in rows]
+            positions[name] = np.argsort(row_hashes(rows, placed), kind="stable")
+    return data.taken(positions)
 
 
 @contextmanager

@@ -33,6 +33,7 @@ from skeval.json_content import (
 )
 from skeval.properties import property_details, property_scores
 from skeval.provenance import Provenance
+from skeval.stats.distributions import exact_mean
 from skeval.stats.repeats import Copies
 from skeval.tags import MetricTags
 from skeval.verdict import ALARM_LEVEL, Contrast, Verdict, adjusted_p_values, is_shifted, verdict
@@ -676,9 +677,10 @@ def mean_of_columns(
         reason = kind("no column of this table can be measured.")
         details = {"columns": dict(scores), **details}
         return Result(float("nan"), details=details, warnings=(*warnings, reason))
-    worst = (min if greater_is_better else max)(defined, key=lambda name: defined[name])
+    # of equal ones the first by name: the order of columns means nothing
+    worst = (min if greater_is_better else max)(sorted(defined), key=defined.__getitem__)
     return Result(
-        float(np.mean(list(defined.values()))),
+        exact_mean(defined.values()),
         details={
             "columns": dict(scores),
             "worst": {"column": worst, "value": defined[worst]},

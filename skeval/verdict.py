@@ -279,8 +279,10 @@ def verdict(
     order = {n: (p, as_float(of_privacy[n].p_value)) for n, p in adjusted.items() if p <= level}
     alarms = sorted(order, key=lambda name: order[name])
     has_holdout, shifted = "holdout" in results.sizes, is_shifted(results)
-    skipped = _not_looked_at(of_privacy, has_holdout, adjusted)
-    tested = {name: of_privacy[name] for name in adjusted}
+    # tests that the rows left undefined are corrected for, and looked at nothing
+    looked_at = [name for name in adjusted if not math.isnan(of_privacy[name].value)]
+    skipped = _not_looked_at(of_privacy, has_holdout, looked_at)
+    tested = {name: of_privacy[name] for name in looked_at}
     copies = tuple(dict.fromkeys(one for r in of_privacy.values() for one in r.copies))
     in_release = [one.of_holdout for one in copies if one.of_holdout]
     facts = tuple(dict.fromkeys([*(r.fact for r in of_privacy.values() if r.fact), *in_release]))
@@ -371,7 +373,7 @@ def _not_looked_at(
     for name, result in of_privacy.items():
         if name in judged:
             continue
-        if _is_test(result):
+        if _is_test(result) and not math.isnan(result.value):
             reasons[name] = _UNABLE
         elif result.error:
             reasons[name] = result.error

@@ -43,6 +43,7 @@ SLOW = (
     "check_row_order_ignored",
     "check_score_is_the_value",
     "check_suite_agrees",
+    "check_tests_exist_by_size",
 )
 METRICS = exported()
 # one evaluation of each metric serves all tests that only look at it

@@ -12,6 +12,7 @@ import pytest
 
 from skeval import Context, shared
 from skeval.context import content_hashes
+from skeval.datasets import make_mixed
 from skeval.exceptions import NotRememberedError
 from skeval.steps.samples import holdout_in_place
 
@@ -303,3 +304,26 @@ def test_rows_go_with_the_last_that_refers_to_them():
         assert [one() for one in kept] == [None, None]
     finally:
         gc.enable()
+
+
+def test_the_order_of_rows_is_that_of_content():
+    """What metrics read is the same frame, in whatever order the rows were given."""
+    rows = make_mixed(80, random_state=0).assign(key=[f"p{i}" for i in range(80)])
+    kinds = {"key": "id"}
+    first = Context.of(rows, rows[:50], schema=kinds, ordered=True).with_synthetic(rows)
+    again = rows.sample(frac=1.0, random_state=1)
+    second = Context.of(again, rows[:50][::-1], schema=kinds, ordered=True).with_synthetic(again)
+    for role in ("train", "holdout", "synthetic"):
+        pd.testing.assert_frame_equal(first[role], second[role])
+        pd.testing.assert_frame_equal(first.given(role), second.given(role))
+    pd.testing.assert_frame_equal(Context.of(rows).train[["age"]], rows[["age"]].astype(float))
+
+
+def test_places_are_those_of_the_table_as_given():
+    rows = make_mixed(40, random_state=0)
+    context = Context.of(rows, ordered=True)
+    pd.testing.assert_frame_equal(
+        context.given("train"), rows.iloc[context.places("train")].reset_index(drop=True)
+    )
+    assert pickle.loads(pickle.dumps(context))._places == {}
+    assert Context.of(rows).places("train").tolist() == list(range(40))

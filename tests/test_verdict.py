@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -318,3 +319,12 @@ def test_copies_survive_json():
     older = json.loads(results.to_json())
     del older["results"]["a"]["copies"]
     assert SuiteResult.from_json(json.dumps(older))["a"].copies == ()
+
+
+def test_a_test_that_the_rows_left_undefined_is_corrected_for_and_not_looked_at():
+    """Else a family shrinks by what rows hold, and does not keep its level."""
+    results = suite(a=made(0.02), b=replace(made(1.0), value=float("nan")), c=made(1.0))
+    judged = verdict(results)
+    assert judged.adjusted["a"] == pytest.approx(0.06)
+    assert list(judged.not_looked_at) == ["b"]
+    assert judged.n_tests == 2

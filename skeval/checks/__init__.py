@@ -9,7 +9,8 @@ from typing import Any
 from sklearn.base import clone
 
 from skeval.base import Metric
-from skeval.checks.contract import CHECKS, Check, CheckFailedError, Evaluations
+from skeval.checks.contract import CHECKS, Check, Evaluations
+from skeval.checks.numbers import CheckFailedError
 from skeval.checks.tables import Tables, default_tables
 from skeval.exceptions import InvalidParameterError
 

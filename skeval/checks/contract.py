@@ -23,6 +23,7 @@ from sklearn.exceptions import NotFittedError
 
 import skeval.generators
 from skeval.base import Metric
+from skeval.checks.numbers import check_tests_exist_by_size, demand, demand_the_same_bits
 from skeval.checks.tables import (
     ODD_TABLES,
     Tables,
@@ -217,7 +218,7 @@ def check_global_state_untouched(metric: Metric, tables: Tables, shared: Evaluat
 
 
 def check_row_order_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> None:
-    """Shuffled rows give the same value, interval and p-value, where rows are drawn as well."""
+    """Shuffled rows of each table change no bit of a number, where rows are drawn as well."""
     parameters = metric.get_params(deep=False)
     limits = {name: parameters[name] for name in _LIMITS if name in parameters}
     fewer = {name: _N_DRAWN for name, n in limits.items() if n is None or n > _N_DRAWN}
@@ -227,11 +228,7 @@ def check_row_order_ignored(metric: Metric, tables: Tables, shared: Evaluations)
         each(table, partial(pd.DataFrame.sample, frac=1.0, random_state=i))
         for i, table in enumerate(tables)
     )
-    again = evaluated(drawing, shuffled)
-    for name in ("value", "interval", "p_value"):
-        before, after = (np.asarray(getattr(one, name), dtype=float) for one in (result, again))
-        equal = np.allclose(before, after, rtol=1e-6, atol=1e-6, equal_nan=True)
-        demand(equal, f"the {name} depends on the order of rows.")
+    demand_the_same_bits(result, evaluated(drawing, shuffled), "the order of rows")
 
 
 def check_index_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> None:
@@ -240,23 +237,21 @@ def check_index_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> 
         each(table, lambda rows: rows.set_axis([f"r{i // 2}" for i in range(len(rows), 0, -1)]))
         for table in tables
     ]
-    demand(
-        same(shared.result.value, value_of(metric, *labelled), 0.0),
-        "the value depends on row labels.",
+    train, holdout, synthetic = labelled
+    demand_the_same_bits(
+        shared.result, evaluated(metric, (train, holdout, synthetic)), "row labels"
     )
 
 
 def check_column_order_ignored(metric: Metric, tables: Tables, shared: Evaluations) -> None:
-    """Tables with their columns reversed give the same value."""
-    reverse = [each(table, lambda rows: rows[rows.columns[::-1]]) for table in tables]
-    demand(
-        same(shared.result.value, value_of(metric, *reverse)),
-        "the value depends on the order of columns.",
+    """Tables with their columns reversed give the same bits."""
+    train, holdout, synthetic = (
+        each(table, lambda rows: rows[rows.columns[::-1]]) for table in tables
     )
-    mixed = (*tables[:2], reverse[2])
-    demand(
-        same(shared.result.value, value_of(metric, *mixed), 0.0), "columns are matched by position."
-    )
+    again = evaluated(metric, (train, holdout, synthetic))
+    demand_the_same_bits(shared.result, again, "the order of columns")
+    mixed = evaluated(metric, (*tables[:2], synthetic))
+    demand(same(shared.result.value, mixed.value, 0.0), "columns are matched by position.")
 
 
 def check_pickles(metric: Metric, tables: Tables, shared: Evaluations) -> None:
@@ -399,16 +394,6 @@ def _peak(metric: Metric, tables: list[Any], schema: TableSchema | None) -> int:
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-
-
-class CheckFailedError(SkevalError, AssertionError):
-    """A metric breaks a promise of the contract."""
-
-
-def demand(kept: bool, promise: str) -> None:
-    """Raise unless the promise is kept."""
-    if not kept:
-        raise CheckFailedError(promise)
 
 
 def refusal(kind: type[Exception], action: Callable[[], object]) -> Exception | None:
@@ -583,5 +568,6 @@ CHECKS: tuple[Check, ...] = (
     check_direction,
     check_what_was_tested,
     check_half_the_rows,
+    check_tests_exist_by_size,
     check_memory,
 )

@@ -14,6 +14,7 @@ from skeval.context import Context, shared
 from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, MetricWarning
 from skeval.parameters import Legal
 from skeval.result import Result, mean_of_columns
+from skeval.stats.distributions import exact_mean
 from skeval.stats.intervals import wilson
 from skeval.steps.samples import ColumnChoice, emptied, extent, summed
 from skeval.tables.large import CanonicalTable, counted_by_workers
@@ -238,7 +239,7 @@ class ShareTally:
         if d == 0:
             return None
         n = d / self._inverse  # where missing cells do not count, columns have fewer rows
-        value = float(np.mean(list(self.shares.values())))
+        value = exact_mean(self.shares.values())
         spread = (n / d) ** 2 * float(self._strays @ self._strays)
         centre = (n * value + 2.0) / (n + 4.0)
         spread += n * (value - centre) ** 2 + 2.0 * (1.0 - centre) ** 2 + 2.0 * centre**2
@@ -259,8 +260,8 @@ def mean_of_bands(bands: Sequence[tuple[float, float]]) -> tuple[float, float]:
     >>> mean_of_bands([(0.0, 0.5), (0.5, 1.0)])
     (0.25, 0.75)
     """
-    low, high = np.mean(np.array(bands), axis=0)
-    return float(low), float(high)
+    low, high = map(exact_mean, zip(*bands, strict=True))
+    return low, high
 
 
 def within_bands(result: Result, bands: Sequence[tuple[float, float]]) -> Result:

@@ -12,16 +12,8 @@ from skeval.fidelity.pair_metric import PairMetric, above_diagonal, calibration_
 from skeval.formatting import percent
 from skeval.parameters import BinCount, Columns, Count, Interval, Seed, Strategy
 from skeval.result import Result, undefined
-from skeval.stats.distributions import deviation_interval
-from skeval.steps.pairs import (
-    Binning,
-    Compared,
-    Drawn,
-    JointTables,
-    cramers_v_matrix,
-    joint_tables,
-    matrices,
-)
+from skeval.stats.distributions import deviation_interval, exact_mean
+from skeval.steps.pairs import Binning, Compared, Drawn, cramers_v_matrix, matrices, pair_sizes
 from skeval.steps.samples import ROLES, chosen_columns
 from skeval.tables.preprocessing import NUMERIC
 
@@ -147,9 +139,9 @@ class ContingencySimilarity(PairMetric):
         }
         if not used.any():
             return _without_pair(details, self.min_association)
-        value = float(compared.similarity[used].mean())
-        tables = [joint_tables(context, role, names, binning, drawn) for role in ROLES]
-        interval = _interval(value, compared, used, tables, self.nan)
+        value = exact_mean(compared.similarity[used])
+        sizes = [pair_sizes(context, role, names, binning, self.nan, drawn) for role in ROLES]
+        interval = _interval(value, compared, used, sizes)
         return Result(value, interval=interval, details=details)
 
     def _summary(self, result: Result) -> str:
@@ -177,22 +169,23 @@ def _details(names: tuple[str, ...], compared: Compared, used: np.ndarray) -> di
     matrix, ceiling = (np.where(used | used.T, part, np.nan) for part in compared[:2])
     details: dict[str, Any] = {"names": list(names), "matrix": matrix, "ceiling": ceiling}
     if used.any():
+        known = ceiling[~np.isnan(ceiling)]
         details |= {
             # a table without a complete row for the pair has no ceiling, and scores 0
-            "ceiling_value": float(np.nanmean(ceiling)) if (~np.isnan(ceiling)).any() else np.nan,
+            "ceiling_value": exact_mean(known) if known.size else np.nan,
             "worst": worst_pair(names, np.where(used, matrix, np.nan), greatest=False),
         }
     return details
 
 
 def _interval(
-    value: float, compared: Compared, used: np.ndarray, tables: list[JointTables], nan: str
+    value: float, compared: Compared, used: np.ndarray, sizes: list[np.ndarray]
 ) -> tuple[float, float] | None:
     """Return where the mean lies in the population, for the pairs that both tables have rows of."""
     here = used & ~np.isnan(compared.bias)
     if not here.any():
         return None
-    inverse_sizes = sum(1.0 / np.maximum(joint.n_rows(nan), 1) for joint in tables)
-    bias = here.sum() / used.sum() * float(compared.bias[here].mean())
-    low, high = deviation_interval(1.0 - value, bias, float(inverse_sizes[here].mean()))
+    inverse_sizes = sum(1.0 / np.maximum(n_rows, 1) for n_rows in sizes)
+    bias = here.sum() / used.sum() * exact_mean(compared.bias[here])
+    low, high = deviation_interval(1.0 - value, bias, exact_mean(inverse_sizes[here]))
     return 1.0 - high, 1.0 - low

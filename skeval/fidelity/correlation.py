@@ -25,6 +25,7 @@ from skeval.formatting import number
 from skeval.parameters import Columns, Interval, Seed
 from skeval.result import Result, undefined
 from skeval.stats.correlation import Correlations, difference_interval, difference_p_value
+from skeval.stats.distributions import exact_mean
 from skeval.steps.pairs import Drawn, correlations
 from skeval.steps.samples import CONSERVATIVE, ROLES, columns_of
 from skeval.tables.preprocessing import NUMERIC
@@ -147,7 +148,7 @@ class CorrelationSimilarity(PairMetric):
             none = _without_pair(details, self.min_correlation)
             return replace(none, warnings=(*notes, *none.warnings))
         details["worst"] = worst_pair(names, scores, greatest=False)
-        return Result(float(np.nanmean(scores)), details=details, warnings=notes)
+        return Result(exact_mean(scores[used]), details=details, warnings=notes)
 
     def _of(self, context: Context, role: str, names: Sequence[str]) -> Correlations:
         drawn = Drawn(self.max_rows, self.random_state if self.max_rows else 0)

@@ -30,6 +30,7 @@ from skeval.result import Result, undefined
 from skeval.stats.distributions import (
     dense_cells,
     deviation_interval,
+    exact_mean,
     expected_total_variation,
     hypergeometric_deviation,
     joint_counts,
@@ -198,15 +199,19 @@ class KMarginalSimilarity(Metric):
                 f"{', '.join(nominal)}; got {self.group_by!r}."
             )
 
+    def _names(self, context: Context) -> tuple[str, ...]:
+        """Return the columns that are compared, by name: which comes first means nothing."""
+        return tuple(sorted(chosen_columns(context.schema, self.columns)))
+
     def _compute(self, context: Context) -> Result:
-        names = chosen_columns(context.schema, self.columns)
+        names = self._names(context)
         if not names:
             return undefined("no column of this table can be measured.")
         settings = (self.k, self.n_subsets, Binning(self.n_bins, self.strategy), self.random_state)
         compared = marginals(context, names, *settings)
-        value, ceiling, floor = (float(part.mean()) for part in compared[1:4])
+        value, ceiling, floor = map(exact_mean, compared[1:4])
         inverse_size = sum(1.0 / context.n_rows(role) for role in ROLES)
-        low, high = deviation_interval(1.0 - value, float(compared.bias.mean()), inverse_size)
+        low, high = deviation_interval(1.0 - value, exact_mean(compared.bias), inverse_size)
         groups = {}
         if self.group_by is not None:
             scores = _by_level(context, names, self.group_by, self.min_count, settings)
@@ -217,7 +222,7 @@ class KMarginalSimilarity(Metric):
             interval=(self.scale * (1.0 - high), self.scale * (1.0 - low)),
             details={
                 **_of_subsets(compared, self.scale),
-                "occupied_cells": float(compared.occupied.mean()),
+                "occupied_cells": exact_mean(compared.occupied),
                 "ceiling": self.scale * ceiling,
                 "floor": self.scale * floor,
                 "calibrated": (value - floor) / (ceiling - floor)
@@ -233,11 +238,11 @@ class KMarginalSimilarity(Metric):
         )
 
     def _value_alone(self, context: Context) -> float:
-        names = chosen_columns(context.schema, self.columns)
+        names = self._names(context)
         if len(names) < 2 or not _all_pairs(self.k, self.n_subsets):
             return super()._value_alone(context)
         binning = Binning(self.n_bins, self.strategy)
-        return self.scale * float(pair_similarities(context, names, binning).mean())
+        return self.scale * exact_mean(pair_similarities(context, names, binning))
 
     def _summary(self, result: Result) -> str:
         details, worst = result.details, result.details["worst_subset"]
@@ -260,7 +265,7 @@ def _of_subsets(compared: Marginals, scale: float) -> dict[str, Any]:
             by_column.setdefault(name, []).append(score)
     worst = int(compared.similarity.argmin())
     return {
-        "columns": {name: float(np.mean(values)) for name, values in by_column.items()},
+        "columns": {name: exact_mean(values) for name, values in by_column.items()},
         "worst_subset": {"columns": compared.subsets[worst], "value": scores[worst]},
         "k": len(compared.subsets[0]),
         "n_subsets": len(compared.subsets),
@@ -283,7 +288,7 @@ def _by_level(
             scores[level] = 0.0
             if synthetic.get(level, 0) > 0:
                 compared = marginals(context, others, *settings, (column, code))
-                scores[level] = float(compared.similarity.mean())
+                scores[level] = exact_mean(compared.similarity)
     return scores
 
 

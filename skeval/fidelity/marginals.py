@@ -18,6 +18,7 @@ from skeval.parameters import BinCount, Columns, Interval
 from skeval.result import Result, mean_of_columns
 from skeval.stats.distributions import (
     deviation_interval,
+    exact_mean,
     expected_total_variation,
     kolmogorov_bias,
     kolmogorov_of_sorted,
@@ -163,8 +164,8 @@ def _mean_interval(value: float, sizes: list[tuple[int, int]]) -> tuple[float, f
     present = [(n, m) for n, m in sizes if m > 0]
     if not present:
         return None
-    bias = float(np.sum([kolmogorov_bias(n, m) for n, m in present])) / len(sizes)
-    inverse = float(np.mean([1.0 / n + 1.0 / m for n, m in present]))
+    bias = exact_mean([kolmogorov_bias(n, m) for n, m in present]) * len(present) / len(sizes)
+    inverse = exact_mean([1.0 / n + 1.0 / m for n, m in present])
     low, high = deviation_interval(1.0 - value, bias, inverse)
     return 1.0 - high, 1.0 - low
 

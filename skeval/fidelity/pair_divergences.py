@@ -14,7 +14,8 @@ from skeval.fidelity.pair_metric import PairMetric
 from skeval.formatting import number
 from skeval.parameters import BinCount, Columns, NonNegative, Strategy
 from skeval.result import Result, undefined
-from skeval.steps.pairs import Binning, joint_tables
+from skeval.stats.distributions import exact_mean
+from skeval.steps.pairs import Binning, in_name_order, joint_tables
 from skeval.steps.samples import ROLES, columns_of
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import Kind
@@ -57,14 +58,15 @@ class PairKLDivergence(Metric):
         )
 
 
+@in_name_order
 def divergences_of_pairs(
     context: Context, names: tuple[str, ...], binning: Binning, smoothing: float
 ) -> np.ndarray:
-    """Return the divergence of each pair of columns from synthetic to train, nan elsewhere."""
+    """Return the divergence of each pair of columns from synthetic to train; nan if of itself."""
     divergences = np.full((len(names), len(names)), np.nan)
     tables = [joint_tables(context, role, names, binning).pairs() for role in ROLES]
     for (i, j, p), (_, _, q) in zip(*tables, strict=True):
-        divergences[i, j] = kl_divergence(q.ravel(), p.ravel(), smoothing)
+        divergences[i, j] = divergences[j, i] = kl_divergence(q.ravel(), p.ravel(), smoothing)
     return divergences
 
 
@@ -73,11 +75,11 @@ def _mean_of_pairs(divergences: np.ndarray, names: tuple[str, ...]) -> Result:
     above = divergences[np.triu_indices(len(names), 1)]
     details = {
         "names": list(names),
-        "matrix": 1.0 / (1.0 + np.fmin(divergences, divergences.T)),
-        "mean_divergence": float(above.mean()),
+        "matrix": 1.0 / (1.0 + divergences),
+        "mean_divergence": exact_mean(above),
         "n_used": above.size,
     }
-    return Result(float(np.mean(1.0 / (1.0 + above))), details=details)
+    return Result(exact_mean(1.0 / (1.0 + above)), details=details)
 
 
 class ContinuousKLDivergence(PairKLDivergence):

@@ -20,6 +20,7 @@ from skeval.exceptions import (
 from skeval.formatting import percent
 from skeval.parameters import Columns
 from skeval.result import Result, undefined
+from skeval.stats.distributions import exact_mean
 from skeval.steps.samples import ROLES, columns_of, permuted_in_place
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tags import COLUMN_TAGS
@@ -110,7 +111,7 @@ class AssociationDifference(PairMetric):
 
     def _reduced(self, gaps: np.ndarray) -> float:
         """Return the value, given the gaps of all counted pairs, nan elsewhere."""
-        return float(np.nanmean(gaps))
+        return exact_mean(gaps[~np.isnan(gaps)])
 
     def _compute(self, context: Context) -> Result:
         names = self._names(context)

@@ -16,7 +16,7 @@ from skeval.formatting import number
 from skeval.parameters import BinCount, Columns
 from skeval.result import Result
 from skeval.stats.association import SideBySide
-from skeval.steps.pairs import Binning, association_matrix, joint_tables
+from skeval.steps.pairs import Binning, association_matrix, in_name_order, joint_tables
 
 # Angles t at which the chi-square of the normal with correlation sin(t) is tabulated.
 _N_ANGLES = 201
@@ -114,6 +114,7 @@ class PhikMatrixDifference(AssociationDifference):
 
 
 @shared
+@in_name_order
 def phik_matrix(
     context: Context,
     role: str,

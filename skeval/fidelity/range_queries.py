@@ -56,8 +56,9 @@ class RangeQueryError(Metric):
     Notes
     -----
     The condition on a category is one value, missing being one of them; on a number or date, a
-    range between two values. Both are drawn from train's rows, so that no query is about values
-    that hardly occur, as ranges between an outlier and the rest would be. A missing number is in
+    range between two values. Both are drawn from train's rows, a value being as likely as it is
+    frequent, so that no query is about values that hardly occur, as ranges between an outlier and
+    the rest would be. A missing number is in
     no range. ``details["columns"]`` has the mean error of the queries about a column, and
     ``details["errors"]`` quantiles over the queries.
 
@@ -259,13 +260,23 @@ def draw_queries(
     True
     """
     at = np.array([rng.permutation(len(is_range))[:order] for _ in range(n_queries)])
-    shares = np.sort(rng.random((2, n_queries, order)), axis=0)
+    shares = rng.random((2, n_queries, order))
     low, high = np.empty(at.shape), np.empty(at.shape)
     for j, values in enumerate(columns):
         here = at == j
-        first, last = (values[(share[here] * values.size).astype(np.int64)] for share in shares)
-        low[here], high[here] = first, (last if is_range[j] else first)
+        places = (shares[:, here] * values.size).astype(np.int64)
+        if is_range[j]:
+            low[here], high[here] = np.sort(values[places], axis=0)
+        else:
+            low[here] = high[here] = _by_frequency(values)[places[0]]
     return RangeQueries(at, low, high)
+
+
+def _by_frequency(values: np.ndarray) -> np.ndarray:
+    """Return values with the rarest first: what they are called decides among equally rare ones."""
+    distinct, counts = np.unique(values, return_counts=True)
+    order = np.argsort(counts, kind="stable")
+    return np.repeat(distinct[order], counts[order])
 
 
 def answer_queries(

@@ -28,6 +28,7 @@ from skeval.result import Result, undefined
 from skeval.stats.disclosure import SMALLEST, rounded_ends
 from skeval.stats.distributions import (
     deviation_interval,
+    exact_mean,
     expected_total_variation,
     joint_counts,
     total_variation,
@@ -157,8 +158,7 @@ class SimilarityMatrix(Metric):
         binning = Binning(self.n_bins, self.strategy, self.max_categories)
         matrix, ceiling, bias = matrices(context, names, binning)
         weights = _weights(len(names), self.average)
-        # np.average divides by the sum of the weights, which rounding puts near 1
-        value, top = (float(np.average(part, weights=weights)) for part in (matrix, ceiling))
+        value, top = (_average(part, weights) for part in (matrix, ceiling))
         details: dict[str, Any] = {
             "names": list(names),
             "columns": dict(zip(names, np.diag(matrix).tolist(), strict=True)),
@@ -167,14 +167,16 @@ class SimilarityMatrix(Metric):
             "worst": worst_pair(names, matrix, greatest=False),
         }
         if self.order == 3 and len(names) >= 3:
-            drawn = drawn_subsets(names, 3, self.n_triples, self.random_state)
+            drawn = drawn_subsets(sorted(names), 3, self.n_triples, self.random_state)
             mean, mean_top = _trivariate(context, drawn, binning)
             details["trivariate"] = {"mean": mean, "n_triples": len(drawn)}
             if self.average == "balanced":
                 value, top = (2.0 * value + mean) / 3.0, (2.0 * top + mean_top) / 3.0
         # all cells count the same rows
         inverse_size = sum(1.0 / context.n_rows(role) for role in ROLES)
-        low, high = deviation_interval(1.0 - value, float((bias * weights).sum()), inverse_size)
+        low, high = deviation_interval(
+            1.0 - value, exact_mean(bias * weights) * bias.size, inverse_size
+        )
         details["ceiling_value"] = top
         return Result(value, interval=(1.0 - high, 1.0 - low), details=details)
 
@@ -317,8 +319,8 @@ def _trivariate(
     for triple in triples:
         at = [context.schema.measured.index(name) for name in triple]
         counted.append(joint_counts(list(train.T[at]), list(synthetic.T[at]), n_cells[at].tolist()))
-    score = np.mean([1.0 - total_variation(p, q) for p, q in counted])
-    return float(score), float(np.mean([1.0 - expected_total_variation(p, q) for p, q in counted]))
+    score = exact_mean([1.0 - total_variation(p, q) for p, q in counted])
+    return score, exact_mean([1.0 - expected_total_variation(p, q) for p, q in counted])
 
 
 def _worst_and_strongest(
@@ -327,6 +329,11 @@ def _worst_and_strongest(
     """Return the worst pairs, and of the others those most strongly associated in train."""
     worst, others = worst_first[: (n_pairs + 1) // 2], worst_first[(n_pairs + 1) // 2 :]
     return [*worst, *sorted(others, key=lambda ij: (-strength[ij], ij))[: n_pairs - len(worst)]]
+
+
+def _average(matrix: np.ndarray, weights: np.ndarray) -> float:
+    """Return a weighted mean; rounding puts the sum of the weights near 1."""
+    return exact_mean(matrix * weights) / exact_mean(weights)
 
 
 def _weights(n_columns: int, average: str) -> np.ndarray:

@@ -18,6 +18,7 @@ from skeval.relational.base import NO_KEYS, RelationalMetric
 from skeval.relational.detection import AggregationDetection
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, mean_of_columns, undefined
+from skeval.stats.distributions import exact_mean
 from skeval.steps.aggregates import STATS, Stat, Stats, aggregated_context, private_parents
 from skeval.steps.pairs import Binning
 from skeval.tags import RELATIONAL_TAGS
@@ -100,7 +101,7 @@ class ParentChildAggregates(RelationalMetric):
         defined = {name: score for name, score in scores.items() if not math.isnan(score)}
         if not defined:
             return undefined("no table that is not public has children.", NothingToMeasureWarning)
-        mean = float(np.mean(pairs)) if pairs else math.nan
+        mean = exact_mean(pairs) if pairs else math.nan
         return mean_of_columns(defined, n_total=len(scores), pairs=mean, n_pairs=len(pairs))
 
     def _in_relation(self, context: Context, result: Result) -> Result:

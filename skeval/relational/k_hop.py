@@ -17,6 +17,7 @@ from skeval.relational.base import RelationalMetric
 from skeval.relational.trends import named_scores
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, mean_of_columns, undefined
+from skeval.stats.distributions import exact_mean
 from skeval.steps.joins import Join, paths_up
 from skeval.steps.pairs import Binning
 from skeval.tags import RELATIONAL_TAGS
@@ -142,4 +143,4 @@ def spread(scores: list[float]) -> Mapping[str, float]:
     """Return mean, standard error and number of scores."""
     n = len(scores)
     error = float(np.std(scores, ddof=1)) / math.sqrt(n) if n > 1 else math.nan
-    return {"mean": float(np.mean(scores)), "se": error, "n_pairs": n}
+    return {"mean": exact_mean(scores), "se": error, "n_pairs": n}

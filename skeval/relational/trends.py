@@ -18,6 +18,7 @@ from skeval.relational_context import RelationalContext
 from skeval.result import Result, mean_of_columns, undefined
 from skeval.steps.joins import SHUFFLED, Join, joins, pair_scores
 from skeval.steps.pairs import Binning
+from skeval.steps.samples import mean_of_defined
 from skeval.tags import RELATIONAL_TAGS
 
 
@@ -134,7 +135,7 @@ class InterTableTrends(RelationalMetric):
         result = super()._in_relation(context, result)
         if not self.floor or math.isnan(result.value) or not isinstance(context, RelationalContext):
             return result
-        floor = float(np.nanmean(list(self._scores(context, SHUFFLED).values())))
+        floor = mean_of_defined(self._scores(context, SHUFFLED))
         details: dict[str, Any] = {**result.details, "floor": floor}
         if result.baseline is not None:
             above = result.baseline - floor

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -29,6 +31,8 @@ from skeval.steps.samples import ROLES, cells, codes, drawn_positions, extent, n
 from skeval.tables.large import CanonicalTable, LargeTable, counted_by_workers, over_blocks
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer, numbers
 
+P = ParamSpec("P")
+M = TypeVar("M")
 # rows counted at a time, so that their codes stay in the cache over all pairs
 _CHUNK = 8_192
 # cells counted in one call: more would leave the cache, fewer would cost as many calls as pairs
@@ -53,6 +57,30 @@ class Drawn(NamedTuple):
 
 
 ALL_ROWS = Drawn()
+
+
+def in_name_order(step: Callable[P, M]) -> Callable[P, M]:
+    """Make a step of all pairs of `names` compute with these sorted: which is first means nothing.
+
+    It returns a matrix, or a tuple of matrices, with a row and a column for each of the names.
+    """
+    signature = inspect.signature(step)
+
+    @functools.wraps(step)
+    def computed(*args: P.args, **kwargs: P.kwargs) -> M:
+        bound = signature.bind(*args, **kwargs)
+        names = bound.arguments["names"]
+        ordered = tuple(sorted(names))
+        if tuple(names) == ordered:
+            return step(*args, **kwargs)
+        bound.arguments["names"] = ordered
+        result: Any = step(*bound.args, **bound.kwargs)
+        at = [ordered.index(name) for name in names]
+        if isinstance(result, tuple):
+            return cast("M", type(result)(*(matrix[np.ix_(at, at)] for matrix in result)))
+        return cast("M", result[np.ix_(at, at)])
+
+    return computed
 
 
 def row_positions(context: Context, role: str, drawn: Drawn) -> np.ndarray | slice:
@@ -230,6 +258,7 @@ class Compared(NamedTuple):
 
 
 @shared
+@in_name_order
 def matrices(
     context: Context,
     names: tuple[str, ...],
@@ -249,6 +278,15 @@ def matrices(
             compared[:, i, i + 1 :] = _compare(p, q, train.starts(i))
             compared[:, i + 1 :, i] = compared[:, i, i + 1 :]
     return Compared(*compared)
+
+
+@in_name_order
+def pair_sizes(
+    context: Context, role: str, names: tuple[str, ...], binning: Binning, nan: str, drawn: Drawn
+) -> np.ndarray:
+    """Return how many of a role's rows are counted for each pair of columns."""
+    n_rows = joint_tables(context, role, names, binning, drawn).n_rows(nan)
+    return n_rows + n_rows.T
 
 
 @shared
@@ -327,6 +365,7 @@ def _distinct(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 @shared
+@in_name_order
 def cramers_v_matrix(
     context: Context,
     role: str,
@@ -344,6 +383,7 @@ def cramers_v_matrix(
 
 
 @shared
+@in_name_order
 def theils_u_matrix(
     context: Context, role: str, names: tuple[str, ...], binning: Binning, nan: str = "own"
 ) -> np.ndarray:
@@ -352,6 +392,7 @@ def theils_u_matrix(
 
 
 @shared
+@in_name_order
 def mutual_information_matrix(
     context: Context,
     role: str,
@@ -383,6 +424,7 @@ def association_matrix(
 
 
 @shared
+@in_name_order
 def correlations(
     context: Context,
     role: str,
@@ -447,6 +489,7 @@ def _matrix(frame: pd.DataFrame, names: tuple[str, ...]) -> np.ndarray:
 
 
 @shared
+@in_name_order
 def correlation_ratio_matrix(
     context: Context, role: str, names: tuple[str, ...], binning: Binning
 ) -> np.ndarray:

@@ -22,8 +22,8 @@ from skeval.exceptions import (
     MetricWarning,
 )
 from skeval.parameters import Strategy
-from skeval.stats.distributions import quantiles_of_sorted
-from skeval.tables.frames import column_values, row_hashes
+from skeval.stats.distributions import exact_mean, quantiles_of_sorted
+from skeval.tables.frames import column_values, order_of_content, row_hashes
 from skeval.tables.large import CanonicalTable, LargeTable, counted_by_workers
 from skeval.tables.preprocessing import NUMERIC, Discretizer
 from skeval.tables.schema import Kind, TableSchema
@@ -52,13 +52,8 @@ def content_order(context: Context, role: str) -> np.ndarray:
     Draws of positions go by it, since the order in which rows are given means nothing. It is that
     of hashes: where a row stands in it says nothing of its values. Ids decide among equal rows.
     """
-    rows, ids, hashes = context[role], context.schema.columns("id"), content_hashes(context, role)
-    if hashes is None:
-        hashes = np.zeros(len(rows), dtype=np.uint64)
-    if not ids:
-        return np.argsort(hashes)  # which of equal rows comes first means nothing
-    order: np.ndarray = np.lexsort((row_hashes(rows, ids), hashes))
-    return order
+    ids, hashes = context.schema.columns("id"), content_hashes(context, role)
+    return order_of_content(context[role], ids, hashes)
 
 
 def pooled_order(context: Context) -> np.ndarray:
@@ -199,13 +194,13 @@ def permuted_in_place(context: Context, n_rows: int, seed: int = 0) -> Context:
     Each column holds the values of train in an order of its own: the marginals are those of train
     (exactly so where `n_rows` is a multiple of its rows), and no column tells of another.
     """
-    train = context.train
+    train, places = context.train, content_order(context, "train")
     columns = {}
     for name in train.columns:
-        # by name, not by position: the order of columns means nothing
+        # by name and content, not by position: the order of columns and rows means nothing
         rng = np.random.default_rng([seed, zlib.crc32(str(name).encode())])
         n_times = -(-n_rows // len(train))
-        order = np.concatenate([rng.permutation(len(train)) for _ in range(n_times)])[:n_rows]
+        order = np.concatenate([rng.permutation(places) for _ in range(n_times)])[:n_rows]
         columns[name] = train[name].take(order).array
     return context.standing_in(pd.DataFrame(columns))
 
@@ -363,7 +358,7 @@ def width(x: np.ndarray, scale: str) -> float:
 def mean_of_defined(values: Mapping[str, float]) -> float:
     """Return the mean of what is not nan; nan if there is nothing."""
     defined = [value for value in values.values() if not np.isnan(value)]
-    return float(np.mean(defined)) if defined else float("nan")
+    return exact_mean(defined) if defined else float("nan")
 
 
 def emptied_columns(pairs: Pairs) -> tuple[MetricWarning, ...]:

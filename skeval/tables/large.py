@@ -17,7 +17,7 @@ import pandas as pd
 from skeval.engines import TASKS_A_THREAD, current_engine
 from skeval.exceptions import MetricWarning
 from skeval.tables.frames import Levels, Oddities, as_frame, read_as, row_hashes, with_levels
-from skeval.tables.precision import Precision, at_precision, coarsest, stored_precision
+from skeval.tables.precision import Precision, Storage, at_precision, coarsest, stored_precision
 from skeval.tables.schema import Kind, TableSchema
 from skeval.tables.sources import TableSource, as_pandas, batch_rows, source_of
 
@@ -311,15 +311,15 @@ class Learned:
         The kinds of the columns.
     labels : dict of str to list of str
         The labels that occur in each categorical column.
-    precision : dict of str to dtype
-        The storage of numbers.
+    precision : dict of str to dtype or Decimals
+        The storage of numbers, of train's the decimals too.
     notices : tuple of MetricWarning
         What is to be said of the table.
     """
 
     schema: TableSchema
     labels: dict[str, list[str]]
-    precision: dict[str, np.dtype]
+    precision: dict[str, Storage]
     notices: tuple[MetricWarning, ...]
 
 
@@ -356,7 +356,7 @@ def look_at(
     oddities = Oddities(known, role, lenient=lenient)
     oddities.check_names(source.names)
     labels: dict[str, list[str]] = {}
-    precision: dict[str, np.dtype] = {}
+    precision: dict[str, Storage] = {}
     present = [name for name in known.kinds if name not in oddities.absent]
     given = (known, role, levels or {}, lenient)
     for of_columns in over_columns(LargeTable(source), present, _looked_at, *given):
@@ -388,14 +388,14 @@ def _looked_at(
     lenient: bool,
 ) -> _Look:
     oddities, labels = Oddities(known, role, lenient=lenient), {}
-    precision: dict[str, np.dtype] = {}
+    precision: dict[str, Storage] = {}
     for name in names:
         given = table[[name]]
         read = read_as(given, known, {}, names=[name], oddities=oddities)
         if isinstance(read[name].dtype, pd.CategoricalDtype):
             read = with_levels(read, {name: levels.get(name, [])})
             labels[name] = list(read[name].cat.categories)
-        precision |= stored_precision(given, read)
+        precision |= stored_precision(given, read, decimals=role == "train")
     return _Look(oddities, labels, precision)
 
 

@@ -182,3 +182,25 @@ def test_many_queries_need_wider_codes():
         (columns[c[0]] >= a[0]) & (columns[c[0]] <= b[0]) for c, a, b in zip(*queries, strict=True)
     ]
     assert q.answer_queries(queries, columns)[0].tolist() == [h.sum() for h in holds]
+
+
+@pytest.mark.parametrize("n_first", [300, 700])
+def test_a_category_is_asked_about_as_often_as_it_occurs(n_first):
+    """.3 and .7 are drawn as .3 and .7, whichever of the two labels comes first."""
+    values = np.sort(np.repeat([0.0, 1.0], [n_first, 1000 - n_first]))
+    queries = q.draw_queries([values], [False], 1, 20_000, np.random.default_rng(0))
+    assert (queries.low == 0.0).mean() == pytest.approx(n_first / 1000, abs=0.01)
+
+
+def test_names_of_categories_mean_nothing():
+    """Labels in reverse order are the same queries: the alphabet is no property of the data."""
+    rng = np.random.default_rng(0)
+    train, synthetic = (
+        pd.DataFrame({"a": rng.choice(list("wxyz"), n, p=p), "b": rng.choice(list("pq"), n, p=r)})
+        for n, p, r in ((500, (0.4, 0.3, 0.2, 0.1), (0.8, 0.2)), (400, [0.25] * 4, (0.6, 0.4)))
+    )
+    reverse = dict(zip("wxyzpq", "zyxwqp", strict=True))
+    renamed = [table.replace(reverse) for table in (train, synthetic)]
+    assert train["a"].value_counts().is_unique
+    metric = RangeQueryError(order=2)
+    assert metric.fit(train).score(synthetic) == metric.fit(renamed[0]).score(renamed[1])

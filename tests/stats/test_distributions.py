@@ -12,7 +12,7 @@ from scipy.stats import hypergeom, ks_2samp, wasserstein_distance
 
 from skeval.stats import distributions as d
 from skeval.stats import distributions as o
-from skeval.stats.distributions import kolmogorov_distance
+from skeval.stats.distributions import exact_mean, kolmogorov_distance
 
 VALUES = arrays(float, st.integers(1, 30), elements=st.sampled_from([-1.0, 0.0, 0.5, 2.0, 7.25]))
 
@@ -224,3 +224,11 @@ def test_expectation_of_long_samples_is_read_at_fewer_points(monkeypatch):
 def test_quantiles_are_numpys(x):
     q = np.linspace(0, 1, 9)
     assert o.quantiles_of_sorted(x, q) == pytest.approx(np.quantile(x, q), rel=1e-12, abs=1e-12)
+
+
+def test_the_mean_that_no_order_changes():
+    values = np.random.default_rng(0).normal(size=1000) * 10.0 ** np.arange(1000).clip(max=30)
+    assert exact_mean(values) == exact_mean(values[::-1]) == exact_mean(sorted(values.tolist()))
+    assert exact_mean([np.inf, 1.0]) == np.inf
+    assert np.isnan(exact_mean([np.nan, 1.0]))
+    assert exact_mean(np.array([1e308, 1e308, -1e308])) == pytest.approx(1e308 / 3)

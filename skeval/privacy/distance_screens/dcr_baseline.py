@@ -92,7 +92,8 @@ class DCRBaselineProtection(NeighborMetric):
 
     With a holdout, the p-value is that of :class:`~skeval.privacy.HoldoutDistanceRatio`: the median
     distance to the holdout minus that to train is held against random choices of which real rows
-    were train.
+    were train. Poor fidelity raises the score above that of fresh real rows and leaves the test as
+    it is, so that a leak may be found beside a good score.
 
     This is a distance screen: it can raise an alarm and cannot clear a release.
 

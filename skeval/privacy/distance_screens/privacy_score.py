@@ -107,6 +107,10 @@ class PrivacyScore(NeighborMetric):
     nearest other real row, train or holdout, at most a threshold, below which a fraction `q` of the
     real rows have that one relative to the second nearest. Mode "split" has no p-value.
 
+    The score and the test answer two questions. Rows of a poor generator lie far from all real
+    rows, so that its score is above that of fresh real rows even where it copied some of train; the
+    test compares train with the holdout, both towards the same synthetic rows.
+
     Because of the clipping a fresh real table scores below 100 on average, about 95 at 500 rows:
     that is the baseline. This is a distance screen: it can raise an alarm, and a score of 100 does
     not clear a release.

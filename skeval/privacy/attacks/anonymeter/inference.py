@@ -112,7 +112,7 @@ class InferenceMetric(ResidualRiskMetric):
             float(train.mean()),
             float(holdout.mean()),
             reference="of holdout rows",
-            tests=(name_of_test(f"inference of {secret}", aux, nearly, *self._settings()),),
+            tests=(name_of_test(f"inference of {secret}", sorted(aux), nearly, *self._settings()),),
             least_p=least_p_value(n, n),
         )
         advice = f"Drop or coarsen {secret}: it is inferred better of train rows than of others."

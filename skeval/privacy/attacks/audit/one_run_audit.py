@@ -267,7 +267,9 @@ class OneRunDPAudit(Metric):
         return sentence
 
     def _coins(self, context: Context) -> np.ndarray:
-        return tossed(self.included, context.n_rows("train"), context.n_rows("holdout"))
+        n_train, n_holdout = context.n_rows("train"), context.n_rows("holdout")
+        coins = tossed(self.included, n_train, n_holdout)
+        return coins[np.append(context.places("train"), n_train + context.places("holdout"))]
 
     def _guessed(self, context: Context) -> Guessed:
         seed = draw_seed(context, self.random_state)

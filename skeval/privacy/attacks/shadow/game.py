@@ -309,7 +309,7 @@ def _chosen(context: Context, game: Game) -> tuple[np.ndarray, pd.DataFrame | No
         return positions, None
     if not hasattr(targets, "columns"):
         check_positions(targets, context.n_rows("train"))
-        return np.asarray(targets, dtype=np.int64), None
+        return np.argsort(context.places("train"))[list(targets)], None
     names, own = list(context.schema.kinds), as_frame(targets, "targets")
     check_columns(list(own.columns), names, "targets", exact=False)
     return none, own[names]

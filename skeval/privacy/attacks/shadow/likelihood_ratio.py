@@ -430,7 +430,7 @@ def attacked_rows(
         if targets == "all":
             return np.arange(n_train + n_holdout)
         return pooled_targets(context, targets, n_targets, seed)
-    chosen = np.sort(np.asarray(targets, dtype=np.int64))
+    chosen = np.sort(np.argsort(context.places("train"))[list(targets)])
     return np.append(chosen, n_train + np.arange(n_holdout))
 
 

@@ -74,6 +74,10 @@ def test_included_bits_say_who_was_in(wine):
     told = OneRunDPAudit(design="bernoulli", included=bits).fit(wine.train, wine.holdout)
     # two rows fewer in than out: with the median between the two halves, one guess is wrong or none
     assert told.score(release) > 3.0
+    order = np.random.default_rng(0).permutation(89)  # bits go with the rows as they are given
+    shuffled = OneRunDPAudit(design="bernoulli", included=np.append(bits[:89][order], bits[89:]))
+    again = shuffled.fit(wine.train.iloc[order], wine.holdout).score(release)
+    assert again == told.score(release)
     assert OneRunDPAudit(design="bernoulli").fit(wine.train, wine.holdout).score(release) == 0.0
     bits[10:60] = np.nan
     told = OneRunDPAudit(design="bernoulli", included=bits).fit(wine.train, wine.holdout)
