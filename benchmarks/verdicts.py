@@ -149,12 +149,13 @@ def judged(tables, presets, seed):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         results = suite.fit(train, holdout).evaluate(synthetic)
-    said = {"p": p_values(results), "adjusted": {}, "alarms": {}, "contrasts": []}
+    said = {"p": p_values(results), "contrasts": [], "adjusted": {}, "alarms": {}, "outcomes": {}}
     said["seconds"] = {name: result.seconds for name, result in results.items()}
     for preset in presets:
         own = {n: results[n] for n in metrics_of([preset], seed) if n in results}
         verdict = SuiteResult(own, sizes=results.sizes).verdict()
         said["adjusted"][preset], said["alarms"][preset] = verdict.adjusted, list(verdict.alarms)
+        said["outcomes"][preset] = verdict.outcome
     for name in {name for alarms in said["alarms"].values() for name in alarms}:
         shown = results[name].contrast
         said["contrasts"].append([name, None if shown is None else shown.supports_leak])
@@ -232,6 +233,7 @@ def counts_of(said):
         "suites": {"null": len(null), "power": len(power)},
         "minutes": round(sum(one["core"] for one in said) / 60, 1),
         "null": null_counts(null),
+        "null_outcomes": {p: dict(Counter(o["outcomes"][p] for o in null)) for p in PRESETS},
         "null_by_metric": metric_counts(null, "privacy"),
         "power": power_counts(power),
         "alarms": contrast_counts(said),

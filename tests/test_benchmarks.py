@@ -16,6 +16,7 @@ FOLDER = Path(__file__).parents[1] / "benchmarks"
 @pytest.mark.parametrize(
     "command",
     [
+        "copies.py --repeats 1 --sizes 60",
         "fidelity.py --rows 300",
         "journey.py",
         "memory.py movies --rows 600",

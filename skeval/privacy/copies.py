@@ -22,7 +22,8 @@ from skeval.stats import matches as stats
 from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import digits_kept
-from skeval.stats.repeats import Copies, copied, distinct_expected
+from skeval.stats.partial_repeats import partial_copies
+from skeval.stats.repeats import Copied, Copies, copied, distinct_expected
 from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, name_of_test, set_against
 from skeval.steps.neighbors import encoded_columns
 from skeval.steps.samples import ColumnChoice
@@ -102,9 +103,10 @@ class ExactMatchShare(Metric):
     Copies are said as a ``fact``, whatever the p-value: how many synthetic rows are copies of train
     rows, how many of these are unique in train, and how many are copies of holdout rows. Letter
     case and spaces of categories and texts, and more decimals than real numbers of the column have,
-    make no row another one there. Where all columns are
-    compared, ``copies`` has how many rows that are unique in train stand in the release, and how
-    many may by chance, given how often real rows repeat: :meth:`SuiteResult.verdict` judges it.
+    make no row another one there. Where all columns are compared, ``copies`` has how many rows that
+    are unique in train stand in the release, and how many may by chance, given how often real rows
+    repeat: :meth:`SuiteResult.verdict` judges it. If chance explains these, it also has the rows
+    without one column, where there are more than chance explains: copies with a value changed.
 
     The interval is Wilson's, of the share that a table of many more rows from this generator would
     have; of the release itself the value is the whole truth. With "unique" and "multiset" that
@@ -186,7 +188,7 @@ class ExactMatchShare(Metric):
             details=details,
             fact=copies_in_words(read, where, spelled=spelled),
             advice=DROP_COPIES,
-            copies=() if where else (copies_of("rows", read, known_share(context)),),
+            copies=() if where else copies_of_rows(context, chosen, self.decimals, read),
         )
         return super()._in_relation(context, result)
 
@@ -387,6 +389,41 @@ def copies_of(what: str, counts: Mapping[str, np.ndarray], known: float = 1.0) -
         n_expected=int(distinct_expected(pool, int(release.sum()))),
         known=known,
     )
+
+
+def copies_of_rows(
+    context: Context,
+    chosen: tuple[tuple[str, ...], tuple[str, ...]],
+    decimals: int | None,
+    counts: Mapping[str, np.ndarray],
+) -> tuple[Copies, ...]:
+    """Return how many unique rows a release repeats, and may.
+
+    Where chance explains these, what it does not explain without one of the columns comes along.
+    """
+    whole = copies_of("rows", counts, known_share(context))
+    if whole.train.beyond_chance:
+        return (whole,)
+    part = _but_for_one(context, *chosen, decimals)
+    if part is None:
+        return (whole,)
+    left_out, train = part
+    where = ", ".join(left_out) if len(left_out) <= _MOST_NAMED else f"{len(left_out)} columns"
+    return whole, replace(whole, what=f"rows without {where}", train=train, holdout=None)
+
+
+@shared
+def _but_for_one(
+    context: Context, measured: tuple[str, ...], texts: tuple[str, ...], decimals: int | None
+) -> tuple[tuple[str, ...], Copied] | None:
+    """Return which columns to leave out to find copies, and how many there are without them."""
+    n_rows = tuple(context.n_rows(role) if role in context else 0 for role in ROLES)
+    roles = [role for role in ROLES if role in context]
+    codes = {name: pd.factorize(_spelled(text_values(context, name), True))[0] for name in texts}
+    names = [name for name in encoded_columns(context.schema) if name in measured]
+    of_others = _measured_codes(context, roles, measured, decimals, True)
+    codes |= dict(zip(names, of_others, strict=True))
+    return partial_copies({name: codes[name].astype(np.int32) for name in sorted(codes)}, n_rows)
 
 
 def name_of_equal_rows(measured: tuple[str, ...], texts: tuple[str, ...]) -> str:

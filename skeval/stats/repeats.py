@@ -55,13 +55,17 @@ class Repeats:
 
     @property
     def most(self) -> int:
-        """The most repeats that a release of fresh rows has, but in one of a hundred.
+        """The most repeats that a release of fresh rows has, but in one of a hundred."""
+        return self.bound(CHANCE)
+
+    def bound(self, chance: float) -> int:
+        """Return the most repeats that a release of fresh rows has, but with that chance.
 
         It is a bound of prediction: how many repeats are seen is random as how many there will be
         is, so that their number is negative binomial.
         """
         success = self.exposure / (1.0 + self.exposure)
-        return int(nbinom.ppf(1.0 - CHANCE, self.seen + _PRIOR, success))
+        return int(nbinom.ppf(1.0 - chance, self.seen + _PRIOR, success))
 
     def __add__(self, other: Repeats) -> Repeats:
         return Repeats(self.seen + other.seen, self.exposure + other.exposure)
@@ -237,7 +241,9 @@ class Copies:
         return cls(str(content["what"]), of["train"], of["holdout"], **numbers, known=known)
 
 
-def copied(release: np.ndarray, table: np.ndarray, pool: np.ndarray) -> Copied:
+def copied(
+    release: np.ndarray, table: np.ndarray, pool: np.ndarray, chance: float = CHANCE
+) -> Copied:
     """Count the unique rows of a table that a release repeats, and how many it may by chance.
 
     Parameters
@@ -245,6 +251,8 @@ def copied(release: np.ndarray, table: np.ndarray, pool: np.ndarray) -> Copied:
     release, table, pool : ndarray of int of shape (n_values,)
         How often each distinct row stands in the release, in the table in question, and in all real
         tables together.
+    chance : float, default=0.01
+        Of more than the bound, where nothing was copied.
 
     Returns
     -------
@@ -277,11 +285,13 @@ def copied(release: np.ndarray, table: np.ndarray, pool: np.ndarray) -> Copied:
     n = int(((table == 1) & (release > 0)).sum())
     n_rows, n_distinct = int(release.sum()), int((release > 0).sum())
     if n_distinct < _COLLAPSED * distinct_expected(pool, n_rows):
-        return Copied(n, repeats_seen(pool, int(table.sum()), n_distinct).most)
+        return Copied(n, repeats_seen(pool, int(table.sum()), n_distinct).bound(chance))
     real, own = (repeats_seen(counts, int(table.sum()), n_rows) for counts in (pool, release))
     if 0.0 < real.expected < own.expected:
         real = Repeats(real.seen * math.sqrt(own.expected / real.expected), real.exposure)
-    most = min(real.most, (real + own).most) if n_rows > pool.sum() else real.most
+    most = real.bound(chance)
+    if n_rows > pool.sum():
+        most = min(most, (real + own).bound(chance))
     return Copied(n, most)
 
 

@@ -1,0 +1,19 @@
+"""Bad releases end the command line with exit code 1."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.releases import SINGLE, parts_of
+
+
+@pytest.mark.parametrize("kind", ["5 copied", "the holdout", "swapped", "a release of 1 rows"])
+def test_the_command_line_stops_them(kind, run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    release = SINGLE[kind].build(parts_of("mixed"))
+    for role, table in release._asdict().items():
+        table.to_csv(f"{role}.csv", index=False)
+    tables = [f"{role}.csv" for role in release._fields]
+    code, _, err = run("evaluate", *tables, "--metrics", "exact_matches", "--fail-on", "leak")
+    assert code == 1, err
+    assert "policy violated: no leak found" in err

@@ -1,0 +1,126 @@
+"""The gate against bad releases and good ones: what `fail_on="leak"` lets pass."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import pytest
+
+from skeval import MetricSuite, Policy, make_suite
+from skeval.exceptions import TableError
+from skeval.privacy import DCROverfittingProtection, ExactMatchShare, NearDuplicateShare
+from tests.releases import (
+    BAD,
+    CLINIC,
+    FEW,
+    FOUND,
+    GOOD,
+    KEYS,
+    SINGLE,
+    good,
+    parts_of,
+    population,
+    quoted,
+    visits_copied,
+)
+
+GATE = Policy(fail_on=("leak",))
+REFUSED = "refused"
+
+
+def few_screens():
+    """The least suite that decides all these releases."""
+    return MetricSuite([
+        ("exact_matches", ExactMatchShare()),
+        ("near_duplicates", NearDuplicateShare()),
+        ("dcr_overfitting", DCROverfittingProtection()),
+    ])  # fmt: skip
+
+
+def headlines():
+    """All of the report that looks at privacy: the verdict reads nothing else."""
+    suite = make_suite("report")
+    kept = [(name, m) for name, m in suite.metrics if m.tags.aspect == "privacy"]
+    return suite.set_params(metrics=kept)
+
+
+@cache
+def fitted(make, name, seed):
+    """Return a suite that knows train and holdout, for the many releases beside the same two."""
+    train, holdout, _ = population(name, seed)
+    return make().fit(train, holdout)
+
+
+def judged(make, release, name, seed=0):
+    """Return the verdict and whether the gate lets pass; of refused input its sentence."""
+    train, holdout, _ = population(name, seed)
+    same = release.train is train and release.holdout is holdout
+    try:
+        suite = fitted(make, name, seed) if same else make().fit(release.train, release.holdout)
+        results = suite.evaluate(release.synthetic)
+    except TableError as error:
+        return REFUSED, False, str(error)
+    return verdict_of(results)
+
+
+def verdict_of(results):
+    verdict, leak = results.verdict(), GATE.judge(results)[0]
+    return verdict.outcome, leak.passed, verdict.sentence
+
+
+def assert_stopped(make, name, kind):
+    bad = SINGLE[kind]
+    outcome, passed, sentence = judged(make, bad.build(parts_of(name)), name)
+    assert outcome in (*bad.outcomes, *([REFUSED] if bad.refused else [])), sentence
+    assert passed == (outcome == "no leak found"), sentence
+    if bad.outcomes == FEW:
+        assert re.search(r"\b[123] (of 400 synthetic rows|copy|copies)\b", sentence), sentence
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("name", "kind"), BAD)
+def test_bad_releases_are_stopped(name, kind):
+    assert_stopped(few_screens, name, kind)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("kind", "name", "seed"), GOOD)
+def test_good_releases_pass(kind, name, seed):
+    outcome, passed, sentence = judged(few_screens, good(kind, name, seed), name, seed)
+    assert (outcome, passed) == ("no leak found", True), sentence
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("name", "kind"), BAD)
+def test_the_report_stops_bad_releases(name, kind):
+    assert_stopped(headlines, name, kind)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("kind", "name", "seed"), GOOD)
+def test_the_report_lets_good_releases_pass(kind, name, seed):
+    outcome, passed, sentence = judged(headlines, good(kind, name, seed), name, seed)
+    assert (outcome, passed) == ("no leak found", True), sentence
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("key", KEYS)
+def test_rows_of_a_subject_are_found_whosever_they_are_said_to_be(key):
+    release = visits_copied(key)
+    suite = make_suite("screens", schema=CLINIC).fit(release.train, release.holdout, schema=CLINIC)
+    outcome, passed, sentence = verdict_of(suite.evaluate(release.synthetic))
+    assert outcome in FOUND, sentence
+    assert not passed
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("n_words", [12, 20])
+def test_quoted_sentences_are_found(n_words):
+    release = quoted(n_words)
+    suite = make_suite("screens").fit(release.train, release.holdout)
+    outcome, passed, sentence = verdict_of(suite.evaluate(release.synthetic))
+    assert outcome in FOUND, sentence
+    assert not passed
