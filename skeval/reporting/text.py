@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 from functools import cache, lru_cache
 
-from skeval.formatting import as_float, number
+from skeval.formatting import number
+from skeval.reporting.details import entries, names_of, number_of, numbers_of
 from skeval.reporting.theme import FONT
 from skeval.result import Result
 from skeval.verdict import WARNING_LEVEL, Verdict, raises_alarm
@@ -214,7 +215,7 @@ def judged(result: Result, verdict: Verdict, name: str, shifted: bool = False) -
     ends = result.difference
     stated = result.details.get("difference")
     if ends is None and tags.aspect == "utility" and isinstance(stated, Mapping):
-        ends = as_float(stated.get("low")), as_float(stated.get("high"))
+        ends = number_of(stated.get("low")), number_of(stated.get("high"))
     if tags.sign == 0 or "gap" in result.details:
         return ""
     if ends is None or math.isnan(sum(ends)):
@@ -244,23 +245,23 @@ def _beside(value: float, baseline: float | None, sign: int) -> str:
 
 
 def _worst(result: Result) -> str:
-    worst = result.details.get("worst")
-    if not worst:
-        return ""
-    value = number(worst["value"])
+    worst = entries(result.details, "worst")
+    value, pair = number(number_of(worst.get("value"))), names_of(worst, "columns")
     if "column" in worst:
         return f"Worst {result.details.get('unit', 'column')}: {worst['column']} ({value})."
-    first, second = worst["columns"]
+    if len(pair) != 2:
+        return ""
+    first, second = pair
     if first == second:
         return f"Worst column: {first} ({value})."
     return f"Worst pair: {first} and {second} ({value})."
 
 
 def _at_size(result: Result) -> str:
-    smaller = result.details.get("at_baseline_size")
-    if not smaller:
+    smaller = numbers_of(result.details, "at_baseline_size")
+    if not {"n_rows", "value"} <= set(smaller):
         return ""
-    n_rows, value = f"{smaller['n_rows']:,}", number(smaller["value"])
+    n_rows, value = f"{smaller['n_rows']:,.0f}", number(smaller["value"])
     return f"At the {n_rows} rows of the baseline the value is {value}."
 
 
@@ -280,7 +281,7 @@ def _verdict(result: Result, alarm: bool | None, shifted: bool) -> str:
             return "A leak, or only another population, was found." if alarm else ""
         return "Leak found." if alarm else "No leak found by this test."
     split = result.details.get("split")
-    if isinstance(split, Mapping) and as_float(split.get("p_value_below")) < WARNING_LEVEL:
+    if isinstance(split, Mapping) and number_of(split.get("p_value_below")) < WARNING_LEVEL:
         return _READS_AS_COPIES
     if result.difference is None:
         return f"Fresh real rows score {number(result.baseline)}."
