@@ -23,6 +23,7 @@ from skeval.exceptions import (
     SchemaMismatchError,
     TableError,
 )
+from skeval.tables.columns import with_columns
 from skeval.tables.schema import (
     EXACT,
     Kind,
@@ -105,7 +106,7 @@ def as_frame(table: Any, role: str) -> pd.DataFrame:
             "and imaginary parts as columns of their own, or drop them."
         )
     held = {name: _held(frame[name]) for name, dtype in dtypes.items() if dtype == _OBJECT}
-    return frame.assign(**held) if held else frame
+    return with_columns(frame, held) if held else frame
 
 
 def _read_whole(table: Any, role: str) -> pd.DataFrame:
@@ -227,7 +228,7 @@ def conform(
     """
     oddities = Oddities(schema, role, lenient=lenient)
     oddities.check_names(list(frame.columns))
-    frame = frame.assign(**dict.fromkeys(oddities.absent)) if oddities.absent else frame
+    frame = with_columns(frame, dict.fromkeys(oddities.absent)) if oddities.absent else frame
     read = read_as(frame, schema, levels or {}, oddities=oddities)
     return read, oddities.notices()
 
@@ -455,7 +456,7 @@ def with_levels(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
         for name, real in levels.items()
         if list(frame[name].dtype.categories[: len(real)]) != list(real)
     }
-    return frame.assign(**columns) if columns else frame
+    return with_columns(frame, columns) if columns else frame
 
 
 def learn_levels(frames: Sequence[pd.DataFrame], schema: TableSchema) -> dict[str, list[str]]:
