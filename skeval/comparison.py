@@ -42,6 +42,7 @@ _MOST_NAMED = 5  # columns in a sentence
 PAIRED, INDEPENDENT, NO_INTERVAL = "paired", "independent", "none"
 UNTOLD = "not distinguishable"
 AS_FRESH = "both as good as the baseline"
+OTHER_INPUTS, NOT_COMPARED = "of other real tables", "not compared"
 _FACETS = {
     "diagnostic": "validity",
     "fidelity": "fidelity",
@@ -210,7 +211,8 @@ class Comparison(Mapping[str, SuiteResult]):
         -------
         DataFrame
             By facet and table: "leak found" (privacy only); "ahead" of some table and behind none;
-            "behind", the reverse; "between", both; or "not distinguishable". A facet is decided by
+            "behind", the reverse; "between", both; "not distinguishable"; or "not compared", where
+            the real tables were not the same. A facet is decided by
             its headline where that was measured (TSTR, SimilarityScore), else by the metrics that
             can be told apart, whichever table has more of them.
         """
@@ -225,6 +227,8 @@ class Comparison(Mapping[str, SuiteResult]):
                     scores[lead.better][0] += 1
                     scores[lead.worse][1] += 1
             rows[facet] = {table: _place(*score) for table, score in scores.items()}
+            if self.recommendation.outcome is Outcome.INCOMPARABLE:
+                rows[facet] = dict.fromkeys(self, NOT_COMPARED)
             if facet == "privacy":
                 rows[facet] |= dict.fromkeys(self.leaking, "leak found")
         return pd.DataFrame.from_dict(rows, orient="index", columns=list(self))
@@ -451,7 +455,10 @@ def compared(
         for tables in combinations(results, 2)
         if all(name in results[table] and not results[table][name].error for table in tables)
     ]
-    return Comparison(results, pd.DataFrame(rows, columns=_COLUMNS))
+    differences = pd.DataFrame(rows, columns=_COLUMNS)
+    if mismatches(results):
+        differences = differences.assign(ahead="", said=OTHER_INPUTS)
+    return Comparison(results, differences)
 
 
 def _row(

@@ -194,6 +194,9 @@ def test_results_that_were_made_otherwise_are_named(suite, tables):
     assert both.recommendation.outcome is Outcome.INCOMPARABLE
     assert both.choice() == []
     assert both.sentence.startswith("Nothing can be compared")
+    assert set(both.differences["said"]) == {"of other real tables"}
+    assert set(both.differences["ahead"]) == {""}
+    assert set(both.standing().to_numpy().ravel()) == {"not compared"}
     assert "Take" not in both.sentence
     assert both.sentence.count("train was not the same table") == 1
     assert any("ks was measured with other parameters" in said for said in both.caveats())
@@ -202,7 +205,7 @@ def test_results_that_were_made_otherwise_are_named(suite, tables):
 def test_results_of_other_kinds_of_columns_say_that(tables, tmp_path):
     path = tmp_path / "train.csv"
     tables[0].to_csv(path, index=False)
-    kinds = [None, TableSchema.infer(tables[0]).replace(age="categorical")]
+    kinds = [None, TableSchema.infer(tables[0]).with_kinds(age="categorical")]
     for files in ({}, {"train": path}):
         results = {}
         for name, schema in zip("ab", kinds, strict=True):

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval import SuiteResult, make_suite
+from skeval import SuiteResult, TableSchema, make_suite
 from skeval.tables.columns import with_columns
 
 # What pandas, numpy, matplotlib, HTML or our own tables call something else.
@@ -93,3 +93,8 @@ def test_columns_are_set_by_any_name(name):
     assert made[name].tolist() == [5, 6]
     assert frame[name].tolist() == [1, 2]
     assert made["kept"].tolist() == [3, 4]
+
+
+def test_kinds_are_given_by_any_name():
+    schema = TableSchema.infer(pd.DataFrame({"self": [1.0, 2.0], "T": ["a", "b"]}))
+    assert schema.with_kinds(**{"self": "categorical"}).kinds["self"] == "categorical"
