@@ -66,10 +66,9 @@ def test_every_ready_suite_of_several_tables_is_drawn(preset, tmp_path):
     suite = make_suite(preset, schema=train.schema)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for ending in ("html", "pdf"):
-            path = tmp_path / f"a.{ending}"
-            report(train, holdout, train, path, suite=suite, progress=False)
-            assert path.stat().st_size > 1_000
+        path = tmp_path / "a.html"
+        report(train, holdout, train, path, suite=suite, progress=False)
+    assert path.stat().st_size > 1_000
 
 
 @pytest.mark.slow
