@@ -7,6 +7,7 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,19 +16,34 @@ import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.files import foreign_text
-from skeval.formatting import as_float
+from skeval.formatting import as_float, number, percent
 from skeval.json_content import FOREIGN, details_of, without_controls, write_json
 from skeval.overall import OverallScore
+from skeval.recommendation import (
+    Difference,
+    Lead,
+    Mismatch,
+    Outcome,
+    Recommendation,
+    Shortfall,
+    leads,
+    leaks,
+    mismatches,
+    recommendation,
+)
 from skeval.result import SCHEMA_VERSION, Result, SuiteResult
 from skeval.stats.paired import Ends, Sampled, independent_interval, paired_interval
+from skeval.verdict import ALARM_LEVEL
 
 if TYPE_CHECKING:
     from skeval.reporting import Display
 
 LEVEL = 0.95
+_MOST_NAMED = 5  # columns in a sentence
 PAIRED, INDEPENDENT, NO_INTERVAL = "paired", "independent", "none"
 UNTOLD = "not distinguishable"
 AS_FRESH = "both as good as the baseline"
+OTHER_INPUTS, NOT_COMPARED = "of other real tables", "not compared"
 _FACETS = {
     "diagnostic": "validity",
     "fidelity": "fidelity",
@@ -65,7 +81,8 @@ class Comparison(Mapping[str, SuiteResult]):
     Of metrics of halves, tables of unequal size are compared at the number of rows of the smallest.
     A table that is as good as its baseline, as far as chance lets one tell, is behind none: what is
     nearer to train than fresh real rows are is no more faithful, and what is farther from it makes
-    up for no leak.
+    up for no leak. Which table to take follows a rule: the same real tables, no leak found, good
+    enough, then utility, then fidelity (see the user guide on reports).
 
     Examples
     --------
@@ -143,11 +160,7 @@ class Comparison(Mapping[str, SuiteResult]):
     def caveats(self) -> list[str]:
         """Say where results were not made alike, so that a difference may be of that."""
         known = {t: r.provenance for t, r in self.items() if r.provenance is not None}
-        said = []
-        for role in ("train", "holdout"):
-            cells = {t: [i.cells for i in p.inputs if i.role == role] for t, p in known.items()}
-            if len({tuple(one) for one in cells.values() if all(one)}) > 1:
-                said.append(f"{role} was not the same table: nothing can be compared.")
+        said = list(map(_mismatched, mismatches(self)))
         for name in self.metrics:
             calls = {t: p.metrics[name] for t, p in known.items() if name in p.metrics}
             if len(set(calls.values())) > 1:
@@ -199,20 +212,25 @@ class Comparison(Mapping[str, SuiteResult]):
         Returns
         -------
         DataFrame
-            By facet and table: "leak found" (privacy only); "ahead", of some table by more metrics
-            than it is behind it, and behind none; "behind", the reverse; "between", both; or "not
-            distinguishable".
+            By facet and table: "leak found" (privacy only); "ahead" of some table and behind none;
+            "behind", the reverse; "between", both; "not distinguishable"; or "not compared", where
+            the real tables were not the same. A facet is decided by
+            its headline where that was measured (TSTR, SimilarityScore), else by the metrics that
+            can be told apart, whichever table has more of them.
         """
         rows = {}
+        every = [
+            one for pair in combinations(self, 2) for one in leads(self, self.differences, *pair)
+        ]
         for facet in self.facets():
             scores = {table: [0, 0] for table in self}
-            for first, second in combinations(self, 2):
-                wins, losses, _ = self.versus(facet, first, second)
-                if wins != losses:
-                    better, worse = (first, second) if wins > losses else (second, first)
-                    scores[better][0] += 1
-                    scores[worse][1] += 1
+            for lead in every:
+                if lead.facet == facet:
+                    scores[lead.better][0] += 1
+                    scores[lead.worse][1] += 1
             rows[facet] = {table: _place(*score) for table, score in scores.items()}
+            if self.recommendation.outcome is Outcome.INCOMPARABLE:
+                rows[facet] = dict.fromkeys(self, NOT_COMPARED)
             if facet == "privacy":
                 rows[facet] |= dict.fromkeys(self.leaking, "leak found")
         return pd.DataFrame.from_dict(rows, orient="index", columns=list(self))
@@ -220,7 +238,7 @@ class Comparison(Mapping[str, SuiteResult]):
     @property
     def leaking(self) -> list[str]:
         """The tables in which a leak was found."""
-        return [table for table, result in self.items() if result.verdict().alarm]
+        return [table for table, result in self.items() if leaks(result.verdict())]
 
     def scores(self) -> pd.DataFrame:
         """Return the mean score of each facet by table, from 0 to 1; see :class:`OverallScore`."""
@@ -230,23 +248,25 @@ class Comparison(Mapping[str, SuiteResult]):
             of = {table: OverallScore().score(result) for table, result in self.items()}
         return pd.DataFrame(of).T.dropna(axis="columns", how="all")
 
+    @cached_property
+    def recommendation(self) -> Recommendation:
+        """Which tables remain by the rule, and why others do not, as values."""
+        return recommendation(self, self.differences)
+
     def choice(self) -> list[str]:
-        """Return the tables that remain: without a found leak, and behind none in every facet.
-
-        A table is set aside for another that is ahead of it in some facet and behind it in none, by
-        the number of metrics by which they can be told apart.
-        """
-        remaining = [table for table in self if table not in self.leaking]
-        return [t for t in remaining if not any(self._beats(o, t) for o in remaining if o != t)]
-
-    def _beats(self, first: str, second: str) -> bool:
-        counts = [self.versus(facet, first, second) for facet in self.facets()]
-        return any(a > b for a, b, _ in counts) and all(a >= b for a, b, _ in counts)
+        """Return the tables that remain by the rule; see `recommendation`."""
+        return list(self.recommendation.tables)
 
     @property
     def sentence(self) -> str:
         """Which table to take, in words, or what must be decided first."""
-        return " ".join(filter(None, [*self._of_leaks(), self._chosen(), *self._of_tests()]))
+        said = [*self._of_inputs(), *self._of_leaks(), *self._of_shortfalls(), self._chosen()]
+        return " ".join(filter(None, [*said, *self._of_tests()]))
+
+    def _of_inputs(self) -> Iterator[str]:
+        if self.recommendation.outcome is Outcome.INCOMPARABLE:
+            yield "Nothing can be compared, so that no table is recommended."
+            yield from map(_mismatched, self.recommendation.mismatches)
 
     def _of_leaks(self) -> Iterator[str]:
         leaking = self.leaking
@@ -255,49 +275,43 @@ class Comparison(Mapping[str, SuiteResult]):
         elif leaking:
             yield f"Not {_and(leaking, 'or')}: a leak was found there."
 
+    def _of_shortfalls(self) -> Iterator[str]:
+        decided, texts = self.recommendation, map(_short, self.recommendation.shortfalls)
+        if decided.outcome is Outcome.NOT_GOOD_ENOUGH:
+            clean = [table for table in self if table not in self.leaking]
+            names = {1: f"{clean[0]} is not good enough", 2: "Neither is good enough"}
+            yield f"{names.get(len(clean), 'None is good enough')}: {'; '.join(texts)}."
+            found = "; ".join(map(_led, decided.leads))
+            yield f"Of these, {found}." if found else ""
+        elif decided.shortfalls:
+            short = list(dict.fromkeys(one.table for one in decided.shortfalls))
+            yield f"Not {_and(short, 'or')}, not good enough: {'; '.join(texts)}."
+
     def _chosen(self) -> str:
-        choice = self.choice()
-        if not choice:
-            return ""
-        if len(choice) == 1:
-            others = [t for t in self if t not in (*choice, *self.leaking)]
-            if not others:
-                return f"{choice[0]} is the one table without a found leak."
-            return f"Take {choice[0]}: {'; '.join(self._reason(choice[0], o) for o in others)}."
-        said = [self._between(*pair) for pair in combinations(choice, 2)]
-        aside = "".join(f" {text}." for text in self._set_aside(choice))
-        if all(told.endswith(UNTOLD) for told in said):
-            return f"{_and(choice)} are {UNTOLD}: take any of them, or measure more rows.{aside}"
-        return f"Choose by what matters: {'; '.join(said)}.{aside}"
-
-    def _set_aside(self, choice: list[str]) -> Iterator[str]:
-        """Say of each table that another one keeps out of the choice which one that is, and why."""
-        for table in self:
-            if table not in (*choice, *self.leaking):
-                better = next(o for o in self if o not in self.leaking and self._beats(o, table))
-                yield f"{better} is {self._reason(better, table)}"
-
-    def _reason(self, first: str, second: str) -> str:
-        parts = [
-            f"in {_FACETS[facet]} by {wins} of {wins + losses + untold} metrics"
-            for facet in self.facets()
-            for wins, losses, untold in (self.versus(facet, first, second),)
-            if wins > losses
-        ]
-        return f"ahead of {second} {_and(parts)}" if parts else f"as good as {second}"
-
-    def _between(self, first: str, second: str) -> str:
-        parts = []
-        for facet in self.facets():
-            wins, losses, untold = self.versus(facet, first, second)
-            if wins != losses:
-                better, n = (first, wins) if wins > losses else (second, losses)
-                total = wins + losses + untold
-                parts.append(f"{better} is ahead in {_FACETS[facet]} by {n} of {total} metrics")
-        return _and(parts) if parts else f"{first} and {second} are {UNTOLD}"
+        decided, choice = self.recommendation, self.choice()
+        aside = {one.worse: one for one in reversed(decided.leads) if one.worse not in choice}
+        reasons = [_led(one) for one in decided.leads if one.better in choice]
+        if decided.outcome is Outcome.TAKE:
+            against = [_led(one) for one in decided.leads if one.worse == choice[0]]
+            but = f", though {'; '.join(against)}" if against else ""
+            out = "found leak" if self.leaking else "shortfall"
+            only = f"the one table without a {out}"
+            return f"Take {choice[0]}: {'; '.join(reasons) or only}{but}."
+        if decided.outcome is Outcome.TIED:
+            told = "" if not aside else f" {'; '.join(map(_led, aside.values()))}."
+            return f"{_and(choice)} are {UNTOLD}: take any of them, or measure more rows.{told}"
+        if decided.outcome is Outcome.OPEN:
+            return f"Choose by what matters: {'; '.join(map(_led, decided.leads))}."
+        return ""
 
     def _of_tests(self) -> Iterator[str]:
         n_tests = max(result.verdict().n_tests for result in self.values())
+        if n_tests:
+            falsely = percent(1.0 - (1.0 - ALARM_LEVEL) ** len(self), 0)
+            yield (
+                f"Each of {len(self)} tables is tested for leaks at {percent(ALARM_LEVEL, 0)} by "
+                f"itself: of as many without any, one or more is accused in up to {falsely}."
+            )
         if n_tests and len(self.leaking) < len(self):
             tests = "one test" if n_tests == 1 else f"{n_tests} tests"
             yield (
@@ -307,7 +321,8 @@ class Comparison(Mapping[str, SuiteResult]):
             yield "No test of privacy was made, so that nothing is said of leaks."
         if untold := self.lacking():
             yield f"Not compared in all tables: {', '.join(untold)}."
-        yield from self.caveats()
+        n_said = len(self.recommendation.mismatches)
+        yield from self.caveats()[n_said:]
 
     def plot(self, ax: Any = None) -> Display:
         """Draw the tables by two facets, privacy and utility where there are both.
@@ -447,7 +462,10 @@ def compared(
         for tables in combinations(results, 2)
         if all(name in results[table] and not results[table][name].error for table in tables)
     ]
-    return Comparison(results, pd.DataFrame(rows, columns=_COLUMNS))
+    differences = pd.DataFrame(rows, columns=_COLUMNS)
+    if mismatches(results):
+        differences = differences.assign(ahead="", said=OTHER_INPUTS)
+    return Comparison(results, differences)
 
 
 def _row(
@@ -512,6 +530,40 @@ def _place(n_ahead: int, n_behind: int) -> str:
     if n_ahead and n_behind:
         return "between"
     return "ahead" if n_ahead else "behind" if n_behind else UNTOLD
+
+
+def _mismatched(one: Mismatch) -> str:
+    """Say how a real table was not the same for all results."""
+    columns = (
+        f" ({', '.join(one.columns[:_MOST_NAMED])}{', ...' * (len(one.columns) > _MOST_NAMED)})"
+    )
+    return {
+        Difference.CONTENT: f"{one.role} was not the same table.",
+        Difference.KINDS: (
+            f"{one.role} was the same file, read with other kinds of columns{columns}: "
+            "measure all with one schema."
+        ),
+        Difference.UNKNOWN: (
+            f"{one.role} was read with other kinds of columns{columns}, and whether its cells are "
+            "the same cannot be seen: measure all with one schema."
+        ),
+    }[one.difference]
+
+
+def _led(lead: Lead) -> str:
+    """Say by what a table is ahead of another."""
+    total = lead.wins + lead.losses + lead.untold
+    by = f"{lead.headline}, which decides" if lead.headline else f"{lead.wins} of {total} metrics"
+    return f"{lead.better} is ahead of {lead.worse} in {_FACETS[lead.facet]} by {by}"
+
+
+def _short(one: Shortfall) -> str:
+    """Say how far a headline falls short."""
+    real = "what real rows teach" if one.facet == "utility" else "fresh real rows"
+    return (
+        f"{one.metric} of {one.table} is {number(one.value)}, less than half the way from a "
+        f"useless table to {real} ({number(one.fresh)})"
+    )
 
 
 def _and(names: list[str], word: str = "and") -> str:

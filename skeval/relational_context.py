@@ -23,6 +23,7 @@ from skeval.exceptions import (
     TableError,
 )
 from skeval.large_context import LargeContext
+from skeval.tables.columns import with_columns
 from skeval.tables.frames import order_of_content, row_hashes
 from skeval.tables.keys import key_codes
 from skeval.tables.relational_data import RelationalData, positions_along
@@ -420,7 +421,7 @@ def _fingerprints(context: RelationalContext, role: str, subject: str) -> np.nda
             at = np.where(along >= 0, own[np.maximum(along, 0)], along)
         columns = relations.tables[name].measured
         measured |= bool(columns)
-        rows = tables[name][columns].assign(**{"": i})  # a row of another table is another row
+        rows = with_columns(tables[name][columns], {"": i})  # a row of another table is another row
         hashes = pd.util.hash_pandas_object(rows, index=False).to_numpy()
         np.add.at(total, at[at >= 0], hashes[at >= 0])
     return total if measured else total[:0]

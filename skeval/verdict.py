@@ -509,13 +509,13 @@ def fidelity_sentence(results: SuiteResult) -> str:
     if score is None:
         return ""
     fresh = "" if score.baseline is None else f", where fresh real rows score {score.baseline:.1f}"
-    worst = " and ".join(score.details["worst"]["columns"])
+    worst = score.details.get("worst")
+    pair = worst.get("columns") if isinstance(worst, Mapping) else None
+    least = f"; least in {' and '.join(map(str, pair))}" if isinstance(pair, list | tuple) else ""
     where, whom = "Columns", "train"
     if score.table:
         where, whom = f"In {score.table}, the table least like train, columns", "it"
-    return (
-        f"{where} and pairs agree with {whom} at {score.value:.1f} of 100{fresh}; least in {worst}."
-    )
+    return f"{where} and pairs agree with {whom} at {score.value:.1f} of 100{fresh}{least}."
 
 
 def utility_sentence(results: SuiteResult) -> str:
@@ -523,8 +523,9 @@ def utility_sentence(results: SuiteResult) -> str:
     tstr = _measured(results, "TSTR")
     if tstr is None or tstr.baseline is None:
         return ""
-    score = scoring_in_words(str(tstr.details["scoring"]))
+    score = scoring_in_words(str(tstr.details.get("scoring", "score")))
+    target = tstr.details.get("target", "the target")
     return (
-        f"A model of {tstr.details['target']} that learns from it reaches {score} {tstr.value:.3g} "
+        f"A model of {target} that learns from it reaches {score} {tstr.value:.3g} "
         f"on holdout rows, one that learns from train {tstr.baseline:.3g}."
     )

@@ -15,7 +15,9 @@ from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement, SimilarityScore, TVComplement
 from skeval.privacy import ExactMatchShare
+from skeval.recommendation import Difference, Outcome
 from skeval.reporting import draw_comparison_page
+from skeval.tables.schema import TableSchema
 from skeval.utility import TSTR
 
 HIGH = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
@@ -56,7 +58,10 @@ def test_the_copy_is_set_aside_and_the_faithful_table_chosen(comparison):
     assert comparison.leaking == ["copies"]
     assert comparison.choice() == ["fresh"]
     sentence = comparison.sentence
-    assert sentence.startswith("Not copies: a leak was found there. Take fresh: ahead of shuffled")
+    assert sentence.startswith("Not copies: a leak was found there. Not shuffled, not good enough:")
+    assert "Take fresh: the one table without a found leak" in sentence
+    assert "Each of 3 tables is tested for leaks at 5% by itself" in sentence
+    assert "accused in up to 14%" in sentence
     assert "does not show that there is none" in sentence
     standing = comparison.standing()
     assert standing.loc["privacy", "copies"] == "leak found"
@@ -177,7 +182,8 @@ def test_a_choice_between_facets_is_left_to_the_reader():
     b = SuiteResult({"f": made(0.5, (0.49, 0.51)), "u": made(0.8, (0.79, 0.81), utility)})
     both = compare({"a": a, "b": b})
     assert both.choice() == ["a", "b"]
-    assert "a is ahead in fidelity by 1 of 1 metrics and b is ahead in utility" in both.sentence
+    assert both.recommendation.outcome is Outcome.OPEN
+    assert "b is ahead of a in utility by 1 of 1 metrics; a is ahead of b" in both.sentence
 
 
 def test_results_that_were_made_otherwise_are_named(suite, tables):
@@ -185,7 +191,97 @@ def test_results_that_were_made_otherwise_are_named(suite, tables):
     other = MetricSuite([("ks", KSComplement(columns=["age"]))]).fit(tables[2], tables[1])
     both = compare({"a": a, "b": other.evaluate(tables[3], date=DATE)})
     assert any("train was not the same table" in said for said in both.caveats())
+    assert both.recommendation.outcome is Outcome.INCOMPARABLE
+    assert both.choice() == []
+    assert both.sentence.startswith("Nothing can be compared")
+    assert set(both.differences["said"]) == {"of other real tables"}
+    assert set(both.differences["ahead"]) == {""}
+    assert set(both.standing().to_numpy().ravel()) == {"not compared"}
+    assert "Take" not in both.sentence
+    assert both.sentence.count("train was not the same table") == 1
     assert any("ks was measured with other parameters" in said for said in both.caveats())
+
+
+def test_results_of_other_kinds_of_columns_say_that(tables, tmp_path):
+    path = tmp_path / "train.csv"
+    tables[0].to_csv(path, index=False)
+    kinds = [None, TableSchema.infer(tables[0]).with_kinds(age="categorical")]
+    for files in ({}, {"train": path}):
+        results = {}
+        for name, schema in zip("ab", kinds, strict=True):
+            suite = MetricSuite([("ks", KSComplement())]).fit(tables[0], schema=schema)
+            results[name] = suite.evaluate(tables[3], date=DATE)
+            results[name].provenance = results[name].provenance.with_files(files)
+        both = compare(results)
+        (one,) = both.recommendation.mismatches
+        known = Difference.KINDS if files else Difference.UNKNOWN
+        assert (one.role, one.difference, one.columns) == ("train", known, ("age",))
+        assert "read with other kinds of columns (age)" in both.sentence
+        assert "not the same table" not in both.sentence
+
+
+UTILITY = MetricTags("utility", greater_is_better=True, bounds=(0, 1))
+
+
+def released(tstr, recall, similarity, ks):
+    """Return scores as a mortgage table had them: half widths of .02, and fresh rows' beside."""
+
+    def one(value, fresh, tags, metric="", width=0.02):
+        details = {"scoring": "roc_auc"} if metric == "TSTR" else {}
+        ends = value - width, value + width
+        return Result(value, ends, baseline=fresh, tags=tags, metric=metric, details=details)
+
+    return SuiteResult(
+        {
+            "tstr": one(tstr, 0.78, UTILITY, "TSTR"),
+            "recall": one(recall, 0.6, UTILITY),
+            "similarity": one(similarity, 0.92, HIGH, "SimilarityScore"),
+            "ks": one(ks, 0.97, HIGH),
+        }
+    )
+
+
+def test_one_narrow_win_does_not_make_a_table_the_one_to_take():
+    both = compare(
+        {"gc": released(0.72, 0.40, 0.846, 0.76), "ct": released(0.71, 0.55, 0.709, 0.63)}
+    )
+    assert both.differences.set_index("metric")["ahead"].to_dict() == {
+        "tstr": "", "recall": "ct", "similarity": "gc", "ks": "gc",
+    }  # fmt: skip
+    assert both.choice() == ["gc"]
+    assert both.sentence.startswith(
+        "Take gc: gc is ahead of ct in fidelity by similarity, which decides."
+    )
+
+
+def test_where_none_is_good_enough_none_is_taken():
+    gc, ct = released(0.57, 0.48, 0.846, 0.76), released(0.50, 0.54, 0.709, 0.63)
+    both = compare({"gc": gc, "ct": ct})
+    assert both.recommendation.outcome is Outcome.NOT_GOOD_ENOUGH
+    assert both.choice() == []
+    assert both.sentence.startswith("Neither is good enough: tstr of gc is 0.570, less than half")
+    assert "Take" not in both.sentence
+    good = compare({"gc": gc, "good": released(0.74, 0.48, 0.709, 0.63)})
+    assert good.choice() == ["good"]
+    assert good.sentence.startswith("Not gc, not good enough: tstr of gc is 0.570")
+
+
+def test_utility_counts_before_fidelity_and_what_is_lost_is_said():
+    both = compare({"a": released(0.76, 0.5, 0.70, 0.7), "b": released(0.66, 0.5, 0.90, 0.9)})
+    assert both.choice() == ["a"]
+    assert "Take a: a is ahead of b in utility by tstr, which decides, though b is" in both.sentence
+
+
+def test_a_table_with_a_leak_is_never_taken_before_one_without(suite, tables):
+    rng = np.random.default_rng(0)
+    shuffled = tables[2].apply(lambda c: c.to_numpy()[rng.permutation(len(c))])
+    both = suite.compare({"copies": tables[0], "shuffled": shuffled}, date=DATE)
+    assert both.leaking == ["copies"]
+    assert "copies" not in both.choice()
+    assert both.recommendation.outcome is Outcome.NOT_GOOD_ENOUGH
+    twice = suite.compare({"a": tables[0], "b": tables[0]}, date=DATE)
+    assert twice.recommendation.outcome is Outcome.LEAKS
+    assert twice.sentence.startswith("Take none: a leak was found in a and b.")
 
 
 def test_one_table_is_no_comparison(suite, tables):

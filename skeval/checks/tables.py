@@ -13,6 +13,7 @@ from skeval.base import Metric
 from skeval.context import Context
 from skeval.datasets import make_mixed, make_relational
 from skeval.relational_context import RelationalContext
+from skeval.tables.columns import with_columns
 from skeval.tables.relational_data import RelationalData, split_by_subject
 
 Tables = tuple[Any, Any, Any]  # train, holdout, synthetic: frames, or RelationalData
@@ -74,7 +75,9 @@ def noise(train: Any) -> Any:
     schema, tables = train.schema, {}
     for name, rows in RelationalContext.of(train)["train"].items():
         named = schema.columns_named(name)
-        tables[name] = random_rows(rows, len(rows), rng).assign(**train[name][named])
+        tables[name] = with_columns(
+            random_rows(rows, len(rows), rng), dict(train[name][named].items())
+        )
     for key in schema.foreign_keys:
         child, parent = tables[key.child], tables[key.parent]
         drawn = parent.iloc[rng.integers(0, len(parent), len(child))]
@@ -111,7 +114,7 @@ def repeated(table: Any, n_times: int) -> Any:
     tables = {}
     for name, rows in table.items():
         keys = [c for c in kinds[name].columns("id") if pd.api.types.is_integer_dtype(rows[c])]
-        copies = [rows.assign(**rows[keys] + i * 10**6) for i in range(n_times)]
+        copies = [with_columns(rows, rows[keys] + i * 10**6) for i in range(n_times)]
         public = name in table.schema.references
         tables[name] = rows if public else pd.concat(copies, ignore_index=True)
     return RelationalData(tables, table.schema)
@@ -138,12 +141,12 @@ def _holds_texts(values: pd.Series) -> bool:
 
 
 def _all_missing(table: pd.DataFrame) -> pd.DataFrame:
-    return table.assign(**{str(table.columns[0]): np.full(len(table), np.nan)})
+    return with_columns(table, {str(table.columns[0]): np.full(len(table), np.nan)})
 
 
 def _constant(table: pd.DataFrame) -> pd.DataFrame:
     first = table.iloc[:, 0].dropna().iloc[0]
-    return table.assign(**{str(table.columns[0]): [first] * len(table)})
+    return with_columns(table, {str(table.columns[0]): [first] * len(table)})
 
 
 def _new_category(table: pd.DataFrame) -> pd.DataFrame:

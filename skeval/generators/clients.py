@@ -18,6 +18,7 @@ from sklearn.base import clone
 
 from skeval.exceptions import GeneratorFailedError, InvalidParameterError, SkevalError
 from skeval.parameters import Legal
+from skeval.tables.columns import with_columns
 
 SEEDS = ("random_state", "seed")  # what parameters are called that hold one
 _TABLE = "table"  # what SDV calls the one table
@@ -110,7 +111,9 @@ class Synthesizer:
         train = train.set_axis([str(name) for name in train.columns], axis="columns")
         categories = train.select_dtypes("category")
         self.dtypes = categories.dtypes.to_dict()
-        rows = train.assign(**{name: values.astype(object) for name, values in categories.items()})
+        rows = with_columns(
+            train, {str(name): values.astype(object) for name, values in categories.items()}
+        )
         metadata = detected(rows) if self.metadata is None else copy.deepcopy(self.metadata)
         made = self.kind(metadata, **self.parameters)
         with _global_seed(seed):

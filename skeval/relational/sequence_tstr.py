@@ -28,6 +28,7 @@ from skeval.steps.sequences import (
     sequences,
     units,
 )
+from skeval.tables.columns import with_columns
 from skeval.tags import MODEL_TAGS
 
 _TARGET = "target"  # no column of the table is lost: the others have names of two words
@@ -275,7 +276,7 @@ def _labels(
     names = tuple(name for name in sequence_columns(context, table, columns) if name != target)
     features = sequence_features(context, role, table, names)
     values = context[role][table][target].iloc[own.order[own.offsets[:-1]]]
-    return features.assign(**{_TARGET: values.array}), np.arange(len(own))
+    return with_columns(features, {_TARGET: values.array}), np.arange(len(own))
 
 
 def _next_rows(

@@ -9,8 +9,9 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 
-from skeval.formatting import as_float, number, title_of
+from skeval.formatting import number, title_of
 from skeval.reporting.decision import titles_of
+from skeval.reporting.details import entries, numbers_of
 from skeval.reporting.parts import Form, Grid, Part
 from skeval.reporting.scores import numbers_tested
 from skeval.reporting.text import judged
@@ -194,8 +195,14 @@ def _said(risk: str, kinds: list[str], results: SuiteResult) -> Iterator[tuple[s
 
 def _of_attacks(risk: str, result: Result) -> tuple[str, float] | None:
     """Return the attack of a risk that succeeds most significantly, in words, and its p-value."""
-    attacks = result.details.get("attacks") or {}
-    known = {n: a for n, a in attacks.items() if not math.isnan(as_float(a.get("residual_risk")))}
+    attacks = {
+        n: numbers_of(result.details, "attacks", n) for n in entries(result.details, "attacks")
+    }
+    known = {
+        n: a
+        for n, a in attacks.items()
+        if {"residual_risk", "p_adjusted"} <= set(a) and not math.isnan(a["residual_risk"])
+    }
     own = {name: attack for name, attack in known.items() if _ATTACKS[risk] in name}
     if not own:
         return None

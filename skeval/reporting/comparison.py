@@ -27,6 +27,15 @@ if TYPE_CHECKING:
     from skeval.comparison import Comparison
     from skeval.result import Result
 
+RULE = (
+    "How the table is chosen: results of other real tables are not compared. A table in which a "
+    "leak was found is never taken; then one whose headline (TSTR for utility, SimilarityScore for "
+    "fidelity) is less than half the way from a useless table to fresh real rows. Of those that "
+    "remain, the one ahead by the headline of utility is taken, then by that of fidelity; where a "
+    "headline was not measured, the metrics that can be told apart decide, unless another facet "
+    "speaks against them. Each table is tested for leaks by itself: the more are tried, the more "
+    "often one without a leak is accused, and the less it says that one of them was not."
+)
 HOW_TO_COMPARE = (
     "All tables were measured by one suite against the same real rows. A table is ahead of another "
     "by a metric where the interval of their difference, at 95% over all pairs of tables and all "
@@ -54,7 +63,11 @@ def write_comparison_html(comparison: Comparison, path: Path, title: str) -> Pat
 
 def write_comparison_pdf(comparison: Comparison, path: Path, title: str) -> Path:
     """Write the same as a PDF; the first page says which table to take."""
-    content: list[Part | Item] = [*_first(comparison), Words(HOW_TO_COMPARE, "quiet")]
+    content: list[Part | Item] = [
+        *_first(comparison),
+        Words(RULE, "quiet"),
+        Words(HOW_TO_COMPARE, "quiet"),
+    ]
     content += [_metrics_grid(comparison), *_lacking(comparison), *_privacy(comparison)]
     for name, parts in _provenance(comparison):
         content += [Words(f"Provenance of {name}", "lead"), *parts]
@@ -108,7 +121,7 @@ def sizes(comparison: Comparison) -> str:
 
 def comparison_body(comparison: Comparison) -> str:
     """Return what stands on the page below its title."""
-    how = written([Words(HOW_TO_COMPARE, "quiet")])
+    how = written([Words(RULE, "quiet"), Words(HOW_TO_COMPARE, "quiet")])
     sections = {
         "Metric by metric": f"{how}\n{_metrics(comparison)}",
         "Not measured in all tables": written(_lacking(comparison)),

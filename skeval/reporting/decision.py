@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from skeval.exceptions import MostlySharedRowsWarning
 from skeval.formatting import NOTHING, as_float, counted, number, shown_interval, title_of
+from skeval.reporting.details import entries
 from skeval.reporting.flaws import worst_columns
 from skeval.reporting.parts import Grid, Listed, Part
 from skeval.reporting.scores import (
@@ -306,7 +307,7 @@ def _shortfalls(measured: dict[str, Result]) -> tuple[str, str]:
         expected = best if result.baseline is None else min(best, result.baseline)
         reached = max(result.interval) if result.interval else result.value + _SLACK
         if expected > reached:
-            worst = result.details.get("worst") or {}
+            worst = entries(result.details, "worst")
             where = f", worst {worst['column']}" if "column" in worst else ""
             short.append(f"{title_of(result.metric) or name} {number(result.value)}{where}")
     n = len(measured)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from skeval.formatting import as_float, number, percent
+from skeval.formatting import number, percent
 from skeval.reporting.decision import titles_of
+from skeval.reporting.details import UNREADABLE, entries, names_of, number_of, numbers_of
 from skeval.reporting.displays.attacks import AttacksDisplay
+from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.cardinality import CardinalityDisplay, keys_by_score
 from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
 from skeval.reporting.displays.values import (
@@ -57,11 +60,11 @@ def bars(
     items = []
     for item in each(results, columns)[0]:
         result = item.display.result
-        scores = result.details.get("columns") or {}
-        if len(scores) > most and not isinstance(scores, list):
+        scores = numbers_of(result.details, "columns")
+        if len(scores) > most:
             sign = -1 if result.tags is not None and result.tags.sign < 0 else 1
-            defined = {n: s for n, s in scores.items() if not math.isnan(as_float(s))}
-            worst = sorted(defined, key=lambda name: sign * as_float(scores[name]))[:few]
+            defined = {n: s for n, s in scores.items() if not math.isnan(s)}
+            worst = sorted(defined, key=lambda name: sign * scores[name])[:few]
             details = {**result.details, "columns": {name: scores[name] for name in worst}}
             shown = replace(result, details=details)
             note = f"{item.caption} Shown are the worst {len(worst)} of {len(scores):,}."
@@ -72,7 +75,7 @@ def bars(
 
 def mended(results: Mapping[str, Result], columns: Any) -> Filled:
     """Draw the columns with which most is wrong, and say what is."""
-    marginals = _with(results, "marginals").get("marginals", {})
+    marginals = _marginals(_with(results, "marginals"))
     worst = worst_columns(SuiteResult(results))
     items: list[Item] = []
     for place, found in worst.items():
@@ -100,9 +103,10 @@ def checked(results: SuiteResult) -> tuple[Part, ...]:
     for name, result in results.items():
         if result.error or math.isnan(result.value):
             continue
-        scores, sign = result.details.get("columns") or {}, result.tags.sign if result.tags else 1
+        scores = numbers_of(result.details, "columns")
+        sign = result.tags.sign if result.tags else 1
         best = (max if sign >= 0 else min)(result.tags.bounds) if result.tags else math.inf
-        short = {n: as_float(s) for n, s in scores.items() if sign * (best - as_float(s)) > 0}
+        short = {n: s for n, s in scores.items() if sign * (best - s) > 0}
         worst = sorted(short, key=lambda n: sign * short[n])
         said = ", ".join(f"{n} {number(short[n])}" for n in worst[:_MOST_FLAWS])
         more = f" and {len(worst) - _MOST_FLAWS} more" if len(worst) > _MOST_FLAWS else ""
@@ -120,8 +124,10 @@ def compared(results: SuiteResult) -> tuple[Part, ...]:
             rows.append((titles[name], *numbers, finding(result)))
     heads = ("Metric", "Value", "Real rows", "Difference (95%)", "Finding")
     table = Grid(heads, tuple(rows), (0.2, 0.08, 0.1, 0.17, 0.45), (1, 2, 3))
-    targets = dict.fromkeys(r.details["target"] for r in results.values() if "target" in r.details)
-    named = (Words(f"Target: {', '.join(map(str, targets))}."),) if targets else ()
+    targets = dict.fromkeys(
+        str(r.details["target"]) for r in results.values() if "target" in r.details
+    )
+    named = (Words(f"Target: {', '.join(targets)}."),) if targets else ()
     return (*named, table) if rows else ()
 
 
@@ -167,7 +173,7 @@ def cardinalities(results: Mapping[str, Result], columns: Any) -> Filled:
         result = item.display.result
         for key in keys_by_score(result):
             if len(result.details["histograms"][key]["starts"]) > 1:
-                score = number(result.details.get("columns", {}).get(key))
+                score = number(numbers_of(result.details, "columns").get(key))
                 items.append(Item(CardinalityDisplay(result, key=key), key, f"score {score}"))
         items = items or [item]
     return tuple(items), ""
@@ -187,9 +193,38 @@ def _drawable(results: Mapping[str, Result]) -> dict[str, Result]:
     }
 
 
+def _has(result: Result, key: str) -> bool:
+    return bool(_pairs(result.details) if key == "pairs" else _marginals(result.details))
+
+
+def _readable(make: Callable[[Any], Display], given: Any) -> bool:
+    """Return whether a display of this can be drawn: details may have another form."""
+    try:
+        make(given).check()
+    except UNREADABLE:
+        return False
+    return True
+
+
+def _marginals(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what can be drawn of columns, by name."""
+    given = entries(details, "marginals")
+    return {n: one for n, one in given.items() if _readable(partial(MarginalDisplay, n), one)}
+
+
+def _pairs(details: Mapping[str, Any]) -> list[Any]:
+    """Return what can be drawn of pairs of columns."""
+    given = details.get("pairs")
+    return (
+        [one for one in given if _readable(PairDisplay, one)]
+        if isinstance(given, list | tuple)
+        else []
+    )
+
+
 def _with(results: Mapping[str, Result], key: str) -> Mapping[str, Any]:
     """Return the details of the first result that has some entries there."""
-    return next((r.details for r in _drawable(results).values() if r.details.get(key)), {})
+    return next((r.details for r in _drawable(results).values() if _has(r, key)), {})
 
 
 def among(names: Sequence[str], chosen: int | Sequence[str] | None) -> list[str]:
@@ -204,7 +239,7 @@ def among(names: Sequence[str], chosen: int | Sequence[str] | None) -> list[str]
 def univariate(results: Mapping[str, Result], columns: Any) -> Filled:
     """Draw the chosen columns, each by itself."""
     details = _with(results, "marginals")
-    marginals = details.get("marginals", {})
+    marginals = _marginals(details)
     names = among(list(marginals), getattr(columns, "univ", None))
     notes = [_agreement(details, name) for name in names]
     items = tuple(
@@ -216,19 +251,22 @@ def univariate(results: Mapping[str, Result], columns: Any) -> Filled:
 
 
 def _agreement(details: Mapping[str, Any], name: str) -> str:
-    score, fresh = (details.get(key, {}).get(name) for key in ("columns", "baseline_columns"))
-    if math.isnan(as_float(score)):
+    score, fresh = (
+        numbers_of(details, key).get(name, math.nan) for key in ("columns", "baseline_columns")
+    )
+    if math.isnan(score):
         return ""
-    fresh_rows = "" if math.isnan(as_float(fresh)) else f", fresh real rows {number(fresh)}"
+    fresh_rows = "" if math.isnan(fresh) else f", fresh real rows {number(fresh)}"
     return f"similarity {number(score)}{fresh_rows}"
 
 
 def bivariate(results: Mapping[str, Result], columns: Any) -> Filled:
     """Draw the chosen pairs of columns."""
     details = _with(results, "pairs")
-    names = set(among(list(details.get("names", [])), getattr(columns, "biv", None)))
-    pairs = [pair for pair in details.get("pairs", []) if set(pair["columns"]) <= names]
-    n_all = min(int(details.get("n_pairs", 0)), len(names) * (len(names) - 1) // 2)
+    names = set(among(names_of(details), getattr(columns, "biv", None)))
+    pairs = [pair for pair in _pairs(details) if set(pair["columns"]) <= names]
+    n_given = number_of(details.get("n_pairs", 0))
+    n_all = int(min(n_given if n_given >= 0 else 0, len(names) * (len(names) - 1) // 2))
     items = tuple(_pair_item(pair) for pair in pairs)
     if len(pairs) >= n_all:
         return items, f"All {len(pairs):,} pairs, those that agree least first."
@@ -239,7 +277,7 @@ def bivariate(results: Mapping[str, Result], columns: Any) -> Filled:
 def _pair_item(pair: Mapping[str, Any]) -> Item:
     display = PairDisplay(pair)
     first, second = display.columns
-    score, share = number(pair.get("score")), percent(display.darkest())
+    score, share = number(number_of(pair.get("score"))), percent(display.darkest())
     caption = f"similarity {score}; darkest cell: {share} of rows"
     return Item(display, f"{first} \N{MULTIPLICATION SIGN} {second}", caption)
 
@@ -251,7 +289,7 @@ def texts(results: Mapping[str, Result], columns: Any) -> Filled:
         return (), ""
     items = [Item(ScoresDisplay(SuiteResult(measured)), "Texts in numbers")]
     for name, result in measured.items():
-        for column, marginal in result.details.get("marginals", {}).items():
+        for column, marginal in _marginals(result.details).items():
             heading = f"{name}: {column}"
             items.append(Item(MarginalDisplay(column, marginal), heading, _LENGTHS))
     drawn = {

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from skeval.formatting import as_float, number, percent, title_of
-from skeval.reporting.displays.base import numbers
+from skeval.reporting.details import entries, matrix_of, names_of, number_of, numbers_of
 from skeval.result import Result, SuiteResult
 from skeval.verdict import ALARM_LEVEL, TEST_LEVEL, is_shifted
 
@@ -102,15 +103,15 @@ def worst_columns(results: SuiteResult) -> dict[str, list[Flaw]]:
 
 
 def _of_scores(title: str, result: Result) -> Iterator[Flaw]:
-    scores, fresh = (result.details.get(k) or {} for k in ("columns", "baseline_columns"))
-    p_values, tags = result.details.get("p_values") or {}, result.tags
-    if not isinstance(scores, Mapping) or tags is None or tags.sign == 0:
+    fresh, p_values = (numbers_of(result.details, k) for k in ("baseline_columns", "p_values"))
+    tags = result.tags
+    if tags is None or tags.sign == 0:
         return
     best = max(tags.bounds) if tags.sign > 0 else min(tags.bounds)
-    for column, given in scores.items():
-        score, expected = as_float(given), as_float(fresh.get(column))
+    for column, score in numbers_of(result.details, "columns").items():
+        expected = fresh.get(column, math.nan)
         known = not math.isnan(expected)
-        if known and as_float(p_values.get(column)) > TEST_LEVEL:
+        if known and p_values.get(column, math.nan) > TEST_LEVEL:
             continue
         behind = tags.sign * ((expected if known else best) - score)
         behind /= max(1.0, abs(score), abs(expected) if known else 1.0)
@@ -129,15 +130,16 @@ def _of_scores(title: str, result: Result) -> Iterator[Flaw]:
 
 def _of_pairs(result: Result) -> Iterator[Flaw]:
     """Yield the pair of each column that agrees least beyond what its columns do by themselves."""
-    details = result.details
-    if not {"names", "matrix", "ceiling"} <= set(details):
+    names = names_of(result.details)
+    matrix, ceiling = (matrix_of(result.details, k, len(names)) for k in ("matrix", "ceiling"))
+    if matrix is None or ceiling is None:
         return
-    names, gaps = details["names"], numbers(details["ceiling"]) - numbers(details["matrix"])
+    gaps = ceiling - matrix
     own = np.clip(np.nan_to_num(np.diag(gaps)), 0.0, None)
     beyond = gaps - np.add.outer(own, own)
     np.fill_diagonal(beyond, np.nan)
     for i, j in _largest(beyond, _PAIR):
-        values = (number(numbers(details[key])[i, j]) for key in ("matrix", "ceiling"))
+        values = (number(each[i, j]) for each in (matrix, ceiling))
         text = "its pair with {} agrees at {}, at best {}".format(names[j], *values)
         # of a pair, the column that is in more such pairs comes first
         weight = 0.5 * float(beyond[i, j]) + float(np.nanmean(np.clip(beyond[i], 0.0, None)))
@@ -145,14 +147,19 @@ def _of_pairs(result: Result) -> Iterator[Flaw]:
 
 
 def _of_associations(result: Result) -> Iterator[Flaw]:
-    details = result.details
     low, high = result.difference or (math.nan, math.nan)
-    if result.metric != "PhikMatrixDifference" or "difference" not in details or low <= 0.0 <= high:
+    if result.metric != "PhikMatrixDifference" or low <= 0.0 <= high:
         return  # without a difference to fresh rows, that of a pair is chance
-    names, change = details["names"], np.abs(numbers(details["difference"]))
+    names = names_of(result.details)
+    train, synthetic, gaps = (
+        matrix_of(result.details, key, len(names)) for key in ("train", "synthetic", "difference")
+    )
+    if train is None or synthetic is None or gaps is None:
+        return
+    change = np.abs(gaps)
     np.fill_diagonal(change, np.nan)
     for i, j in _largest(change, _ASSOCIATION):
-        values = (number(numbers(details[key])[i, j]) for key in ("train", "synthetic"))
+        values = (number(each[i, j]) for each in (train, synthetic))
         text = "association with {} (phi_k): train {}, synthetic {}".format(names[j], *values)
         yield Flaw(result.table, names[i], 0.5 * float(change[i, j]), text)
 
@@ -165,23 +172,44 @@ def _largest(matrix: np.ndarray, least: float) -> Iterator[tuple[int, int]]:
 
 def _of_attacks(result: Result) -> Iterator[Flaw]:
     """Yield the columns by which attacks single out train rows, or which they infer."""
-    secrets = result.details.get("secrets") or {}
-    attacks = result.details.get("attacks") or {f"{_SECRET}{n}": one for n, one in secrets.items()}
-    alone = "control" in result.details
-    for name, attack in ({"": result.details} if alone else attacks).items():
-        if not isinstance(attack, Mapping) or "control" not in attack:
-            continue
-        p_value = as_float(result.p_value if alone else attack.get("p_adjusted"))
+    for name, attack, p_value in _attacks(result):
         if not p_value <= ALARM_LEVEL:
             continue
-        rates = [percent(attack[k]["n_success"] / attack[k]["n"]) for k in ("attack", "control")]
-        if name.startswith(_SECRET):
-            text = "inferred of {} of train rows, of {} of holdout rows".format(*rates)
-            risk = 1.0 + as_float(attack.get("residual_risk"))
+        rates = [_rate(attack, kind) for kind in ("attack", "control")]
+        if name.startswith(_SECRET) and not math.isnan(sum(rates)):
+            text = "inferred of {} of train rows, of {} of holdout rows".format(
+                *map(percent, rates)
+            )
+            risk = 1.0 + number_of(attack.get("residual_risk"))
             yield Flaw(result.table, name.removeprefix(_SECRET), risk, text)
-        for column, one in (attack.get("columns") or {}).items():
-            if as_float(one["p_value"]) <= TEST_LEVEL:
-                n, (own, other) = max(1, one["n"]), (as_float(one[k]) for k in ("train", "holdout"))
+        for column in entries(attack, "columns"):
+            one = numbers_of(attack, "columns", column)
+            p_of_column, n, own, other = (
+                one.get(key, math.nan) for key in ("p_value", "n", "train", "holdout")
+            )
+            if p_of_column <= TEST_LEVEL and not math.isnan(n + own + other):
                 rows = f"{own:,.0f} train rows, {other:,.0f} holdout rows"
-                text = f"its values single out {rows} in {n:,} tries"
-                yield Flaw(result.table, column, 1.0 + max(0.0, own - other) / n, text)
+                text = f"its values single out {rows} in {max(1.0, n):,.0f} tries"
+                weight = 1.0 + max(0.0, own - other) / max(1.0, n)
+                yield Flaw(result.table, column, weight, text)
+
+
+def _attacks(result: Result) -> Iterator[tuple[str, Mapping[str, Any], float]]:
+    """Yield the attacks in a result: name, what it says of each, and its p-value."""
+    if entries(result.details, "control"):
+        yield "", result.details, as_float(result.p_value)
+        return
+    attacks = entries(result.details, "attacks")
+    if not attacks:
+        secrets = entries(result.details, "secrets")
+        attacks = {f"{_SECRET}{name}": one for name, one in secrets.items()}
+    for name, one in attacks.items():
+        attack = entries(one)
+        yield name, attack, number_of(attack.get("p_adjusted"))
+
+
+def _rate(attack: Mapping[str, Any], kind: str) -> float:
+    """Return the share of tries that succeed; nan where it is not known."""
+    counts = numbers_of(attack, kind)
+    n, n_success = counts.get("n", math.nan), counts.get("n_success", math.nan)
+    return n_success / n if n else math.nan

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from skeval.formatting import as_float, shown_interval
+from skeval.formatting import shown_interval
+from skeval.reporting.details import number_of
 from skeval.result import Result, SuiteResult
 from skeval.verdict import raises_alarm
 
@@ -88,7 +89,7 @@ def difference_of(result: Result) -> tuple[float, float] | None:
     stated = result.details.get("difference")
     if result.tags is None or result.tags.aspect != "utility" or not isinstance(stated, Mapping):
         return None
-    low, high = as_float(stated.get("low")), as_float(stated.get("high"))
+    low, high = number_of(stated.get("low")), number_of(stated.get("high"))
     return None if math.isnan(low + high) else (low, high)
 
 

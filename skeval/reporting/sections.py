@@ -9,6 +9,7 @@ from typing import Any
 from skeval.exceptions import InvalidParameterError
 from skeval.reporting.appendix import definitions, sign_off, three_risks
 from skeval.reporting.decision import DecisionPage
+from skeval.reporting.details import entries, names_of
 from skeval.reporting.displays.base import DISPLAYS
 from skeval.reporting.filling import (
     Filled,
@@ -447,8 +448,8 @@ class Plan:
         sizes = [f"{role} {n:,} rows" for role, n in self.suite_result.sizes.items()]
         for result in self.suite_result.values():
             if _display_name(result) == "SchemaDisplay":
-                return ", ".join([*sizes, f"{len(result.details['tables']):,} tables"])
-        n_columns = max([0, *(len(r.details.get("names", [])) for r in self.suite_result.values())])
+                return ", ".join([*sizes, f"{len(entries(result.details, 'tables')):,} tables"])
+        n_columns = max([0, *(len(names_of(r.details)) for r in self.suite_result.values())])
         if n_columns:
             sizes.append(f"{n_columns:,} columns")
         return ", ".join(sizes)

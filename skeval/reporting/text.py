@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping
 from functools import cache, lru_cache
 
-from skeval.formatting import as_float, number
+from skeval.formatting import number
+from skeval.reporting.details import entries, names_of, number_of, numbers_of
 from skeval.reporting.scores import difference_of, reason
 from skeval.reporting.theme import FONT
 from skeval.result import Result
@@ -244,24 +245,31 @@ def _beside(value: float, baseline: float | None, sign: int) -> str:
 
 
 def _worst(result: Result) -> str:
-    worst = result.details.get("worst")
-    if not worst:
-        return ""
-    value = number(worst["value"])
+    worst = entries(result.details, "worst")
+    value, pair = number(number_of(worst.get("value"))), names_of(worst, "columns")
     if "column" in worst:
         return f"Worst {result.details.get('unit', 'column')}: {worst['column']} ({value})."
-    first, second = worst["columns"]
+    if len(pair) != 2:
+        return ""
+    first, second = pair
     if first == second:
         return f"Worst column: {first} ({value})."
     return f"Worst pair: {first} and {second} ({value})."
 
 
 def _at_size(result: Result) -> str:
-    smaller = result.details.get("at_baseline_size")
-    if not smaller:
+    smaller = numbers_of(result.details, "at_baseline_size")
+    if not {"n_rows", "value"} <= set(smaller):
         return ""
-    n_rows, value = f"{smaller['n_rows']:,}", number(smaller["value"])
+    n_rows, value = f"{smaller['n_rows']:,.0f}", number(smaller["value"])
     return f"At the {n_rows} rows of the baseline the value is {value}."
+
+
+def _without_alarm(result: Result) -> str:
+    if copies := [one.found or one.some for one in result.copies if one.found or one.some]:
+        said = "; ".join(copies).rstrip(".")
+        return f"{said[0].upper()}{said[1:]}."
+    return "No leak found by this test."
 
 
 def _verdict(result: Result, alarm: bool | None, shifted: bool) -> str:
@@ -278,10 +286,10 @@ def _verdict(result: Result, alarm: bool | None, shifted: bool) -> str:
         alarm = raises_alarm(result) if alarm is None else alarm
         said = "A leak, or only another population, was found." if alarm else ""
         if not shifted:
-            said = "Leak found." if alarm else "No leak found by this test."
+            said = "Leak found." if alarm else _without_alarm(result)
         return " ".join(filter(None, (said, reason(result))))
     split = result.details.get("split")
-    if isinstance(split, Mapping) and as_float(split.get("p_value_below")) < WARNING_LEVEL:
+    if isinstance(split, Mapping) and number_of(split.get("p_value_below")) < WARNING_LEVEL:
         return _READS_AS_COPIES
     if result.difference is None:
         return f"Fresh real rows score {number(result.baseline)}."

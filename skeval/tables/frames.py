@@ -23,6 +23,7 @@ from skeval.exceptions import (
     SchemaMismatchError,
     TableError,
 )
+from skeval.tables.columns import with_columns
 from skeval.tables.schema import (
     EXACT,
     Kind,
@@ -107,7 +108,7 @@ def as_frame(table: Any, role: str) -> pd.DataFrame:
         )
     odd = [n for n, kind in dtypes.items() if kind == _OBJECT or isinstance(kind, pd.PeriodDtype)]
     held = {name: _held(frame[name]) for name in odd}
-    return frame.assign(**held) if held else frame
+    return with_columns(frame, held) if held else frame
 
 
 def _read_whole(table: Any, role: str) -> pd.DataFrame:
@@ -235,7 +236,7 @@ def conform(
     """
     oddities = Oddities(schema, role, lenient=lenient)
     oddities.check_names(list(frame.columns))
-    frame = frame.assign(**dict.fromkeys(oddities.absent)) if oddities.absent else frame
+    frame = with_columns(frame, dict.fromkeys(oddities.absent)) if oddities.absent else frame
     read = read_as(frame, schema, levels or {}, oddities=oddities)
     return read, oddities.notices()
 
@@ -463,7 +464,7 @@ def with_levels(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
         for name, real in levels.items()
         if list(frame[name].dtype.categories[: len(real)]) != list(real)
     }
-    return frame.assign(**columns) if columns else frame
+    return with_columns(frame, columns) if columns else frame
 
 
 def learn_levels(frames: Sequence[pd.DataFrame], schema: TableSchema) -> dict[str, list[str]]:

@@ -16,6 +16,7 @@ import pandas as pd
 
 from skeval.engines import TASKS_A_THREAD, current_engine
 from skeval.exceptions import MetricWarning
+from skeval.tables.columns import with_columns
 from skeval.tables.frames import Levels, Oddities, as_frame, read_as, row_hashes, with_levels
 from skeval.tables.precision import Precision, Storage, at_precision, coarsest, stored_precision
 from skeval.tables.schema import Kind, TableSchema
@@ -188,7 +189,7 @@ class CanonicalTable(LargeTable):
 
     def _as_used(self, frame: pd.DataFrame, columns: Sequence[str]) -> pd.DataFrame:
         absent = [name for name in columns if name not in frame.columns]
-        frame = frame.assign(**dict.fromkeys(absent))[list(columns)]
+        frame = with_columns(frame, dict.fromkeys(absent))[list(columns)]
         read = read_as(frame, self.schema, self.levels, names=list(columns))
         own = {name: dtype for name, dtype in self.precision.items() if name in columns}
         return at_precision(read, own)

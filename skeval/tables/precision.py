@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from skeval.tables.columns import with_columns
 from skeval.tables.schema import storage_dtype
 
 
@@ -119,7 +120,7 @@ def at_precision(frame: pd.DataFrame, precision: Precision) -> pd.DataFrame:
         coarse = rounded_to(values, dtype)
         if not np.array_equal(coarse, values, equal_nan=True):
             rounded[name] = coarse
-    return frame.assign(**rounded) if rounded else frame
+    return with_columns(frame, rounded) if rounded else frame
 
 
 def rounded_to(values: np.ndarray, dtype: Storage) -> np.ndarray:

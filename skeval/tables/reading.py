@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from skeval.exceptions import MetricWarning, TableError
+from skeval.tables.columns import with_columns
 from skeval.tables.dialects import FALLBACK, Dialect
 from skeval.tables.schema import LEADING_ZERO, datetime_format
 
@@ -201,7 +202,7 @@ def _with_leading_zeros(path: Path, settings: dict[str, Any], table: pd.DataFram
     if not coded:
         return table
     kept = pd.read_csv(path, usecols=sorted(coded), **texts)
-    return table.assign(**{str(name): kept[name] for name in kept})
+    return with_columns(table, {str(name): kept[name] for name in kept})
 
 
 def has_leading_zero(cells: pd.Series) -> bool:

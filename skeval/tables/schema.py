@@ -147,7 +147,7 @@ class TableSchema:
         """Names of the columns that no distance or distribution looks at: text and ids."""
         return self.columns("text", "id")
 
-    def with_kinds(self, **kinds: Kind) -> TableSchema:
+    def with_kinds(self, /, **kinds: Kind) -> TableSchema:
         """Return a copy in which some columns are of another kind."""
         return replace(self, kinds={**self.kinds, **kinds}, inferred=self.inferred - set(kinds))
 

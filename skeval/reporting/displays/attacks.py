@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from skeval.formatting import as_float, number
+from skeval.formatting import number
+from skeval.reporting.details import entries, number_of
 from skeval.reporting.displays.base import ROOM, Display, points, register_display
 from skeval.reporting.displays.ticks import label_axis, number_ticks, strided
 from skeval.reporting.text import shorten
@@ -58,18 +59,21 @@ class AttacksDisplay(Display):
 
     def _attacks(self) -> Mapping[str, Any]:
         details = self.result.details
-        return details.get("attacks") or details.get("secrets") or {}
+        return entries(details, "attacks") or entries(details, "secrets")
 
     def _shown(self) -> dict[str, Mapping[str, Any]]:
-        given = {n: one for n, one in self._attacks().items() if "control" in one}
-        order = sorted(given, key=lambda name: -as_float(given[name].get("residual_risk") or 0.0))
+        given = {n: one for n, one in self._attacks().items() if entries(one, "control")}
+        risks = {n: number_of(one.get("residual_risk")) for n, one in given.items()}
+        order = sorted(given, key=lambda name: -risks[name] if risks[name] > 0.0 else 0.0)
         kept = set(order[:_MOST])
         return {name: one for name, one in given.items() if name in kept}
 
     @property
     def left_out(self) -> int:
         """How many attacks are not drawn."""
-        return sum("control" in one for one in self._attacks().values()) - len(self.attacks)
+        return sum(bool(entries(one, "control")) for one in self._attacks().values()) - len(
+            self.attacks
+        )
 
     def frame(self) -> pd.DataFrame:
         """Return `attack`, `on` which rows, `share`, `low`, `high`, and if it is `significant`."""
@@ -79,7 +83,8 @@ class AttacksDisplay(Display):
             for kind in _RATES
             if (rate := one.get(kind)) and rate["n"]
         ]
-        return pd.DataFrame(rows, columns=["attack", "on", "share", "low", "high", "significant"])
+        frame = pd.DataFrame(rows, columns=["attack", "on", "share", "low", "high", "significant"])
+        return frame.astype(dict.fromkeys(("share", "low", "high"), float))
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw three marks with intervals an attack; significant attacks are named in red."""
@@ -131,13 +136,13 @@ class AttackDisplay(AttacksDisplay):
     reads = ("attack", "control", "baseline")
 
     def _attacks(self) -> Mapping[str, Any]:
-        if "control" not in self.result.details:
+        if not entries(self.result.details, "control"):
             return {}
         return {"this attack": {**self.result.details, "p_adjusted": self.result.p_value}}
 
 
 def _shows(attack: Mapping[str, Any]) -> bool:
-    return as_float(attack.get("p_adjusted")) <= ALARM_LEVEL
+    return number_of(attack.get("p_adjusted")) <= ALARM_LEVEL
 
 
 @register_display
@@ -168,7 +173,7 @@ class AuditDisplay(Display):
             "most that these guesses could show": details.get("ceiling"),
             "claimed": details.get("claimed_epsilon"),
         }
-        frame = pd.DataFrame({"what": list(rows), "epsilon": list(map(as_float, rows.values()))})
+        frame = pd.DataFrame({"what": list(rows), "epsilon": list(map(number_of, rows.values()))})
         return frame[np.isfinite(frame["epsilon"])].reset_index(drop=True)
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:

@@ -116,6 +116,10 @@ class Display:
         """Draw on as many axes as there are panels; names next to them get `room` points."""
         raise NotImplementedError(f"{type(self).__name__} must define draw(axes, room).")
 
+    def check(self) -> None:
+        """Raise where the details have another form than what is drawn: the value is drawn then."""
+        self.frame()
+
     def frame(self) -> pd.DataFrame:
         """Return the numbers drawn as a tidy table."""
         raise NotImplementedError(f"{type(self).__name__} must define frame().")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from skeval.formatting import as_float, number
+from skeval.formatting import number
+from skeval.reporting.details import numbers_of
 from skeval.reporting.displays.base import ROOM, Display, numbers, register_display, stacked
 from skeval.reporting.displays.ticks import label_line
 from skeval.reporting.displays.values import ColumnScoresDisplay
@@ -89,10 +90,10 @@ class CardinalityDisplay(Display):
 
 def keys_by_score(result: Result) -> list[str]:
     """Return the foreign keys that have histograms, the worst first, those of one bar last."""
-    histograms, scores = result.details["histograms"], result.details.get("columns", {})
+    histograms, scores = result.details["histograms"], numbers_of(result.details, "columns")
 
     def rank(key: str) -> tuple[bool, float]:
-        score = as_float(scores.get(key))
+        score = scores.get(key, np.nan)
         return len(histograms[key]["starts"]) < 2, np.inf if np.isnan(score) else score
 
     return sorted(histograms, key=rank)

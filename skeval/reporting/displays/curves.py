@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.formatting import as_float, number
+from skeval.reporting.details import entries
 from skeval.reporting.displays.base import (
     ROOM,
     Display,
@@ -82,14 +83,14 @@ class MDADisplay(Display):
 
     def __init__(self, result: Result) -> None:
         super().__init__(result)
-        given: Mapping[str, Any] = result.details.get("curve") or {}
+        given: Mapping[str, Any] = entries(result.details, "curve")
         self.curves = {
             name: (numbers(given[name]["u"]), numbers(given[name]["share"]))
             for name in _STYLES
             if given.get(name)
         }
         self.thresholds = numbers(result.details.get("thresholds", []))
-        tables = {"synthetic": result.details, "holdout": result.details.get("holdout") or {}}
+        tables = {"synthetic": result.details, "holdout": entries(result.details, "holdout")}
         self.areas = {
             name: {area: numbers(table[area]) for area in _AREAS}
             for name, table in tables.items()
@@ -143,7 +144,7 @@ class MDADisplay(Display):
 
     def _label(self, name: str) -> str:
         if name == "synthetic at baseline size":
-            n_rows = self.result.details.get("at_baseline_size", {}).get("n_rows", 0)
+            n_rows = entries(self.result.details, "at_baseline_size").get("n_rows", 0)
             return f"synthetic, {n_rows:,} rows"
         if name not in self.areas:
             return name
@@ -199,7 +200,7 @@ class PRDDisplay(Display):
 
     def __init__(self, result: Result) -> None:
         super().__init__(result)
-        fresh: Mapping[str, Any] = result.details.get("holdout") or {}
+        fresh: Mapping[str, Any] = entries(result.details, "holdout")
         tables = {"holdout": fresh, "synthetic": result.details}
         self.curves = {
             name: (numbers(table["recall"]), numbers(table["precision"]))
@@ -293,13 +294,14 @@ class ROCDisplay(Display):
     def __init__(self, result: Result) -> None:
         super().__init__(result)
         details = result.details
-        curve: Mapping[str, Any] = details.get("curve") or {}
+        curve: Mapping[str, Any] = entries(details, "curve")
         self.curve = {name: numbers(curve.get(name, [])) for name in _RATES[1:]}
         self.least = 1.0 / max(int(curve.get("n_others", 1)), 1)
-        marks = details.get("tpr_at_fpr") or []
+        given = details.get("tpr_at_fpr")
+        marks = given if isinstance(given, list | tuple) else []
         self.marks = [mark for mark in marks if not math.isnan(as_float(mark["tpr"]))]
         name = str(details.get("attack", ""))
-        self.attack: Mapping[str, Any] = (details.get("attacks") or {}).get(name) or {}
+        self.attack: Mapping[str, Any] = entries(details, "attacks", name)
         self.name = name.replace("_", " ")
 
     def frame(self) -> pd.DataFrame:
@@ -348,6 +350,11 @@ class ROCDisplay(Display):
                 va="center",
                 fontsize=6.5,
             )
+
+    def check(self) -> None:
+        """Raise where the curve, marks or attack have another form than what is drawn."""
+        self.frame()
+        self._label()
 
     def _floor(self) -> float:
         """Return where both axes start: below the smallest rate that is drawn."""

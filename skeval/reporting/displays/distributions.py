@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from skeval.formatting import as_float, number, percent
+from skeval.formatting import number, percent
+from skeval.reporting.details import UNREADABLE, entries, number_of
 from skeval.reporting.displays.base import (
     ROOM,
     Display,
@@ -139,10 +140,11 @@ class DistancesDisplay(HistogramDisplay):
         axes[-1].set_xlabel("distance to the nearest row")
 
     def _with_median(self, name: str) -> str:
-        quantiles = self.result.details.get("quantiles", {})
-        if name not in quantiles:
+        quantiles = entries(self.result.details, "quantiles")
+        try:
+            median = np.interp(0.5, numbers(quantiles["levels"]), numbers(quantiles[name]))
+        except UNREADABLE:
             return name
-        median = np.interp(0.5, numbers(quantiles["levels"]), numbers(quantiles[name]))
         return f"{name} (median {number(float(median))})"
 
 
@@ -172,7 +174,7 @@ class ProximityDisplay(HistogramDisplay):
 
     def __init__(self, result: Result) -> None:
         super().__init__(result)
-        self.threshold = as_float(result.details.get("threshold"))
+        self.threshold = number_of(result.details.get("threshold"))
         self.in_tail = self.edges[1:] <= self.threshold * (1.0 + 1e-9)
 
     def frame(self) -> pd.DataFrame:
@@ -185,13 +187,13 @@ class ProximityDisplay(HistogramDisplay):
             for ax in axes:
                 say_empty(ax, "no ratios")
             return
-        holdout = self.result.details.get("mode", "holdout") == "holdout"
+        holdout = str(self.result.details.get("mode", "holdout")) == "holdout"
         real = "holdout row" if holdout else "row of the other half of train"
         panels = (("synthetic", "synthetic row", "TSPR"), ("real", real, "TTPR"))
         top = max(shares.max() for shares in self.shares.values())
         for ax, (which, table, short) in zip(axes, panels, strict=True):
             self._bars(ax, which)
-            tail = percent(self.result.details.get(f"p_{which}"))
+            tail = percent(number_of(self.result.details.get(f"p_{which}")))
             title = f"{short}: to the nearest {table}; {tail} of train rows in the tail"
             self._label(ax, title, top)
         axes[-1].set_xlabel("distance to that row / distance to the nearest other train row")
@@ -409,7 +411,8 @@ class PairDisplay(Display):
         name, other = self.columns
         columns = [name, other if other != name else "second"]
         frame = pd.DataFrame(product(*map(_bar_names, self.bars)), columns=columns, dtype=object)
-        return frame.assign(**{role: shares.ravel() for role, shares in self.shares.items()})
+        shares = pd.DataFrame({role: cells.ravel() for role, cells in self.shares.items()})
+        return pd.concat([frame, shares], axis="columns")
 
     def darkest(self) -> float:
         """Return the greatest share of a cell: the dark end of the colours."""

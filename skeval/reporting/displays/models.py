@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from skeval.reporting.details import entries, numbers_of
 from skeval.reporting.displays.base import ROOM, Display, numbers, points, register_display, stacked
 from skeval.reporting.displays.ticks import label_axis, number_ticks, strided
 from skeval.reporting.text import shorten
@@ -48,7 +49,7 @@ class ModelCurvesDisplay(Display):
     _names = ("false positive rate", "true positive rate")
 
     def _curves(self) -> Mapping[str, Any]:
-        return self.result.details.get("roc") or {}
+        return entries(self.result.details, "roc")
 
     def frame(self) -> pd.DataFrame:
         """Return the points of each curve, by what the model learned from: `rows`."""
@@ -104,7 +105,7 @@ class CalibrationDisplay(ModelCurvesDisplay):
     _marker, _place = "o", "upper left"
 
     def _curves(self) -> Mapping[str, Any]:
-        return next(iter((self.result.details.get("curves") or {}).values()), {})
+        return entries(next(iter(entries(self.result.details, "curves").values()), {}))
 
 
 @register_display
@@ -133,9 +134,12 @@ class ImportancesDisplay(Display):
 
     def frame(self) -> pd.DataFrame:
         """Return `column`, `train`, `synthetic`: the most important in either first."""
-        shares = self.result.details.get("importances") or {}
+        shares = self.result.details
         frame = pd.DataFrame(
-            {role: pd.Series(shares.get(role, {}), dtype=float) for role in ("train", "synthetic")}
+            {
+                role: pd.Series(numbers_of(shares, "importances", role), dtype=float)
+                for role in ("train", "synthetic")
+            }
         ).fillna(0.0)
         order = np.argsort(-frame.max(axis=1).to_numpy(), kind="stable")
         return frame.iloc[order].rename_axis("column").reset_index()

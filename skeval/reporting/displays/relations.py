@@ -60,10 +60,19 @@ class SchemaDisplay(Display):
             ]
         )
 
+    def check(self) -> None:
+        """Raise where tables or keys have another form than what is drawn."""
+        self.frame()
+        placed(list(self.result.details["tables"]), [link[:2] for link in self._links()])
+
+    def _links(self) -> list[tuple[str, str, list[str]]]:
+        keys = self.result.details["foreign_keys"]
+        return [(str(k["child"]), str(k["parent"]), list(map(str, k["columns"]))) for k in keys]
+
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw the boxes in layers, and an arrow for each foreign key."""
         (ax,), details = axes, self.result.details
-        links = [(key["child"], key["parent"], key["columns"]) for key in details["foreign_keys"]]
+        links = self._links()
         pairs = [link[:2] for link in links]
         places = placed(list(details["tables"]), pairs)
         n_layers = 1 + max(round(-y) for _, y in places.values())
@@ -123,7 +132,7 @@ def placed(
 def _box(ax: Axes, x: float, y: float, name: str, about: Mapping[str, Any], room: float) -> None:
     from matplotlib.patches import FancyBboxPatch
 
-    role = about["role"] or ""
+    role = str(about["role"] or "")
     style = _EDGES.get(role, {"edgecolor": FAINT, "linewidth": 0.7})
     shape = "round,pad=0.0,rounding_size=0.04"
     corner = x - _WIDE / 2.0, y - _TALL / 2.0

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
+from skeval.reporting.details import entries, numbers_of
 from skeval.reporting.displays.base import (
     ROOM,
     Display,
@@ -66,9 +67,9 @@ class LinesDisplay(Display):
         self.by = by
         details = result.details
         of_roles = {
-            "train": details.get("train_lines") or {},
-            "holdout": (details.get("holdout") or {}).get("lines") or {},
-            "synthetic": details.get("lines") or {},
+            "train": entries(details, "train_lines"),
+            "holdout": entries(details, "holdout", "lines"),
+            "synthetic": entries(details, "lines"),
         }
         self.columns = {
             column: {
@@ -115,12 +116,12 @@ class LinesDisplay(Display):
 
     def _label(self, ax: Axes, column: str, drawn: Sequence[Mapping[str, np.ndarray]]) -> None:
         x = np.concatenate([line["x"] for line in drawn])
-        kinds = (self.result.details.get("kinds") or {}).get(column, {})
-        kind = kinds.get("index", "") if self.by == "time" else ""
+        kinds = entries(self.result.details, "kinds", column)
+        kind = str(kinds.get("index", "")) if self.by == "time" else ""
         label_axis(ax.xaxis, *value_ticks(kind, float(x.min()), float(x.max()), most=6))
         values = np.concatenate([line[end] for line in drawn for end in ("low", "high", "mean")])
         ends = float(values.min()), float(values.max())
-        label_axis(ax.yaxis, *value_ticks(kinds.get("value", ""), *ends))
+        label_axis(ax.yaxis, *value_ticks(str(kinds.get("value", "")), *ends))
         ax.set_title(shorten(column, points(ax)[0] / 2.0, 8.0, bold=True))
 
 
@@ -157,11 +158,12 @@ class TransitionsDisplay(Display):
         super().__init__(result)
         details = result.details
         of_roles = {
-            "train": details.get("train_transitions") or {},
-            "holdout": (details.get("holdout") or {}).get("transitions") or {},
-            "synthetic": details.get("transitions") or {},
+            "train": entries(details, "train_transitions"),
+            "holdout": entries(details, "holdout", "transitions"),
+            "synthetic": entries(details, "transitions"),
         }
-        scores = numbers([details.get("columns", {}).get(name) for name in of_roles["train"]])
+        of_columns = numbers_of(details, "columns")
+        scores = np.array([of_columns.get(name, np.nan) for name in of_roles["train"]])
         ranked = [list(of_roles["train"])[i] for i in np.argsort(scores, kind="stable")]
         self.column = column if column is not None else next(iter(ranked), "")
         kept = {role: of[self.column] for role, of in of_roles.items() if of.get(self.column)}

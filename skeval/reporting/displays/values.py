@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.formatting import as_float, number
+from skeval.reporting.details import UNREADABLE, entries, number_of, numbers_of
 from skeval.reporting.displays.base import DISPLAYS, ROOM, Display, points, register_display
 from skeval.reporting.displays.ticks import label_axis, strided
 from skeval.reporting.text import shorten
@@ -40,7 +41,7 @@ def scale_of(result: Result) -> tuple[float, float]:
 
 def comparable(result: Result) -> float:
     """Return the value at the baseline's number of rows, if that is another one; else the value."""
-    return as_float(result.details.get("at_baseline_size", {}).get("value", result.value))
+    return number_of(entries(result.details, "at_baseline_size").get("value", result.value))
 
 
 def strip(axes: Axes, y: float, place: Any, result: Result, tall: float) -> None:
@@ -200,11 +201,10 @@ class ColumnScoresDisplay(Display):
     def frame(self) -> pd.DataFrame:
         """Return `column`, `score`, `baseline`, `low`, `high`, the worst first, undefined last."""
         details = self.result.details
-        scores, intervals = details.get("columns", {}), details.get("intervals") or {}
-        fresh = details.get("baseline_columns") or {}
+        fresh, intervals = numbers_of(details, "baseline_columns"), entries(details, "intervals")
         rows = [
-            (name, score, fresh.get(name), *(intervals.get(name) or (None, None)))
-            for name, score in scores.items()
+            (name, score, fresh.get(name), *_ends(intervals.get(name)))
+            for name, score in numbers_of(details, "columns").items()
         ]
         frame = pd.DataFrame(rows, columns=["column", "score", "baseline", "low", "high"])
         frame = frame.astype({"column": object, **dict.fromkeys(frame.columns[1:], float)})
@@ -247,7 +247,8 @@ def display_of(result: Result) -> Display:
     -------
     Display
         Of the class that was registered under this name: :class:`ValueDisplay` if there is none, or
-        if the result lacks the details that it reads, as one of a degenerate table does.
+        if the result lacks the details that it reads, as one of a degenerate table does, or has
+        them in another form.
 
     See Also
     --------
@@ -261,9 +262,23 @@ def display_of(result: Result) -> Display:
     'ValueDisplay'
     """
     kind = DISPLAYS.get(result.tags.display if result.tags is not None else "", ValueDisplay)
-    if all(_is_there(result.details.get(key)) for key in kind.reads):
-        return kind(result)
-    return ValueDisplay(result)
+    if not all(_is_there(result.details.get(key)) for key in kind.reads):
+        return ValueDisplay(result)
+    try:
+        display = kind(result)
+        display.check()
+    except UNREADABLE:
+        return ValueDisplay(result)
+    return display
+
+
+def _ends(interval: Any) -> tuple[float, float]:
+    """Return the ends of an interval; nan where it has none."""
+    try:
+        low, high = interval
+    except UNREADABLE:
+        return math.nan, math.nan
+    return number_of(low), number_of(high)
 
 
 def _is_there(value: Any) -> bool:

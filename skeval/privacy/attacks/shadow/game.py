@@ -22,6 +22,7 @@ from skeval.parameters import Legal
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.shadow.row_features import Reader
 from skeval.privacy.attacks.shadow.targets import canaries, stacked, target_positions
+from skeval.tables.columns import with_columns
 from skeval.tables.frames import as_frame, check_columns
 
 ALL = -1  # a fit that serves every target
@@ -345,7 +346,7 @@ def _with_secrets(
     rows = table.iloc[np.repeat(chosen, sources.size)].reset_index(drop=True)
     cells = table[secret].iloc[np.tile(sources, chosen.size)].reset_index(drop=True)
     places = len(table) + np.arange(len(rows)).reshape(chosen.size, sources.size)
-    return stacked([table, rows.assign(**{secret: cells})]), places
+    return stacked([table, with_columns(rows, {secret: cells})]), places
 
 
 def secret_sources(context: Context, secret: str, n_values: int) -> np.ndarray:

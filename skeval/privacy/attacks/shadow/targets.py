@@ -14,6 +14,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.parameters import Count, Legal, Seed, check_parameters, legal_sets, one_of
 from skeval.privacy.attacks.membership.rows import drawing_order, nominal_features, plain_rows
 from skeval.steps.neighbors import nearest
+from skeval.tables.columns import with_columns
 from skeval.tables.preprocessing import Discretizer, OneHot
 from skeval.tables.schema import Kind, TableSchema
 
@@ -289,8 +290,8 @@ def stacked(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
         if len(set(kinds)) > 1 and all(isinstance(kind, pd.CategoricalDtype) for kind in kinds):
             every = pd.unique(pd.Series([c for kind in kinds for c in kind.categories]))
             whole = pd.CategoricalDtype(every, ordered=all(kind.ordered for kind in kinds))
-            first = first.assign(**{name: first[name].astype(whole)})
-            others = [frame.assign(**{name: frame[name].astype(whole)}) for frame in others]
+            first = with_columns(first, {name: first[name].astype(whole)})
+            others = [with_columns(frame, {name: frame[name].astype(whole)}) for frame in others]
     return pd.concat([first, *others], ignore_index=True)
 
 

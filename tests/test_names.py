@@ -1,0 +1,100 @@
+"""Columns may have any names: those of pandas' arguments, of roles, of markup, of nothing."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval import SuiteResult, TableSchema, make_suite
+from skeval.tables.columns import with_columns
+
+# What pandas, numpy, matplotlib, HTML or our own tables call something else.
+NAMES = [
+    "self", "index", "level_0", "count", "size", "columns", "T", "train", "holdout", "synthetic",
+    "missing", "nan", "None", "", "true", "variable", "value", "x_x", "%s", "{0}", "$\\frac$", "$a",
+    "<script>alert(1)</script>", "__class__", "name", "axis", "lambda", "a\nb", "play/ground",
+    "metric", "second",
+]  # fmt: skip
+
+
+def table(names: list[str], seed: int, n_rows: int = 40) -> pd.DataFrame:
+    rng = np.random.default_rng(seed)
+    makers = (
+        lambda: rng.normal(size=n_rows),
+        lambda: rng.choice(["u", "v", "w"], n_rows).astype(object),
+        lambda: rng.integers(0, 50, n_rows),
+        lambda: pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 99, n_rows), "D"),
+    )
+    return pd.DataFrame({name: makers[i % 4]() for i, name in enumerate(names)})
+
+
+def measured(names: list[str], preset: str, **roles: str) -> SuiteResult:
+    train, holdout, synthetic = (table(names, seed) for seed in range(3))
+    synthetic.iloc[:10] = train.iloc[:10]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return make_suite(preset, **roles).fit(train, holdout).evaluate(synthetic)
+
+
+def plain(names: list[str]) -> dict[str, str]:
+    """Return plain names in the same order: draws go by the order of names."""
+    return {name: f"c{i:02d}" for i, name in enumerate(sorted(names))}
+
+
+def assert_equal(odd: SuiteResult, other: SuiteResult) -> None:
+    assert list(odd) == list(other)
+    for name, result in other.items():
+        assert odd[name].error == result.error, name
+        np.testing.assert_array_equal(odd[name].value, result.value, err_msg=name)
+        np.testing.assert_array_equal(
+            np.array(odd[name].p_value, float), np.array(result.p_value, float), err_msg=name
+        )
+
+
+@pytest.mark.parametrize("preset", ["quality", "diagnostic"])
+def test_names_change_no_value(preset, tmp_path):
+    named = plain(NAMES)
+    odd = measured(NAMES, preset)
+    assert_equal(odd, measured([named[name] for name in NAMES], preset))
+    page = odd.to_html(tmp_path / "a.html").read_text(encoding="utf-8")
+    assert "<script>alert" not in page
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", ["fidelity", "screens"])
+def test_names_change_no_value_of_a_suite(preset, tmp_path):
+    named = plain(NAMES)
+    odd = measured(NAMES, preset)
+    other = measured([named[name] for name in NAMES], preset)
+    # its random rows have a stream of their own for each column, known by the name
+    kept = [name for name in other if name != "dcr_baseline"]
+    assert_equal(
+        SuiteResult({name: odd[name] for name in kept}),
+        SuiteResult({name: other[name] for name in kept}),
+    )
+    assert odd.to_pdf(tmp_path / "a.pdf").stat().st_size > 1_000
+
+
+@pytest.mark.parametrize("at", [0, 7])
+def test_a_report_of_odd_names_can_be_written(at, tmp_path):
+    names = NAMES[at : at + 7]
+    odd = measured(names, "utility", target=names[1], sensitive=names[5])
+    assert not [name for name, result in odd.items() if "TypeError" in result.error]
+    assert odd.to_html(tmp_path / "a.html").stat().st_size > 1_000
+
+
+@pytest.mark.parametrize("name", ["self", "T", "index", ""])
+def test_columns_are_set_by_any_name(name):
+    frame = pd.DataFrame({name: [1, 2], "kept": [3, 4]})
+    made = with_columns(frame, {name: [5, 6]})
+    assert made[name].tolist() == [5, 6]
+    assert frame[name].tolist() == [1, 2]
+    assert made["kept"].tolist() == [3, 4]
+
+
+def test_kinds_are_given_by_any_name():
+    schema = TableSchema.infer(pd.DataFrame({"self": [1.0, 2.0], "T": ["a", "b"]}))
+    assert schema.with_kinds(**{"self": "categorical"}).kinds["self"] == "categorical"
