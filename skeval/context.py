@@ -187,8 +187,12 @@ class Context:
         """Return the number of rows of a role."""
         return len(self._rows(role))
 
+    def note_places(self, role: str, places: np.ndarray) -> None:
+        """Note where each row of a role stood in the table as it was given."""
+        self._places = {**self._places, role: places}
+
     def places(self, role: str) -> np.ndarray:
-        """Return where each row of a real role stood in the table as it was given."""
+        """Return where each row of a role stood in the table as it was given."""
         places = self._places.get(role)
         return np.arange(self.n_rows(role)) if places is None else places
 
@@ -283,6 +287,8 @@ class Context:
             order = order_of_content(rows, self.schema.columns("id"))
             rows, given = rows_at(rows, order), rows_at(given, order)
         context = at_it.standing_in(rows, given, notices)
+        if self.ordered:
+            context.note_places("synthetic", order)
         context.precision = precision
         return context
 

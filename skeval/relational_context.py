@@ -174,14 +174,16 @@ class RelationalContext(Context):
             notices.append(MetricWarning(_FURTHER.format(tables=", ".join(further))))
         if holdout is not None:
             given["holdout"] = _complete(_data(holdout, "holdout"), given["train"], "holdout")
-        if ordered:
-            given = {role: _by_content(tables, relations) for role, tables in given.items()}
+        orders = {r: _orders(tables, relations) if ordered else {} for r, tables in given.items()}
+        given = {role: tables.taken(orders[role]) for role, tables in given.items()}
         contexts = {}
         for name, own in relations.tables.items():
             apart = "holdout" in given and name not in relations.references
             rows = given["holdout"][name] if apart else None
             with _naming(name):
                 contexts[name] = Context.of(given["train"][name], rows, schema=own)
+            for role in [role for role in given if role in contexts[name] and name in orders[role]]:
+                contexts[name].note_places(role, orders[role][name])
         said = (*notices, *_notices(contexts))
         context = cls(relations, contexts, given, said, ordered=ordered)
         if holdout is not None:
@@ -201,12 +203,15 @@ class RelationalContext(Context):
         data = _data(synthetic, "synthetic", real.relations)
         if not lenient:
             data = _complete(data, real._data["train"], "synthetic")
-        data = _by_content(data, real.relations) if self.ordered else data
+        orders = _orders(data, real.relations) if self.ordered else {}
+        data = data.taken(orders)
         contexts = dict(real._contexts)
         for name in contexts:
             if name in data:
                 with _naming(name):
                     contexts[name] = contexts[name].with_synthetic(data[name], lenient=lenient)
+                if name in orders:
+                    contexts[name].note_places("synthetic", orders[name])
         notices = _notices({name: c for name, c in contexts.items() if "synthetic" in c})
         if further := [name for name in data if name not in real.relations.tables]:
             ignored = f"synthetic has tables that train lacks; ignored: {', '.join(further)}."
@@ -341,8 +346,8 @@ def _complete(data: RelationalData, train: RelationalData, role: str) -> Relatio
     return RelationalData({**data, **{name: train[name] for name in public}}, relations)
 
 
-def _by_content(data: RelationalData, relations: RelationalSchema) -> RelationalData:
-    """Return tables with their rows in an order of content.
+def _orders(data: RelationalData, relations: RelationalSchema) -> dict[str, np.ndarray]:
+    """Return the positions of the rows of tables in an order of content.
 
     Rows of a sequence with the same index, or without one, keep the order in which they are given,
     which has a meaning.
@@ -356,7 +361,7 @@ def _by_content(data: RelationalData, relations: RelationalSchema) -> Relational
         else:
             placed = [key for key in (*sequence.key, sequence.index) if key and key in rows]
             positions[name] = np.argsort(row_hashes(rows, placed), kind="stable")
-    return data.taken(positions)
+    return positions
 
 
 @contextmanager

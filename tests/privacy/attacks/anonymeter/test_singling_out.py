@@ -96,7 +96,7 @@ def test_every_control_succeeds():
     with pytest.warns(DegenerateInputWarning, match="every attack on holdout rows succeeds"):
         found = evaluate((TRAIN, HOLDOUT, HOLDOUT))
     assert np.isnan(found.value)
-    assert found.p_value is None
+    assert found.p_value == 1.0  # other rows of their number would have made a test
 
 
 def test_unequal_sizes_make_no_risk():
