@@ -458,8 +458,7 @@ def _without_alarm(tested: Mapping[str, Result], copies: Iterable[Copies], outco
     if outcome == "leak found":
         return ""
     if some := [one.some for one in copies if one.some]:
-        as_many = "as many as real ones repeat among themselves"
-        lead = f"{'; '.join(some)}, {as_many}"
+        lead = "; ".join(some)
         return f"{lead[0].upper()}{lead[1:]}. Beyond copies, {listed} raised no alarm. {_CAVEAT}"
     return f"No leak found by {listed}. {_CAVEAT}"
 

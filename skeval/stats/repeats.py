@@ -20,7 +20,6 @@ from skeval.formatting import as_float
 CHANCE = 0.01  # of more repeats than the bound, where nothing was copied
 _PRIOR = 0.5  # Jeffreys' prior of a Poisson rate, in events seen
 _PAIR = np.array([2])
-_COLLAPSED = 0.1  # of the distinct rows that real tables have, below which a release has few
 
 
 @dataclass(frozen=True)
@@ -202,7 +201,7 @@ class Copies:
         """What is said of copies that chance explains; empty if there are none."""
         if not self.train.n or self.train.beyond_chance:
             return ""
-        return self._standing
+        return f"{self._standing}, by chance up to {self.train.most:,} would"
 
     @property
     def _standing(self) -> str:
@@ -267,7 +266,8 @@ def copied(
     And a release of more rows than all real ones shows better than these how rare equal rows are:
     then the pairs of its rows are counted along.
 
-    A release of very few distinct rows, each written out many times, has no more rows than these.
+    A release of fewer distinct rows than real ones would be counts as one of fewer rows: copies
+    that are written out many times are no more than one each.
 
     Examples
     --------
@@ -284,13 +284,12 @@ def copied(
     """
     n = int(((table == 1) & (release > 0)).sum())
     n_rows, n_distinct = int(release.sum()), int((release > 0).sum())
-    if n_distinct < _COLLAPSED * distinct_expected(pool, n_rows):
-        return Copied(n, repeats_seen(pool, int(table.sum()), n_distinct).bound(chance))
-    real, own = (repeats_seen(counts, int(table.sum()), n_rows) for counts in (pool, release))
+    drawn = max(1, round(n_rows * min(1.0, n_distinct / distinct_expected(pool, n_rows))))
+    real, own = (repeats_seen(counts, int(table.sum()), drawn) for counts in (pool, release))
     if 0.0 < real.expected < own.expected:
         real = Repeats(real.seen * math.sqrt(own.expected / real.expected), real.exposure)
     most = real.bound(chance)
-    if n_rows > pool.sum():
+    if drawn > pool.sum():
         most = min(most, (real + own).bound(chance))
     return Copied(n, most)
 

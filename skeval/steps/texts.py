@@ -46,15 +46,20 @@ Features = Any  # ndarray, or csr_array
 
 
 def folded(text: str) -> str:
-    """Return a text without what most readers do not see: letter case, spaces, ways of writing.
+    """Return a text without what most readers do not see.
+
+    That is letter case, spaces, characters without width, and ways to write the same character.
 
     Examples
     --------
     >>> from skeval.steps.texts import folded
-    >>> folded("Stra\u00dfe  42 ") == folded("STRASSE 42")
+    >>> folded("Stra\u00dfe  42 ") == folded("STRASSE\u200b 42")
     True
     """
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    plain = unicodedata.normalize("NFKC", text).casefold()
+    if not plain.isascii():
+        plain = "".join(one for one in plain if unicodedata.category(one) != "Cf")
+    return " ".join(plain.split())
 
 
 def text_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...]:

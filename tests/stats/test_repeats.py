@@ -61,6 +61,9 @@ def test_copies_are_found_in_a_small_release_and_in_one_that_repeats_itself():
     train, holdout = table[:400], table[400:800]
     assert judged(train, holdout, train[:1]).beyond_chance
     assert judged(train, holdout, np.repeat(train[:1], 400, axis=0)).beyond_chance
+    fresh = table[800:]
+    often = np.concatenate([np.repeat(train[:3], 100, axis=0), fresh[:100]])
+    assert judged(train, holdout, often).beyond_chance
     # a copy for each copy of train, and many more rows: no contrast of the two shows it
     many = np.arange(10_000, 60_000)[:, None]
     release = np.concatenate([train[:30], holdout[:30], many])
@@ -134,7 +137,9 @@ def test_what_is_said_of_copies():
     assert (none.found, none.some, none.of_holdout) == ("", "", "")
     few = Copies("rows", Copied(1, 3), Copied(2, 3), 400, 400)
     assert few.found == ""
-    assert few.some == "one of the rows that are unique in train stands in the release"
+    assert few.some == (
+        "one of the rows that are unique in train stands in the release, by chance up to 3 would"
+    )
     many = Copies("users", Copied(9, 0), Copied(4, 3), 400, 400)
     assert many.found == (
         "Copies found: 9 users that are unique in train stand in the release, by chance none would."
