@@ -253,7 +253,7 @@ class Metric(BaseEstimator):
                 result = replace(result, advice=self._leak_advice(context))
         if not np.isnan(result.value):  # else the warnings say why
             result = replace(result, summary=self._summary(result))
-        if pooled := pooled_notices(context, self._matrix_space):
+            pooled = pooled_notices(context, self._matrix_space)
             result = replace(result, warnings=(*result.warnings, *pooled))
         if notices := sample_notices(context):
             sizes = {**result.details.get("sampled", {}), **_sizes(context)}

@@ -47,7 +47,7 @@ def details_of(source: object) -> Iterator[None]:
 
 
 def check_details(details: Mapping[str, Any]) -> None:
-    """Refuse scores by column that are no numbers.
+    """Refuse scores by column that are neither numbers nor mappings.
 
     Raises
     ------
@@ -57,7 +57,8 @@ def check_details(details: Mapping[str, Any]) -> None:
     for name in _SCORES:
         if isinstance(scores := details.get(name), Mapping):
             for score in scores.values():
-                as_float(score)
+                if not isinstance(score, Mapping):  # of a column, what an attack on it gave
+                    as_float(score)
 
 
 def plain_json(value: Any) -> Any:

@@ -8,7 +8,7 @@ import math
 import pickle
 import tracemalloc
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import cached_property, partial
@@ -486,7 +486,15 @@ class Evaluations:
 
 
 def _hashes(tables: Tables) -> list[str | None]:
-    return [joblib.hash(table) for table in tables]
+    return [joblib.hash(_cells(table)) for table in tables]
+
+
+def _cells(table: Any) -> Any:
+    """Return what a table holds: kinds of columns note more of themselves when they are used."""
+    if isinstance(table, Mapping):
+        return {name: _cells(part) for name, part in table.items()}
+    columns = [column.tolist() for _, column in table.items()]
+    return [*table.columns], [*map(str, table.dtypes)], table.index.tolist(), columns
 
 
 def _global_state() -> tuple[str | None, int]:

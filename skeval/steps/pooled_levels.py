@@ -26,6 +26,11 @@ def pooled_notices(context: Context, space: Any) -> tuple[PooledLevelsWarning, .
     """
     if space is None or is_gower(space) or not context.levels:
         return ()
+    from skeval.tables.spaces import most_features  # takes long, and few tables need it
+
+    sizes = [len(levels) for levels in context.levels.values()]
+    if max(sizes) <= most_features(sizes):
+        return ()
     n_cells = getattr(preprocessor(context, space), "n_cells_", {})
     pooled = [
         f"{name} ({len(context.levels[name]):,} levels, {n - 2} features)"

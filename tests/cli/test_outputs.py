@@ -52,7 +52,6 @@ def test_files_that_would_become_tables(folders, run):
 
 
 def test_in_folders_of_parts_nothing_is_written(tmp_path):
-    pytest.importorskip("pyarrow")
     parts = tmp_path / "parts"
     parts.mkdir()
     make_mixed(20, random_state=0).to_parquet(parts / "part-0.parquet")
