@@ -105,8 +105,8 @@ class ExactMatchShare(Metric):
     case and spaces of categories and texts, and more decimals than real numbers of the column have,
     make no row another one there. Where all columns are compared, ``copies`` has how many rows that
     are unique in train stand in the release, and how many may by chance, given how often real rows
-    repeat: :meth:`skeval.SuiteResult.verdict` judges it. If chance explains these, it also has the rows
-    without one column, where there are more than chance explains: copies with a value changed.
+    repeat: :meth:`skeval.SuiteResult.verdict` judges it. If chance explains these, it also has the
+    rows without one column, where there are more than chance explains: copies with a value changed.
 
     The interval is Wilson's, of the share that a table of many more rows from this generator would
     have; of the release itself the value is the whole truth. With "unique" and "multiset" that
