@@ -21,7 +21,7 @@ from skeval.stats.intervals import newcombe, wilson
 from skeval.stats.matches import MatchLists, distinct_rows, list_contrast, longest_list
 from skeval.stats.relabelling import least_p_value, share_p_value
 from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, set_against
-from skeval.steps.neighbors import encoded, ranges
+from skeval.steps.neighbors import encoded, encoded_columns, ranges
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NUMERIC
 from skeval.tags import NEIGHBOR_TAGS
@@ -252,14 +252,25 @@ class NewRowShare(NeighborMetric):
 
 def _table(context: Context, role: str, columns: ColumnChoice) -> tuple[np.ndarray, np.ndarray]:
     """Return the numbers and the codes of a role's rows, -1 for a category that is missing."""
-    n = len(_number_kinds(context, columns))
+    numbers, codes = _places(context, columns)
     matrix = encoded(context, role, "gower", columns)
-    return matrix[:, :n], np.nan_to_num(matrix[:, n:], nan=-1.0).astype(np.int64)
+    return matrix[:, numbers], np.nan_to_num(matrix[:, codes], nan=-1.0).astype(np.int64)
+
+
+def _places(context: Context, columns: ColumnChoice) -> tuple[list[int], list[int]]:
+    """Return the features of numbers, and of categories, in the order of the columns' names."""
+    chosen = chosen_columns(context.schema, columns)
+    names = [name for name in encoded_columns(context.schema) if name in chosen]
+    numeric = [name for name in names if context.schema.kinds[name] in NUMERIC]
+    nominal = [name for name in names if name not in numeric]
+    return [names.index(n) for n in sorted(numeric)], [names.index(n) for n in sorted(nominal)]
 
 
 def _number_kinds(context: Context, columns: ColumnChoice) -> list[str]:
-    chosen = (context.schema.kinds[name] for name in chosen_columns(context.schema, columns))
-    return [kind for kind in chosen if kind in NUMERIC]
+    kinds = context.schema.kinds
+    return [
+        kinds[n] for n in sorted(chosen_columns(context.schema, columns)) if kinds[n] in NUMERIC
+    ]
 
 
 @shared
@@ -269,7 +280,7 @@ def box_scale(context: Context, kind: str, tolerance: float, columns: Any) -> Bo
     real = [_table(context, role, columns)[0] for role in ("train", "holdout") if role in context]
     return BoxScale(
         low=np.nan_to_num(np.fmin.reduce(np.concatenate(real))),
-        span=ranges(context, columns)[: kinds.size],
+        span=ranges(context, columns)[_places(context, columns)[0]],
         relative=(kinds == "continuous") & (kind == "relative"),
         tolerance=tolerance,
     )

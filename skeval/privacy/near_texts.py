@@ -13,7 +13,14 @@ from skeval.context import Context, shared
 from skeval.neighbors.brute import euclidean_pairs, gower_pairs
 from skeval.privacy.similar_texts import TokenSets, similar, similar_pairs, token_sets
 from skeval.stats.matches import MatchLists, distinct_rows
-from skeval.steps.neighbors import encoded, gower_engine, index_of, is_gower
+from skeval.steps.neighbors import (
+    encoded,
+    encoded_columns,
+    gower_engine,
+    index_of,
+    is_gower,
+    preprocessor,
+)
 from skeval.steps.samples import ColumnChoice
 
 ROLES = ("train", "holdout", "synthetic")
@@ -75,11 +82,25 @@ def profiles(
         if rule.measures:
             part = np.column_stack([part, encoded(context, role, rule.space, rule.columns)])
         parts.append(part if rows is None else part[rows])
-    distinct, which = distinct_rows(np.concatenate(parts))
+    places = [0, *(1 + _by_name(context, rule))] if rule.measures else [0]
+    distinct, which = distinct_rows(np.concatenate(parts)[:, places])
+    distinct = distinct[:, np.argsort(places)]
     ends = np.cumsum([len(part) for part in parts])[:-1]
     counts = [np.bincount(part, minlength=len(distinct)) for part in np.split(which, ends)]
     by_role = dict(zip(roles, counts, strict=True))
     return Profiles(distinct[:, 1:], distinct[:, 0].astype(np.int64), by_role)
+
+
+def _by_name(context: Context, rule: NearRule) -> np.ndarray:
+    """Return the features in an order that is not that of the columns; of a transformer, as is."""
+    if is_gower(rule.space):
+        chosen = rule.columns if isinstance(rule.columns, tuple) else context.schema.measured
+        names = [name for name in encoded_columns(context.schema) if name in chosen]
+    elif isinstance(rule.space, str):
+        names = list(preprocessor(context, rule.space).get_feature_names_out())
+    else:
+        return np.arange(encoded(context, "train", rule.space).shape[1])
+    return np.argsort(np.array(names, dtype=object), kind="stable")
 
 
 def _text_numbers(context: Context, rule: NearRule, role: str) -> np.ndarray:

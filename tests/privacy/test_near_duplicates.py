@@ -575,3 +575,16 @@ def test_no_distance_leaves_exact_matches():
     result = evaluate(NearDuplicateShare(0.0), train, holdout, synthetic)
     assert result.contrast.what == "synthetic rows that match a train row"
     assert result.fact == ""  # that of exact matches is theirs to say
+
+
+@pytest.mark.parametrize("settings", [{"columns": ["age", "visits"]}, {"space": "euclidean"}])
+def test_the_order_of_columns_draws_the_same_labels(settings):
+    train, holdout, fresh = (make_mixed(300, random_state=seed) for seed in range(3))
+    copies = train[:60].assign(income=lambda rows: rows["income"] * 1.0001)
+    release = pd.concat([copies, fresh[60:]], ignore_index=True)
+    turned = list(train)[::-1]
+    metric = NearDuplicateShare(0.05, **settings)
+    first = metric.fit(train, holdout).evaluate(release)
+    again = metric.fit(train[turned], holdout[turned]).evaluate(release[turned])
+    assert first.p_value == again.p_value
+    assert first.contrast == again.contrast

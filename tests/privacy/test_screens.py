@@ -191,7 +191,7 @@ def test_copies_are_a_fact_and_are_to_be_dropped(leaky):
     verdict = leaky.verdict()
     assert verdict.facts[0] == (
         "100 of 250 synthetic rows are complete copies of train rows, all of them unique there; "
-        "of 250 holdout rows none is."
+        "none is of a holdout row."
     )
     assert "stronger regularisation or noise. Train rows are nearer" in verdict.sentence
     assert "Most exposed" not in verdict.sentence  # they are copied from everywhere
