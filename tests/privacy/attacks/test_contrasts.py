@@ -124,6 +124,7 @@ def test_a_null_audit_gives_no_bound():
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:rare levels share features")
 def test_the_columns_of_flights_that_leak_are_named():
     """A copula draws values of train; of tail numbers most occur in few rows only."""
     rows = load_flights(4_000)
