@@ -348,6 +348,7 @@ def _too_little(
             yield f"The release has {rows}, too few for a test: {fewest} are needed."
     if any(one.known < _LEAST_KNOWN for one in copies):
         yield "Most cells of the release are missing or cannot be read: it was hardly compared."
+    yield from (one.hidden for one in copies if one.hidden)
 
 
 def _aspect(result: Result) -> str:
