@@ -171,10 +171,11 @@ def _drawn(context: Context, n_rows: int | None) -> Context:
     read = {role: _rows(context, role, n_rows) for role in roles}
     drawn = Context(
         context.schema,
-        {role: rows for role, (rows, _) in read.items()},
+        {role: rows for role, (rows, _, _) in read.items()},
         levels=context.levels,
-        given={role: given for role, (_, given) in read.items()},
+        given={role: given for role, (_, given, _) in read.items()},
         precision=context.precision,
+        places={role: places for role, (_, _, places) in read.items()},
     )
     drawn.drawn_of = {role: context.n_rows(role) for role in roles}
     return drawn
@@ -183,13 +184,17 @@ def _drawn(context: Context, n_rows: int | None) -> Context:
 @shared
 def _with_drawn(context: Context, n_rows: int | None) -> Context:
     """Return the context of a sample of the real tables with one of the synthetic rows."""
-    drawn = _drawn(context.real, n_rows).standing_in(*_rows(context, "synthetic", n_rows))
+    rows, given, places = _rows(context, "synthetic", n_rows)
+    drawn = _drawn(context.real, n_rows).standing_in(rows, given)
+    drawn.note_places("synthetic", places)
     drawn.drawn_of = {**drawn.real.drawn_of, "synthetic": context.n_rows("synthetic")}
     return drawn
 
 
-def _rows(context: Context, role: str, n_rows: int | None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return a seeded sample of a role's rows, canonical and as given."""
+def _rows(
+    context: Context, role: str, n_rows: int | None
+) -> tuple[pd.DataFrame, pd.DataFrame, np.ndarray]:
+    """Return a seeded sample of a role's rows, canonical and as given, and their places in it."""
     if n_rows is None or n_rows >= context.n_rows(role):
         positions = np.arange(context.n_rows(role))
     else:
@@ -200,7 +205,7 @@ def _rows(context: Context, role: str, n_rows: int | None) -> tuple[pd.DataFrame
     else:
         rows, cells = canonical.iloc[positions], given.iloc[positions]
     order = order_of_content(rows, context.schema.columns("id"))
-    return rows_at(rows, order), rows_at(cells, order)
+    return rows_at(rows, order), rows_at(cells, order), order
 
 
 def _spilled(value: Any, spill: Spill) -> Any:

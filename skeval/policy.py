@@ -18,7 +18,7 @@ from skeval.exceptions import InvalidParameterError, MetricFailedWarning
 from skeval.files import foreign_text
 from skeval.formatting import counted, number
 from skeval.result import Result, SuiteResult
-from skeval.verdict import ALARM_LEVEL
+from skeval.verdict import ALARM_LEVEL, UNCOUNTED
 
 FAIL_ON = ("leak", "alarm", "fact")
 FIELDS = ("value", "baseline", "low", "high", "diff_low", "diff_high", "p_value", "p_adjusted")
@@ -333,6 +333,8 @@ class Policy:
             copied = [one.found for r in results.values() for one in r.copies if one.found]
             return Outcome(_NO_LEAK, False, " ".join(dict.fromkeys(copied)))
         some = [one.some for r in results.values() for one in r.copies if one.some]
+        if not any(r.copies for r in results.values()):
+            some = [UNCOUNTED]
         reasons = dict.fromkeys((alarm.reason, *(some if alarm.passed else [])))
         return Outcome(_NO_LEAK, alarm.passed, "; ".join(reasons))
 

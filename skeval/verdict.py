@@ -41,6 +41,7 @@ Outcome = Literal["leak found", "copies found", "cannot be told", "no leak found
 NOTHING_OF_PRIVACY = "No metric of privacy was measured."
 _LEAST_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
 _CAVEAT = "Such tests can raise an alarm and never clear a release."
+UNCOUNTED = "copies of train rows were not counted"  # as where no metric looks for any
 
 
 @dataclass(frozen=True)
@@ -348,6 +349,7 @@ def _too_little(
             yield f"The release has {rows}, too few for a test: {fewest} are needed."
     if any(one.known < _LEAST_KNOWN for one in copies):
         yield "Most cells of the release are missing or cannot be read: it was hardly compared."
+    yield from (one.hidden for one in copies if one.hidden)
 
 
 def _aspect(result: Result) -> str:
@@ -441,7 +443,9 @@ def _written(tested: Mapping[str, Result], result: Result, called: Mapping[str, 
     return f"{name} (p = {number(result.p_value)})"
 
 
-def _without_alarm(tested: Mapping[str, Result], copies: Iterable[Copies], outcome: Outcome) -> str:
+def _without_alarm(
+    tested: Mapping[str, Result], copies: tuple[Copies, ...], outcome: Outcome
+) -> str:
     if not tested:
         return "No test of privacy was made."
     if outcome == "cannot be told":
@@ -460,7 +464,8 @@ def _without_alarm(tested: Mapping[str, Result], copies: Iterable[Copies], outco
     if some := [one.some for one in copies if one.some]:
         lead = "; ".join(some)
         return f"{lead[0].upper()}{lead[1:]}. Beyond copies, {listed} raised no alarm. {_CAVEAT}"
-    return f"No leak found by {listed}. {_CAVEAT}"
+    counted_too = "" if copies else f" {UNCOUNTED.capitalize()}."
+    return f"No leak found by {listed}. {_CAVEAT}{counted_too}"
 
 
 def summary(results: SuiteResult) -> str:

@@ -405,3 +405,16 @@ def test_counts_go_out_to_a_cluster_and_come_back_the_same(tmp_path, monkeypatch
     assert {called.__name__ for _, called, *_ in sent} >= TASKS
     for name, one in expected.items():
         assert result[name].to_dict() | {"seconds": 0} == one.to_dict() | {"seconds": 0}
+
+
+def test_rows_that_users_name_by_position_are_those_of_files(tmp_path):
+    """Who was in is said row by row, in the order of the files; a release of these leaks."""
+    rows, bits = make_mixed(300, random_state=3), np.random.default_rng(0).integers(0, 2, 300)
+    rows[:200].to_parquet(tmp_path / "train.parquet")
+    rows[200:].to_parquet(tmp_path / "holdout.parquet")
+    rows[bits == 1].to_parquet(tmp_path / "synthetic.parquet")
+    paths = [tmp_path / f"{role}.parquet" for role in ("train", "holdout", "synthetic")]
+    audit = privacy.OneRunDPAudit("ratio", "bernoulli", included=bits)
+    of_frames = audit.fit(rows[:200], rows[200:]).score(rows[bits == 1])
+    assert of_frames > 2.0
+    assert audit.fit(*paths[:2]).score(paths[2]) == of_frames

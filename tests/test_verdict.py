@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from skeval import MetricTags, Result, SuiteResult, make_suite
+from skeval import MetricTags, Policy, Result, SuiteResult, make_suite
 from skeval.datasets import make_mixed
 from skeval.exceptions import HoldoutShiftWarning, MostlySharedRowsWarning, SharedRowsWarning
 from skeval.stats.repeats import Copied, Copies
@@ -187,7 +187,8 @@ def test_sentences_count_tests_by_evidence_and_never_clear():
     )
     assert summary(results) == (
         "No leak found by 2 distance screens, 2 attacks and one audit. "
-        "Such tests can raise an alarm and never clear a release."
+        "Such tests can raise an alarm and never clear a release. "
+        "Copies of train rows were not counted."
     )
 
 
@@ -286,6 +287,15 @@ def test_copies_have_a_rule_of_their_own(p_value, found, outcome, said):
     assert said in judged.sentence
     loud = "No leak found" in judged.sentence
     assert loud is (outcome == "no leak found" and not found[0].train.n)
+
+
+@pytest.mark.parametrize("found", [(), copies(0)])
+def test_that_no_metric_counted_copies_is_said_where_no_leak_was_found(found):
+    results = suite(a=made(0.9, "attack", copies=found))
+    (outcome, *_) = Policy().judge(results)
+    assert outcome.passed
+    for said in (results.verdict().sentence, outcome.reason):
+        assert ("opies of train rows were not counted" in said) is (not found)
 
 
 def test_few_copies_are_said_and_never_cleared():

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, Literal
 
 import numpy as np
@@ -229,8 +230,9 @@ def is_member(cells: Cells, members: Sequence[Cells]) -> np.ndarray:
         flat = np.fromiter((cell in known for cell in cells.data.flat), bool, cells.data.size)
         found: np.ndarray = flat.reshape(cells.data.shape) & ~cells.missing
         return found
-    holds = [compared(operator.eq, cells, one) for one in members]
-    return np.asarray(np.logical_or.reduce(holds), dtype=bool)
+    # one at a time: a table of these would have a column a member
+    holds = (compared(operator.eq, cells, one) for one in members)
+    return reduce(np.logical_or, holds)
 
 
 def computed(sign: str, left: Cells, right: Cells) -> Cells:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.diagnostic.columns import ShareTally, lacks
+from skeval.diagnostic.columns import ShareTally, lacks, missing_cells
 from skeval.diagnostic.expressions import GRAMMAR, Condition
 from skeval.exceptions import InvalidParameterError, MetricWarning, NothingToMeasureWarning
 from skeval.formatting import percent
@@ -22,6 +22,7 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 from skeval.tags import DIAGNOSTIC_TAGS
 
 MINED = ("dependencies", "hierarchies", "inequalities")
+_TEXTS = ("string", "mixed", "mixed-integer")  # kinds of columns that hold texts
 _PROBE = 500  # rows that break most pairs of columns at once
 # which rows keep a rule, and which of them it is about
 Kept = tuple[np.ndarray, np.ndarray]
@@ -98,9 +99,10 @@ class RuleAdherence(Metric):
     .. math:: \frac{1}{R} \sum_r \frac{|\{i \in S_r : i \text{ keeps } r\}|}{|S_r|}
 
     where :math:`S_r` are the synthetic rows that the rule is about: none of its columns is missing
-    and, where one value determines another, train has the first. ``details["columns"]`` has the
-    share of each rule, `worst` the least, ``details["rules"]`` its kind and, for those given, the
-    share of train rows; ``details["rows"]`` is the share of rows that break no rule. The baseline
+    (a cell that cannot be read is not, and keeps no rule that is given) and, where one value
+    determines another, train has the first. ``details["columns"]`` has the share of each rule,
+    `worst` the least, ``details["rules"]`` its kind and, for those given, the share of train rows;
+    ``details["rows"]`` is the share of rows that break no rule. The baseline
     is what holdout rows keep: a mined rule that they break is a rule of this train only. A rule
     about a column that synthetic lacks scores 0.
 
@@ -257,22 +259,28 @@ class Expression:
         if truth is None:
             return np.zeros(len(table), dtype=bool), np.ones(len(table), dtype=bool)
         needed = [name for name in table if name not in condition.asked]
-        about = table[needed].notna().all(axis=1).to_numpy(bool)
+        # a cell that cannot be read is not missing: it does not keep the rule
+        about = np.ones(len(table), dtype=bool)
+        for name in needed:
+            about &= ~missing_cells(context, role, name)
         return truth & about, about
 
     def _read(self, context: Context, role: str) -> pd.DataFrame:
-        """Return the columns that the expression speaks of, as given; texts of dates as dates."""
+        """Return the columns that the expression speaks of, as given; of texts what they say.
+
+        Texts are dates or numbers where those of train are: one cell that cannot be read makes a
+        column of numbers one of texts, where a file has it.
+        """
         table = context.given(role)
         table = table[self.columns(list(table.columns))]
-        dates = [
-            name
-            for name in context.schema.columns("datetime")
-            if name in table and not pd.api.types.is_datetime64_any_dtype(table[name].dtype)
-        ]
-        return pd.DataFrame(
-            {name: context[role][name].array if name in dates else table[name] for name in table},
-            index=table.index,
-        )
+        kinds, columns = context.schema.kinds, {}
+        for name in table:
+            kind, given = kinds.get(name), table[name]
+            is_date = pd.api.types.is_datetime64_any_dtype(given.dtype)
+            says = kind == "datetime" and not is_date
+            says |= kind == "continuous" and pd.api.types.infer_dtype(given) in _TEXTS
+            columns[name] = context[role][name].array if says else given
+        return pd.DataFrame(columns, index=table.index)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from skeval.stats.intervals import wilson
 from skeval.stats.matches import digits_kept
 from skeval.stats.partial_repeats import partial_copies
 from skeval.stats.repeats import Copied, Copies, copied, distinct_expected
+from skeval.steps.comparable import known_share, unread_rows
 from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, name_of_test, set_against
 from skeval.steps.neighbors import encoded_columns
 from skeval.steps.samples import ColumnChoice
@@ -362,7 +363,7 @@ def _of_holdout(counts: Mapping[str, np.ndarray]) -> str:
     return f"{said}, where of as many {which} rows {as_many:,.1f} would be"
 
 
-def copies_of(what: str, counts: Mapping[str, np.ndarray], known: float = 1.0) -> Copies:
+def copies_of(what: str, counts: Mapping[str, np.ndarray]) -> Copies:
     """Return how many unique rows of train and of the holdout a release repeats, and may.
 
     Parameters
@@ -371,8 +372,6 @@ def copies_of(what: str, counts: Mapping[str, np.ndarray], known: float = 1.0) -
         What is counted, in the plural: "rows".
     counts : mapping of str to ndarray of shape (n_values,)
         How often each distinct one stands in each table, by role.
-    known : float, default=1
-        How much of the release could be compared, of what train has.
 
     Returns
     -------
@@ -387,7 +386,6 @@ def copies_of(what: str, counts: Mapping[str, np.ndarray], known: float = 1.0) -
         holdout=None if holdout is None else copied(release, holdout, pool),
         n_distinct=int((release > 0).sum()),
         n_expected=int(distinct_expected(pool, int(release.sum()))),
-        known=known,
     )
 
 
@@ -401,7 +399,8 @@ def copies_of_rows(
 
     Where chance explains these, what it does not explain without one of the columns comes along.
     """
-    whole = copies_of("rows", counts, known_share(context))
+    whole = copies_of("rows", counts)
+    whole = replace(whole, known=known_share(context), unread=unread_rows(context))
     if whole.train.beyond_chance:
         return (whole,)
     part = _but_for_one(context, *chosen, decimals)
@@ -409,7 +408,8 @@ def copies_of_rows(
         return (whole,)
     left_out, train = part
     where = ", ".join(left_out) if len(left_out) <= _MOST_NAMED else f"{len(left_out)} columns"
-    return whole, replace(whole, what=f"rows without {where}", train=train, holdout=None)
+    what = f"rows ({where} left out)"
+    return whole, replace(whole, what=what, train=train, holdout=None, unread=0)
 
 
 @shared
@@ -586,14 +586,3 @@ def real_decimals(context: Context, name: str) -> int | None:
         if np.array_equal(digits_kept(numbers, decimals=decimals), numbers, equal_nan=True):
             return decimals
     return None
-
-
-@shared
-def known_share(context: Context) -> float:
-    """Return the share of cells that synthetic has, of the share that train has; 1 at most."""
-    names = [name for name, kind in context.schema.kinds.items() if kind != "id"]
-    of_train, of_synthetic = (
-        float(np.mean([context[role][name].notna().mean() for name in names] or [1.0]))
-        for role in ("train", "synthetic")
-    )
-    return min(1.0, of_synthetic / of_train) if of_train else 1.0

@@ -172,6 +172,8 @@ class Copies:
         How many a release of real ones would have, at the least.
     known : float, default=1
         Share of the cells of the release that could be compared, of the share that train has.
+    unread : int, default=0
+        Number of rows of the release with cells that cannot be read.
 
     Examples
     --------
@@ -186,6 +188,7 @@ class Copies:
     n_distinct: int
     n_expected: int
     known: float = 1.0
+    unread: int = 0
 
     @property
     def found(self) -> str:
@@ -220,6 +223,16 @@ class Copies:
             "the roles are mixed up."
         )
 
+    @property
+    def hidden(self) -> str:
+        """What is said of cells that cannot be read, in more rows than chance copies."""
+        if self.unread <= self.train.most:
+            return ""
+        return (
+            f"Of the {self.what} of the release, {self.unread:,} have cells that cannot be read: "
+            "whether they are copies cannot be told."
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values."""
         return asdict(self)
@@ -236,6 +249,7 @@ class Copies:
         }
         if of["train"] is None:
             raise TypeError("copies lack those of train.")
+        numbers["unread"] = int(content.get("unread", 0))  # which earlier files lack
         known = as_float(content["known"])
         return cls(str(content["what"]), of["train"], of["holdout"], **numbers, known=known)
 

@@ -14,11 +14,12 @@ FUNCTIONS = (
 )
 _LONGEST = 2_000  # characters of a formula
 _MOST_POWERS = 3
+_OPERANDS = ("odd", "number", "name", "text")
 # neither dots, brackets nor braces: they lead from a column to everything that Python can do
 _TOKEN = re.compile(
     r"(?P<odd>`[^`]+`)|(?P<number>(?:[0-9]{1,15}(?:\.[0-9]{0,15})?|\.[0-9]{1,15})(?![\w.]))"
     r"|(?P<call>[^\W\d]\w*)\s*\(|(?P<name>[^\W\d]\w*)"
-    r"|(?P<text>'[^'\\\n]*'|\"[^\"\\\n]*\")|(?P<sign>[-+/:~|%(),=]|\*(?!\*))"
+    r"|(?P<text>'[^'\\\n]*'|\"[^\"\\\n]*\")|(?P<sign>[-+/~|%(),=]|:(?!\s*=)|\*(?!\*))"
     # a power of powers takes longer than anybody waits
     r"|(?P<power>(?:\*\*|\^)\s*[0-9](?:\.[0-9]{1,15})?(?![\w.])(?!\s*(?:\*\*|\^)))|\s+"
 )
@@ -36,12 +37,19 @@ def is_formula(text: object) -> bool:
     if not isinstance(text, str) or len(text) > _LONGEST:
         return False
     at = n_powers = 0
+    was_operand = False
     while at < len(text):
         token = _TOKEN.match(text, at)
         if token is None or (token["call"] is not None and token["call"] not in FUNCTIONS):
             return False
-        if token["name"] is not None and keyword.iskeyword(token["name"]):  # lambda, for
+        if keyword.iskeyword(token["name"] or "") and token["name"] not in ("True", "False"):
+            return False  # lambda, for
+        is_operand = token.lastgroup in _OPERANDS
+        # two in a row are a call, as of (eval)('x'), or a text that Python runs, as f'{x}'
+        if was_operand and (is_operand or token.lastgroup == "call" or token["sign"] == "("):
             return False
+        if token.lastgroup is not None:  # no space
+            was_operand = is_operand or token.lastgroup == "power" or token["sign"] == ")"
         n_powers += token["power"] is not None
         at = token.end()
     return n_powers <= _MOST_POWERS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import time
+import tracemalloc
 from decimal import Decimal
 
 import numpy as np
@@ -336,3 +337,14 @@ class TestNames:
 def test_objects(cells, text, expected):
     table = pd.DataFrame({"n": pd.Series(cells, dtype=object)})
     assert Condition(text).truth(table).tolist() == expected
+
+
+def test_long_lists_take_no_memory_of_members_times_rows():
+    rows = {"zip": pd.Series(np.arange(20_000))}
+    condition = Condition(f"zip in {[*range(0, 2000, 2)]}")
+    tracemalloc.start()
+    truth = condition.truth(rows)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert truth.sum() == 1000
+    assert peak < 2_000_000  # a table of all would have 20 million cells

@@ -201,3 +201,20 @@ def test_chances_are_those_of_unrelated_columns():
     low = np.minimum(low, high)
     above = np.mean([(low > rng.permutation(high)).sum() for _ in range(100)])
     assert inequality_chances(low, high) == pytest.approx(above, rel=0.1)
+
+
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+@pytest.mark.parametrize("column", [["5", "9", "10", "?"], [5, 9, 10, "?"]])
+def test_a_cell_that_cannot_be_read_makes_no_texts_of_numbers(column):
+    """As files have it: ten is more than nine, and less than 200; what is unread keeps no rule."""
+    train = pd.DataFrame({"n": [5, 9, 10, 11], "m": [9, 10, 11, 12]})
+    metric = RuleAdherence(["n < m", "n < 200", "n > 5"], mine=[]).fit(train)
+    result = metric.evaluate(train.assign(n=pd.Series(column, dtype=object)))
+    assert list(result.details["columns"].values()) == [0.75, 0.75, 0.5]
+
+
+def test_rules_that_ask_for_missing_cells_only_in_files(tmp_path):
+    train = pd.DataFrame({"n": [1.0, None] * 40, "m": range(80)})
+    train.to_parquet(tmp_path / "train.parquet")
+    metric = RuleAdherence(["isna(n) or n > 0"], mine=[]).fit(tmp_path / "train.parquet")
+    assert metric.score(tmp_path / "train.parquet") == 1.0

@@ -429,3 +429,23 @@ def test_missing_cells_are_not_compared():
     empty = fresh.assign(**dict.fromkeys(["income", "visits", "city", "plan", "joined"]))
     assert evaluate(ExactMatchShare(), train, holdout, fresh).copies[0].known > 0.9
     assert evaluate(ExactMatchShare(), train, holdout, empty).copies[0].known < 0.5
+
+
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.InvalidValueWarning")
+@pytest.mark.parametrize("gaps", [False, True])
+def test_rows_that_cannot_be_read_are_no_rows_without_copies(gaps):
+    """Separators of thousands in two columns hide copies from each count."""
+    rng = np.random.default_rng(0)
+    real = pd.DataFrame(rng.integers(1000, 99_999, (600, 4)), columns=list("abcd"))
+    if gaps:
+        real = real.astype(float).mask(rng.random(real.shape) < 0.05)
+    train, holdout = real[:200], real[200:400].reset_index(drop=True)
+    release = pd.concat([train[:20], real[420:]], ignore_index=True).astype(object)
+    suite = MetricSuite([("copies", ExactMatchShare())]).fit(train, holdout)
+    spelled = release.copy()
+    spelled.loc[:19, ["a", "b"]] = spelled.loc[:19, ["a", "b"]].map("{:,}".format)
+    judged = suite.evaluate(spelled).verdict()
+    assert judged.outcome == "cannot be told"
+    assert "Of the rows of the release, 20 have cells that cannot be read" in judged.sentence
+    told = suite.evaluate(release.fillna("?") if gaps else release)["copies"].copies[0]
+    assert (told.unread, told.train.beyond_chance) == (0, True)
