@@ -26,7 +26,7 @@ import pandas as pd
 N_MOVIES = 58_788
 ROLES = ("train", "holdout", "synthetic")
 GENRES = ("Action", "Animation", "Comedy", "Drama", "Documentary", "Romance", "Short")
-_SYLLABLES = ("ba", "der", "lo", "mi", "no", "ra", "ster", "ti", "ver", "wel", "za", "chen")
+_SYLLABLES = ("ba", "der", "lo", "mi", "no", "ra", "ster", "ti", "ver", "wes", "za", "chen")
 
 
 def movies(n_rows: int = N_MOVIES, seed: int = 0) -> pd.DataFrame:
