@@ -17,7 +17,7 @@ _MOST_POWERS = 3
 _OPERANDS = ("odd", "number", "name", "text")
 # neither dots, brackets nor braces: they lead from a column to everything that Python can do
 _TOKEN = re.compile(
-    r"(?P<odd>`[^`'\"\\\n]+`)|(?P<number>(?:[0-9]{1,15}(?:\.[0-9]{0,15})?|\.[0-9]{1,15})(?![\w.]))"
+    r"(?P<odd>`[^`'\"\\\n{}]+`)|(?P<number>(?:[0-9]{1,15}(?:\.[0-9]{0,15})?|\.[0-9]{1,15})(?![\w.]))"
     r"|(?P<call>[^\W\d]\w*)\s*\(|(?P<name>[^\W\d]\w*)"
     # formulaic looks for brackets and quotes within texts, too, and % begins a text of its own
     r"|(?P<text>'[^'\"`\\\n%(){}\[\]]*'|\"[^'\"`\\\n%(){}\[\]]*\")"
