@@ -169,7 +169,7 @@ def full_width(values: np.ndarray, factor: float, n_grid: int = 2048) -> float:
     scale = float(np.abs(values).max(initial=0.0))
     if scale == 0.0 or np.ptp(values / scale) == 0.0:
         return 0.0
-    values = values / scale  # sums of squares have room
+    values = np.sort(values / scale)  # sums of squares have room, and do not depend on the order
     bandwidth = factor * float(np.std(values, ddof=1))
     start = float(values.min()) - 3.0 * bandwidth
     length = float(np.ptp(values)) + 6.0 * bandwidth
