@@ -88,9 +88,9 @@ def test_relabelled_loss_is_brute_force(monkeypatch, ties, decimals):
         return test(context, statistic, *settings)
 
     monkeypatch.setattr(adversarial, "packed_test", record)
-    real = pd.concat([train, holdout])
     metric = NNAAPrivacyLoss(1, ties, space=Halved())
     result = metric.fit(train, holdout).evaluate(synthetic)
+    real = pd.concat([metric.context_.train, metric.context_.holdout])  # as rows are read
     every = [c for i, c in enumerate(combinations(range(12), 7)) if i % 20 == 0]
     labels = np.zeros((12, len(every)), dtype=bool)
     for at, chosen in enumerate(every):
