@@ -66,8 +66,11 @@ def test_relabelled_excess_is_brute_force(monkeypatch):
         return test(context, statistic, *settings)
 
     monkeypatch.setattr(identifiability, "packed_test", record)
-    EpsilonIdentifiability().fit(train, holdout).evaluate(synthetic)
-    pool = pd.concat([train, holdout]).to_numpy()
+    metric = EpsilonIdentifiability().fit(train, holdout)
+    metric.evaluate(synthetic)
+    pool = pd.concat(
+        [metric.context_.train, metric.context_.holdout]
+    ).to_numpy()  # as they are read
     within, across = cdist(pool, pool), cdist(pool, synthetic.to_numpy()).min(axis=1)
     np.fill_diagonal(within, np.inf)
     every = list(combinations(range(11), 6))
