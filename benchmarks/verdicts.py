@@ -333,8 +333,9 @@ def page(counts):
         *paragraph(f"""
             The verdict of a suite (:meth:`skeval.SuiteResult.verdict`) is *leak found* if any test
             of privacy is significant at {level:.0%} after Holm's correction over all tests of the
-            suite. This page says how often it is where nothing leaks, and how often where rows of
-            train were copied. It is written by
+            suite; *copies found* has a rule of its own, see :doc:`reading_a_report`. This page says
+            how often a leak is found where nothing leaks, and how often where rows of train were
+            copied. It is written by
         """),
         ".. code-block:: console",
         "",

@@ -289,6 +289,16 @@ SECTIONS = (
         on_request=True,
     ),
     Section(
+        "audit",
+        "Audit of differential privacy",
+        """The least epsilon that guesses on who was in train are compatible with, at 95%. 0 is no
+        bound, and does not show that epsilon is small: no audit with so few guesses could have
+        shown more than its most.""",
+        display="AuditDisplay",
+        layout=FLOWING,
+        on_request=True,
+    ),
+    Section(
         "attacks",
         "Attacks on persons",
         """What attackers who hold the release achieve on rows of train, on holdout rows, which the
@@ -297,16 +307,6 @@ SECTIONS = (
         is significant, after correction for the number of them, are red.""",
         display="AttacksDisplay AttackDisplay",
         fill=attacked,
-        layout=FLOWING,
-        on_request=True,
-    ),
-    Section(
-        "audit",
-        "Audit of differential privacy",
-        """The least epsilon that guesses on who was in train are compatible with, at 95%. 0 is no
-        bound, and does not show that epsilon is small: no audit with so few guesses could have
-        shown more than its most.""",
-        display="AuditDisplay",
         layout=FLOWING,
         on_request=True,
     ),
