@@ -7,11 +7,13 @@ from skeval._versions import show_versions
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.ready_suites import make_suite
+from skeval.rendering import Rendering, use
 
 # the function hides the module of its name: take what else it has by "from skeval.report import"
 from skeval.report import ReportColumns, report
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
 from skeval.suite import MetricSuite
+from skeval.suite_result import SuiteResult
 from skeval.tables.schema import TableSchema
 from skeval.tags import MetricTags
 from skeval.verdict import Verdict
@@ -78,6 +80,15 @@ _LATER = {  # imported where they are asked for
     "evaluate_draws": "combining",
     "parametrize_with_metric_checks": "checks",
 }
+
+
+def _reporting() -> Rendering:
+    from skeval.reporting import entry  # imported where something is drawn: it takes long
+
+    return entry
+
+
+use(_reporting)
 
 
 def __dir__() -> list[str]:

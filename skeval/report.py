@@ -17,9 +17,9 @@ from skeval.progress import Shown, shown
 from skeval.provenance import Date, Provenance
 from skeval.ready_suites import make_suite
 from skeval.relational_context import RelationalContext
-from skeval.result import SuiteResult
 from skeval.steps.samples import positions_by_content, sampled
 from skeval.suite import MetricSuite
+from skeval.suite_result import SuiteResult
 from skeval.tables.large import LargeTable, table_of
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import RelationalSchema

@@ -39,10 +39,12 @@ from skeval.progress import Progress
 from skeval.properties import property_warnings
 from skeval.provenance import Date, describe, stamp
 from skeval.relational_context import RelationalContext, read_context
-from skeval.result import Result, SuiteResult
+from skeval.rendering import rendering
+from skeval.result import Result
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured
 from skeval.steps.texts import unread_texts
+from skeval.suite_result import SuiteResult
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
 from skeval.tables.transformers import with_fitted
@@ -517,13 +519,11 @@ class MetricSuite(_BaseComposition):
 
     def _repr_html_(self) -> str:
         """Return what each metric measures, and scikit-learn's diagram below."""
-        from skeval.reporting.notebook import suite_html
-
         rows = (
             (name, type(one).__name__, (inspect.getdoc(one) or "").partition("\n")[0], one.tags)
             for name, one in self.metrics
         )
-        return suite_html(rows, estimator_html_repr(self))
+        return rendering().suite_html(rows, estimator_html_repr(self))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}

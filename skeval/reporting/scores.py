@@ -7,7 +7,8 @@ from collections.abc import Mapping
 
 from skeval.formatting import shown_interval
 from skeval.reporting.details import number_of
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 from skeval.verdict import raises_alarm
 
 READ_BASELINE = (
