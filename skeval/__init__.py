@@ -6,7 +6,10 @@ from typing import TYPE_CHECKING, Any
 from skeval._versions import show_versions
 from skeval.base import Metric
 from skeval.context import Context, shared
+from skeval.large_context import read_large
+from skeval.reading_context import READERS
 from skeval.ready_suites import make_suite
+from skeval.relational_context import read_several
 from skeval.rendering import Rendering, use
 
 # the function hides the module of its name: take what else it has by "from skeval.report import"
@@ -89,6 +92,7 @@ def _reporting() -> Rendering:
 
 
 use(_reporting)
+READERS[:] = [read_several, read_large]
 
 
 def __dir__() -> list[str]:

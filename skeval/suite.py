@@ -38,7 +38,7 @@ from skeval.parameters import (
 from skeval.progress import Progress
 from skeval.properties import property_warnings
 from skeval.provenance import Date, describe, stamp
-from skeval.relational_context import RelationalContext, read_context
+from skeval.reading_context import read_context
 from skeval.rendering import rendering
 from skeval.result import Result
 from skeval.steps.holdout_shift import shift_notices
@@ -225,7 +225,7 @@ class MetricSuite(_BaseComposition):
         self._check()
         schema = self.schema if schema is None else schema
         context = read_context(train, holdout, schema=schema, max_rows=self.max_rows)
-        if not isinstance(context, RelationalContext):
+        if not context.is_relational:
             check_measured(context.schema, self._named_columns(), type(self).__name__)
         fitted: dict[str, Metric] = {}
         skipped: dict[str, str] = {}

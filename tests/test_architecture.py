@@ -21,6 +21,7 @@ ROOMS = {"tables", "neighbors", "stats"}
 CORE = {
     "context",
     "large_context",
+    "reading_context",
     "relational_context",
     "rendering",
     "result",

@@ -34,7 +34,8 @@ def recorded():
 def test_reporting_fills_the_interface():
     asked = [name for name in vars(rendering.Rendering) if not name.startswith("_")]
     assert rendering.rendering() is entry
-    assert asked and all(callable(getattr(entry, name)) for name in asked)
+    assert asked
+    assert all(callable(getattr(entry, name)) for name in asked)
 
 
 @pytest.mark.parametrize("results", [Result(0.5), SuiteResult({"a": Result(0.5)})])

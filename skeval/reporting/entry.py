@@ -19,7 +19,8 @@ from skeval.reporting.comparison import (
 from skeval.reporting.displays.cardinality import PropertyDisplay
 from skeval.reporting.displays.values import ScoresDisplay, display_of
 from skeval.reporting.html import HTMLRenderer
-from skeval.reporting.notebook import result_html, suite_html, suite_result_html
+from skeval.reporting.notebook import result_html, suite_result_html
+from skeval.reporting.notebook import suite_html as suite_html
 from skeval.reporting.pdf import PDFRenderer
 from skeval.result import Result
 from skeval.suite_result import SuiteResult
