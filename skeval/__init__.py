@@ -9,12 +9,14 @@ from skeval.context import Context, shared
 from skeval.large_context import read_large
 from skeval.reading_context import READERS
 from skeval.ready_suites import make_suite
-from skeval.relational_context import read_several
+from skeval.relational_context import RelationalContext, read_several
 from skeval.rendering import Rendering, use
 
 # the function hides the module of its name: take what else it has by "from skeval.report import"
 from skeval.report import ReportColumns, report
 from skeval.result import Result
+from skeval.steps.aggregates import subject_rows
+from skeval.steps.holdout_shift import independent_rows
 from skeval.suite import MetricSuite
 from skeval.suite_result import SuiteResult
 from skeval.tables.schema import TableSchema
@@ -91,8 +93,10 @@ def _reporting() -> Rendering:
     return entry
 
 
+# what the package is tied together by: those below do not know those above
 use(_reporting)
 READERS[:] = [read_several, read_large]
+independent_rows.register(RelationalContext, subject_rows)
 
 
 def __dir__() -> list[str]:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -33,11 +33,13 @@ from skeval.steps.samples import (
     in_place,
     synthetic_sample,
 )
-from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
 from skeval.tables.transformers import with_fitted
 from skeval.tags import MetricTags, Need
 from skeval.verdict import ALARM_LEVEL
+
+if TYPE_CHECKING:
+    from skeval.tables.relational_schema import RelationalSchema
 
 Halved = Literal[False, True, "root"]
 _N_HALVINGS = 5  # of each table, for the noise of a difference

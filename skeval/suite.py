@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, cast, get_args, overload
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast, get_args, overload
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -45,10 +45,12 @@ from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured
 from skeval.steps.texts import unread_texts
 from skeval.suite_result import SuiteResult
-from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
 from skeval.tables.transformers import with_fitted
 from skeval.tags import Need
+
+if TYPE_CHECKING:
+    from skeval.tables.relational_schema import RelationalSchema
 
 Needs = Annotated[
     tuple[Need, ...],
