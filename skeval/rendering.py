@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from skeval.tags import MetricTags
 
 Form = Literal["pdf", "html"]
+ENDINGS = (".pdf", ".html", ".htm")  # of reports, the last two of pages
 
 
 class Display(Protocol):

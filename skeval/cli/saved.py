@@ -32,7 +32,7 @@ def render(
     title: Annotated[str, typer.Option(help="Of the report.")] = "",
 ) -> None:
     """Write the report of saved scores: no table is needed."""
-    from skeval.report import ENDINGS
+    from skeval.rendering import ENDINGS
 
     check_paths(output, ENDINGS, "report", [scores])
     check_exists(scores)
