@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -19,7 +19,7 @@ from skeval.cores import sharing
 from skeval.exceptions import InvalidParameterError, MissingInputError, SampledWarning
 from skeval.formatting import as_float
 from skeval.parameters import Legal, Scaling, check_parameters, legal_sets
-from skeval.relational_context import RelationalContext, read_context
+from skeval.reading_context import read_context
 from skeval.result import Result
 from skeval.stats.intervals import halves_interval
 from skeval.stats.paired import Sampled, Varied
@@ -33,11 +33,13 @@ from skeval.steps.samples import (
     in_place,
     synthetic_sample,
 )
-from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
 from skeval.tables.transformers import with_fitted
 from skeval.tags import MetricTags, Need
 from skeval.verdict import ALARM_LEVEL
+
+if TYPE_CHECKING:
+    from skeval.tables.relational_schema import RelationalSchema
 
 Halved = Literal[False, True, "root"]
 _N_HALVINGS = 5  # of each table, for the noise of a difference
@@ -189,7 +191,7 @@ class Metric(BaseEstimator):
     def fit_context(self, context: Context) -> Self:
         """Take real tables that were read already, as a suite does to share them."""
         named = self.named_columns()
-        if named and not isinstance(context, RelationalContext):
+        if named and not context.is_relational:
             check_measured(context.schema, named, type(self).__name__)
         if unmet := self.unmet_need(context):
             raise MissingInputError(f"{type(self).__name__} {unmet}")
@@ -226,17 +228,10 @@ class Metric(BaseEstimator):
         """Return the value alone: that of :meth:`evaluate`, without the cost of its baseline."""
         check_is_fitted(self, "context_")
         context = self.context_.with_synthetic(synthetic, lenient=self.tags.lenient)
-        with sharing(getattr(self, "n_jobs", None)):
-            seen = context.seen_by(self._scaling)
-            value, warned = self._compute(seen), context.notices
-            if seen.drawn_of:
-                warned += sample_notices(seen)
-        if not isinstance(value, Real):
-            result = self._finished(value)
-            value, warned = result.value, (*warned, *result.warnings)
-        for warning in warned:
+        result, sampled = self.value_in(context), sample_notices(context.seen_by(self._scaling))
+        for warning in (*context.notices, *sampled, *result.warnings):
             warnings.warn(warning, stacklevel=2)
-        return float(value)
+        return result.value
 
     def value_in(self, context: Context) -> Result:
         """Measure the synthetic rows of a context as :meth:`score` does, without a baseline."""
@@ -278,7 +273,7 @@ class Metric(BaseEstimator):
 
     def unmet_need(self, context: Context) -> str | None:
         """Return which need of the metric the real tables leave unmet, and the cure, or None."""
-        if isinstance(context, RelationalContext) and "relational" not in self.tags.needs:
+        if context.is_relational and "relational" not in self.tags.needs:
             return _ONE_TABLE.format(metric=type(self).__name__)
         unmet = self.unmet_needs(context)
         return _UNMET[unmet[0]].format(metric=type(self).__name__) if unmet else None
@@ -290,7 +285,7 @@ class Metric(BaseEstimator):
             "keys": bool(context.schema.primary_key),
             "text": bool(context.schema.columns("text")),
             "target": getattr(self, "target", None) is not None,
-            "relational": isinstance(context, RelationalContext),
+            "relational": context.is_relational,
         }
         return [need for need in sorted(self.tags.needs) if not met.get(need, True)]
 
@@ -357,7 +352,7 @@ class Metric(BaseEstimator):
         undecided = np.isnan(result.value) or tags.evidence in {"screen", "attack"}
         if tags.aspect != "privacy" or not undecided or not np.isnan(as_float(result.p_value)):
             return result
-        if "holdout" not in context or isinstance(context, RelationalContext):
+        if "holdout" not in context or context.is_relational:
             return result
         n_rows = min(context.n_rows("synthetic"), context.n_rows("train"))
         copies = in_place(context, "train", drawn_positions(context, "train", n_rows, 0))

@@ -11,7 +11,7 @@ import functools
 import hashlib
 import inspect
 import pickle
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import is_dataclass
@@ -108,6 +108,7 @@ class Context:
     """
 
     is_saved = False  # whether its real tables were drawn from saved statistics
+    is_relational = False  # whether it is of several tables
 
     def __init__(
         self,
@@ -186,6 +187,10 @@ class Context:
     def n_rows(self, role: str) -> int:
         """Return the number of rows of a role."""
         return len(self._rows(role))
+
+    def single_tables(self) -> Iterator[tuple[str, Context]]:
+        """Yield the context of each table by its name, which is empty for the only one."""
+        yield "", self
 
     def note_places(self, role: str, places: np.ndarray) -> None:
         """Note where each row of a role stood in the table as it was given."""

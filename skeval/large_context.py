@@ -153,6 +153,17 @@ class LargeContext(Context):
         return _opened(value)
 
 
+def read_large(
+    train: Any, holdout: Any = None, *, schema: Any = None, max_rows: int | None = None
+) -> LargeContext | None:
+    """Read real tables one of which need not fit in memory; None where both are in memory."""
+    large = source_of(train, "train"), source_of(holdout, "holdout")
+    if not any(large):
+        return None
+    train, holdout = large[0] or train, large[1] or holdout
+    return LargeContext.of(train, holdout, schema=schema, max_rows=max_rows)
+
+
 def _source(table: Any, role: str) -> TableSource:
     return source_of(table, role) or FrameSource(as_frame(table, role), role)
 

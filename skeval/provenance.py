@@ -19,7 +19,6 @@ from skeval.calls import constructor, rebuilt
 from skeval.context import Context, shared
 from skeval.engines import current_engine
 from skeval.exceptions import InvalidParameterError, TableError
-from skeval.relational_context import RelationalContext
 from skeval.tables.frames import read_alone
 from skeval.tables.large import LargeTable, counted_by_workers, table_of
 from skeval.tables.reading import read_table
@@ -394,17 +393,9 @@ def _hash_of_role(context: Context, role: str) -> str:
     return hash_of_cells(given, context.schema)
 
 
-def _tables(context: Context) -> Iterator[tuple[str, Context]]:
-    """Yield the contexts of single tables, by the name of the table; empty for the only one."""
-    if isinstance(context, RelationalContext):
-        yield from ((name, context.table(name)) for name in context.relations.tables)
-    else:
-        yield "", context
-
-
 def _inputs(context: Context) -> Iterator[InputRecord]:
     for role in ("train", "holdout", "synthetic"):
-        for table, own in _tables(context):
+        for table, own in context.single_tables():
             if role in own:
                 name, n_rows = f"{role}/{table}" if table else role, own.n_rows(role)
                 # real tables that were drawn from statistics are nobody's, and nothing to check
@@ -416,7 +407,7 @@ def _inputs(context: Context) -> Iterator[InputRecord]:
 def _columns(context: Context) -> tuple[ColumnRecord, ...]:
     return tuple(
         ColumnRecord(name, *reason, form, table)
-        for table, own in _tables(context)
+        for table, own in context.single_tables()
         for name, reason in column_reasons(own.given("train"), own.schema).items()
         for form in (own.schema.datetime_formats.get(name, ""),)
     )

@@ -22,14 +22,12 @@ from skeval.exceptions import (
     SkevalError,
     TableError,
 )
-from skeval.large_context import LargeContext
 from skeval.tables.columns import with_columns
 from skeval.tables.frames import order_of_content, row_hashes
 from skeval.tables.keys import key_codes
 from skeval.tables.relational_data import RelationalData, positions_along
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema, is_metadata
-from skeval.tables.sources import source_of
 
 _DETECTED = (
     "The keys were detected from names and values: {keys}. Say otherwise, or confirm it, by "
@@ -65,6 +63,8 @@ class RelationalContext(Context):
     remember_rows, ordered : bool, default=False
         As of a Context; the rows of sequences keep the order in which they are given.
     """
+
+    is_relational = True
 
     def __init__(
         self,
@@ -119,6 +119,11 @@ class RelationalContext(Context):
         """Return the context of one table; reference tables have no holdout."""
         self._roles.update(self._data)
         return self._contexts[name]
+
+    def single_tables(self) -> Iterator[tuple[str, Context]]:
+        """Yield the contexts of single tables, by the name of the table."""
+        for name in self._contexts:
+            yield name, self.table(name)
 
     @classmethod
     def of(  # type: ignore[override]
@@ -295,21 +300,13 @@ class RelationalContext(Context):
         }
 
 
-def read_context(
+def read_several(
     train: Any, holdout: Any = None, *, schema: Any = None, max_rows: int | None = None
-) -> Context:
-    """Read one real table, or, where train maps names to tables, several of them.
-
-    A table that need not fit in memory, such as a folder of Parquet files, stays where it is; what
-    cannot be counted up is then measured on `max_rows` rows of each role.
-    """
-    if isinstance(train, Mapping):
-        return RelationalContext.of(train, holdout, schema=schema, ordered=True)
-    large = source_of(train, "train"), source_of(holdout, "holdout")
-    if any(large):
-        train, holdout = large[0] or train, large[1] or holdout
-        return LargeContext.of(train, holdout, schema=schema, max_rows=max_rows)
-    return Context.of(train, holdout, schema=schema, ordered=True)
+) -> RelationalContext | None:
+    """Read real tables by name; None where train is one table."""
+    if not isinstance(train, Mapping):
+        return None
+    return RelationalContext.of(train, holdout, schema=schema, ordered=True)
 
 
 def _restored(parts: dict[str, Any]) -> RelationalContext:

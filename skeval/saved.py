@@ -17,7 +17,7 @@ import zipfile
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, Protocol, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -27,14 +27,10 @@ from skeval.calls import constructor, rebuilt, without_files
 from skeval.context import Context
 from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError
 from skeval.files import foreign_json, replacing
-from skeval.relational_context import RelationalContext
 from skeval.saved_content import check_content, check_size
 from skeval.saved_steps import MIN_COUNT, KeptSteps, of_role, read_step, written
 from skeval.steps.pairs import correlations
 from skeval.tables.schema import TableSchema
-
-if TYPE_CHECKING:
-    from skeval.suite import MetricSuite
 
 T = TypeVar("T")
 OTHER = "(rare levels)"
@@ -64,6 +60,24 @@ _STORAGE = re.compile(
     r"bool|boolean|category|object|str|string|u?int(8|16|32|64)|U?Int(8|16|32|64)"
     r"|[fF]loat(16|32|64)|datetime64\[(s|ms|us|ns)(, [A-Za-z0-9_+:/-]{1,40})?\]"
 )
+
+
+class Suite(Protocol):
+    """A suite as far as files hold it: a :class:`~skeval.MetricSuite`."""
+
+    metrics: list[tuple[str, Any]]
+    metrics_: dict[str, Any]
+    skipped_: dict[str, str]
+    context_: Context
+    _left_out: dict[str, Any]
+
+    def __init__(self, metrics: list[tuple[str, Any]]) -> None: ...
+
+    def check_parameters(self) -> None:
+        """Refuse illegal parameters."""
+        ...
+
+    def _loaded(self, context: Context, left_out: Mapping[str, str]) -> Self: ...
 
 
 class SavedContext(Context):
@@ -241,12 +255,12 @@ def _positions(counts: list[int], n_missing: int, n_rows: int, seed: int) -> np.
     return np.random.default_rng(seed).permutation(whole[places])
 
 
-def save_suite(suite: MetricSuite, path: str | Path, *, rows: bool) -> Path:
+def save_suite(suite: Suite, path: str | Path, *, rows: bool) -> Path:
     """Write a fitted suite; see :meth:`MetricSuite.save`."""
     path, context = Path(path), suite.context_
     if rows:
         return _save_rows(suite, path)
-    if isinstance(context, RelationalContext):
+    if context.is_relational:
         raise InvalidParameterError("save: several tables are saved with rows=True only.")
     # what was left out at fit stays so, for its own reason; what has no row of results is not kept
     needs_rows = [n for n, metric in suite.metrics_.items() if not metric.needs_no_rows]
@@ -287,7 +301,7 @@ def save_suite(suite: MetricSuite, path: str | Path, *, rows: bool) -> Path:
     return path
 
 
-def _add_steps(suite: MetricSuite, content: dict[str, Any]) -> None:
+def _add_steps(suite: Suite, content: dict[str, Any]) -> None:
     """Add what relates columns, the baselines that rest on it, and how far values are off."""
     left_out: dict[str, str] = content["left_out"]
     asked: dict[str, set[Any]] = {}
@@ -333,7 +347,7 @@ def _steps_asked(metric: Any, content: Mapping[str, Any]) -> set[Any]:
 
 
 def _compared(
-    suite: MetricSuite, names: list[str], given: Mapping[str, pd.DataFrame], loaded: SavedContext
+    suite: Suite, names: list[str], given: Mapping[str, pd.DataFrame], loaded: SavedContext
 ) -> dict[str, tuple[float | None, float | None]]:
     """Return the value of the holdout by each metric, and how far values of the file are off.
 
@@ -369,7 +383,7 @@ def _compared(
     return compared
 
 
-def _save_rows(suite: MetricSuite, path: Path) -> Path:
+def _save_rows(suite: Suite, path: Path) -> Path:
     context = suite.context_
     before, context.remember_rows = context.remember_rows, True
     try:
@@ -389,7 +403,7 @@ def _save_rows(suite: MetricSuite, path: Path) -> Path:
     return path
 
 
-def load_suite(kind: type[MetricSuite], path: str | Path, *, rows: bool) -> MetricSuite:
+def load_suite(kind: type[Suite], path: str | Path, *, rows: bool) -> Suite:
     """Read a suite that :meth:`MetricSuite.save` wrote; see :meth:`MetricSuite.load`.
 
     What a file is shows in how it begins: one that begins as JSON is never unpickled.
@@ -414,7 +428,7 @@ def load_suite(kind: type[MetricSuite], path: str | Path, *, rows: bool) -> Metr
         raise InvalidParameterError(_NO_SUITE.format(path, why)) from error
 
 
-def _with_rows(kind: type[MetricSuite], path: Path) -> MetricSuite:
+def _with_rows(kind: type[Suite], path: Path) -> Suite:
     with zipfile.ZipFile(path) as file:
         suite = pickle.loads(file.read(_MEMBERS[1]))
     if not isinstance(suite, kind):
@@ -422,7 +436,7 @@ def _with_rows(kind: type[MetricSuite], path: Path) -> MetricSuite:
     return suite
 
 
-def _of_content(kind: type[MetricSuite], content: Any) -> MetricSuite:
+def _of_content(kind: type[Suite], content: Any) -> Suite:
     """Make a suite of what a file holds, once all of it is found to be what a suite has."""
     if content["skeval_suite"] != VERSION:
         raise InvalidParameterError(

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, cast, get_args, overload
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast, get_args, overload
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -38,15 +38,19 @@ from skeval.parameters import (
 from skeval.progress import Progress
 from skeval.properties import property_warnings
 from skeval.provenance import Date, describe, stamp
-from skeval.relational_context import RelationalContext, read_context
-from skeval.result import Result, SuiteResult
+from skeval.reading_context import read_context
+from skeval.rendering import rendering
+from skeval.result import Result
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured
 from skeval.steps.texts import unread_texts
-from skeval.tables.relational_schema import RelationalSchema
+from skeval.suite_result import SuiteResult
 from skeval.tables.schema import TableSchema
 from skeval.tables.transformers import with_fitted
 from skeval.tags import Need
+
+if TYPE_CHECKING:
+    from skeval.tables.relational_schema import RelationalSchema
 
 Needs = Annotated[
     tuple[Need, ...],
@@ -223,7 +227,7 @@ class MetricSuite(_BaseComposition):
         self._check()
         schema = self.schema if schema is None else schema
         context = read_context(train, holdout, schema=schema, max_rows=self.max_rows)
-        if not isinstance(context, RelationalContext):
+        if not context.is_relational:
             check_measured(context.schema, self._named_columns(), type(self).__name__)
         fitted: dict[str, Metric] = {}
         skipped: dict[str, str] = {}
@@ -517,13 +521,11 @@ class MetricSuite(_BaseComposition):
 
     def _repr_html_(self) -> str:
         """Return what each metric measures, and scikit-learn's diagram below."""
-        from skeval.reporting.notebook import suite_html
-
         rows = (
             (name, type(one).__name__, (inspect.getdoc(one) or "").partition("\n")[0], one.tags)
             for name, one in self.metrics
         )
-        return suite_html(rows, estimator_html_repr(self))
+        return rendering().suite_html(rows, estimator_html_repr(self))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}

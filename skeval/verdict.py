@@ -10,17 +10,21 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
-from skeval.exceptions import HoldoutShiftWarning, MostlySharedRowsWarning, NoTestWarning
-from skeval.formatting import as_float, counted, number, pair, scoring_in_words
+from skeval.exceptions import (
+    HoldoutShiftWarning,
+    MetricWarning,
+    MostlySharedRowsWarning,
+    NoTestWarning,
+)
+from skeval.formatting import as_float, counted, number, scoring_in_words
+from skeval.result import Contrast as Contrast
+from skeval.result import Result
 from skeval.stats.relabelling import holm
 from skeval.stats.repeats import Copies
-
-if TYPE_CHECKING:
-    from skeval.result import Result, SuiteResult
 
 # Of all alarms of a suite together, and of one metric where it stands alone.
 ALARM_LEVEL = 0.05
@@ -42,88 +46,6 @@ NOTHING_OF_PRIVACY = "No metric of privacy was measured."
 _LEAST_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
 _CAVEAT = "Such tests can raise an alarm and never clear a release."
 UNCOUNTED = "copies of train rows were not counted"  # as where no metric looks for any
-
-
-@dataclass(frozen=True)
-class Contrast:
-    """The two numbers that a test of privacy compared, so that sentences quote what was tested.
-
-    Results that name the same `tests` made one test, which counts once in a suite, whatever its
-    numbers are; of results with equal numbers a sentence quotes one.
-
-    Parameters
-    ----------
-    what : str
-        What was measured, as a noun phrase: "synthetic rows closer to train than to the holdout".
-    observed : float
-        On the side of train.
-    expected : float
-        Where nothing was learned of any one row.
-    reference : str, default="by chance"
-        Where `expected` comes from, such as "for holdout rows".
-    high_leaks : bool, default=True
-        Whether it is a leak if `observed` is above `expected`; if False, below.
-    share : bool, default=True
-        Whether the numbers are shares, to be printed as percentages.
-    n_tests : int, default=1
-        Number of tests that this one was picked from, its p-value corrected for them.
-    tests : tuple of str, default=()
-        Names of these tests by what they look at (:func:`skeval.steps.contrasts.name_of_test`), so
-        that it is known before any number is. Empty for a test that no other metric makes.
-    least_p : float, default=0
-        The least p-value possible for tables of these sizes, whatever the synthetic rows are.
-
-    Examples
-    --------
-    >>> from skeval.verdict import Contrast
-    >>> shown = Contrast("synthetic rows closer to train than to the holdout", 0.64, 0.5)
-    >>> str(shown), shown.supports_leak
-    ('synthetic rows closer to train than to the holdout: 64.0%, by chance 50.0%', True)
-    """
-
-    what: str
-    observed: float
-    expected: float
-    reference: str = "by chance"
-    high_leaks: bool = True
-    share: bool = True
-    n_tests: int = 1
-    tests: tuple[str, ...] = ()
-    least_p: float = 0.0
-
-    def __str__(self) -> str:
-        observed, expected = self.written
-        return f"{self.what}: {observed}, {self.reference} {expected}"
-
-    @property
-    def written(self) -> tuple[str, str]:
-        """Both numbers in words, with as many digits as show which is the larger."""
-        return pair(self.observed, self.expected, share=self.share)
-
-    @property
-    def supports_leak(self) -> bool:
-        """Whether the two numbers lie as they do where there is a leak."""
-        above = self.observed - self.expected
-        return above > 0 if self.high_leaks else above < 0
-
-    @property
-    def said(self) -> tuple[str, float, float]:
-        """What two results have in common of which a sentence quotes one."""
-        return self.what, self.observed, self.expected
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values."""
-        return {**asdict(self), "tests": list(self.tests)}
-
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Contrast:
-        """Rebuild a contrast from what :meth:`to_dict` gave."""
-        kinds = {"what": str, "reference": str, "high_leaks": bool, "share": bool, "n_tests": int}
-        if wrong := [name for name, kind in kinds.items() if not isinstance(content[name], kind)]:
-            raise TypeError(f"a contrast has another type of {', '.join(wrong)}.")
-        numbers = {name: as_float(content[name]) for name in ("observed", "expected", "least_p")}
-        tests = tuple(map(str, content["tests"]))
-        return cls(**{**content, **numbers, "tests": tests})
 
 
 @dataclass(frozen=True)
@@ -257,14 +179,23 @@ def _family(least: Mapping[frozenset[str], float], level: float) -> list[frozens
 
 
 def verdict(
-    results: SuiteResult, level: float = ALARM_LEVEL, *, called: Mapping[str, str] | None = None
+    results: Mapping[str, Result],
+    sizes: Mapping[str, int],
+    notices: Sequence[MetricWarning],
+    level: float = ALARM_LEVEL,
+    *,
+    called: Mapping[str, str] | None = None,
 ) -> Verdict:
     """Judge a suite; see :meth:`SuiteResult.verdict`.
 
     Parameters
     ----------
-    results : SuiteResult
+    results : mapping of str to Result
         Of any suite.
+    sizes : mapping of str to int
+        Number of rows by role.
+    notices : sequence of MetricWarning
+        Warnings about the tables themselves.
     level : float, default=0.05
         Chance of any alarm where nothing leaks.
     called : mapping of str to str, optional
@@ -279,7 +210,7 @@ def verdict(
     adjusted = adjusted_p_values(of_privacy, level)
     order = {n: (p, as_float(of_privacy[n].p_value)) for n, p in adjusted.items() if p <= level}
     alarms = sorted(order, key=lambda name: order[name])
-    has_holdout, shifted = "holdout" in results.sizes, is_shifted(results)
+    has_holdout, shifted = "holdout" in sizes, is_shifted(notices)
     # tests that the rows left undefined are corrected for, and looked at nothing
     looked_at = [name for name in adjusted if not math.isnan(of_privacy[name].value)]
     skipped = _not_looked_at(of_privacy, has_holdout, looked_at)
@@ -287,8 +218,8 @@ def verdict(
     copies = tuple(dict.fromkeys(one for r in of_privacy.values() for one in r.copies))
     in_release = [one.of_holdout for one in copies if one.of_holdout]
     facts = tuple(dict.fromkeys([*(r.fact for r in of_privacy.values() if r.fact), *in_release]))
-    notices = [str(n) for n in results.notices if tested and isinstance(n, _VOID)]
-    void = (*notices, *in_release, *_too_little(results, copies, tested, level))
+    voided = [str(n) for n in notices if tested and isinstance(n, _VOID)]
+    void = (*voided, *in_release, *_too_little(sizes, copies, tested, level))
     outcome = _outcome(alarms, copies, void, tested)
     parts = [
         _left_out(skipped, len(skipped) + len(tested), has_holdout, called),
@@ -331,18 +262,18 @@ def _advice(of_privacy: Mapping[str, Result], alarms: Iterable[str]) -> Iterator
 
 
 def _too_little(
-    results: SuiteResult, copies: Iterable[Copies], tested: Mapping[str, Result], level: float
+    sizes: Mapping[str, int], copies: Iterable[Copies], tested: Mapping[str, Result], level: float
 ) -> Iterator[str]:
     """Say why a release is too small or too empty for what looks at it to find anything.
 
     Where each row copies another train row, and train and holdout exchange labels, a test has a
     p-value of the share of train to the power of their number, at the least.
     """
-    n_train, n_holdout = (results.sizes.get(role, 0) for role in ("train", "holdout"))
+    n_train, n_holdout = (sizes.get(role, 0) for role in ("train", "holdout"))
     n_tests = len(_distinct(tested.values()))
     if n_tests and n_train and n_holdout:
         fewest = math.ceil(math.log(level / n_tests) / math.log(n_train / (n_train + n_holdout)))
-        n_rows = results.sizes.get("synthetic", fewest)
+        n_rows = sizes.get("synthetic", fewest)
         different = min((o.n_distinct for o in copies if o.n_expected >= fewest), default=n_rows)
         if min(n_rows, different) < fewest:
             rows = counted(min(n_rows, different), "different row" if n_rows >= fewest else "row")
@@ -415,12 +346,12 @@ def _left_out(
     return f"Not looked at: {', '.join(called[name] for name in skipped)} ({why})."
 
 
-def is_shifted(results: SuiteResult) -> bool:
-    """Tell whether train and holdout are no samples of one population, by the suite's notices.
+def is_shifted(notices: Iterable[MetricWarning]) -> bool:
+    """Tell whether train and holdout are no samples of one population, by a suite's notices.
 
     A significant test of the two then shows that difference or a leak, and nobody knows which.
     """
-    return any(isinstance(notice, HoldoutShiftWarning) for notice in results.notices)
+    return any(isinstance(notice, HoldoutShiftWarning) for notice in notices)
 
 
 def _alarmed(
@@ -468,7 +399,19 @@ def _without_alarm(
     return f"No leak found by {listed}. {_CAVEAT}{counted_too}"
 
 
-def summary(results: SuiteResult) -> str:
+class Judged(Protocol):
+    """Results that have a verdict, as a SuiteResult has."""
+
+    def values(self) -> ValuesView[Result]:
+        """Return the results."""
+        ...
+
+    def verdict(self) -> Verdict:
+        """Return what they may conclude about privacy."""
+        ...
+
+
+def summary(results: Judged) -> str:
     """Say in a few sentences how alike the tables are and whether a leak was found.
 
     Parameters
@@ -491,14 +434,14 @@ def summary(results: SuiteResult) -> str:
     >>> print(summary(SuiteResult({"screen": leak}, sizes={"holdout": 10})))
     Leak found by the only test: rows that equal a train row: 90.0%, by chance 0% (screen).
     """
-    found = verdict(results).sentence
+    found = results.verdict().sentence
     of_privacy = "" if found == NOTHING_OF_PRIVACY else found
     return " ".join(
         filter(None, [fidelity_sentence(results), utility_sentence(results), of_privacy])
     )
 
 
-def _measured(results: SuiteResult, metric: str) -> Result | None:
+def _measured(results: Judged, metric: str) -> Result | None:
     """Return the first result of a metric that has a value; of several tables, that of the worst.
 
     That is the table whose value is the least beside what fresh real rows get.
@@ -507,7 +450,7 @@ def _measured(results: SuiteResult, metric: str) -> Result | None:
     return min(known, key=lambda r: r.value - (r.baseline or 0.0) if r.table else 0.0, default=None)
 
 
-def fidelity_sentence(results: SuiteResult) -> str:
+def fidelity_sentence(results: Judged) -> str:
     """Say how alike the tables are; nothing where no similarity score was measured."""
     score = _measured(results, "SimilarityScore")
     if score is None:
@@ -522,7 +465,7 @@ def fidelity_sentence(results: SuiteResult) -> str:
     return f"{where} and pairs agree with {whom} at {score.value:.1f} of 100{fresh}{least}."
 
 
-def utility_sentence(results: SuiteResult) -> str:
+def utility_sentence(results: Judged) -> str:
     """Say what a model learns from the table; nothing where none was trained."""
     tstr = _measured(results, "TSTR")
     if tstr is None or tstr.baseline is None:

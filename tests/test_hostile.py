@@ -19,9 +19,9 @@ from skeval import MetricSuite, make_suite
 from skeval.datasets import make_relational
 from skeval.exceptions import SkevalError, TableError
 from skeval.presets import PRESETS
+from skeval.reading_context import read_context
 from skeval.relational.presets import PRESETS as RELATIONAL_PRESETS
-from skeval.relational_context import read_context
-from skeval.result import SuiteResult
+from skeval.suite_result import SuiteResult
 from skeval.tables.frames import as_frame
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.schema import TableSchema

@@ -216,7 +216,8 @@ def test_a_verdict_goes_through_json(tmp_path):
     results.to_json(path)
     assert json.loads(path.read_text())["verdict"]["alarms"] == ["a"]
     again = SuiteResult.from_json(path)
-    assert again.verdict() == results.verdict() == verdict(results)
+    judged = verdict(results, results.sizes, results.notices)
+    assert again.verdict() == results.verdict() == judged
     assert again["a"].contrast == shown
 
 
@@ -334,7 +335,7 @@ def test_copies_survive_json():
 def test_a_test_that_the_rows_left_undefined_is_corrected_for_and_not_looked_at():
     """Else a family shrinks by what rows hold, and does not keep its level."""
     results = suite(a=made(0.02), b=replace(made(1.0), value=float("nan")), c=made(1.0))
-    judged = verdict(results)
+    judged = results.verdict()
     assert judged.adjusted["a"] == pytest.approx(0.06)
     assert list(judged.not_looked_at) == ["b"]
     assert judged.n_tests == 2

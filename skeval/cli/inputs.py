@@ -12,7 +12,7 @@ from skeval.cli.options import Given, say
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output
 from skeval.progress import shown
-from skeval.result import SuiteResult
+from skeval.suite_result import SuiteResult
 from skeval.tables.dialects import Dialect
 from skeval.tables.large import LargeTable, infer_kinds
 from skeval.tables.long_csv import is_long, streamed

@@ -12,7 +12,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from rich.console import Console
 
-from skeval import __version__
+from skeval._versions import version_of
 from skeval.cli.words import in_words
 from skeval.formatting import printable
 from skeval.free_memory import SHARE, free_memory
@@ -159,7 +159,7 @@ def with_given(command: Callable[..., None]) -> Callable[..., None]:
 
 def _version(shown: bool) -> None:
     if shown:
-        typer.echo(f"skeval {__version__}")
+        typer.echo(f"skeval {version_of('skeval')}")
         raise typer.Exit
 
 

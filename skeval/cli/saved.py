@@ -13,7 +13,7 @@ from skeval.cli.options import OUTPUT, Given, app, say
 from skeval.cli.tables import show, table_of
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.progress import shown
-from skeval.result import SuiteResult
+from skeval.suite_result import SuiteResult
 from skeval.tables.reading import check_exists
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def render(
     title: Annotated[str, typer.Option(help="Of the report.")] = "",
 ) -> None:
     """Write the report of saved scores: no table is needed."""
-    from skeval.report import ENDINGS
+    from skeval.rendering import ENDINGS
 
     check_paths(output, ENDINGS, "report", [scores])
     check_exists(scores)

@@ -31,7 +31,8 @@ from skeval.files import replacing
 from skeval.formatting import shown_interval
 from skeval.policy import Policy
 from skeval.progress import shown
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 from skeval.tables.reading import read_table
 from skeval.tables.relational_schema import RelationalSchema
 

@@ -24,8 +24,9 @@ from skeval.exceptions import InvalidParameterError
 from skeval.generators.adapter import GeneratorAdapter, reseeded
 from skeval.model_selection.efficiency import Efficiency, Stopwatch, peak_memory
 from skeval.parameters import Count, Seed, check_parameters, legal_sets
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
 from skeval.suite import MetricSuite
+from skeval.suite_result import SuiteResult
 from skeval.tables.frames import as_frame
 
 _OWNER = "cross_validate_generator"

@@ -304,10 +304,7 @@ class PerTable(Metric):
         return {name: one for name, one in chosen.items() if not one.unmet_need(context)}
 
     def _compute(self, context: Context) -> Result:
-        results = {
-            name: one._finished(one._compute(context))
-            for name, one in self._measured(context).items()
-        }
+        results = {name: one._result(context) for name, one in self._measured(context).items()}
         return self._aggregated(context, results)
 
     def _aggregated(self, context: Context, results: Mapping[str, Result]) -> Result:

@@ -15,7 +15,8 @@ from skeval.reporting.details import entries, numbers_of
 from skeval.reporting.parts import Form, Grid, Part
 from skeval.reporting.scores import numbers_tested
 from skeval.reporting.text import judged
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 from skeval.verdict import is_shifted
 
 _PACKAGES = ("diagnostic", "fidelity", "utility", "privacy", "text", "relational")
@@ -175,7 +176,7 @@ def three_risks(results: SuiteResult) -> tuple[Part, ...]:
 
 def _said(risk: str, kinds: list[str], results: SuiteResult) -> Iterator[tuple[str, str]]:
     """Yield the metrics that bear on a risk, and what each found of it."""
-    verdict, shifted, titles = results.verdict(), is_shifted(results), titles_of(results)
+    verdict, shifted, titles = results.verdict(), is_shifted(results.notices), titles_of(results)
     for name, result in results.items():
         if result.metric not in kinds:
             continue

@@ -21,7 +21,8 @@ from skeval.reporting.scores import (
     shown_difference,
 )
 from skeval.reporting.text import AS_GOOD, BEHIND, CLOSER, judged
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 from skeval.verdict import Verdict, fidelity_sentence, is_shifted, utility_sentence
 from skeval.verdict import verdict as judge
 
@@ -151,7 +152,7 @@ class DecisionPage:
             tuple(_steps(results, verdict)),
             _headline(results, verdict),
             titles,
-            is_shifted(results),
+            is_shifted(results.notices),
         )
 
     def __str__(self) -> str:
@@ -255,7 +256,7 @@ def _facet(
     seen = dict.fromkeys(title_of(r.metric) if r.metric else n for n, r in measured.items())
     looked_at = f"Looked at: {_listed(list(seen))}." if seen else ""
     missed = {titles[n]: r for n, r in own.items() if n not in measured}
-    verdict = judge(results, called=titles)
+    verdict = judge(results, results.sizes, results.notices, called=titles)
     if name == "Privacy":
         alarm = verdict.alarm or verdict.copies
         status = _privacy_status(verdict, results)
@@ -263,7 +264,7 @@ def _facet(
     not_looked_at = _missed(missed)
     if not measured:
         return Facet(name, "not looked at", "", looked_at, not_looked_at)
-    words = [judged(r, verdict, n, is_shifted(results)) for n, r in measured.items()]
+    words = [judged(r, verdict, n, is_shifted(results.notices)) for n, r in measured.items()]
     if name == "Validity":
         status, text = _shortfalls(measured)
         return Facet(name, status, text, looked_at, not_looked_at)
@@ -319,7 +320,7 @@ def _shortfalls(measured: dict[str, Result]) -> tuple[str, str]:
 
 
 def _privacy_status(verdict: Verdict, results: SuiteResult) -> str:
-    if verdict.alarm and is_shifted(results):
+    if verdict.alarm and is_shifted(results.notices):
         return "leak, or only another population, found"
     if verdict.outcome == "no leak found":
         few = any(one.some for result in results.values() for one in result.copies)
@@ -348,7 +349,7 @@ def _no_copies(results: SuiteResult, verdict: Verdict) -> list[str]:
 
 def _steps(results: SuiteResult, verdict: Verdict) -> Iterable[str]:
     """Return what to do next, what is most urgent first."""
-    shifted, steps = is_shifted(results), list[str]()
+    shifted, steps = is_shifted(results.notices), list[str]()
     if shifted:
         steps.append(
             "Set a holdout aside anew, at random and before the generator is trained: until then "

@@ -14,7 +14,7 @@ from skeval.files import replacing
 from skeval.reporting.layout import Item
 from skeval.reporting.sections import Plan, plan
 from skeval.reporting.theme import theme
-from skeval.result import SuiteResult
+from skeval.suite_result import SuiteResult
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -26,7 +26,8 @@ from skeval.reporting.layout import Item
 from skeval.reporting.parts import Grid, Part, Words
 from skeval.reporting.scores import reason, shown_difference
 from skeval.reporting.text import finding, judged
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 from skeval.verdict import is_shifted
 
 Filled = tuple[tuple[Item, ...], str]  # figures, and a note on their choice
@@ -133,7 +134,7 @@ def compared(results: SuiteResult) -> tuple[Part, ...]:
 
 def disclosed(results: SuiteResult) -> tuple[Part, ...]:
     """Write a row for each measure of how rows stand out by known attributes."""
-    verdict, shifted, titles = results.verdict(), is_shifted(results), titles_of(results)
+    verdict, shifted, titles = results.verdict(), is_shifted(results.notices), titles_of(results)
     rows = tuple(
         (
             titles[n],

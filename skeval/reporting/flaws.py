@@ -11,7 +11,8 @@ import numpy as np
 
 from skeval.formatting import as_float, number, percent, title_of
 from skeval.reporting.details import entries, matrix_of, names_of, number_of, numbers_of
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 from skeval.verdict import ALARM_LEVEL, TEST_LEVEL, is_shifted
 
 # by how much a score falls short before it is spoken of: of fresh real rows, and of the best value
@@ -72,7 +73,7 @@ def flaws(results: SuiteResult) -> list[Flaw]:
     [('age', 'Kolmogorov-Smirnov complement 0.600, fresh real rows 0.900')]
     """
     actual: list[Flaw] = []
-    shifted = is_shifted(results)
+    shifted = is_shifted(results.notices)
     for name, result in results.items():
         tags = result.tags
         if tags is None or result.error or "relational" in tags.needs:

@@ -31,7 +31,8 @@ from skeval.reporting.scores import (
 from skeval.reporting.sections import Plan, Section
 from skeval.reporting.text import evidence, finding
 from skeval.reporting.theme import COLOURS, FAINT
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 from skeval.verdict import is_shifted, summary
 
 
@@ -119,7 +120,7 @@ def _listed(title: str, texts: Sequence[str]) -> str:
 
 def _table(suite_result: SuiteResult) -> str:
     """Return a table of scores, and one of tests of privacy, which begin with what was tested."""
-    alarms, shifted = suite_result.verdict().alarms, is_shifted(suite_result)
+    alarms, shifted = suite_result.verdict().alarms, is_shifted(suite_result.notices)
     titles, (scores, tests) = titles_of(suite_result), parted(suite_result)
     headed = len(scores) > 0 < len(tests)
     tables = []

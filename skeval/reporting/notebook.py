@@ -9,7 +9,8 @@ from string import Template
 from skeval.formatting import number
 from skeval.reporting.html import scores_table
 from skeval.reporting.theme import ALARM, FAINT, GREY
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 from skeval.tags import MetricTags
 from skeval.verdict import summary
 

@@ -32,7 +32,7 @@ from skeval.reporting.scores import HOW_TO_READ
 from skeval.reporting.sections import Plan, Section
 from skeval.reporting.text import wrap
 from skeval.reporting.theme import ALARM, COLOURS, GREY, theme
-from skeval.result import SuiteResult
+from skeval.suite_result import SuiteResult
 from skeval.verdict import summary
 
 if TYPE_CHECKING:

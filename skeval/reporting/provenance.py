@@ -9,7 +9,7 @@ from skeval.reporting.parts import Grid, Part
 
 if TYPE_CHECKING:
     from skeval.provenance import InputRecord, Provenance
-    from skeval.result import SuiteResult
+    from skeval.suite_result import SuiteResult
 
 TITLE = "Provenance"
 INTRO = (

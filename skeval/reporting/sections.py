@@ -47,7 +47,8 @@ from skeval.reporting.parts import Part
 from skeval.reporting.provenance import INTRO as OF_WHAT
 from skeval.reporting.provenance import TITLE as PROVENANCE
 from skeval.reporting.provenance import provenance_parts
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 
 _ANY, _OWN = "any display", "any display of one table"
 

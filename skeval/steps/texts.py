@@ -21,7 +21,6 @@ from scipy.sparse import csr_array, diags_array, hstack, issparse, vstack
 
 from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError, MetricWarning, TextLeftOutWarning
-from skeval.relational_context import RelationalContext
 from skeval.steps.samples import ColumnChoice
 from skeval.tables.embedding import vectors_of
 from skeval.tables.schema import TableSchema
@@ -411,11 +410,11 @@ def _numbers_of(texts: Any) -> np.ndarray:
 
 def unread_texts(context: Context, spaces: Sequence[Any]) -> tuple[MetricWarning, ...]:
     """Name the text columns, where metrics that measure in these spaces leave them out."""
-    if isinstance(context, RelationalContext):
-        tables = context.relations.tables.items()
-        texts = ", ".join(f"{t}.{name}" for t, own in tables for name in own.columns("text"))
-    else:
-        texts = ", ".join(context.schema.columns("text"))
+    texts = ", ".join(
+        f"{table}.{name}" if table else name
+        for table, own in context.single_tables()
+        for name in own.schema.columns("text")
+    )
     if not texts or all(getattr(space, "embedder", None) is not None for space in spaces):
         return ()
     return (TextLeftOutWarning(_LEFT_OUT.format(texts=texts)),)

@@ -10,7 +10,7 @@ from skeval.cli.catalogue import documentation, explained, metric_classes, prese
 from skeval.cli.words import in_words
 from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import InvalidParameterError
-from skeval.relational_context import read_context
+from skeval.reading_context import read_context
 
 
 def test_explain(run):

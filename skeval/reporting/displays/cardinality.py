@@ -15,7 +15,8 @@ from skeval.reporting.displays.base import ROOM, Display, numbers, register_disp
 from skeval.reporting.displays.ticks import label_line
 from skeval.reporting.displays.values import ColumnScoresDisplay
 from skeval.reporting.theme import COLOURS, SMALL
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,8 @@ from skeval.reporting.displays.base import DISPLAYS, ROOM, Display, points, regi
 from skeval.reporting.displays.ticks import label_axis, strided
 from skeval.reporting.text import shorten
 from skeval.reporting.theme import COLOURS, FAINT, GREY, INK, SMALL
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

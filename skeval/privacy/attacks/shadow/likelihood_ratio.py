@@ -15,8 +15,12 @@ from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning, TableError
 from skeval.formatting import percent
 from skeval.parameters import Count, Fraction, Interval, JobCount, Seed
-from skeval.privacy.attacks.membership.membership_inference import PAIRS, FalsePositiveRates
-from skeval.privacy.attacks.membership.rates import curve_points, rate_with_test
+from skeval.privacy.attacks.membership.rates import (
+    PAIRS,
+    FalsePositiveRates,
+    curve_points,
+    rate_with_test,
+)
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
 from skeval.privacy.attacks.shadow.game import (

@@ -14,8 +14,13 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.formatting import as_float, percent
 from skeval.parameters import Count, Fraction, Interval, JobCount, Legal, OpenFraction, Seed
-from skeval.privacy.attacks.membership.membership_inference import PAIRS, FalsePositiveRates
-from skeval.privacy.attacks.membership.rates import area_with_test, curve_points, rate_with_test
+from skeval.privacy.attacks.membership.rates import (
+    PAIRS,
+    FalsePositiveRates,
+    area_with_test,
+    curve_points,
+    rate_with_test,
+)
 from skeval.privacy.attacks.membership.rows import drawing_order, n_reference
 from skeval.privacy.attacks.membership.scores import ATTACKS, MemberScores, member_scores, needs_of
 from skeval.privacy.attacks.shadow.game import (
