@@ -17,7 +17,6 @@ from skeval.datasets import make_mixed
 from skeval.diagnostic import RuleAdherence
 from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError
 from skeval.fidelity import CorrelationSimilarity, KSComplement, TVComplement
-from skeval.json_content import details_of
 from skeval.privacy import ExactMatchShare
 from skeval.relational import RelationalSchema
 from skeval.saved_content import MOST_CELLS
@@ -347,6 +346,8 @@ def test_details_that_no_metric_writes(scores, tmp_path, how, columns):
 
 
 def test_errors_of_results_made_here_are_left_as_they_are():
+    from skeval.json_content import details_of
+
     with pytest.raises(ZeroDivisionError), details_of(None):
         1 / 0  # noqa: B018
     said = r"a.json holds details of another form.*ZeroDivisionError"

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from skeval import SuiteResult, TableSchema, make_suite
-from skeval.tables.columns import with_columns
 
 # What pandas, numpy, matplotlib, HTML or our own tables call something else.
 NAMES = [
@@ -87,6 +86,8 @@ def test_a_report_of_odd_names_can_be_written(at, tmp_path):
 
 @pytest.mark.parametrize("name", ["self", "T", "index", ""])
 def test_columns_are_set_by_any_name(name):
+    from skeval.tables.columns import with_columns
+
     frame = pd.DataFrame({name: [1, 2], "kept": [3, 4]})
     made = with_columns(frame, {name: [5, 6]})
     assert made[name].tolist() == [5, 6]

@@ -9,7 +9,6 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy.copies import ExactMatchShare, IdenticalMatchShare, copies_in_words
 from skeval.privacy.hitting_rate import NewRowShare
-from skeval.stats.repeats import Copied
 
 TRAIN = pd.DataFrame({"n": [1, 1, 2], "c": ["a", "a", "b"]})
 SYNTHETIC = pd.DataFrame({"n": [1, 1, 1, 3], "c": ["a", "a", "a", "c"]})
@@ -401,6 +400,8 @@ def test_one_row_is_not_counted_as_rows():
 @pytest.mark.parametrize("disguise", ["upper case", "spaces", "digits", "none"])
 def test_a_disguise_hides_no_copy(disguise):
     """The published share goes by cells as they are; the fact and the verdict by what they say."""
+    from skeval.stats.repeats import Copied
+
     train, holdout, fresh = (make_mixed(300, random_state=seed) for seed in range(3))
     text = ["city", "plan"]
     copies = train[:20].astype(dict.fromkeys(text, object))
