@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import tracemalloc
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from skeval import MetricSuite, MetricTags, Result, SuiteResult, TablePreprocessor
+from skeval import MetricSuite, TablePreprocessor
 from skeval.datasets import make_mixed
 from skeval.diagnostic import BoundaryAdherence, RuleAdherence
 from skeval.exceptions import SkevalError
@@ -18,7 +17,6 @@ from skeval.fidelity import KSComplement, MaximumMeanDiscrepancy, PRDCurve
 from skeval.privacy import DCRShare, MembershipInference
 
 TRAIN, HOLDOUT, RELEASE = (make_mixed(120, random_state=seed) for seed in range(3))
-PRIVACY = MetricTags("privacy", greater_is_better=False, evidence="screen")
 
 
 # ------------------------------------------------------------------------------------ dangerous
@@ -56,52 +54,46 @@ def test_a_title_a_row_is_no_feature_a_row():
 
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 def test_a_title_a_row_takes_little_memory():
-    metric = PRDCurve().fit(films(2_000, 0), schema={"title": "categorical"})
-    release = films(2_000, 1)
+    metric = PRDCurve().fit(films(1_000, 0), schema={"title": "categorical"})
+    release = films(1_000, 1)
     tracemalloc.start()
     try:
         metric.score(release)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert peak < 80 * 2**20
+    assert peak < 50 * 2**20
 
 
 # -------------------------------------------------------------------------------- blind or wrong
 
 
-@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+def numbers(metric, tables, change):
+    train, holdout, release = map(change, tables)
+    result = metric.fit(train, holdout).evaluate(release)
+    return result.value, result.interval, result.p_value
+
+
 @pytest.mark.parametrize(
     "metric",
-    [
-        MaximumMeanDiscrepancy(max_rows=None),
-        BoundaryAdherence(),
-        DCRShare(),
-        MembershipInference(n_permutations=99),
-    ],
+    [MaximumMeanDiscrepancy(max_rows=None), DCRShare(), MembershipInference(n_permutations=99)],
     ids=lambda metric: type(metric).__name__,
 )
-def test_the_same_rows_give_the_same_bits(metric):
-    def numbers(change):
-        result = metric.fit(change(TRAIN), change(HOLDOUT)).evaluate(change(RELEASE))
-        return result.value, result.interval, result.p_value
+def test_shuffled_rows_give_the_same_bits(metric):
+    tables = [make_mixed(200, random_state=seed) for seed in range(9, 12)]
+    given = numbers(metric, tables, lambda table: table)
+    assert numbers(metric, tables, lambda table: table.sample(frac=1.0, random_state=1)) == given
 
-    given = numbers(lambda table: table)
-    assert numbers(lambda table: table.sample(frac=1.0, random_state=1)) == given
-    assert numbers(lambda table: table[sorted(table)[::-1]]) == given
+
+def test_shuffled_columns_give_the_same_bits():
+    rng = np.random.default_rng(0)
+    names = [f"c{i:02}" for i in range(20)]
+    train, release = (pd.DataFrame(rng.normal(size=(n, 20)), columns=names) for n in (7, 90))
+    orders = [rng.permutation(names) for _ in range(8)]
+    assert len({BoundaryAdherence().fit(train[to]).score(release[to]) for to in orders}) == 1
 
 
 # --------------------------------------------------------------------------------------- others
-
-
-def test_a_test_that_rows_left_undefined_stays_in_the_family():
-    """Else a family shrinks by what rows hold, and does not keep its level."""
-    one = Result(0.6, p_value=0.03, metric="A", tags=PRIVACY)
-    results = SuiteResult(
-        {"a": one, "b": replace(one, value=float("nan"), p_value=1.0)},
-        sizes={"train": 100, "holdout": 100, "synthetic": 100},
-    )
-    assert results.verdict().adjusted["a"] == pytest.approx(0.06)
 
 
 def test_a_verdict_of_no_test_says_so():

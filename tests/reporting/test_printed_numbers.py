@@ -107,8 +107,6 @@ def test_a_difference_is_no_interval(written, capsys) -> None:
 
 
 def test_what_was_tested_is_printed_first(written, capsys) -> None:
-    from skeval.reporting.scores import numbers_tested
-
     for where, text in {**written, "terminal": terminal(capsys)}.items():
         if where == "frame":
             continue
@@ -118,13 +116,16 @@ def test_what_was_tested_is_printed_first(written, capsys) -> None:
     assert frame.loc["privacy_score", ["observed", "expected"]].tolist() == [0.12, 0.091]
     assert frame.loc["ks_complement", ["observed", "expected"]].isna().all()
     assert MEASURED.to_metrics()["privacy_score.observed"] == 0.12
+    from skeval.reporting.scores import numbers_tested
+
     assert numbers_tested(MEASURED["ks_complement"]) == ("", "")
 
 
 def test_a_better_score_beside_a_leak_is_explained(written, capsys) -> None:
+    assert "Leak found. The score is better than its baseline all the same" in finding(BETTER)
+
     from skeval.reporting.scores import reason
 
-    assert "Leak found. The score is better than its baseline all the same" in finding(BETTER)
     for where, text in {**written, "terminal": terminal(capsys)}.items():
         assert reason(BETTER) in text, where
     (_, row), *_ = ((part.title, part.rows[0]) for part in DecisionPage.of(MEASURED).parts()[-2:])
