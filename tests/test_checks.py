@@ -219,7 +219,6 @@ class TooMuchMemory(Sound):
         (WrongWay, "check_direction"),
         (Leaks, "check_no_cell_leaks"),
         (SilentNan, "check_odd_tables"),
-        (GoneByRows, "check_tests_exist_by_size"),
         (ShowsNoLeak, "check_what_was_tested"),
         (Remembers, "check_refit_forgets"),
         (TooMuchMemory, "check_memory"),
@@ -229,6 +228,14 @@ def test_a_broken_promise_is_found(broken, check, monkeypatch):
     choose(monkeypatch, check)
     (record,) = check_metric(broken(), on_fail="record")
     assert (record["check"], record["status"]) == (check, "failed")
+
+
+def test_a_test_that_rows_leave_undefined_stays_in_the_family():
+    """Else the family shrinks by what rows hold, and does not keep its level."""
+    train, holdout, synthetic = default_tables()
+    metric = GoneByRows().fit(train, holdout)
+    assert metric.evaluate(synthetic).p_value == 0.5
+    assert metric.evaluate(synthetic.assign(age=40)).p_value == 1.0
 
 
 def test_a_sound_metric_passes():
