@@ -13,7 +13,6 @@ import skeval
 from skeval import Metric
 from skeval.checks.contract import CHECKS, Evaluations, example_of
 from skeval.checks.tables import default_tables, half
-from skeval.reporting.scores import reason
 from skeval.reporting.text import finding
 from skeval.verdict import raises_alarm
 
@@ -91,6 +90,9 @@ def test_what_was_tested_is_said(metric):
         if raises_alarm(result):
             said, (observed, _) = finding(result), result.contrast.written
             assert observed in said
+
+            from skeval.reporting.scores import reason
+
             assert reason(result) in said
 
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from skeval.cli.catalogue import documentation, explained, metric_classes, preset_metrics
+from skeval.cli.catalogue import explained, metric_classes, preset_metrics
 from skeval.cli.words import in_words
 from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import InvalidParameterError
@@ -115,6 +115,8 @@ def test_where_python_drops_docstrings(run, monkeypatch):
 
 
 def test_without_docstring_and_source_the_cure_is_said():
+    from skeval.cli.catalogue import documentation
+
     made = type("Made", (), {})
     with pytest.raises(InvalidParameterError, match="run python without -OO"):
         documentation(made)

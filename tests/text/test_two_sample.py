@@ -23,7 +23,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.fidelity import ClassifierTwoSampleTest
-from skeval.steps.text_features import reads_sparse
 from skeval.steps.texts import beside
 from skeval.text import TextTwoSampleTest
 
@@ -97,6 +96,8 @@ class Unmarked(GaussianNB):
 
 
 def test_who_reads_sparse_features():
+    from skeval.steps.text_features import reads_sparse
+
     assert reads_sparse(SVC())
     assert reads_sparse(Unmarked())
     assert not reads_sparse(GaussianNB())

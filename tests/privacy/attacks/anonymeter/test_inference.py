@@ -13,8 +13,8 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import (
     DegenerateInputWarning,
     InvalidParameterError,
+    MetricWarning,
     MissingInputError,
-    VoidAttackWarning,
 )
 from skeval.privacy import AnonymeterRisk, InferenceRisk, InferenceRiskAll
 from skeval.privacy.attacks.anonymeter.risks import Measure
@@ -314,13 +314,13 @@ def test_a_tolerance_that_covers_all_years_is_no_attack(made):
         table.assign(year=part)
         for table, part in zip((TRAIN, HOLDOUT, made), np.split(years, 3), strict=True)
     ]
-    with pytest.warns(VoidAttackWarning, match='year is not attacked.* tolerance_kind="range"'):
+    with pytest.warns(MetricWarning, match='year is not attacked.* tolerance_kind="range"'):
         result = evaluate(tables, "year")
     assert np.isnan(result.value)
     assert result.p_value is None
     for metric in (InferenceRiskAll(), AnonymeterRisk(n_attacks=50)):
         fitted = metric.fit(*tables[:2])
-        with pytest.warns(VoidAttackWarning, match="year is not attacked"):
+        with pytest.warns(MetricWarning, match="year is not attacked"):
             result = fitted.evaluate(tables[2])
         assert [name.split()[-1] for name in result.details["left_out"]][-1] == "year"
         assert not np.isnan(result.p_value)
