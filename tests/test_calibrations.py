@@ -1,4 +1,4 @@
-"""Sequential tests of rates decide as the fixed number of seeds did, and sooner."""
+"""Sequential tests of rates decide as all seeds did, and sooner."""
 
 from __future__ import annotations
 
@@ -8,59 +8,56 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from tests.calibrations import N_DAYS, Rate, day_of, rate_of, rates_of
+from tests.calibrations import LEVEL, N_DAYS, Claim, Rate, all_hold, day_of, rate_of, rates_of
 
 N_SEEDS = 200
+ABOVE, BELOW = Claim(0.05, high=0.09), Claim(0.95, low=0.91)
 
 
-def decisions(rate, n_repeats=400, **bounds):
+def decisions(rate, claim, n_repeats=400):
     """Return how often the claim is refused, and after how many seeds that is known."""
     drawn = np.random.default_rng(0).random((n_repeats, N_SEEDS)) < rate
-    found = [rate_of(outcomes, **bounds) for outcomes in drawn.tolist()]
+    found = [rate_of(outcomes, claim) for outcomes in drawn.tolist()]
     return np.mean([not one.holds for one in found]), np.mean([one.n_seeds for one in found])
 
 
-def refused_at_once(rate, low=0.0, high=1.0):
-    """Return how often the bounds refuse the rate of all seeds."""
-    counts = np.arange(N_SEEDS + 1)
-    return binom.pmf(counts, N_SEEDS, rate)[
-        (counts / N_SEEDS < low) | (counts / N_SEEDS > high)
-    ].sum()
-
-
-BOTH = {"claim": 0.05, "low": 0.02, "high": 0.08}
-ABOVE = {"claim": 0.05, "high": 0.09}
-BELOW = {"claim": 0.95, "low": 0.91}
-
-
-@pytest.mark.parametrize("bounds", [BOTH, ABOVE, BELOW], ids=["both", "above", "below"])
-def test_a_true_claim_is_seldom_refused(bounds):
-    refused, n_seeds = decisions(bounds["claim"], **bounds)
-    assert refused < 0.05
-    assert n_seeds < (150 if bounds is BOTH else 90)
+def refused_at_once(rate, claim):
+    """Return how often the bounds refuse what all seeds show."""
+    observed = np.arange(N_SEEDS + 1) / N_SEEDS
+    chances = binom.pmf(np.arange(N_SEEDS + 1), N_SEEDS, rate)
+    return chances[(observed < claim.low) | (observed > claim.high)].sum()
 
 
 @pytest.mark.parametrize(
-    ("rate", "bounds"),
-    [(0.1, BOTH), (0.15, BOTH), (0.005, BOTH), (0.1, ABOVE), (0.15, ABOVE), (0.85, BELOW)],
-    ids=["10%", "15%", "0.5%", "10% above", "15% above", "85% below"],
+    ("claim", "n_expected"), [(LEVEL, 140), (ABOVE, 81), (BELOW, 81)], ids=repr
 )
-def test_a_wrong_rate_is_refused_as_often_as_by_all_seeds(rate, bounds):
-    within = {side: bound for side, bound in bounds.items() if side != "claim"}
-    refused, n_seeds = decisions(rate, **bounds)
-    assert refused > refused_at_once(rate, **within) - 0.05  # of which chance: two standard errors
+def test_a_true_claim_is_seldom_refused_and_soon_decided(claim, n_expected):
+    refused, n_seeds = decisions(claim.rate, claim)
+    assert refused < 0.08  # 0.05 for two sides, and chance
+    assert n_seeds == pytest.approx(n_expected, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("rate", "claim"),
+    [(0.1, LEVEL), (0.15, LEVEL), (0.005, LEVEL), (0.1, ABOVE), (0.15, ABOVE), (0.85, BELOW)],
+)
+def test_a_wrong_rate_is_refused_as_often_as_by_all_seeds(rate, claim):
+    refused, n_seeds = decisions(rate, claim)
+    assert refused > refused_at_once(rate, claim) - 0.05  # two standard errors of 400 repeats
     assert n_seeds < 140
 
 
 def test_known_answers():
-    assert rate_of([True] * 200, 0.05, high=0.09) == Rate(False, 4, 1.0)
-    never = rate_of([False] * 200, 0.05, high=0.09)
+    assert rate_of([True] * 200, ABOVE) == Rate(False, 4, 1.0)
+    never = rate_of([False] * 200, ABOVE)
     assert (never.holds, never.observed) == (True, 0.0)
     assert never.n_seeds == 37  # the least n of which (0.855 / 0.95)^n < 2 / 98
-    assert not rate_of([False] * 200, 0.05, low=0.02).holds
-    # one in twenty decides nothing against 2% to 8% in so few seeds: the bounds judge
-    assert rate_of([True, *[False] * 19], 0.05, low=0.02, high=0.08) == Rate(True, 20, 0.05)
-    assert rate_of([True, True, *[False] * 18], 0.05, high=0.09) == Rate(False, 20, 0.1)
+    assert not rate_of([False] * 200, LEVEL).holds
+
+
+def test_outcomes_that_end_early_are_judged_by_the_bounds():
+    assert rate_of([True, *[False] * 19], LEVEL) == Rate(True, 20, 0.05)
+    assert rate_of([True, True, *[False] * 18], ABOVE) == Rate(False, 20, 0.1)
 
 
 def test_rates_are_counted_until_the_last_is_decided():
@@ -71,22 +68,23 @@ def test_rates_are_counted_until_the_last_is_decided():
             asked.append(seed)
             yield {"never": False, "seldom": seed == 20, "always": True}
 
-    found = rates_of(outcomes(), 0.05, high=0.09)
+    found = rates_of(outcomes(), dict.fromkeys(("never", "seldom", "always"), ABOVE))
     assert {name: rate.holds for name, rate in found.items()} == {
         "never": True,
         "seldom": True,
         "always": False,
     }
     assert found["always"].n_seeds < found["never"].n_seeds < found["seldom"].n_seeds == len(asked)
+    assert not all_hold(found)
 
 
 def test_nothing_is_asked_after_the_decision():
-    assert rate_of(repeat(True), 0.05, high=0.09).n_seeds == 4
+    assert rate_of(repeat(True), ABOVE).n_seeds == 4
 
 
 def test_a_claim_outside_of_its_bounds_is_refused():
     with pytest.raises(ValueError, match="does not lie between"):
-        rate_of([True], 0.95, low=0.95)
+        rate_of([True], Claim(0.95, low=0.95))
 
 
 def test_days_share_the_calibrations():

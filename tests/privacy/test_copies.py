@@ -10,6 +10,7 @@ from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy.copies import ExactMatchShare, IdenticalMatchShare, copies_in_words
 from skeval.privacy.hitting_rate import NewRowShare
 from skeval.stats.repeats import Copied
+from tests.calibrations import LEVEL, rate_of
 
 TRAIN = pd.DataFrame({"n": [1, 1, 2], "c": ["a", "a", "b"]})
 SYNTHETIC = pd.DataFrame({"n": [1, 1, 1, 3], "c": ["a", "a", "a", "c"]})
@@ -363,16 +364,17 @@ def test_in_a_suite():
 @pytest.mark.parametrize("count", COUNTS)
 @pytest.mark.parametrize("sizes", [(200, 200, 200), (200, 60, 300)])
 def test_p_value_is_calibrated(count, sizes):
-    p_values = []
-    for seed in range(200):
+    def alarms(seed):
         rng = np.random.default_rng(seed)
         tables = [
             pd.DataFrame({"x": rng.geometric(0.01, n) / 7, "c": rng.choice(list("ab"), n)})
             for n in sizes
         ]
         metric = ExactMatchShare(count=count, n_permutations=199)
-        p_values.append(evaluate(metric, *tables).p_value)
-    assert 0.02 <= np.mean(np.array(p_values) < 0.05) <= 0.08
+        return evaluate(metric, *tables).p_value < 0.05
+
+    found = rate_of(map(alarms, range(200)), LEVEL)
+    assert found.holds, found
 
 
 @pytest.mark.slow
