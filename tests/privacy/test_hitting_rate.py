@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import fisher_exact
 
-from skeval import Context, MetricSuite, parametrize_with_metric_checks
+from skeval import Context, MetricSuite, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import ExactMatchShare
@@ -34,11 +34,13 @@ def evaluate(metric, train, holdout, synthetic):
 
 
 @pytest.mark.slow
-@parametrize_with_metric_checks(
-    [HittingRate(0.3, ["age", "city"]), NewRowShare(0.2, "range", ["age", "visits"])]
+@pytest.mark.parametrize(
+    "metric",
+    [HittingRate(0.3, ["age", "city"]), NewRowShare(0.2, "range", ["age", "visits"])],
+    ids=repr,
 )
-def test_contract(metric, check):
-    check(metric)
+def test_contract(metric):
+    check_metric(metric)
 
 
 # ---------------------------------------------------------------------------------- hitting rate

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.preprocessing import FunctionTransformer
 
-from skeval import Context, parametrize_with_metric_checks
+from skeval import Context, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import near_texts as texts_module
@@ -34,9 +34,9 @@ def evaluate(metric, train, holdout, synthetic, schema=None):
 
 
 @pytest.mark.slow
-@parametrize_with_metric_checks([NearDuplicateShare(0.1, columns=["age", "city"])])
-def test_contract(metric, check):
-    check(metric)
+@pytest.mark.parametrize("metric", [NearDuplicateShare(0.1, columns=["age", "city"])], ids=repr)
+def test_contract(metric):
+    check_metric(metric)
 
 
 # ---------------------------------------------------------------------------------- the distance
