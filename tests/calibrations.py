@@ -15,9 +15,9 @@ _ERROR = 0.02  # how often each side of a rate may be decided wrongly, in either
 _LIMIT = math.log((1.0 - _ERROR) / _ERROR)
 
 
-def day_of(nodeid: str) -> int:
-    """Return which of seven days a calibration runs on: the same on each machine."""
-    return zlib.crc32(nodeid.encode()) % N_DAYS
+def day_of(name: str) -> int:
+    """Return which of seven days a test of this name runs on: the same on each machine."""
+    return zlib.crc32(name.encode()) % N_DAYS
 
 
 class Rate(NamedTuple):

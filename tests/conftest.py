@@ -44,7 +44,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if day != "all":
         if day not in {str(n) for n in range(N_DAYS)}:
             raise pytest.UsageError(f"SKEVAL_CI must be 'all' or 0 to {N_DAYS - 1}, got {day!r}.")
-        other = {i for i in items if "calibration" in i.keywords and day_of(i.nodeid) != int(day)}
+        other = {i for i in items if "calibration" in i.keywords and day_of(unit_of(i)) != int(day)}
         config.hook.pytest_deselected(items=list(other))
         items[:] = [item for item in items if item not in other]
     if "PYTEST_XDIST_WORKER" in os.environ:
@@ -52,6 +52,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for item in items:
             seconds[share_of(item.nodeid)] += seconds_of(item)
         items.sort(key=lambda item: -seconds[share_of(item.nodeid)])
+
+
+def unit_of(item: pytest.Item) -> str:
+    """Return what runs on one day: a test, or a module that is marked as a whole and shares its data."""
+    module = item.getparent(pytest.Module)
+    marks = getattr(module, "own_markers", [])
+    return module.nodeid if module and "calibration" in {m.name for m in marks} else item.nodeid
 
 
 def seconds_of(item: pytest.Item) -> float:

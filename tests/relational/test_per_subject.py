@@ -104,7 +104,7 @@ def test_the_verdict_of_a_suite_finds_it_and_names_the_subject(leak):
     assert ", in patients with all their rows: " in verdict.sentence
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_subjects_keep_the_level():
     """200 null seeds, 1 to 50 children a subject."""
     metrics = [DCRPercentile(1), MembershipDisclosureF1(), DCROverfittingProtection()]
