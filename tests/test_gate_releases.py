@@ -91,20 +91,16 @@ def test_good_releases_pass(kind, name, seed):
     assert (outcome, passed) == ("no leak found", True), sentence
 
 
-def in_turn(cases):
-    """Every second case is slow, the others are calibrations: some of them each day."""
-    marks = [pytest.mark.calibration if k % 2 else pytest.mark.slow for k in range(len(cases))]
-    return [pytest.param(*case, marks=mark) for case, mark in zip(cases, marks, strict=True)]
-
-
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("name", "kind"), in_turn(sorted(BAD, key=lambda case: case[1])))
+@pytest.mark.parametrize(("name", "kind"), BAD)
 def test_the_report_stops_bad_releases(name, kind):
     assert_stopped(headlines, name, kind)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("kind", "name", "seed"), in_turn(GOOD))
+@pytest.mark.parametrize(("kind", "name", "seed"), GOOD)
 def test_the_report_lets_good_releases_pass(kind, name, seed):
     outcome, passed, sentence = judged(headlines, good(kind, name, seed), name, seed)
     assert (outcome, passed) == ("no leak found", True), sentence

@@ -264,7 +264,7 @@ OF_MILLIONS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_a_million_children():
     train, holdout, synthetic = (
         make_relational(42_000, random_state=seed, n_children=(1, 50)) for seed in range(3)
