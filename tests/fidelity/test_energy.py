@@ -8,7 +8,6 @@ from scipy import stats
 
 from skeval.fidelity.energy import energy_distance
 from skeval.stats.pairwise import permutation_p_value
-from tests.calibrations import LEVEL, rate_of
 
 
 def column(*values: float) -> np.ndarray:
@@ -67,11 +66,10 @@ def test_copies_have_none_and_alike_rows_neither():
 
 @pytest.mark.slow
 def test_p_values_have_their_size():
-    def rejects(seed):
+    rejected = 0
+    for seed in range(200):
         rng = np.random.default_rng(seed)
         x, y = rng.normal(size=(40, 3)), rng.normal(size=(60, 3))
         p_value = permutation_p_value(energy_distance(x, y, n_permutations=199, seed=seed)[0])
-        return p_value is not None and p_value <= 0.05
-
-    found = rate_of(map(rejects, range(200)), LEVEL)
-    assert found.holds, found
+        rejected += p_value is not None and p_value <= 0.05
+    assert 4 <= rejected <= 16

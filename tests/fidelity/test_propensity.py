@@ -232,7 +232,7 @@ def test_other_forms_keep_the_contract(settings):
     check_metric(PropensityMSE(**settings))
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_p_values_hold_their_size():
     names = ("snoke", "two_sample", "holdout", "permutation")
 

@@ -274,7 +274,7 @@ def test_rows_are_encoded_and_sampled_once_for_all():
     assert first["train"].mean(axis=0) == pytest.approx(0.0, abs=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("kind", TESTS)
 def test_p_values_of_fresh_rows_have_their_size(kind):
     def rejects(seed):

@@ -251,7 +251,7 @@ def test_an_estimator_keeps_the_contract():
     check_metric(metric, expected_failures=known)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("with_holdout", [True, False])
 def test_p_values_hold_their_size(with_holdout):
     """A column with about a level a row among the others: whose levels they are must not help."""
