@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from tests.calibrations import LEVEL, N_DAYS, Claim, Rate, all_hold, day_of, rate_of, rates_of
+from tests.conftest import BY_CASE, share_of, unit_of
 
 N_SEEDS = 200
 ABOVE, BELOW = Claim(0.05, high=0.09), Claim(0.95, low=0.91)
@@ -93,3 +94,22 @@ def test_days_share_the_calibrations():
     )
     assert len(days) == N_DAYS
     assert days.min() > 70
+
+
+def test_what_shares_evaluations_shares_a_process():
+    common, other = BY_CASE[0], "tests/stats/test_roc.py"
+    one = f"{common}::test_contract[KSComplement]"
+    assert share_of(one) == share_of(
+        f"{common}::test_contract_at_length[KSComplement-check_memory]"
+    )
+    assert share_of(one) != share_of(f"{common}::test_contract[TVComplement]")
+    assert share_of(f"{other}::test_a[1-2]") == share_of(f"{other}::TestB::test_b") == other
+
+
+def test_a_test_runs_on_a_day_of_its_own_unless_its_module_shares_data(request):
+    assert unit_of(request.node) == request.node.nodeid
+    request.node.getparent(pytest.Module).own_markers.append(pytest.mark.calibration.mark)
+    try:
+        assert unit_of(request.node) == request.node.nodeid.partition("::")[0]
+    finally:
+        request.node.getparent(pytest.Module).own_markers.pop()
