@@ -99,7 +99,7 @@ def test_degenerate_sequences_have_a_value_or_say_why(change):
     assert 0 <= result.value <= 1 or (np.isnan(result.value) and result.warnings)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_p_values_are_uniform_for_sequences_of_any_length():
     """Rows of one sequence are no independent evidence: the tests are of sequences."""
 

@@ -46,6 +46,7 @@ def test_a_ready_suite_is_drawn(preset, tmp_path):
         assert result.verdict().alarm
 
 
+@pytest.mark.slow
 def test_the_suite_of_sdmetrics_is_drawn_on_paper(tmp_path):
     assert "p_values" in drawn("quality", tmp_path, "pdf")["column_pair_trends/correlation"].details
 
