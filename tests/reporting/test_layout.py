@@ -98,6 +98,7 @@ def _extent(page: Page) -> float:
     return float((whole - lowest) / whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["suite_result", WIDE])
 def test_pages_are_at_least_half_full(name: str, request: pytest.FixtureRequest) -> None:
     with theme():

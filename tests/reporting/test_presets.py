@@ -144,6 +144,7 @@ def measured() -> SuiteResult:
         return small.fit(train, holdout).evaluate(train)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", sorted(OTHER_FORMS))
 def test_details_of_another_form_end_no_report(measured, form):
     n_read = 0
