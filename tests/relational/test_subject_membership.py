@@ -51,7 +51,7 @@ def test_scores_are_grouped_by_owner():
     np.testing.assert_array_equal(grouped(scores, owners, 3, "max"), [3.0, np.nan, 5.0])
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_the_level_holds():
     """200 null seeds, 1 to 50 children a subject."""
 

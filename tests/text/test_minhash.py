@@ -231,7 +231,7 @@ def test_thousands_of_texts_of_few_words_take_no_time():
     assert result.p_value < 1e-6
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_independent_paragraphs_raise_few_alarms(thirds):
     """At a similarity that one in a few paragraphs has with another."""
     shares = []

@@ -87,7 +87,7 @@ def tables(seed, n_rows=1000, copied=0):
     return train, holdout, pd.concat([train[:copied], synthetic[copied:]], ignore_index=True)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_the_test_keeps_its_level():
     p_values = (
         MembershipDisclosureF1().fit(*t[:2]).evaluate(t[2]).p_value for t in map(tables, range(200))
