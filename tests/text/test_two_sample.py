@@ -157,7 +157,7 @@ def test_odd_texts_have_values(texts):
     assert TextTwoSampleTest().fit(TRAIN, HOLDOUT, schema=SCHEMA).score(odd.assign(x=0.0)) > 0.9
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")  # 1 in 100 reads as copies
 def test_p_values_of_fresh_texts_are_uniform_or_larger():
     def rejects(seed):
