@@ -329,7 +329,7 @@ def test_intervals_of_folds_end_where_the_scale_does():
     assert (frame["low"] >= 0.0).all()
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
 def test_interval_of_folds_covers_what_the_generator_scores():
     """KS of a bootstrap of n rows against them: truth by fresh draws at the size of a fold."""

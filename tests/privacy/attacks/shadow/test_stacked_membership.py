@@ -196,7 +196,7 @@ def test_what_cannot_be_attacked():
     }
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_nothing_is_found_in_releases_that_know_nothing():
     """Up to 200 tables: the test rejects as often as it says, though the generator itself copies."""
 
