@@ -21,7 +21,7 @@ from skeval.relational import RelationalSchema
 from skeval.suite_result import SuiteResult
 from skeval.tables.reading import read_table
 
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.calibration, pytest.mark.filterwarnings("ignore")]
 many = settings(
     max_examples=3400,
     deadline=None,

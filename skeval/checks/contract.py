@@ -355,8 +355,8 @@ def check_what_was_tested(metric: Metric, tables: Tables, shared: Evaluations) -
     That holds for copies of train, and for fresh rows, where chance decides.
     """
     of_privacy = metric.tags.aspect == "privacy"
-    for rows in (tables[0], half(tables[0]), tables[2]) if of_privacy else ():
-        if raises_alarm(result := shared.evaluate(rows)):
+    for result in (*shared.of_leaks, shared.result) if of_privacy else ():
+        if raises_alarm(result):
             shown = result.contrast
             is_shown = shown is not None and shown.supports_leak and len(set(shown.written)) == 2
             demand(is_shown, f"p is {result.p_value}, and its contrast shows no leak: {shown}.")
@@ -468,6 +468,12 @@ class Evaluations:
     def of_copy(self) -> float:
         """The value of a copy of train."""
         return self.score(self._tables[0])
+
+    @cached_property
+    def of_leaks(self) -> tuple[Result, Result]:
+        """The evaluations of a copy of train, and of half of it."""
+        train = self._tables[0]
+        return self.evaluate(train), self.evaluate(half(train))
 
     @cached_property
     def of_noise(self) -> float:

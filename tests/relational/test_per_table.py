@@ -289,7 +289,7 @@ def test_tests_by_subject_keep_the_level_and_tests_of_rows_do_not():
     assert of_rows > 0.16
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_tests_by_subject_keep_the_level_over_200_seeds():
     """1 to 50 children a subject: of rows, tests find a leak in up to a third of clean releases."""
     metrics = {

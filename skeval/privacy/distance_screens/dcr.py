@@ -26,7 +26,6 @@ _N_PERMUTATIONS, _BLOCK = 9999, 1000
 _LABELS = 2**21  # held at once
 _UNEQUAL, _UNEQUAL_AS_PUBLISHED = 10, 2  # times as many rows, beyond which sizes are warned of
 CLOSER = "synthetic rows closer to train than to the holdout"
-# of screens that contrast train with the holdout
 
 
 class TrainShareScreen(NeighborMetric):

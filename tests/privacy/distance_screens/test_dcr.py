@@ -20,6 +20,7 @@ from skeval.privacy.distance_screens.dcr import (
 )
 from skeval.privacy.distance_screens.dcr_baseline import random_rows
 from skeval.steps.neighbors import pooled_masses
+from tests.calibrations import LEVEL, Claim, rate_of
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 
@@ -267,16 +268,18 @@ def test_standard_error_covers_under_the_null(n_holdout):
 @pytest.mark.slow
 def test_p_value_is_calibrated_on_discrete_tables():
     """Ties abound: divided evenly among all nearest rows, they leave the null distribution as it is."""
-    p_values = []
-    for seed in range(300):
+
+    def rejects(seed):
         rng = np.random.default_rng(seed)
         tables = [
             pd.DataFrame(rng.integers(0, 4, (n, 3)).astype(float), columns=list("abc"))
             for n in (120, 60, 150)
         ]
         context = Context.of(*tables[:2]).with_synthetic(tables[2])
-        p_values.append(DCROverfittingProtection().evaluate_context(context).p_value)
-    assert 0.02 <= np.mean(np.array(p_values) < 0.05) <= 0.08
+        return DCROverfittingProtection().evaluate_context(context).p_value < 0.05
+
+    found = rate_of(map(rejects, range(300)), LEVEL)
+    assert found.holds, found
 
 
 def test_baseline_protection_by_hand(monkeypatch):
@@ -389,13 +392,13 @@ def test_own_scales_have_no_null():
 @pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(300, 60, 400), (60, 300, 100)])
 def test_p_value_of_the_baseline_protection_is_calibrated(sizes):
-    p_values = []
-    for seed in range(200):
+    def rejects(seed):
         rng = np.random.default_rng(seed)
         tables = [pd.DataFrame(rng.normal(size=(n, 4)), columns=list("abcd")) for n in sizes]
-        metric = DCRBaselineProtection(1, max_random_rows=50)
-        p_values.append(evaluate(metric, *tables).p_value)
-    assert 0.015 <= np.mean(np.array(p_values) < 0.05) <= 0.085
+        return evaluate(DCRBaselineProtection(1, max_random_rows=50), *tables).p_value < 0.05
+
+    found = rate_of(map(rejects, range(200)), Claim(0.05, 0.015, 0.085))
+    assert found.holds, found
 
 
 # -------------------------------------------------------------------------- the share and its null
