@@ -25,7 +25,7 @@ from sklearn.base import clone
 
 from skeval.calls import constructor, rebuilt, without_files
 from skeval.context import Context
-from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError
+from skeval.exceptions import InvalidParameterError, MetricWarning, Sentence, SkevalError
 from skeval.files import foreign_json, replacing
 from skeval.relational_context import RelationalContext
 from skeval.saved_content import check_content, check_size
@@ -53,12 +53,13 @@ _README = (
 )
 _MEMBERS = ("READ_ME_holds_rows.txt", "suite.pickle")
 _ZIP = b"PK"  # how a file with rows begins
-_HOLDS_ROWS = (
+_PICKLE = (
     "{} holds rows of real data: it is a Python pickle, which can run any code when it is loaded. "
-    "If you wrote it, or trust who did, load it with rows=True."
+    "If you wrote it, or trust who did, load it with"
 )
-_NO_ROWS = "{} holds no rows: load it without rows=True."
-_NO_SUITE = "{} holds no suite that MetricSuite.save wrote{}."
+_HOLDS_ROWS = f"{_PICKLE} rows=True.", f"{_PICKLE} --rows."
+_NO_ROWS = "{} holds no rows: load it without rows=True.", "{} holds no rows: leave --rows out."
+_NO_SUITE = "{} holds no suite that was saved{}"
 _MICROSECOND = np.dtype("datetime64[us]")
 _STORAGE = re.compile(
     r"bool|boolean|category|object|str|string|u?int(8|16|32|64)|U?Int(8|16|32|64)"
@@ -403,14 +404,14 @@ def load_suite(kind: type[MetricSuite], path: str | Path, *, rows: bool) -> Metr
     except OSError as error:
         raise InvalidParameterError(f"{path} cannot be read: {error.strerror}.") from error
     if is_pickled != rows:
-        raise InvalidParameterError((_HOLDS_ROWS if is_pickled else _NO_ROWS).format(path))
+        python, shell = _HOLDS_ROWS if is_pickled else _NO_ROWS
+        raise InvalidParameterError(Sentence(python.format(path), shell.format(path)))
     try:
         if is_pickled:
             return _with_rows(kind, path)
         return _of_content(kind, foreign_json(path))
     except Exception as error:  # of a stranger's file
-        said = str(error).removeprefix(f"{path} ").rstrip(".")
-        why = f" ({said})" if isinstance(error, SkevalError) else ""
+        why = f": {error}" if isinstance(error, SkevalError) else "."
         raise InvalidParameterError(_NO_SUITE.format(path, why)) from error
 
 

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array, hstack
 
 from skeval.base import Metric
 from skeval.context import Context, shared
+from skeval.exceptions import Sentence
 from skeval.formatting import percent
 from skeval.parameters import BinCount, Count, OpenFraction, Seed
 from skeval.privacy.copies import copies_of, matches_of_singletons
@@ -43,15 +44,15 @@ class SubjectMetric(Metric):
 
     subject: str | None
 
-    def unmet_need(self, context: Context) -> str | None:
+    def unmet_need(self, context: Context) -> Sentence | None:
         """Say what the tables leave unmet, and the cure; None if nothing."""
         if unmet := super().unmet_need(context):
             return unmet
         relational = cast("RelationalContext", context)
         if unclear := relational.relations.undetermined:
-            return unclear
+            return Sentence(unclear)
         if not self._tables(relational):
-            return "looks at the rows that belong to a subject, and no table depends on it."
+            return Sentence("looks at rows that belong to a subject, and no table depends on it.")
         return None
 
     def _subject(self, context: Context) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, Sentence
 from skeval.formatting import percent
 from skeval.parameters import AnyColumns, Count, Interval, Legal, Seed, has_methods
 from skeval.result import Result, undefined
@@ -176,12 +176,12 @@ class EntityLeakage(Metric):
 
     _nouns = ("entity", "entities", "an entity")
 
-    def unmet_need(self, context: Context) -> str | None:
+    def unmet_need(self, context: Context) -> Sentence | None:
         """Return what the metric lacks, its recognizer's package or model included, or None."""
         if unmet := super().unmet_need(context):
             return unmet
         missing = getattr(self._recognizer(), "missing", lambda: None)()
-        return f"needs its recognizer. {missing}" if missing else None
+        return Sentence(f"needs its recognizer. {missing}") if missing else None
 
     def _prepare(self, context: Context) -> None:
         mentions(context, self._reading(context), "train")

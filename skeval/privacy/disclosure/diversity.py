@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from skeval.context import Context
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, Sentence
 from skeval.formatting import percent
 from skeval.parameters import Columns, Positive
 from skeval.privacy.disclosure.equivalence_classes import (
@@ -47,12 +47,12 @@ class SensitiveMetric(ClassMetric):
 
     sensitive: str | None
 
-    def unmet_need(self, context: Context) -> str | None:
+    def unmet_need(self, context: Context) -> Sentence | None:
         """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
         if unmet := super().unmet_need(context):
             return unmet
         if self.sensitive is None and not self._sensitive(context.schema):
-            return _NO_SENSITIVE.format(metric=type(self).__name__)
+            return Sentence(_NO_SENSITIVE.format(metric=type(self).__name__))
         return None
 
     def _prepare(self, context: Context) -> None:
