@@ -234,7 +234,7 @@ class Metric(BaseEstimator):
         if named and not isinstance(context, RelationalContext):
             check_measured(context.schema, named, type(self).__name__)
         if lack := self.unmet_need(context):
-            raise MissingInputError(lack.after(f"{type(self).__name__} "))
+            raise MissingInputError(lack, type(self).__name__)
         with sharing(getattr(self, "n_jobs", None)):
             self._prepare(context.seen_by(self._scaling))
         self.context_ = context

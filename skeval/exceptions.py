@@ -114,7 +114,24 @@ class MissingDependencyError(SkevalError, ImportError):
 
 
 class MissingInputError(SkevalError, ValueError):
-    """A metric needs something, such as holdout rows, that was not given."""
+    """A metric needs something, such as holdout rows, that was not given.
+
+    Parameters
+    ----------
+    lack : str or Sentence
+        What it lacks, and the cure.
+    metric : str, default=""
+        Whose name is put in front.
+
+    Attributes
+    ----------
+    lack : Sentence
+        The same without that name, for results, which know what metric they are of.
+    """
+
+    def __init__(self, lack: str, metric: str = "") -> None:
+        self.lack = lack if isinstance(lack, Sentence) else Sentence(lack)
+        super().__init__(self.lack.after(f"{metric} ") if metric else self.lack)
 
 
 class TableError(SkevalError, ValueError):

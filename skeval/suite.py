@@ -27,7 +27,6 @@ from skeval.exceptions import (
     MetricFailedWarning,
     MissingInputError,
     Sentence,
-    sentence_of,
 )
 from skeval.failures import told
 from skeval.limits import within_limits
@@ -239,7 +238,7 @@ class MetricSuite(_BaseComposition):
                 try:
                     fitted[name] = in_space(metric, self.space).fit_context(context)
                 except (MissingInputError, ImportError) as unmet:  # of a metric's own needs
-                    reason = sentence_of(unmet)
+                    reason = _lack(unmet)
                     skipped[name] = reason
                     if not self._is_optional(metric, context):
                         left_out[name] = _left_out(metric, reason)
@@ -418,7 +417,7 @@ class MetricSuite(_BaseComposition):
             if name not in left_out
         }
         self._left_out = {
-            name: _left_out(metric, Sentence(why))
+            name: _left_out(metric, Sentence(why, need=next(iter(metric.unmet_needs(context)), "")))
             for name, metric in self.metrics
             if (why := left_out.get(name))
         }
@@ -532,6 +531,11 @@ class MetricSuite(_BaseComposition):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+def _lack(error: Exception) -> Sentence:
+    """Return what a metric lacks, without its name, which results know."""
+    return error.lack if isinstance(error, MissingInputError) else Sentence(str(error))
 
 
 def _left_out(metric: Metric, why: Sentence) -> Result:

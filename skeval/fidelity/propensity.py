@@ -180,7 +180,7 @@ class PropensityMSE(Metric):
     def _prepare(self, context: Context) -> None:
         if self.null == "holdout" and "holdout" not in context:
             owner = "PropensityMSE(null='holdout')"
-            raise MissingInputError(unmet("holdout", "PropensityMSE").after(f"{owner} "))
+            raise MissingInputError(unmet("holdout", "PropensityMSE"), owner)
         regression = _is_regression(self.model, self.out_of_fold)
         if self.form != "raw" and (reason := _lacks_null(self.null, self.form, regression)):
             raise InvalidParameterError(f"PropensityMSE: {reason}")

@@ -55,6 +55,8 @@ def test_facts_stand_apart_from_the_verdict(suite_result: SuiteResult) -> None:
     assert page.facts == (fact,)
     assert fact not in page.facets[-1].text
     assert "Leak found" in page.facets[-1].text
+    short = DecisionPage.of(SuiteResult({"copies": leak("row", fact="Leak")}, sizes={"holdout": 9}))
+    assert short.facets[-1].text == page.facets[-1].text  # no sentence is taken apart
 
 
 def test_the_line_of_privacy_speaks_of_titles() -> None:

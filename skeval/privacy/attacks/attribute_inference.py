@@ -174,8 +174,9 @@ class AttributeInferenceRisk(Metric):
         check_known_and_secret(owner, context.schema, known, [self.secret], "secret")
         if not known:
             raise MissingInputError(
-                f"{owner} guesses a secret from other columns, and the table has none besides "
-                f"{self.secret} that can be measured."
+                "guesses a secret from other columns, and the table has none besides "
+                f"{self.secret} that can be measured.",
+                owner,
             )
         _check_kinds(owner, context, self.secret, self.scoring, self.estimator)
 
