@@ -72,6 +72,11 @@ class KeyUniqueness(Metric):
     InvalidParameterError
         If `keys` names what is no column.
 
+    Warnings
+    --------
+    Unique keys say nothing of whether synthetic keys are those of real people: keep real keys out
+    of a synthetic table.
+
     See Also
     --------
     TableStructure : Columns and types.
@@ -84,9 +89,6 @@ class KeyUniqueness(Metric):
     missing. ``details["train"]`` has the same share of train; where it is below 1, what was named
     is no key. The share of repeats grows with the number of rows, since rows repeat each other: it
     has no interval.
-
-    Unique keys say nothing of whether synthetic keys are those of real people: keep real keys out
-    of a synthetic table.
 
     References
     ----------

@@ -70,6 +70,11 @@ class ExactMatchShare(Metric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release. A last digit
+    changed hides a copy from it.
+
     See Also
     --------
     IdenticalMatchShare : The share of distinct rows.
@@ -112,9 +117,6 @@ class ExactMatchShare(Metric):
     The interval is Wilson's, of the share that a table of many more rows from this generator would
     have; of the release itself the value is the whole truth. With "unique" and "multiset" that
     share depends on the number of rows, and the interval is a rough one.
-
-    This is a distance screen: it can raise an alarm and cannot clear a release. A last digit
-    changed hides a copy from it.
 
     References
     ----------
@@ -228,6 +230,10 @@ class IdenticalMatchShare(ExactMatchShare):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release.
+
     See Also
     --------
     ExactMatchShare : The share of rows; explains p-value and details.
@@ -238,8 +244,7 @@ class IdenticalMatchShare(ExactMatchShare):
     .. math:: \frac{|\mathrm{set}(S) \cap \mathrm{set}(T)|}{|\mathrm{set}(S)|}
 
     All else is as in :class:`ExactMatchShare`. The share falls with the number of synthetic rows,
-    since common rows come first and rare ones follow: compare with the baseline. This is a distance
-    screen: it can raise an alarm and cannot clear a release.
+    since common rows come first and rare ones follow: compare with the baseline.
 
     Examples
     --------

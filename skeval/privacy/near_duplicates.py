@@ -64,6 +64,10 @@ class NearDuplicateShare(Metric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release.
+
     See Also
     --------
     ExactMatchShare : Rows that agree in every cell.
@@ -105,8 +109,6 @@ class NearDuplicateShare(Metric):
     from this generator would have. ``train_duplicates`` and ``holdout_duplicates`` are the shares
     of rows of train, and of the holdout, that are near another row of their own table, and so
     what real tables repeat by themselves.
-
-    This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------

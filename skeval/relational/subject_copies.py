@@ -102,6 +102,10 @@ class SubjectCopies(SubjectMetric):
     MissingInputError
         At fit, if the schema does not say whose the rows are, or no table depends on the subject.
 
+    Warnings
+    --------
+    This is a screen: it cannot clear a release.
+
     See Also
     --------
     SharedHistoryShare : Most of the rows, rather than all, and numbers nearly equal.
@@ -125,7 +129,7 @@ class SubjectCopies(SubjectMetric):
 
     The p-value exchanges subjects with all their rows between train and holdout. Subjects with few
     rows of few values agree by chance: the holdout's share, the baseline, has as many. Whatever the
-    p-value, a ``fact`` counts the copies. This is a screen: it cannot clear a release.
+    p-value, a ``fact`` counts the copies.
 
     Examples
     --------
@@ -242,6 +246,10 @@ class SharedHistoryShare(SubjectMetric):
         At fit, if the subject is no subject.
     MissingInputError
         At fit, if the schema does not say whose the rows are, or no table depends on the subject.
+
+    Warnings
+    --------
+    This is a screen: it can raise an alarm and cannot clear a release.
 
     See Also
     --------

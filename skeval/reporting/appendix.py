@@ -57,15 +57,9 @@ RISKS = {
 }
 _ATTACKS = {"Singling out": "singling out", "Linkability": "linkability", "Inference": "inference"}
 _NOT_THERE = "No metric of skeval: see its own documentation."
-_MISSES = re.compile(
-    r"mislead|cannot (clear|see|be seen|show|tell|be proven)|does not (clear|show)|blind to"
-    r"|insensitive|invisible|hides? |says? (nothing|little)|no evidence|no proof"
-    r"|adversar(y|ies) of many|not an estimate|any table|lower bound|is no goal"
-)
 _ROLE = re.compile(r":\w+:`[~!]?(?:[\w.]*\.)?(\w+)`|``([^`]*)``|`([^`]*)`")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 _FORM = (("Name", "Role"), ("Decision", "Date"), ("Conditions", "Signature"))
-_MOST_MISSED = 2  # sentences
 
 
 def definitions(results: SuiteResult) -> tuple[Part, ...]:
@@ -99,7 +93,8 @@ def described(metric: str) -> list[str]:
     Returns
     -------
     list of str
-        Definition, attacker, what it misses, references; without those that the class lacks.
+        Definition, attacker, limits (the section "Warnings"), references; without those that the
+        class lacks.
 
     Examples
     --------
@@ -115,10 +110,8 @@ def described(metric: str) -> list[str]:
     evidence = kind.tags.evidence if hasattr(kind, "tags") else None
     if evidence in ("attack", "audit") and scenario:
         texts.append(f"Assumed: {_SENTENCE.split(scenario)[0]}")
-    told = _SENTENCE.split(f"{scenario} {sections.get('Notes', '')}")
-    said = [one for one in told if _MISSES.search(one) and "details[" not in one]
-    if said:
-        texts.append("Limits: " + " ".join(said[-_MOST_MISSED:]))
+    if limits := sections.get("Warnings"):
+        texts.append(f"Limits: {limits}")
     if references := sections.get("References"):
         texts.append(f"References: {references}")
     return texts

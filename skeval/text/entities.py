@@ -86,6 +86,11 @@ class EntityLeakage(Metric):
     MissingInputError
         At fit, if the recognizer's package or model is not installed; it says how to get it.
 
+    Warnings
+    --------
+    This is a screen: it can raise an alarm and cannot clear a release. A name that is misspelled,
+    or that the recognizer does not see, hides from it.
+
     See Also
     --------
     NominalMentions : The same of nouns for persons.
@@ -127,9 +132,6 @@ class EntityLeakage(Metric):
     Results hold counts, types and shares: never a name or a sentence. Nor does a folder of
     `memory`: its files hold keyed hashes, types and counts. Who has the folder can still try names
     one after the other, so keep it where the texts are kept.
-
-    This is a screen: it can raise an alarm and cannot clear a release. A name that is misspelled,
-    or that the recognizer does not see, hides from it.
 
     References
     ----------

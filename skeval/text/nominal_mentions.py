@@ -160,6 +160,10 @@ class NominalMentions(EntityLeakage):
     MissingInputError
         At fit, if spaCy or the pipeline is not installed; it says how to get it.
 
+    Warnings
+    --------
+    This is a screen: it can raise an alarm and cannot clear a release.
+
     See Also
     --------
     EntityLeakage : The same of names and numbers; explains value, test and details.
@@ -169,8 +173,6 @@ class NominalMentions(EntityLeakage):
     Value, baseline, p-value and ``details`` are those of :class:`EntityLeakage`, with words in the
     place of entities. Most rare words are no more than rare: the phrases around them point at
     somebody. ``details["syneval"]`` has the number, density and overlap that SynEval prints.
-
-    This is a screen: it can raise an alarm and cannot clear a release.
 
     Examples
     --------

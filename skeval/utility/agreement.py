@@ -257,6 +257,11 @@ class SelectionRegret(_ModelComparison):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    The baseline is the regret of an analyst who splits train in place of the synthetic table: few
+    rows to test on may mislead on real rows too.
+
     See Also
     --------
     ModelRankAgreement : Whether all models keep their order.
@@ -264,11 +269,10 @@ class SelectionRegret(_ModelComparison):
 
     Notes
     -----
-    The baseline is the regret of an analyst who splits train in place of the synthetic table: few
-    rows to test on may mislead on real rows too. With ``mode="tstr"`` it is 0, since train in its
-    place would give the real scores themselves. ``details["random_choice"]`` is the mean regret
-    over all models, what a choice at random costs, and ``details["worst_choice"]`` the most that
-    there is to lose. A regret of 0 means little where that is small.
+    With ``mode="tstr"`` it is 0, since train in its place would give the real scores themselves.
+    ``details["random_choice"]`` is the mean regret over all models, what a choice at random costs,
+    and ``details["worst_choice"]`` the most that there is to lose. A regret of 0 means little where
+    that is small.
 
     The best model is found on the same holdout rows that the regret is measured on, so that among
     equally good models it comes out above 0. The 95% interval allows for it: the intervals of the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skeval import MetricTags, Result, SuiteResult, make_suite
+from skeval import Metric, MetricTags, Result, SuiteResult, make_suite
 from skeval.reporting import appendix
 from skeval.reporting.appendix import RISKS, definitions, described, sign_off, three_risks
 from skeval.reporting.parts import Form, Grid
@@ -37,6 +37,23 @@ def test_limits_and_references_are_those_of_the_class(name: str) -> None:
     texts = described(name)
     assert any(text.startswith("Limits: ") for text in texts)
     assert any(text.startswith("References: ") for text in texts)
+
+
+def test_every_metric_of_privacy_says_what_it_cannot_see() -> None:
+    kinds = {n: k for n, k in appendix._classes().items() if issubclass(k, Metric)}
+    of_privacy = [name for name, kind in kinds.items() if kind.tags.aspect == "privacy"]
+    assert len(of_privacy) > 50
+    lacking = [n for n in of_privacy if not any(t.startswith("Limits: ") for t in described(n))]
+    assert not lacking
+
+
+def test_limits_are_the_section_alone() -> None:
+    """No sentence of the prose is picked by its words."""
+    limits = next(text for text in described("DCRShare") if text.startswith("Limits: "))
+    assert limits == (
+        "Limits: This is a distance screen: it can raise an alarm and cannot clear a release; it "
+        "does not see leaks of a few outliers."
+    )
 
 
 def test_a_metric_of_ones_own_is_said_to_be() -> None:

@@ -141,6 +141,11 @@ class LDiversity(SensitiveMetric):
     InvalidParameterError
         At fit, if the sensitive column cannot be measured or is a quasi-identifier by name.
 
+    Warnings
+    --------
+    Every row that stands alone has a class of one value, so that with many quasi-identifiers the
+    value is 1 for any table, train included: `homogeneous` says how much of the table it is about.
+
     See Also
     --------
     TCloseness : How far the values of a class are from those of the table.
@@ -158,8 +163,6 @@ class LDiversity(SensitiveMetric):
     In mode "cluster" the classes are the clusters of k-means with 2, 5, 10 and 15 clusters of the
     synthetic rows, and the value is at most 999.
 
-    Every row that stands alone has a class of one value, so that with many quasi-identifiers the
-    value is 1 for any table, train included: `homogeneous` says how much of the table it is about.
     Synthetic rows are no persons: a class of one value gives a secret away only if real rows of
     that class have the same, and diversity of the synthetic table is neither necessary nor
     sufficient for privacy. A copy scores what train scores. It describes the release and makes no
@@ -252,6 +255,11 @@ class TCloseness(SensitiveMetric):
     InvalidParameterError
         At fit, if the sensitive column cannot be measured or is a quasi-identifier by name.
 
+    Warnings
+    --------
+    The rarest value decides: a row that stands alone with it is one minus its share away, in any
+    table.
+
     See Also
     --------
     LDiversity : Fewest values of a class.
@@ -269,11 +277,10 @@ class TCloseness(SensitiveMetric):
     for "emd" of ordered values. Missing is a value of its own. ``details`` has, by sensitive
     column, the value (`columns`), that of train (`train`), and the mean over rows (`mean`).
 
-    The rarest value decides: a row that stands alone with it is one minus its share away, in any
-    table. With many quasi-identifiers the value is near 1 for train too, and `mean` says more.
-    Synthetic rows are no persons: closeness of the synthetic table is neither necessary nor
-    sufficient for privacy. A copy scores what train scores. It describes the release and makes no
-    test. There is no interval: the greatest of many distances is not estimated by a sample.
+    With many quasi-identifiers the value is near 1 for train too, and `mean` says more. Synthetic
+    rows are no persons: closeness of the synthetic table is neither necessary nor sufficient for
+    privacy. A copy scores what train scores. It describes the release and makes no test. There is
+    no interval: the greatest of many distances is not estimated by a sample.
 
     References
     ----------

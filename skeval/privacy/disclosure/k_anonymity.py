@@ -53,6 +53,11 @@ class KAnonymity(SmallestClassMetric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    Large classes say nothing of the secrets in them: if all rows of a class have one secret, it is
+    disclosed. An attacker who knows other columns than the quasi-identifiers may find more.
+
     See Also
     --------
     KMap : Counts people of the population instead of synthetic rows.
@@ -135,6 +140,11 @@ class ReplicatedUniques(ClassMetric):
     ----------
     context_ : Context
         The real tables.
+
+    Warnings
+    --------
+    Rows that share their quasi-identifiers with another row of train do not count. An attacker who
+    knows other columns than the quasi-identifiers may find more.
 
     See Also
     --------

@@ -59,6 +59,11 @@ class KMap(SmallestClassMetric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    People who are in neither train nor holdout do not count. An attacker who knows other columns
+    than the quasi-identifiers may find more.
+
     See Also
     --------
     KAnonymity : Size of the smallest class of synthetic rows.
@@ -148,6 +153,11 @@ class DeltaPresence(ClassMetric):
     MissingInputError
         At fit, in mode "equivalence" without a holdout: in a population that is train itself
         everyone is present.
+
+    Warnings
+    --------
+    People who are in neither train nor holdout do not count. An attacker who knows other columns
+    than the quasi-identifiers may find more.
 
     See Also
     --------

@@ -200,6 +200,11 @@ class DCROverfittingProtection(TrainShareScreen):
         At fit, if `num_iterations` is above 1 without `num_rows_subsample`, or
         ``scale="reference"`` is asked for in another space than "gower".
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release; it does not see
+    leaks of a few outliers.
+
     See Also
     --------
     DCRShare : The share itself, over several groups of columns.
@@ -236,9 +241,6 @@ class DCROverfittingProtection(TrainShareScreen):
 
     ``details["closer_to_training"]`` and ``details["closer_to_holdout"]`` are the two shares of the
     SDMetrics breakdown.
-
-    This is a distance screen: it can raise an alarm and cannot clear a release; it does not see
-    leaks of a few outliers.
 
     References
     ----------

@@ -82,6 +82,10 @@ class PrivacyScore(NeighborMetric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm, and a score of 100 does not clear a release.
+
     See Also
     --------
     EpsilonIdentifiability : Train rows with a synthetic row nearer than any train row.
@@ -114,8 +118,7 @@ class PrivacyScore(NeighborMetric):
     test compares train with the holdout, both towards the same synthetic rows.
 
     Because of the clipping a fresh real table scores below 100 on average, about 95 at 500 rows:
-    that is the baseline. This is a distance screen: it can raise an alarm, and a score of 100 does
-    not clear a release.
+    that is the baseline.
 
     References
     ----------

@@ -70,6 +70,10 @@ class AnonymeterRisk(ResidualRiskMetric):
     InvalidParameterError
         At fit, if there is one column only.
 
+    Warnings
+    --------
+    These are a few adversaries of many: a low value does not clear a release.
+
     See Also
     --------
     SinglingOutRisk, LinkabilityRisk, InferenceRiskAll : The attacks one by one.
@@ -88,8 +92,6 @@ class AnonymeterRisk(ResidualRiskMetric):
     result. Linkability and all inferences attack the same rows, and are tested together after
     Westfall and Young, as in :class:`InferenceRiskAll`; this test and those of singling out are
     corrected for being three, after Bonferroni. So the number of columns hardly matters.
-
-    These are a few adversaries of many: a low value does not clear a release.
 
     References
     ----------

@@ -196,6 +196,10 @@ class InferenceRisk(InferenceMetric):
         At fit, if nothing but the secret is known, the secret is known, or categories are to be
         guessed nearly.
 
+    Warnings
+    --------
+    This is what one adversary achieves: a low value does not clear a release.
+
     See Also
     --------
     InferenceRiskAll : Every column in turn is the secret.
@@ -228,8 +232,6 @@ class InferenceRisk(InferenceMetric):
     The p-value is one-sided: if the synthetic table does not depend on which of the pooled real
     rows were train, all choices of them are equally likely. It is that of Fisher's exact test, or,
     where guesses are shared, of 9,999 random choices.
-
-    This is what one adversary achieves: a low value does not clear a release.
 
     References
     ----------
@@ -344,6 +346,10 @@ class InferenceRiskAll(InferenceMetric):
     ------
     InvalidParameterError
         At fit, if there is one column only.
+
+    Warnings
+    --------
+    This is what one adversary achieves on each column: a low value does not clear a release.
 
     See Also
     --------

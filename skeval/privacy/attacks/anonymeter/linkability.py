@@ -112,6 +112,10 @@ class LinkabilityRisk(ResidualRiskMetric):
     InvalidParameterError
         At fit, if there is one column only, or `aux_cols` names one that cannot be measured.
 
+    Warnings
+    --------
+    This is what one adversary achieves: a low value does not clear a release.
+
     See Also
     --------
     InferenceRisk : A secret of a person is guessed.
@@ -141,8 +145,6 @@ class LinkabilityRisk(ResidualRiskMetric):
     The p-value is one-sided: if the synthetic table does not depend on which of the pooled real
     rows were train, all choices of them are equally likely. It is that of Fisher's exact test, or,
     over several halves, of 9,999 random choices.
-
-    This is what one adversary achieves: a low value does not clear a release.
 
     References
     ----------

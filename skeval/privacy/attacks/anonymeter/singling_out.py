@@ -105,6 +105,10 @@ class SinglingOutRisk(ResidualRiskMetric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is what one adversary achieves: a low value does not clear a release.
+
     See Also
     --------
     LinkabilityRisk : Two parts of a record lead to the same synthetic row.
@@ -139,8 +143,6 @@ class SinglingOutRisk(ResidualRiskMetric):
     the excess varies more over these choices than that of independent predicates would, the
     interval is wider by the ratio, ``details["spread"]``. Where it varies less, as averages over
     samples of a larger table do, the interval is wider than need be.
-
-    This is what one adversary achieves: a low value does not clear a release.
 
     References
     ----------

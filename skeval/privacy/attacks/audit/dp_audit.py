@@ -114,6 +114,11 @@ class DPAudit(Metric):
     InvalidParameterError
         If the parameters contradict each other, or ask for more fits than `max_fits`.
 
+    Warnings
+    --------
+    The value is a lower bound of epsilon: a low one does not show that the claim holds, and a
+    stronger attack may find more.
+
     See Also
     --------
     OneRunDPAudit : Needs one release only, and bounds less.

@@ -117,6 +117,11 @@ class OneRunDPAudit(Metric):
         If the parameters contradict each other, `included` does not fit the tables, or more or
         fewer rows were in than fair coins give but once in ten thousand times.
 
+    Warnings
+    --------
+    The value is a lower bound of epsilon, and no upper bound exists: 0 does not clear a release,
+    and a stronger attack may find more.
+
     See Also
     --------
     DPAudit : Runs the generator many times, and bounds more.

@@ -124,6 +124,10 @@ class ShadowAttributeInference(ShadowAttack):
     InvalidParameterError
         At fit, if parameters contradict each other, or `max_fits` would be exceeded.
 
+    Warnings
+    --------
+    This is what one adversary achieves: a low value does not clear a generator.
+
     See Also
     --------
     ShadowMembershipInference : Guesses whether the row was there at all.
@@ -144,8 +148,6 @@ class ShadowAttributeInference(ShadowAttack):
     Of the synthetic table given to score only the number of rows counts. A secret that does not fit
     the rest of the row stands out more than a true one would: this is the risk of a person who is
     unlike the others in it. :meth:`estimate_cost` returns the number of fits beforehand.
-
-    This is what one adversary achieves: a low value does not clear a generator.
 
     References
     ----------
