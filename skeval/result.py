@@ -17,6 +17,7 @@ from skeval.exceptions import (
     InvalidParameterError,
     MetricWarning,
     NothingToMeasureWarning,
+    Sentence,
 )
 from skeval.files import foreign_text
 from skeval.formatting import as_float
@@ -42,10 +43,16 @@ if TYPE_CHECKING:
     from skeval.reporting import Display
 
 
-SCHEMA_VERSION = 1  # of the JSON of a suite's results
+SCHEMA_VERSION = 2  # of the JSON of a suite's results
 _TEXTS = ("metric", "error", "unmet", "summary", "fact", "advice", "table")
 _NUMBERS = ("p_value", "baseline", "seconds")  # that may be missing
-_NO_SCORES = "{} holds no scores that SuiteResult.to_json wrote."
+
+
+def _no_scores(source: object) -> Sentence:
+    return Sentence(
+        f"{source} holds no scores that SuiteResult.to_json wrote.",
+        f"{source} holds no scores; save them with: skeval evaluate ... -o scores.json.",
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -610,7 +617,7 @@ class SuiteResult(Mapping[str, Result]):
         except FOREIGN as error:
             if isinstance(error, InvalidParameterError):  # there is no such file, or no text
                 raise
-            raise InvalidParameterError(_NO_SCORES.format(source)) from error
+            raise InvalidParameterError(_no_scores(source)) from error
         if version != SCHEMA_VERSION:
             raise InvalidParameterError(
                 f"{source} has scores in version {version!r} of their schema, and this skeval "
@@ -622,7 +629,7 @@ class SuiteResult(Mapping[str, Result]):
             read.source = source
             return read
         except FOREIGN as error:
-            raise InvalidParameterError(_NO_SCORES.format(source)) from error
+            raise InvalidParameterError(_no_scores(source)) from error
 
     def to_pdf(self, path: str | Path, **settings: Any) -> Path:
         """Write a PDF report; `settings` as :class:`skeval.reporting.PDFRenderer` takes them."""

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from skeval.calls import constructor, rebuilt, without_files
+from skeval.calls import call_of, constructor, described, rebuilt, without_files
 from skeval.context import Context
 from skeval.exceptions import InvalidParameterError, MetricWarning, Sentence, SkevalError
 from skeval.files import foreign_json, replacing
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 OTHER = "(rare levels)"
-VERSION = 1
+VERSION = 2
 _PARTS = 100  # of a column of numbers, at most
 _EACH = MIN_COUNT // 2  # rows on each side of an edge, of which it is the mean
 _LOOKED_AT = 200  # rows that show which steps a metric asks for
@@ -270,7 +270,7 @@ def save_suite(suite: MetricSuite, path: str | Path, *, rows: bool) -> Path:
         "holds_rows": False,
         "min_count": MIN_COUNT,
         "left_out": left_out,
-        "metrics": {n: constructor(without_files(one)) for n, one in suite.metrics if n in names},
+        "metrics": {n: described(without_files(one)) for n, one in suite.metrics if n in names},
         "kinds": dict(schema.kinds),
         "datetime_formats": dict(schema.datetime_formats),
         "dtypes": {n: str(kind) for n, kind in context.given("train").dtypes.items()},
@@ -292,10 +292,10 @@ def _add_steps(suite: MetricSuite, content: dict[str, Any]) -> None:
     """Add what relates columns, the baselines that rest on it, and how far values are off."""
     left_out: dict[str, str] = content["left_out"]
     asked: dict[str, set[Any]] = {}
-    for name, text in content["metrics"].items():
+    for name, metric in content["metrics"].items():
         if name not in left_out:
             try:
-                asked[name] = _steps_asked(rebuilt(text), content)
+                asked[name] = _steps_asked(rebuilt(metric), content)
             except Exception as error:  # of anyone's metric, on a table that no one gave
                 left_out[name] = f"{type(error).__name__}: it cannot do with a table without rows."
     context, drawn = suite.context_, _context(content)
@@ -430,7 +430,7 @@ def _of_content(kind: type[MetricSuite], content: Any) -> MetricSuite:
             f"it is of version {content['skeval_suite']!r:.40}, only {VERSION} is read"
         )
     check_content(content)
-    suite = kind([(name, rebuilt(text)) for name, text in content["metrics"].items()])
+    suite = kind([(name, rebuilt(metric)) for name, metric in content["metrics"].items()])
     suite.check_parameters()
     # whatever the file says: nothing but what needs no rows is measured by it
     needs_rows = (n for n, metric in suite.metrics if not metric.needs_no_rows)
@@ -461,7 +461,9 @@ def _context(content: Mapping[str, Any]) -> SavedContext:
         for role, rows in tables.items()
     }
     calls = content["metrics"]
-    baselines = {calls[n]: value for n, value in content["baselines"].items() if n in calls}
+    baselines = {
+        call_of(calls[n]): value for n, value in content["baselines"].items() if n in calls
+    }
     context = SavedContext(schema, tables, levels=levels, given=given, baselines=baselines)
     context.kept.values.update(read_step(step, context) for step in content["steps"])
     context.notices = _said(content)
