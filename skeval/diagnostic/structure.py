@@ -216,7 +216,7 @@ class TableStructure(Metric):
     0.5
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, display="ValueDisplay")
+    tags = replace(DIAGNOSTIC_TAGS, display="ValueDisplay", headline=1)
     needs_no_rows = True
 
     def __init__(self, dtypes: Literal["exact", "kind"] = "exact") -> None:

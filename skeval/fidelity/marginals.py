@@ -109,7 +109,7 @@ class KSComplement(MarginalMetric):
     0.75
     """
 
-    tags = _TAGS
+    tags = replace(_TAGS, headline=1)
 
     def __init__(self, columns: Columns = None) -> None:
         self.columns = columns
@@ -222,7 +222,7 @@ class TVComplement(MarginalMetric):
     0.6667
     """
 
-    tags = replace(_TAGS, scaling="counts")
+    tags = replace(_TAGS, scaling="counts", headline=2)
 
     def __init__(
         self,

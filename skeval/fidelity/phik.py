@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Literal
 
@@ -84,6 +85,8 @@ class PhikMatrixDifference(AssociationDifference):
     >>> PhikMatrixDifference().fit(table).score(table)
     0.0
     """
+
+    tags = replace(AssociationDifference.tags, headline=4)
 
     floor = False  # it has none
     _warns_of_lost = False

@@ -132,7 +132,7 @@ class ExactMatchShare(Metric):
     0.75
     """
 
-    tags = replace(SCREEN_TAGS, scaling="counts")
+    tags = replace(SCREEN_TAGS, scaling="counts", risks=frozenset({"singling out"}), headline=1)
 
     def __init__(
         self,
@@ -255,6 +255,8 @@ class IdenticalMatchShare(ExactMatchShare):
     >>> IdenticalMatchShare().fit(train).score(synthetic)
     0.5
     """
+
+    tags = replace(ExactMatchShare.tags, risks=frozenset({"singling out"}), headline=0)
 
     def __init__(
         self,

@@ -124,7 +124,7 @@ class NearDuplicateShare(Metric):
     (1.0, True)
     """
 
-    tags = NEIGHBOR_TAGS
+    tags = replace(NEIGHBOR_TAGS, risks=frozenset({"singling out"}), headline=2)
 
     def __init__(
         self,

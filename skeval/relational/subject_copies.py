@@ -145,7 +145,7 @@ class SubjectCopies(SubjectMetric):
     0.5
     """
 
-    tags = replace(SCREEN_TAGS, needs=frozenset({"relational"}))
+    tags = replace(SCREEN_TAGS, needs=frozenset({"relational"}), risks=frozenset({"singling out"}))
 
     def __init__(
         self,

@@ -31,25 +31,9 @@ FACETS = {
     "Utility": "utility",
     "Privacy": "privacy",
 }
-# those that people ask for first, and how many of a facet the table has room for
-_FIRST = [
-    "TableStructure",
-    "KSComplement",
-    "TVComplement",
-    "SimilarityScore",
-    "PhikMatrixDifference",
-    "TSTR",
-    "CalibrationPreservation",
-    "FeatureImportanceAgreement",
-    "SelectionRegret",
-    "ExactMatchShare",
-    "NearDuplicateShare",
-    "DCROverfittingProtection",
-    "MembershipInference",
-    "AnonymeterRisk",
-    "OneRunDPAudit",
-]
+# how many metrics of a facet the table has room for
 _ROOM = {"Validity": 2, "Fidelity": 5, "Utility": 4, "Privacy": 6}
+_LAST = 1_000  # place of a metric that has none
 _MOST_NAMED = 8  # metrics in a sentence
 _MOST_MENDED = 3  # columns among the next steps
 _MOST_STEPS = 7
@@ -414,7 +398,7 @@ def _headline(results: SuiteResult, verdict: Verdict) -> dict[str, Result]:
 
 
 def _rank(result: Result) -> int:
-    return _FIRST.index(result.metric) if result.metric in _FIRST else len(_FIRST)
+    return (result.tags.headline if result.tags is not None else 0) or _LAST
 
 
 def _beyond(result: Result) -> float:

@@ -301,7 +301,7 @@ class SelectionRegret(_ModelComparison):
     True
     """
 
-    tags = replace(MODEL_TAGS, greater_is_better=False, bounds=(0.0, float("inf")))
+    tags = replace(MODEL_TAGS, greater_is_better=False, bounds=(0.0, float("inf")), headline=4)
 
     def __init__(
         self,

@@ -143,7 +143,7 @@ class FeatureImportanceAgreement(ModelMetric):
     True
     """
 
-    tags = replace(MODEL_TAGS, bounds=(-1.0, 1.0), display="ImportancesDisplay")
+    tags = replace(MODEL_TAGS, bounds=(-1.0, 1.0), display="ImportancesDisplay", headline=3)
 
     def __init__(
         self,

@@ -197,7 +197,7 @@ class TSTR(_Transfer):
     (True, 'binary')
     """
 
-    tags = replace(MODEL_TAGS, display="ModelCurvesDisplay")
+    tags = replace(MODEL_TAGS, display="ModelCurvesDisplay", headline=1)
 
     def __init__(
         self,

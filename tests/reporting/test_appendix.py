@@ -60,9 +60,15 @@ def test_a_metric_of_ones_own_is_said_to_be() -> None:
     assert described("MyMetric") == ["No metric of skeval: see its own documentation."]
 
 
-def test_every_risk_names_classes_that_are_there() -> None:
-    kinds = {kind for _, kinds in RISKS.values() for kind in kinds}
-    assert kinds <= set(appendix._classes())
+def test_tags_say_which_metrics_bear_on_a_risk() -> None:
+    kinds = [kind for kind in appendix._classes().values() if issubclass(kind, Metric)]
+    for risk in RISKS:
+        assert len([kind for kind in kinds if risk in kind.tags.risks]) > 1, risk
+    own = MetricTags("privacy", evidence="attack", bounds=(0, 1), risks={"linkability"})
+    result = SuiteResult({"mine": Result(0.5, metric="MyAttack", tags=own)})
+    assert [row[2] != "Not looked at." for row in rows_of(three_risks(result)[0])] == [
+        *(False, True, False)
+    ]
 
 
 def test_a_risk_that_no_metric_covers_was_not_looked_at() -> None:
@@ -82,11 +88,13 @@ def test_the_risks_are_mapped_to_results(suite_result: SuiteResult) -> None:
 def test_a_leak_is_marked_at_its_risk_only() -> None:
     rates = {"residual_risk": 0.4, "p_adjusted": 0.001}
     attacks = {
-        "univariate singling out": {**rates, "p_adjusted": 0.8},
-        "linkability": rates,
-        "inference of age": {**rates, "p_adjusted": 0.9},
+        "univariate": {**rates, "p_adjusted": 0.8, "risk": "singling out"},
+        "inference of singling out": {**rates, "risk": "linkability"},  # no name is read
+        "age": {**rates, "p_adjusted": 0.9, "risk": "inference"},
     }
-    tags = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="attack")
+    tags = MetricTags(
+        "privacy", greater_is_better=False, bounds=(0, 1), evidence="attack", risks=RISKS
+    )
     result = Result(
         0.4,
         p_value=0.003,

@@ -195,8 +195,8 @@ def test_columns_by_which_attacks_succeed_weigh_most() -> None:
     attack = {"attack": rate, "control": {**rate, "n_success": 20}, "baseline": rate}
     attacks = {
         "univariate singling out": {**attack, "p_adjusted": 0.01, "columns": column},
-        "inference of sex": {**attack, "p_adjusted": 0.01, "residual_risk": 0.5},
-        "inference of age": {**attack, "p_adjusted": 0.9, "residual_risk": 0.1},
+        "of sex": {**attack, "secret": "sex", "p_adjusted": 0.01, "residual_risk": 0.5},
+        "of age": {**attack, "secret": "age", "p_adjusted": 0.9, "residual_risk": 0.1},
     }
     tags = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="attack")
     result = Result(0.5, metric="AnonymeterRisk", tags=tags, details={"attacks": attacks})

@@ -147,7 +147,7 @@ class AttributeInferenceRisk(Metric):
     (True, True)
     """
 
-    tags = replace(ATTACK_TAGS, bounds=(-1.0, 1.0))
+    tags = replace(ATTACK_TAGS, bounds=(-1.0, 1.0), risks=frozenset({"inference"}))
 
     def __init__(
         self,

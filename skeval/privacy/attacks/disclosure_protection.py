@@ -147,7 +147,13 @@ class DisclosureProtection(Metric):
     (0.6667, 0.25)
     """
 
-    tags = replace(ATTACK_TAGS, needs=frozenset(), greater_is_better=True, scaling="counts")
+    tags = replace(
+        ATTACK_TAGS,
+        needs=frozenset(),
+        greater_is_better=True,
+        scaling="counts",
+        risks=frozenset({"inference"}),
+    )
 
     num_rows: int | None = None  # all
     num_iterations = 1

@@ -184,7 +184,9 @@ class LDiversity(SensitiveMetric):
     (1.0, 2.0)
     """
 
-    tags = replace(_TAGS, greater_is_better=True, bounds=(1.0, float("inf")))
+    tags = replace(
+        _TAGS, greater_is_better=True, bounds=(1.0, float("inf")), risks=frozenset({"inference"})
+    )
 
     def __init__(
         self,
@@ -296,7 +298,7 @@ class TCloseness(SensitiveMetric):
     0.5
     """
 
-    tags = _TAGS
+    tags = replace(_TAGS, risks=frozenset({"inference"}))
 
     def __init__(
         self,

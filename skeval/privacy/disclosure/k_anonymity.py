@@ -102,6 +102,8 @@ class KAnonymity(SmallestClassMetric):
     (1.0, 2.0)
     """
 
+    tags = replace(SmallestClassMetric.tags, risks=frozenset({"singling out"}))
+
     def _compute(self, context: Context) -> Result:
         roles, columns = ("synthetic", "train"), self._columns(context.schema)
         if self.mode == "cluster":
@@ -192,7 +194,7 @@ class ReplicatedUniques(ClassMetric):
     0.25
     """
 
-    tags = DISCLOSURE_TAGS
+    tags = replace(DISCLOSURE_TAGS, risks=frozenset({"singling out"}))
 
     def _compute(self, context: Context) -> Result:
         train, synthetic = self._counts(context, "train", "synthetic")

@@ -110,6 +110,8 @@ class KMap(SmallestClassMetric):
     2.0
     """
 
+    tags = replace(SmallestClassMetric.tags, risks=frozenset({"singling out"}))
+
     def _compute(self, context: Context) -> Result:
         if self.mode == "equivalence":
             return fewest_real_rows(*self._population(context), self.k0)

@@ -257,7 +257,7 @@ class DCROverfittingProtection(TrainShareScreen):
     0.0
     """
 
-    tags = replace(CONTRAST_TAGS, greater_is_better=True)
+    tags = replace(CONTRAST_TAGS, greater_is_better=True, headline=3)
 
     def __init__(
         self,

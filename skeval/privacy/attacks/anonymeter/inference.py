@@ -247,6 +247,8 @@ class InferenceRisk(InferenceMetric):
     True
     """
 
+    tags = replace(InferenceMetric.tags, risks=frozenset({"inference"}))
+
     def __init__(
         self,
         secret: ColumnName,
@@ -385,7 +387,9 @@ class InferenceRiskAll(InferenceMetric):
     True
     """
 
-    tags = replace(ResidualRiskMetric.tags, display="AttacksDisplay")
+    tags = replace(
+        ResidualRiskMetric.tags, display="AttacksDisplay", risks=frozenset({"inference"})
+    )
 
     def __init__(
         self,

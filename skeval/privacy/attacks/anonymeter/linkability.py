@@ -160,6 +160,8 @@ class LinkabilityRisk(ResidualRiskMetric):
     True
     """
 
+    tags = replace(ResidualRiskMetric.tags, risks=frozenset({"linkability"}))
+
     def __init__(
         self,
         aux_cols: Parts = None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -158,6 +159,8 @@ class SinglingOutRisk(ResidualRiskMetric):
     >>> SinglingOutRisk().fit(train, holdout).score(train) > 0.9
     True
     """
+
+    tags = replace(ResidualRiskMetric.tags, risks=frozenset({"singling out"}))
 
     def __init__(
         self,

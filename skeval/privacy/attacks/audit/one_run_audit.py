@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -171,7 +172,7 @@ class OneRunDPAudit(Metric):
     0.0
     """
 
-    tags = AUDIT_TAGS
+    tags = replace(AUDIT_TAGS, headline=6)
 
     def __init__(
         self,

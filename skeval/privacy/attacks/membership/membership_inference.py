@@ -241,7 +241,7 @@ class MembershipInference(Metric):
     (1.0, True)
     """
 
-    tags = replace(ATTACK_TAGS, display="ROCDisplay")
+    tags = replace(ATTACK_TAGS, display="ROCDisplay", headline=4)
 
     def __init__(
         self,

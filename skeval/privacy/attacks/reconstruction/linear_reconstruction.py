@@ -136,7 +136,7 @@ class LinearReconstructionAttack(Metric):
     True
     """
 
-    tags = replace(ATTACK_TAGS, bounds=(-1.0, 1.0))
+    tags = replace(ATTACK_TAGS, bounds=(-1.0, 1.0), risks=frozenset({"inference"}))
 
     def __init__(
         self,

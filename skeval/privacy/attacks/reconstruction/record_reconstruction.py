@@ -149,7 +149,7 @@ class RecordReconstruction(Metric):
     True
     """
 
-    tags = ATTACK_TAGS
+    tags = replace(ATTACK_TAGS, risks=frozenset({"inference"}))
 
     def __init__(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Literal
 
@@ -168,6 +169,8 @@ class ShadowAttributeInference(ShadowAttack):
     >>> attack.fit(train, holdout).score(make_mixed(120, random_state=2)) > 0.4
     True
     """
+
+    tags = replace(ShadowAttack.tags, risks=frozenset({"inference"}))
 
     def __init__(
         self,
