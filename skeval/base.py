@@ -358,6 +358,11 @@ class Metric(BaseEstimator):
                 named[name] = [value] if isinstance(value, str) else list(value)
         return named
 
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        """Return parameters with which checks are quick, of metrics that fit many models."""
+        return {}
+
     def _compute(self, context: Context) -> float | Result:
         raise NotImplementedError(f"{type(self).__name__} must define _compute(context).")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from skeval.context import Context
 from skeval.parameters import ColumnName, Columns, Count, Interval, Label, Seed
@@ -148,3 +148,7 @@ class RelationalTSTR(Lifted):
         return (
             replace(result, interval=None) if root_path(context.relations, self.table) else result
         )
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"target": "reason", "estimators": "linear"}

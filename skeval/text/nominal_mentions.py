@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from skeval.exceptions import MissingDependencyError
 from skeval.parameters import AnyColumns, Count, Interval, JobCount, Seed, has_methods
 from skeval.text.entities import EntityLeakage, Folder, GroupColumn, Keep
+from skeval.text.patterns import PatternRecognizer
 from skeval.text.recognizers import Device, ModelName, Names, SpacyBackend, load_spacy, piped
 
 _TAGS = ("tagger", "morphologizer", "pos")
@@ -223,3 +224,7 @@ class NominalMentions(EntityLeakage):
 
     def _recognizer(self) -> Any:
         return NominalRecognizer() if self.recognizer == "spacy" else self.recognizer
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"recognizer": PatternRecognizer()}  # the default needs a model

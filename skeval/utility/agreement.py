@@ -226,6 +226,10 @@ class ModelRankAgreement(_ModelComparison):
             return f"{shown}."
         return f"{shown}; of {details['n_decided']} pairs real rows themselves are sure."
 
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"estimators": ["linear", "tree", "bayes"]}
+
 
 class SelectionRegret(_ModelComparison):
     """What it costs on real rows to choose a model by synthetic scores: 0 if it is the best one.
@@ -367,6 +371,10 @@ class SelectionRegret(_ModelComparison):
             f"{choice} scores {of_chosen} on real rows; {details['best']} scores {of_best}. "
             f"A random choice loses {lost} on average."
         )
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"estimators": ["linear", "tree", "bayes"]}
 
 
 @shared

@@ -241,6 +241,10 @@ class FeatureImportanceAgreement(ModelMetric):
         )
         return f"{said}{fresh}{change}."
 
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"estimator": "linear"}
+
 
 class Measure(NamedTuple):
     """How importances are measured; native ones have no permutations and no bootstrap."""

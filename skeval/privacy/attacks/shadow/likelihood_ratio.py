@@ -276,6 +276,10 @@ class LikelihoodRatioMIA(Metric):
         )
         return scores[:, attacked], inside[:, attacked]
 
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"n_models": 8}
+
 
 def ratios_of(
     rows: np.ndarray,

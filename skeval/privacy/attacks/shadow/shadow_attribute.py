@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -273,6 +273,14 @@ class ShadowAttributeInference(ShadowAttack):
             f"{result.details['n_targets']} rows in {right} of the tables; {chance} would be by "
             "chance."
         )
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        from sklearn.tree import DecisionTreeClassifier
+
+        tree = DecisionTreeClassifier(random_state=0)
+        few = {"n_targets": 1, "n_shadow": 2, "n_eval": 3}
+        return {**few, "features": "closest", "classifier": tree}
 
 
 @shared

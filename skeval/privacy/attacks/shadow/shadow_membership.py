@@ -320,6 +320,14 @@ class ShadowMembershipInference(ShadowAttack):
             "chance."
         )
 
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        from sklearn.tree import DecisionTreeClassifier
+
+        tree = DecisionTreeClassifier(random_state=0)
+        few = {"n_targets": 1, "n_shadow": 2, "n_eval": 3}
+        return {**few, "features": "closest", "classifier": tree}
+
 
 @shared
 def membership_tests(

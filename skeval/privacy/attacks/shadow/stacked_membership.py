@@ -265,6 +265,10 @@ class StackedMembershipInference(Metric):
         released = pooled_scores(context, chosen, pool, self.random_state)
         return stacked_scores(released, *worlds, self.classifier, self.random_state)
 
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"n_models": 8}
+
 
 def usable_attacks(
     context: Context, attacks: str | Sequence[str], fraction: float
