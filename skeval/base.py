@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skeval.context import Context
 from skeval.cores import sharing
-from skeval.exceptions import InvalidParameterError, MissingInputError, SampledWarning
+from skeval.exceptions import InvalidParameterError, MissingInputError, SampledWarning, Sentence
 from skeval.formatting import as_float
 from skeval.parameters import Legal, Scaling, check_parameters, legal_sets
 from skeval.reading_context import read_context
@@ -45,22 +45,64 @@ Halved = Literal[False, True, "root"]
 _N_HALVINGS = 5  # of each table, for the noise of a difference
 _FEWEST_HALVED = 20  # rows, under which halves say nothing
 
+# of each need: what is lacking, and the cure in Python and in the shell
 _UNMET = {
-    "holdout": "compares against holdout rows, and fit received none. "
-    "Pass them: fit(train, holdout=rows).",
-    "keys": "needs a primary key. "
-    "Pass a schema that names it: fit(train, schema=TableSchema(...)).",
-    "relational": "compares several tables. Pass them by name: "
-    "fit({{'users': users, 'orders': orders}}, schema=RelationalSchema(...)).",
-    "text": "needs a text column, and the table has none. "
-    "Name one: fit(train, schema={{column: 'text'}}).",
-    "target": "needs a target, a column of the table that can be measured. "
-    "Name it: {metric}(target=column).",
+    "holdout": (
+        "compares against holdout rows, and none were given.",
+        "Pass them: fit(train, holdout=rows).",
+        "Give their file: TRAIN HOLDOUT SYNTHETIC.",
+    ),
+    "keys": (
+        "needs a primary key.",
+        "Pass a schema that names it: fit(train, schema=TableSchema(...)).",
+        "Name it in the metadata of SDV: --schema FILE.",
+    ),
+    "relational": (
+        "compares several tables.",
+        "Pass them by name: "
+        "fit({{'users': users, 'orders': orders}}, schema=RelationalSchema(...)).",
+        "Give folders, a file a table: TRAIN [HOLDOUT] SYNTHETIC.",
+    ),
+    "text": (
+        "needs a text column, and the table has none.",
+        "Name one: fit(train, schema={{column: 'text'}}).",
+        'Name one in --schema FILE: {"column": "text"}.',
+    ),
+    "target": (
+        "needs a target, a column of the table that can be measured.",
+        "Name it: {metric}(target=column).",
+        "Name it: --target COLUMN.",
+    ),
+    "one table": (
+        "measures one table, and several were given.",
+        "Lift it: PerTable({metric}(...)), or PerSubject({metric}(...)) for the subjects with all "
+        "their rows.",
+        "Give the files of one table.",
+    ),
 }
-_ONE_TABLE = (
-    "measures one table, and fit received several. Lift it: PerTable({metric}(...)), or "
-    "PerSubject({metric}(...)) for the subjects with all their rows."
-)
+
+
+def unmet(need: str, metric: str, lack: str = "") -> Sentence:
+    """Return what a metric lacks of a need, and the cure in Python and in the shell.
+
+    Parameters
+    ----------
+    need : str
+        Such as "holdout".
+    metric : str
+        The class, of which the cure is.
+    lack : str, optional
+        What is lacking, where the metric says more of it.
+
+    Examples
+    --------
+    >>> from skeval.base import unmet
+    >>> print(unmet("target", "TSTR").shell)
+    needs a target, a column of the table that can be measured. Name it: --target COLUMN.
+    """
+    known, python, shell = _UNMET[need]
+    cure = python.format(metric=metric)
+    return Sentence(f"{lack or known} {cure}", f"{lack or known} {shell}", need)
 
 
 class Metric(BaseEstimator):
@@ -193,8 +235,8 @@ class Metric(BaseEstimator):
         named = self.named_columns()
         if named and not context.is_relational:
             check_measured(context.schema, named, type(self).__name__)
-        if unmet := self.unmet_need(context):
-            raise MissingInputError(f"{type(self).__name__} {unmet}")
+        if lack := self.unmet_need(context):
+            raise MissingInputError(lack, type(self).__name__)
         with sharing(getattr(self, "n_jobs", None)):
             self._prepare(context.seen_by(self._scaling))
         self.context_ = context
@@ -271,12 +313,12 @@ class Metric(BaseEstimator):
         """What it does with tables that need not fit in memory, see :class:`MetricTags`."""
         return self.tags.scaling
 
-    def unmet_need(self, context: Context) -> str | None:
+    def unmet_need(self, context: Context) -> Sentence | None:
         """Return which need of the metric the real tables leave unmet, and the cure, or None."""
         if context.is_relational and "relational" not in self.tags.needs:
-            return _ONE_TABLE.format(metric=type(self).__name__)
-        unmet = self.unmet_needs(context)
-        return _UNMET[unmet[0]].format(metric=type(self).__name__) if unmet else None
+            return unmet("one table", type(self).__name__)
+        lacking = self.unmet_needs(context)
+        return unmet(lacking[0], type(self).__name__) if lacking else None
 
     def unmet_needs(self, context: Context) -> list[Need]:
         """Return the needs of the metric that the real tables leave unmet, by name."""
@@ -310,6 +352,11 @@ class Metric(BaseEstimator):
             if isinstance(value, str | list | tuple):
                 named[name] = [value] if isinstance(value, str) else list(value)
         return named
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        """Return parameters with which checks are quick, of metrics that fit many models."""
+        return {}
 
     def _compute(self, context: Context) -> float | Result:
         raise NotImplementedError(f"{type(self).__name__} must define _compute(context).")
@@ -382,7 +429,7 @@ class Metric(BaseEstimator):
     def _beside(self, fresh: Result, result: Result) -> Result:
         """Give a result the baseline, and what else fresh real rows get."""
         lacking = np.isnan(fresh.value) and not np.isnan(result.value)
-        said = tuple(type(w)(f"baseline: {w}") for w in fresh.warnings if lacking)
+        said = tuple(w.within("baseline") for w in fresh.warnings if lacking)
         details = dict(result.details)
         if "columns" in fresh.details:
             details["baseline_columns"] = fresh.details["columns"]

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning, Sentence
 from skeval.parameters import ColumnName, GroupSize, Legal
 from skeval.result import Result, undefined
 from skeval.stats.relabelling import holm
@@ -120,7 +120,7 @@ class ByGroup(Metric):
         """Return the columns that parameters name, those of the metric among them."""
         return {**super().named_columns(), **self.metric.named_columns()}
 
-    def unmet_need(self, context: Context) -> str | None:
+    def unmet_need(self, context: Context) -> Sentence | None:
         """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
         return self.metric.unmet_need(context)
 
@@ -340,9 +340,7 @@ def group_sizes(context: Context, by: str, min_size: int) -> dict[str, dict[str,
 
 def _said(results: Mapping[str, Result], absent: list[str]) -> tuple[MetricWarning, ...]:
     said = [
-        type(warning)(f"{label}: {warning}")
-        for label, result in results.items()
-        for warning in result.warnings
+        warning.within(label) for label, result in results.items() for warning in result.warnings
     ]
     if absent:
         text = f"synthetic has no rows of {', '.join(absent)}, train has: no score."

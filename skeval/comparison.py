@@ -161,7 +161,7 @@ class Comparison(Mapping[str, SuiteResult]):
         known = {t: r.provenance for t, r in self.items() if r.provenance is not None}
         said = list(map(_mismatched, mismatches(self)))
         for name in self.metrics:
-            calls = {t: p.metrics[name] for t, p in known.items() if name in p.metrics}
+            calls = {t: p.calls[name] for t, p in known.items() if name in p.metrics}
             if len(set(calls.values())) > 1:
                 said.append(f"{name} was measured with other parameters: {_listed(calls)}.")
         versions = {table: p.version for table, p in known.items()}

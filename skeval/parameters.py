@@ -258,8 +258,8 @@ def _fields(kind: type) -> dict[str, Any]:
         return _hints(vars(owner)["__init__"])
     hints: dict[str, Any] = {}
     for base in reversed(owner.__mro__):
-        own = inspect.get_annotations(base)
-        own = {name: own[name] for name in vars(base).get("__dataclass_fields__", ()) if name in own}
+        fields, own = vars(base).get("__dataclass_fields__", {}), inspect.get_annotations(base)
+        own = {name: hint for name, hint in own.items() if name in fields}
         hints |= _looked_up(own, vars(sys.modules[base.__module__]))
     return hints
 

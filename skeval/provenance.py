@@ -15,7 +15,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from skeval._versions import installed_versions
-from skeval.calls import constructor, rebuilt
+from skeval.calls import call_of, constructor, described, rebuilt
 from skeval.context import Context, shared
 from skeval.engines import current_engine
 from skeval.exceptions import InvalidParameterError, TableError
@@ -29,7 +29,9 @@ __all__ = [
     "ColumnRecord",
     "InputRecord",
     "Provenance",
+    "call_of",
     "constructor",
+    "described",
     "hash_of_cells",
     "hash_of_file",
     "rebuilt",
@@ -98,9 +100,10 @@ class Provenance:
         The tables.
     columns : tuple of ColumnRecord
         Their kinds, and why.
-    metrics : mapping of str to str
-        By the name in the suite, the call that makes the metric again, with all its parameters.
-        Estimators within it name those parameters that are not the defaults of their version.
+    metrics : mapping of str to dict
+        By the name in the suite, the class of the metric and all its parameters, as JSON: see
+        :func:`skeval.calls.described`. Estimators within it name those parameters that are not the
+        defaults of their version.
     seeds : mapping of str to int
         By metric; and `rows`, the seed by which rows of a report were drawn.
     target, sensitive : str
@@ -124,7 +127,9 @@ class Provenance:
     >>> result = make_suite("quality").fit(train).evaluate(synthetic, date="2026-11-22")
     >>> result.provenance.date, result.provenance.inputs[0].n_rows
     ('2026-11-22', 100)
-    >>> print(result.provenance.metrics["column_shapes/tv_complement"])
+    >>> result.provenance.metrics["column_shapes/tv_complement"]["class"]
+    'skeval.fidelity.TVComplement'
+    >>> print(result.provenance.calls["column_shapes/tv_complement"])
     skeval.fidelity.TVComplement(columns=None, n_bins=None, nan='drop')
     """
 
@@ -132,7 +137,7 @@ class Provenance:
     version: str
     inputs: tuple[InputRecord, ...] = ()
     columns: tuple[ColumnRecord, ...] = ()
-    metrics: Mapping[str, str] = field(default_factory=dict)
+    metrics: Mapping[str, Any] = field(default_factory=dict)
     seeds: Mapping[str, int] = field(default_factory=dict)
     target: str = ""
     sensitive: str = ""
@@ -144,6 +149,11 @@ class Provenance:
         return {
             f"{one.table}.{one.column}".lstrip("."): one.doubt for one in self.columns if one.doubt
         }
+
+    @property
+    def calls(self) -> dict[str, str]:
+        """What makes each metric again, as Python's text, for people."""
+        return {name: call_of(metric) for name, metric in self.metrics.items()}
 
     def with_files(self, files: Mapping[str, str | Path]) -> Provenance:
         """Return a copy that names the files, by role, of which the tables were read.
@@ -203,7 +213,7 @@ class Provenance:
             **texts,
             inputs=tuple(InputRecord(**_input(one)) for one in content["inputs"]),
             columns=tuple(ColumnRecord(**_texts(one)) for one in content["columns"]),
-            metrics=_texts(content["metrics"]),
+            metrics=_metrics(content["metrics"]),
             seeds={str(name): int(seed) for name, seed in content["seeds"].items()},
             packages=_texts(content["packages"]),
         )
@@ -211,6 +221,12 @@ class Provenance:
 
 def _texts(content: Mapping[str, Any]) -> dict[str, str]:
     return {str(name): str(value) for name, value in content.items()}
+
+
+def _metrics(content: Mapping[str, Any]) -> dict[str, Any]:
+    for metric in content.values():
+        call_of(metric)  # refuses what is of another form
+    return {str(name): metric for name, metric in content.items()}
 
 
 def _input(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -258,7 +274,7 @@ def describe(metrics: Mapping[str, BaseEstimator], context: Context, date: Date)
         version=versions.pop("skeval"),
         inputs=tuple(_inputs(context)),
         columns=_columns(context.real),
-        metrics={name: constructor(metric) for name, metric in metrics.items()},
+        metrics={name: described(metric) for name, metric in metrics.items()},
         seeds=seeds,
         target=target,
         sensitive=sensitive,

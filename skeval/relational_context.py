@@ -367,7 +367,7 @@ def _naming(table: str) -> Iterator[None]:
     try:
         yield
     except SkevalError as error:
-        raise type(error)(f"{table}: {error}") from error
+        raise error.within(table) from error
 
 
 def _notices(contexts: Mapping[str, Context]) -> tuple[MetricWarning, ...]:
@@ -377,7 +377,7 @@ def _notices(contexts: Mapping[str, Context]) -> tuple[MetricWarning, ...]:
     holdout is compared by subject.
     """
     return tuple(
-        type(notice)(f"{name}: {notice}")
+        notice.within(name)
         for name, context in contexts.items()
         for notice in context.notices
         if not isinstance(notice, SharedRowsWarning)

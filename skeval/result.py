@@ -25,7 +25,7 @@ from skeval.stats.distributions import exact_mean
 from skeval.stats.repeats import Copies
 from skeval.tags import MetricTags
 
-_TEXTS = ("metric", "error", "summary", "fact", "advice", "table")
+_TEXTS = ("metric", "error", "unmet", "summary", "fact", "advice", "table")
 _NUMBERS = ("p_value", "baseline", "seconds")  # that may be missing
 
 
@@ -141,6 +141,9 @@ class Result:
         Wall time; filled in by :class:`Metric`.
     error : str
         Why a suite left the metric out, or how it failed; empty where it did not.
+    unmet : str
+        Which input a metric that was left out needs, such as "holdout"; empty where `error` is of
+        another kind.
     summary : str
         The finding, in a sentence that needs no knowledge of the metric; reports print it. It is
         written by the metric, in `_compute` or in `_summary`, which knows the baseline too.
@@ -179,6 +182,7 @@ class Result:
     tags: MetricTags | None = None
     seconds: float | None = None
     error: str = ""
+    unmet: str = ""
     summary: str = ""
     contrast: Contrast | None = None
     fact: str = ""

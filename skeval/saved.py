@@ -23,9 +23,9 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from skeval.calls import constructor, rebuilt, without_files
+from skeval.calls import call_of, constructor, described, rebuilt, without_files
 from skeval.context import Context
-from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError
+from skeval.exceptions import InvalidParameterError, MetricWarning, Sentence, SkevalError
 from skeval.files import foreign_json, replacing
 from skeval.saved_content import check_content, check_size
 from skeval.saved_steps import MIN_COUNT, KeptSteps, of_role, read_step, written
@@ -34,7 +34,7 @@ from skeval.tables.schema import TableSchema
 
 T = TypeVar("T")
 OTHER = "(rare levels)"
-VERSION = 1
+VERSION = 2
 _PARTS = 100  # of a column of numbers, at most
 _EACH = MIN_COUNT // 2  # rows on each side of an edge, of which it is the mean
 _LOOKED_AT = 200  # rows that show which steps a metric asks for
@@ -49,12 +49,13 @@ _README = (
 )
 _MEMBERS = ("READ_ME_holds_rows.txt", "suite.pickle")
 _ZIP = b"PK"  # how a file with rows begins
-_HOLDS_ROWS = (
+_PICKLE = (
     "{} holds rows of real data: it is a Python pickle, which can run any code when it is loaded. "
-    "If you wrote it, or trust who did, load it with rows=True."
+    "If you wrote it, or trust who did, load it with"
 )
-_NO_ROWS = "{} holds no rows: load it without rows=True."
-_NO_SUITE = "{} holds no suite that MetricSuite.save wrote{}."
+_HOLDS_ROWS = f"{_PICKLE} rows=True.", f"{_PICKLE} --rows."
+_NO_ROWS = "{} holds no rows: load it without rows=True.", "{} holds no rows: leave --rows out."
+_NO_SUITE = "{} holds no suite that was saved{}"
 _MICROSECOND = np.dtype("datetime64[us]")
 _STORAGE = re.compile(
     r"bool|boolean|category|object|str|string|u?int(8|16|32|64)|U?Int(8|16|32|64)"
@@ -283,7 +284,7 @@ def save_suite(suite: Suite, path: str | Path, *, rows: bool) -> Path:
         "holds_rows": False,
         "min_count": MIN_COUNT,
         "left_out": left_out,
-        "metrics": {n: constructor(without_files(one)) for n, one in suite.metrics if n in names},
+        "metrics": {n: described(without_files(one)) for n, one in suite.metrics if n in names},
         "kinds": dict(schema.kinds),
         "datetime_formats": dict(schema.datetime_formats),
         "dtypes": {n: str(kind) for n, kind in context.given("train").dtypes.items()},
@@ -305,10 +306,10 @@ def _add_steps(suite: Suite, content: dict[str, Any]) -> None:
     """Add what relates columns, the baselines that rest on it, and how far values are off."""
     left_out: dict[str, str] = content["left_out"]
     asked: dict[str, set[Any]] = {}
-    for name, text in content["metrics"].items():
+    for name, metric in content["metrics"].items():
         if name not in left_out:
             try:
-                asked[name] = _steps_asked(rebuilt(text), content)
+                asked[name] = _steps_asked(rebuilt(metric), content)
             except Exception as error:  # of anyone's metric, on a table that no one gave
                 left_out[name] = f"{type(error).__name__}: it cannot do with a table without rows."
     context, drawn = suite.context_, _context(content)
@@ -417,14 +418,14 @@ def load_suite(kind: type[Suite], path: str | Path, *, rows: bool) -> Suite:
     except OSError as error:
         raise InvalidParameterError(f"{path} cannot be read: {error.strerror}.") from error
     if is_pickled != rows:
-        raise InvalidParameterError((_HOLDS_ROWS if is_pickled else _NO_ROWS).format(path))
+        python, shell = _HOLDS_ROWS if is_pickled else _NO_ROWS
+        raise InvalidParameterError(Sentence(python.format(path), shell.format(path)))
     try:
         if is_pickled:
             return _with_rows(kind, path)
         return _of_content(kind, foreign_json(path))
     except Exception as error:  # of a stranger's file
-        said = str(error).removeprefix(f"{path} ").rstrip(".")
-        why = f" ({said})" if isinstance(error, SkevalError) else ""
+        why = f": {error}" if isinstance(error, SkevalError) else "."
         raise InvalidParameterError(_NO_SUITE.format(path, why)) from error
 
 
@@ -443,7 +444,7 @@ def _of_content(kind: type[Suite], content: Any) -> Suite:
             f"it is of version {content['skeval_suite']!r:.40}, only {VERSION} is read"
         )
     check_content(content)
-    suite = kind([(name, rebuilt(text)) for name, text in content["metrics"].items()])
+    suite = kind([(name, rebuilt(metric)) for name, metric in content["metrics"].items()])
     suite.check_parameters()
     # whatever the file says: nothing but what needs no rows is measured by it
     needs_rows = (n for n, metric in suite.metrics if not metric.needs_no_rows)
@@ -474,7 +475,9 @@ def _context(content: Mapping[str, Any]) -> SavedContext:
         for role, rows in tables.items()
     }
     calls = content["metrics"]
-    baselines = {calls[n]: value for n, value in content["baselines"].items() if n in calls}
+    baselines = {
+        call_of(calls[n]): value for n, value in content["baselines"].items() if n in calls
+    }
     context = SavedContext(schema, tables, levels=levels, given=given, baselines=baselines)
     context.kept.values.update(read_step(step, context) for step in content["steps"])
     context.notices = _said(content)

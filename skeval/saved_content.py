@@ -54,7 +54,7 @@ def _faults(content: Mapping[str, Any]) -> Iterator[str]:
         if not isinstance(content.get(name), Mapping):
             yield f"{name} must be a mapping"
             return
-    for name in ("metrics", "left_out", "dtypes", "datetime_formats", "kinds"):
+    for name in ("left_out", "dtypes", "datetime_formats", "kinds"):
         if not all(isinstance(value, str) for value in content[name].values()):
             yield f"{name} must be texts"
     for name in _NUMBERS:

@@ -22,7 +22,12 @@ from skeval.comparison import Comparison, compared
 from skeval.context import Context
 from skeval.cores import Cores, sharing, using, waiting
 from skeval.engines import carried
-from skeval.exceptions import InvalidParameterError, MetricFailedWarning, MissingInputError
+from skeval.exceptions import (
+    InvalidParameterError,
+    MetricFailedWarning,
+    MissingInputError,
+    Sentence,
+)
 from skeval.failures import told
 from skeval.limits import within_limits
 from skeval.members import Block, in_space
@@ -237,11 +242,10 @@ class MetricSuite(_BaseComposition):
                 try:
                     fitted[name] = in_space(metric, self.space).fit_context(context)
                 except (MissingInputError, ImportError) as unmet:  # of a metric's own needs
-                    kind, reason = type(metric).__name__, str(unmet)
+                    reason = _lack(unmet)
                     skipped[name] = reason
                     if not self._is_optional(metric, context):
-                        nothing = Result(float("nan"), metric=kind, tags=metric.tags, error=reason)
-                        left_out[name] = nothing
+                        left_out[name] = _left_out(metric, reason)
             if self.check_holdout and any(_contrasts(metric) for metric in fitted.values()):
                 context.notices += shift_notices(context)
         for notice in context.notices:
@@ -417,7 +421,7 @@ class MetricSuite(_BaseComposition):
             if name not in left_out
         }
         self._left_out = {
-            name: Result(float("nan"), metric=type(metric).__name__, tags=metric.tags, error=why)
+            name: _left_out(metric, Sentence(why, need=next(iter(metric.unmet_needs(context)), "")))
             for name, metric in self.metrics
             if (why := left_out.get(name))
         }
@@ -471,7 +475,7 @@ class MetricSuite(_BaseComposition):
             if self.on_error == "raise":
                 raise
             text = told(error, context)  # warnings are logged, results saved
-            warning = MetricFailedWarning(f"{name} failed: {text}")
+            warning = MetricFailedWarning(text.after(f"{name} failed: "))
             failures.append(warning)
             kind = type(metric).__name__
             return Result(
@@ -529,6 +533,17 @@ class MetricSuite(_BaseComposition):
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+def _lack(error: Exception) -> Sentence:
+    """Return what a metric lacks, without its name, which results know."""
+    return error.lack if isinstance(error, MissingInputError) else Sentence(str(error))
+
+
+def _left_out(metric: Metric, why: Sentence) -> Result:
+    """Return the result of a metric that is not measured, and which need of it is unmet."""
+    kind = type(metric).__name__
+    return Result(float("nan"), metric=kind, tags=metric.tags, error=why, unmet=why.need)
 
 
 def _contrasts(metric: Metric) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval.exceptions import InvalidParameterError, MetricWarning
+from skeval.exceptions import InvalidParameterError, MetricWarning, Sentence
 from skeval.files import foreign_text
 from skeval.json_content import (
     FOREIGN,
@@ -28,8 +28,14 @@ from skeval.rendering import Display, rendering
 from skeval.result import Result
 from skeval.verdict import ALARM_LEVEL, Verdict, adjusted_p_values, is_shifted, verdict
 
-SCHEMA_VERSION = 1  # of the JSON of a suite's results
-_NO_SCORES = "{} holds no scores that SuiteResult.to_json wrote."
+SCHEMA_VERSION = 2  # of the JSON of a suite's results
+
+
+def _no_scores(source: object) -> Sentence:
+    return Sentence(
+        f"{source} holds no scores that SuiteResult.to_json wrote.",
+        f"{source} holds no scores; save them with: skeval evaluate ... -o scores.json.",
+    )
 
 
 class SuiteResult(Mapping[str, Result]):
@@ -347,7 +353,7 @@ class SuiteResult(Mapping[str, Result]):
         except FOREIGN as error:
             if isinstance(error, InvalidParameterError):  # there is no such file, or no text
                 raise
-            raise InvalidParameterError(_NO_SCORES.format(source)) from error
+            raise InvalidParameterError(_no_scores(source)) from error
         if version != SCHEMA_VERSION:
             raise InvalidParameterError(
                 f"{source} has scores in version {version!r} of their schema, and this skeval "
@@ -359,7 +365,7 @@ class SuiteResult(Mapping[str, Result]):
             read.source = source
             return read
         except FOREIGN as error:
-            raise InvalidParameterError(_NO_SCORES.format(source)) from error
+            raise InvalidParameterError(_no_scores(source)) from error
 
     def to_pdf(self, path: str | Path, **settings: Any) -> Path:
         """Write a PDF report; `settings` as :class:`skeval.reporting.PDFRenderer` takes them."""

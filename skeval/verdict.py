@@ -39,13 +39,57 @@ _KINDS = {
     "disclosure": "measure of disclosure",
 }
 _VOID = (HoldoutShiftWarning, MostlySharedRowsWarning)
-_UNABLE = "there are too few holdout rows or relabellings to raise an alarm."
+ReasonKind = Literal["needs holdout", "unable", "failed", "undefined", "untested"]
+SaidKind = Literal["not looked at", "fact", "void", "copies", "alarms", "no alarm", "advice"]
 _MOST_ALARMS = 3  # that the sentence spells out; the others are named
 Outcome = Literal["leak found", "copies found", "cannot be told", "no leak found"]
 NOTHING_OF_PRIVACY = "No metric of privacy was measured."
 _LEAST_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
 _CAVEAT = "Such tests can raise an alarm and never clear a release."
 UNCOUNTED = "copies of train rows were not counted"  # as where no metric looks for any
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a metric of privacy made no test.
+
+    Parameters
+    ----------
+    kind : {"needs holdout", "unable", "failed", "undefined", "untested"}
+        Whether it lacks holdout rows, has too few of them to raise an alarm, was left out or raised
+        an error, has no value, or made no test of it.
+    text : str
+        The reason in a sentence.
+    """
+
+    kind: ReasonKind
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+_UNABLE = Reason("unable", "there are too few holdout rows or relabellings to raise an alarm.")
+_NEEDS_HOLDOUT = Reason("needs holdout", "its test needs holdout rows.")
+
+
+@dataclass(frozen=True)
+class Said:
+    """One part of what a verdict says.
+
+    Parameters
+    ----------
+    kind : {"not looked at", "fact", "void", "copies", "alarms", "no alarm", "advice"}
+        What it is about.
+    text : str
+        One or more sentences.
+    """
+
+    kind: SaidKind
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True)
@@ -61,7 +105,7 @@ class Verdict:
         The metrics whose tests are significant family-wise, the most significant first.
     facts : tuple of str
         What was counted, such as copies of train rows, whatever a test says of it.
-    not_looked_at : dict of str to str
+    not_looked_at : dict of str to Reason
         By the metric that made no test, why.
     void : tuple of str
         Why nothing can be told without an alarm: train and holdout are not samples of one
@@ -73,8 +117,8 @@ class Verdict:
         Chance of any alarm, at most, where nothing leaks.
     adjusted : dict of str to float
         Holm's adjusted p-values, by metric: an alarm is one of at most `level`.
-    sentence : str
-        All this in words: what was not looked at, facts, then alarms or their absence.
+    parts : tuple of Said
+        All this in words: what was not looked at, facts, then alarms or their absence, and advice.
     copies : bool, default=False
         Whether more rows, texts or subjects that are unique in train stand in the release than real
         ones repeat among themselves, whatever a test says of it.
@@ -100,21 +144,26 @@ class Verdict:
     alarm: bool
     alarms: tuple[str, ...]
     facts: tuple[str, ...]
-    not_looked_at: dict[str, str]
+    not_looked_at: dict[str, Reason]
     void: tuple[str, ...]
     n_tests: int
     level: float
     adjusted: dict[str, float]
-    sentence: str
+    parts: tuple[Said, ...]
     copies: bool = False
     outcome: Outcome = "cannot be told"
 
     def __str__(self) -> str:
         return self.sentence
 
+    @property
+    def sentence(self) -> str:
+        """All parts, one after the other."""
+        return " ".join(one.text for one in self.parts) or NOTHING_OF_PRIVACY
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values."""
-        return asdict(self)
+        """Return the fields as plain values, and the sentence."""
+        return {**asdict(self), "sentence": self.sentence}
 
 
 def raises_alarm(result: Result, level: float = ALARM_LEVEL) -> bool:
@@ -221,14 +270,16 @@ def verdict(
     voided = [str(n) for n in notices if tested and isinstance(n, _VOID)]
     void = (*voided, *in_release, *_too_little(sizes, copies, tested, level))
     outcome = _outcome(alarms, copies, void, tested)
-    parts = [
-        _left_out(skipped, len(skipped) + len(tested), has_holdout, called),
-        *dict.fromkeys((*facts, *void)),
-        *(one.found for one in copies),
-        _alarmed(alarms, tested, shifted, called) if alarms else "",
-        _without_alarm(tested, copies, outcome) if of_privacy else "",
-        # of a column that differs between train and holdout, advice would be wrong
-        *({} if shifted else dict.fromkeys(_advice(of_privacy, alarms))),
+    # of a column that differs between train and holdout, advice would be wrong
+    advice = {} if shifted else dict.fromkeys(_advice(of_privacy, alarms))
+    said: list[tuple[SaidKind, Iterable[str]]] = [
+        ("not looked at", [_left_out(skipped, len(skipped) + len(tested), called)]),
+        ("fact", facts),
+        ("void", (why for why in dict.fromkeys(void) if why not in facts)),
+        ("copies", (one.found for one in copies)),
+        ("alarms", [_alarmed(alarms, tested, shifted, called)] if alarms else []),
+        ("no alarm", [_without_alarm(tested, copies, outcome)] if of_privacy else []),
+        ("advice", advice),
     ]
     return Verdict(
         alarm=bool(alarms),
@@ -239,7 +290,7 @@ def verdict(
         n_tests=len(_distinct(tested.values())),
         level=level,
         adjusted=adjusted,
-        sentence=" ".join(filter(None, parts)) or NOTHING_OF_PRIVACY,
+        parts=tuple(Said(kind, text) for kind, texts in said for text in texts if text),
         copies=any(one.train.beyond_chance for one in copies),
         outcome=outcome,
     )
@@ -301,45 +352,41 @@ def _distinct(tested: Iterable[Result]) -> dict[Any, Result]:
 
 def _not_looked_at(
     of_privacy: Mapping[str, Result], holdout: bool, judged: Container[str]
-) -> dict[str, str]:
-    reasons = {}
-    for name, result in of_privacy.items():
-        if name in judged:
-            continue
-        if _is_test(result) and not math.isnan(result.value):
-            reasons[name] = _UNABLE
-        elif result.error:
-            reasons[name] = result.error
-        elif math.isnan(result.value):
-            reasons[name] = " ".join(map(str, result.warnings)) or "it has no value."
-        elif untested := [str(w) for w in result.warnings if isinstance(w, NoTestWarning)]:
-            reasons[name] = " ".join(untested)
-        elif result.row()["evidence"] != "disclosure":  # that family describes, and tests nothing
-            reasons[name] = "it made no test." if holdout else "its test needs holdout rows."
-    return reasons
+) -> dict[str, Reason]:
+    reasons = {n: _reason(r, holdout) for n, r in of_privacy.items() if n not in judged}
+    return {name: reason for name, reason in reasons.items() if reason is not None}
 
 
-def _left_out(
-    skipped: Mapping[str, str], n_wanted: int, has_holdout: bool, called: Mapping[str, str]
-) -> str:
+def _reason(result: Result, holdout: bool) -> Reason | None:
+    """Return why a metric made no test; None where it describes, and tests nothing."""
+    if _is_test(result) and not math.isnan(result.value):
+        return _UNABLE
+    if result.error:
+        lacks_holdout = result.unmet == "holdout" and not holdout
+        return Reason("needs holdout" if lacks_holdout else "failed", result.error)
+    if math.isnan(result.value):
+        said = " ".join(map(str, result.warnings))
+        return Reason("undefined", said or "it has no value.")
+    if untested := [str(w) for w in result.warnings if isinstance(w, NoTestWarning)]:
+        return Reason("untested", " ".join(untested))
+    if result.row()["evidence"] == "disclosure":
+        return None
+    return Reason("untested", "it made no test.") if holdout else _NEEDS_HOLDOUT
+
+
+def _left_out(skipped: Mapping[str, Reason], n_wanted: int, called: Mapping[str, str]) -> str:
     if not skipped:
         return ""
-    reasons = list(skipped.values())
-    unable = reasons.count(_UNABLE)
-    # with a holdout, a reason that names it is another one
-    for_holdout = 0 if has_holdout else sum("holdout" in one for one in reasons) - unable
-    others = len(skipped) - for_holdout - unable
-    counts = [
-        (n, what)
-        for n, what in (
-            (for_holdout, f"need{'s' if for_holdout == 1 else ''} holdout rows"),
-            (unable, "could raise no alarm with so few holdout rows or relabellings"),
-            (others, "could not be made"),
-        )
-        if n
-    ]
-    why = ", and ".join(f"{n} {what}" for n, what in counts)
-    why = why.replace(" ", f" of {n_wanted} tests ", 1)
+    kinds = Counter(reason.kind for reason in skipped.values())
+    for_holdout, unable = kinds["needs holdout"], kinds["unable"]
+    counts = {
+        f"need{'s' if for_holdout == 1 else ''} holdout rows": for_holdout,
+        "could raise no alarm with so few holdout rows or relabellings": unable,
+        "could not be made": len(skipped) - for_holdout - unable,
+    }
+    (first, n_first), *others = [(what, n) for what, n in counts.items() if n]
+    of_all = f"{n_first} of {n_wanted} tests {first}"
+    why = ", and ".join([of_all, *(f"{n} {what}" for what, n in others)])
     if 2 * len(skipped) >= n_wanted:
         looked = "not" if len(skipped) == n_wanted else "hardly"
         return f"Privacy was {looked} looked at: {why}."

@@ -11,7 +11,7 @@ import zipfile
 import pytest
 
 from skeval import MetricSuite, Policy, SuiteResult, TableSchema
-from skeval.calls import constructor, rebuilt, without_files
+from skeval.calls import described, rebuilt, without_files
 from skeval.comparison import Comparison, compare
 from skeval.datasets import make_mixed
 from skeval.diagnostic import RuleAdherence
@@ -183,15 +183,19 @@ class TestMutations:
 # -------------------------------------------------------------------------------------- suites
 
 
-def with_metric(suite_text, text, **content):
+def call(kind, **parameters):
+    return {"class": kind, "parameters": parameters}
+
+
+def with_metric(suite_text, metric, **content):
     whole = {**json.loads(suite_text), "left_out": {}, "baselines": {}, "differences": {}}
-    return json.dumps({**whole, "metrics": {"x": text}, **content})
+    return json.dumps({**whole, "metrics": {"x": metric}, **content})
 
 
 def test_no_rule_of_a_file_is_run(suite_text, tmp_path):
     path, touched = tmp_path / "suite.json", tmp_path / "touched"
     rule = f"age.__init__.__globals__.get('sys').modules.get('os').system('touch {touched}') == 0"
-    metric = f"skeval.diagnostic.RuleAdherence(rules=[{rule!r}])"
+    metric = call("skeval.diagnostic.RuleAdherence", rules=[rule])
     path.write_text(with_metric(suite_text, metric))
     with pytest.raises(InvalidParameterError) as refused:
         MetricSuite.load(path)
@@ -227,9 +231,13 @@ def test_rows_are_loaded_where_they_are_asked_for(tmp_path):
     ("change", "said"),
     [
         ({"tables": {}}, "tables must be train"),
-        ({"metrics": {"ks": "-" * 200_000 + "1"}}, "cannot be made again"),
-        ({"metrics": {"ks": "sklearn.svm.SVC()"}}, "no Metric: ks"),
-        ({"skeval_suite": 2}, "of version 2"),
+        (
+            {"metrics": {"ks": call("skeval.fidelity.KSComplement", columns=["-" * 200_000])}},
+            "cannot be made again",
+        ),
+        ({"metrics": {"ks": call("sklearn.svm.SVC")}}, "no Metric: ks"),
+        ({"metrics": {"ks": "skeval.fidelity.KSComplement()"}}, "no Metric: ks"),
+        ({"skeval_suite": 1}, "of version 1"),
     ],
 )
 def test_what_a_suite_does_not_have(suite_text, tmp_path, change, said):
@@ -269,50 +277,65 @@ def test_paths_without_a_file(tmp_path, read, name):
 
 def test_metrics_that_need_rows_are_left_out_whatever_a_file_says(suite_text, tmp_path):
     path = tmp_path / "suite.json"
-    path.write_text(with_metric(suite_text, "skeval.privacy.ExactMatchShare()"))
+    path.write_text(with_metric(suite_text, call("skeval.privacy.ExactMatchShare")))
     saved = MetricSuite.load(path)
     assert "needs rows" in saved.skipped_["x"]
     assert "x" not in saved.metrics_
 
 
 @pytest.mark.parametrize(
-    "text",
+    "metric",
     [
-        "skeval.text.EntityLeakage(memory='folder')",
-        "skeval.text.EntityLeakage(recognizer=skeval.text.SpacyRecognizer(model='./folder'))",
-        "skeval.text.FlairRecognizer(model='stranger/model')",
-        "sklearn.pipeline.Pipeline(steps=[], memory='folder')",
-        "sklearn.feature_extraction.text.CountVectorizer(input='filename')",
+        call("skeval.text.EntityLeakage", memory="folder"),
+        call(
+            "skeval.text.EntityLeakage",
+            recognizer=call("skeval.text.SpacyRecognizer", model="./folder"),
+        ),
+        call("skeval.text.FlairRecognizer", model="stranger/model"),
+        call("sklearn.pipeline.Pipeline", steps=[], memory="folder"),
+        call("sklearn.feature_extraction.text.CountVectorizer", input="filename"),
     ],
 )
-def test_files_and_folders_that_a_file_names(text):
+def test_files_and_folders_that_a_file_names(metric):
     with pytest.raises(InvalidParameterError, match="names a file or a folder"):
-        rebuilt(text)
+        rebuilt(metric)
+
+
+NESTED: list = []
+for _ in range(50):
+    NESTED = [NESTED]
 
 
 @pytest.mark.parametrize(
-    "text",
+    "metric",
     [
-        "skeval.__main__.x()",
-        "sklearn.tests.test_base.MyEstimator()",
-        "sklearn.conftest.x()",
-        "sklearn.svm._classes.SVC()",
-        "[" * 50 + "]" * 50,
-        "skeval.fidelity.KSComplement(**{'columns': 1})",
+        call("skeval.__main__.x"),
+        call("sklearn.tests.test_base.MyEstimator"),
+        call("sklearn.conftest.x"),
+        call("sklearn.svm._classes.SVC"),
+        call("skeval.fidelity.KSComplement", columns=NESTED),
+        call("skeval.fidelity.KSComplement", columns={"name": "os.system"}),
+        call("skeval.fidelity.KSComplement", columns={"tuple": 1}),
+        call("skeval.fidelity.KSComplement", columns={"dict": [[1]]}),
+        call("skeval.fidelity.KSComplement", columns={"float": "1e9"}),
+        call("skeval.fidelity.KSComplement", columns={"dict": [[[], 1]]}),
+        {**call("skeval.fidelity.KSComplement"), "more": 1},
+        {"class": ["skeval.fidelity.KSComplement"], "parameters": {}},
+        {"class": "skeval.fidelity.KSComplement", "parameters": []},
     ],
 )
-def test_what_is_not_made_again(text):
+def test_what_is_not_made_again(metric):
     with pytest.raises(InvalidParameterError, match="cannot be made again"):
-        rebuilt(text)
+        rebuilt(metric)
 
 
 def test_names_of_models_are_kept_and_folders_are_not():
     kept = EntityLeakage(recognizer=SpacyRecognizer("de_core_news_sm"), memory="folder")
-    text = constructor(without_files(kept))
-    assert rebuilt(text).recognizer.model == "de_core_news_sm"
-    assert rebuilt(text).memory is None
+    content = json.loads(json.dumps(described(without_files(kept))))
+    assert rebuilt(content).recognizer.model == "de_core_news_sm"
+    assert rebuilt(content).memory is None
     assert kept.memory == "folder"
-    assert rebuilt(constructor(FlairRecognizer())).model == "flair/ner-english-large"
+    assert rebuilt(described(FlairRecognizer())).model == "flair/ner-english-large"
 
 
 # -------------------------------------------------------------------------------------- scores

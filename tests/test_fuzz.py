@@ -207,7 +207,7 @@ def test_saved_scores(tmp_path):
     path, whole = tmp_path / "scores.json", saved_scores()
 
     @many
-    @given(st.one_of(changed([whole, whole, whole, {"schema_version": 1, "results": {}}]), VALUES))
+    @given(st.one_of(changed([whole, whole, whole, {"schema_version": 2, "results": {}}]), VALUES))
     def check(content):
         path.write_text(json.dumps(content), encoding="utf-8")
         try:

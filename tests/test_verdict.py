@@ -104,7 +104,7 @@ def test_tests_that_cannot_alarm_are_not_looked_at():
     assert judged.adjusted == {"a": 0.04}
     assert judged.alarms == ("a",)
     assert list(judged.not_looked_at) == list(small)
-    assert "too few holdout rows" in judged.not_looked_at["s0"]
+    assert judged.not_looked_at["s0"].kind == "unable"
     assert judged.sentence.startswith(
         "Privacy was hardly looked at: 9 of 10 tests could raise no alarm with so few holdout rows"
     )
@@ -158,8 +158,26 @@ def test_advice_stands_beside_alarms_only():
     assert advice not in suite(a=made(0.9, advice=advice)).verdict().sentence
 
 
+def test_reasons_and_parts_are_typed():
+    """What a reason or an advice says decides nothing: it may speak of a holdout and stay itself."""
+    lacks = Result(np.nan, tags=TAGS["screen"], metric="Some", error="no rows.", unmet="holdout")
+    fails = Result(np.nan, tags=TAGS["screen"], metric="Some", error="ValueError: holdout rows.")
+    fact = "Leak found."  # as an alarm begins
+    alarm = made(0.001, advice="Drop it.", fact=fact)
+    results = SuiteResult({"a": lacks, "b": fails, "c": alarm}, sizes={"train": 100})
+    judged = results.verdict()
+    kinds = {name: reason.kind for name, reason in judged.not_looked_at.items()}
+    assert kinds == {"a": "needs holdout", "b": "failed"}
+    assert "1 of 3 tests needs holdout rows, and 1 could not be made." in judged.sentence
+    said = [part.kind for part in judged.parts]
+    assert said == ["not looked at", "fact", "alarms", "advice"]
+    assert judged.sentence == " ".join(map(str, judged.parts))
+    again = SuiteResult.from_dict(json.loads(results.to_json())).verdict()
+    assert again.to_dict() == judged.to_dict()
+
+
 def test_what_was_not_looked_at_is_said_first():
-    lacking = Result(np.nan, tags=TAGS["screen"], error="needs holdout rows.")
+    lacking = Result(np.nan, tags=TAGS["screen"], error="needs rows.", unmet="holdout")
     counted = Result(3.0, tags=TAGS["disclosure"])
     results = SuiteResult({"a": lacking, "b": lacking, "c": made(0.3), "k": counted}, sizes=SIZES)
     assert list(results.verdict().not_looked_at) == ["a", "b"]

@@ -61,26 +61,6 @@ _ARGUMENTS: dict[str, Any] = {
     "table": "visits",
     "target": "member",
 }
-# and settings under which some hundred evaluations of those that fit many models take seconds
-_SHADOW = {"n_targets": 1, "n_shadow": 2, "n_eval": 3, "features": "closest"}
-_LIGHT: dict[str, dict[str, Any]] = {
-    "DPAudit": {"n_runs": 1, "n_pilot": 1, "n_synthetic": 20},
-    "EqualizedOddsImprovement": {"estimators": "linear"},
-    "FairnessGap": {"estimators": "linear"},
-    "FeatureImportanceAgreement": {"estimator": "linear"},
-    "GlobalUtility": {"estimator": "linear", "n_bootstrap": 50},
-    "LikelihoodRatioMIA": {"n_models": 8},
-    "ModelRankAgreement": {"estimators": ["linear", "tree", "bayes"]},
-    "ParentChildAggregates": {"detection": False},
-    "PrecisionEfficacy": {"estimator": "linear", "n_folds": 2},
-    "RecallEfficacy": {"estimator": "linear", "n_folds": 2},
-    "RelationalTSTR": {"target": "reason", "estimators": "linear"},
-    "SelectionRegret": {"estimators": ["linear", "tree", "bayes"]},
-    "SequenceTSTR": {"target": "reason", "estimator": "linear", "n_bootstrap": 50},
-    "ShadowAttributeInference": _SHADOW,
-    "ShadowMembershipInference": _SHADOW,
-    "StackedMembershipInference": {"n_models": 8},
-}
 # parameters that say how many rows are looked at, and fewer than the default tables have
 _LIMITS = (
     "max_random_rows",
@@ -522,16 +502,7 @@ def example_of(kind: type[Metric]) -> Metric:
         name for name, parameter in parameters.items() if parameter.default is parameter.empty
     ]
     arguments = {name: _argument(name) for name in required}
-    light = _LIGHT.get(kind.__name__, {})
-    if light is _SHADOW:
-        from sklearn.tree import DecisionTreeClassifier
-
-        light = {**light, "classifier": DecisionTreeClassifier(random_state=0)}
-    if kind.__name__ == "NominalMentions":  # whose default needs a model
-        from skeval.text import PatternRecognizer
-
-        light = {"recognizer": PatternRecognizer()}
-    return kind(**{**arguments, **light})
+    return kind(**{**arguments, **kind._light()})
 
 
 def _argument(name: str) -> Any:

@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 
 from skeval._versions import version_of
-from skeval.cli.words import in_words
+from skeval.exceptions import Sentence
 from skeval.formatting import printable
 from skeval.free_memory import SHARE, free_memory
 
@@ -181,7 +181,6 @@ def debugging() -> bool:
 
 
 def say(text: str) -> None:
-    """Print a sentence on standard error, in the words of the command line."""
-    Console(stderr=True, soft_wrap=True).print(
-        printable(in_words(text)), markup=False, highlight=False
-    )
+    """Print a sentence on standard error, in the words of the command line where it has them."""
+    words = text.shell if isinstance(text, Sentence) else text
+    Console(stderr=True, soft_wrap=True).print(printable(words), markup=False, highlight=False)

@@ -144,6 +144,11 @@ class BoundaryAdherence(CellAdherence):
     InvalidParameterError
         If a bound is of no number or date column, cannot be read, or lies beyond the other.
 
+    Warnings
+    --------
+    A table whose values never leave train's range by construction scores 1, which says nothing of
+    how well they are spread: see :class:`RangeCoverage`.
+
     See Also
     --------
     RangeCoverage : Whether the ranges are reached.
@@ -157,10 +162,8 @@ class BoundaryAdherence(CellAdherence):
     are cells of train, are nowhere in the result.
 
     A table of fresh real rows scores (n - 1) / (n + 1) on average over continuous columns of n
-    train rows, not 1. A table whose values never leave train's range by construction scores 1,
-    which says nothing of how well they are spread: see :class:`RangeCoverage`. The interval of a
-    column is Wilson's; that of the mean takes rows, not cells, as independent. Both hold for
-    further rows of the same generator against the same train.
+    train rows, not 1. The interval of a column is Wilson's; that of the mean takes rows, not cells,
+    as independent. Both hold for further rows of the same generator against the same train.
 
     References
     ----------

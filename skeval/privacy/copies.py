@@ -70,6 +70,11 @@ class ExactMatchShare(Metric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release. A last digit
+    changed hides a copy from it.
+
     See Also
     --------
     IdenticalMatchShare : The share of distinct rows.
@@ -113,9 +118,6 @@ class ExactMatchShare(Metric):
     have; of the release itself the value is the whole truth. With "unique" and "multiset" that
     share depends on the number of rows, and the interval is a rough one.
 
-    This is a distance screen: it can raise an alarm and cannot clear a release. A last digit
-    changed hides a copy from it.
-
     References
     ----------
     Z. Yao et al., "The DCR Delusion", ESORICS 2025, arXiv:2505.01524, on what such shares miss.
@@ -130,7 +132,7 @@ class ExactMatchShare(Metric):
     0.75
     """
 
-    tags = replace(SCREEN_TAGS, scaling="counts")
+    tags = replace(SCREEN_TAGS, scaling="counts", risks=frozenset({"singling out"}), headline=1)
 
     def __init__(
         self,
@@ -228,6 +230,10 @@ class IdenticalMatchShare(ExactMatchShare):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release.
+
     See Also
     --------
     ExactMatchShare : The share of rows; explains p-value and details.
@@ -238,8 +244,7 @@ class IdenticalMatchShare(ExactMatchShare):
     .. math:: \frac{|\mathrm{set}(S) \cap \mathrm{set}(T)|}{|\mathrm{set}(S)|}
 
     All else is as in :class:`ExactMatchShare`. The share falls with the number of synthetic rows,
-    since common rows come first and rare ones follow: compare with the baseline. This is a distance
-    screen: it can raise an alarm and cannot clear a release.
+    since common rows come first and rare ones follow: compare with the baseline.
 
     Examples
     --------
@@ -250,6 +255,8 @@ class IdenticalMatchShare(ExactMatchShare):
     >>> IdenticalMatchShare().fit(train).score(synthetic)
     0.5
     """
+
+    tags = replace(ExactMatchShare.tags, risks=frozenset({"singling out"}), headline=0)
 
     def __init__(
         self,

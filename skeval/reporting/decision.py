@@ -32,25 +32,9 @@ FACETS = {
     "Utility": "utility",
     "Privacy": "privacy",
 }
-# those that people ask for first, and how many of a facet the table has room for
-_FIRST = [
-    "TableStructure",
-    "KSComplement",
-    "TVComplement",
-    "SimilarityScore",
-    "PhikMatrixDifference",
-    "TSTR",
-    "CalibrationPreservation",
-    "FeatureImportanceAgreement",
-    "SelectionRegret",
-    "ExactMatchShare",
-    "NearDuplicateShare",
-    "DCROverfittingProtection",
-    "MembershipInference",
-    "AnonymeterRisk",
-    "OneRunDPAudit",
-]
+# how many metrics of a facet the table has room for
 _ROOM = {"Validity": 2, "Fidelity": 5, "Utility": 4, "Privacy": 6}
+_LAST = 1_000  # place of a metric that has none
 _MOST_NAMED = 8  # metrics in a sentence
 _MOST_MENDED = 3  # columns among the next steps
 _MOST_STEPS = 7
@@ -260,7 +244,7 @@ def _facet(
     if name == "Privacy":
         alarm = verdict.alarm or verdict.copies
         status = _privacy_status(verdict, results)
-        return Facet(name, status, _without_facts(verdict, results), looked_at, "", alarm)
+        return Facet(name, status, _without_facts(verdict), looked_at, "", alarm)
     not_looked_at = _missed(missed)
     if not measured:
         return Facet(name, "not looked at", "", looked_at, not_looked_at)
@@ -285,7 +269,7 @@ def _missed(missed: dict[str, Result]) -> str:
     by_reason: dict[str, list[str]] = {}
     for title, result in missed.items():
         reason = result.error or " ".join(map(str, result.warnings)) or "no value."
-        by_reason.setdefault(reason.removeprefix(f"{result.metric} "), []).append(title)
+        by_reason.setdefault(reason, []).append(title)
     return " ".join(f"Not looked at: {_listed(t)}: {why}" for why, t in by_reason.items())
 
 
@@ -328,12 +312,10 @@ def _privacy_status(verdict: Verdict, results: SuiteResult) -> str:
     return verdict.outcome if verdict.n_tests or verdict.copies else "not tested"
 
 
-def _without_facts(verdict: Verdict, results: SuiteResult) -> str:
-    """Return the sentence without what stands in lists of its own: facts, and what to do."""
-    text = verdict.sentence
-    for said in (*verdict.facts, *(result.advice for result in results.values())):
-        text = text.replace(said, "") if said else text
-    return " ".join(text.split())
+def _without_facts(verdict: Verdict) -> str:
+    """Return what it says without what stands in lists of its own: facts, and what to do."""
+    own = [one.text for one in verdict.parts if one.kind not in ("fact", "advice")]
+    return " ".join(own)
 
 
 def _no_copies(results: SuiteResult, verdict: Verdict) -> list[str]:
@@ -417,7 +399,7 @@ def _headline(results: SuiteResult, verdict: Verdict) -> dict[str, Result]:
 
 
 def _rank(result: Result) -> int:
-    return _FIRST.index(result.metric) if result.metric in _FIRST else len(_FIRST)
+    return (result.tags.headline if result.tags is not None else 0) or _LAST
 
 
 def _beyond(result: Result) -> float:

@@ -20,7 +20,6 @@ _BEHIND_FRESH, _BEHIND_BEST = 0.02, 0.05
 _PAIR, _ASSOCIATION = 0.05, 0.1
 # what single values decide, chance moves far
 _OF_EXTREMES, _FAR = ("RangeCoverage", "CategoryCoverage", "OutlierCoverage"), 0.3
-_SECRET = "inference of "  # begins the names of such attacks
 
 
 @dataclass(frozen=True)
@@ -173,16 +172,17 @@ def _largest(matrix: np.ndarray, least: float) -> Iterator[tuple[int, int]]:
 
 def _of_attacks(result: Result) -> Iterator[Flaw]:
     """Yield the columns by which attacks single out train rows, or which they infer."""
-    for name, attack, p_value in _attacks(result):
+    for attack, p_value in _attacks(result):
         if not p_value <= ALARM_LEVEL:
             continue
         rates = [_rate(attack, kind) for kind in ("attack", "control")]
-        if name.startswith(_SECRET) and not math.isnan(sum(rates)):
+        secret = attack.get("secret")
+        if isinstance(secret, str) and not math.isnan(sum(rates)):
             text = "inferred of {} of train rows, of {} of holdout rows".format(
                 *map(percent, rates)
             )
             risk = 1.0 + number_of(attack.get("residual_risk"))
-            yield Flaw(result.table, name.removeprefix(_SECRET), risk, text)
+            yield Flaw(result.table, secret, risk, text)
         for column in entries(attack, "columns"):
             one = numbers_of(attack, "columns", column)
             p_of_column, n, own, other = (
@@ -195,18 +195,18 @@ def _of_attacks(result: Result) -> Iterator[Flaw]:
                 yield Flaw(result.table, column, weight, text)
 
 
-def _attacks(result: Result) -> Iterator[tuple[str, Mapping[str, Any], float]]:
-    """Yield the attacks in a result: name, what it says of each, and its p-value."""
+def _attacks(result: Result) -> Iterator[tuple[Mapping[str, Any], float]]:
+    """Yield the attacks in a result: what it says of each, and its p-value."""
     if entries(result.details, "control"):
-        yield "", result.details, as_float(result.p_value)
+        yield {**result.details, "secret": None}, as_float(result.p_value)
         return
     attacks = entries(result.details, "attacks")
     if not attacks:
         secrets = entries(result.details, "secrets")
-        attacks = {f"{_SECRET}{name}": one for name, one in secrets.items()}
-    for name, one in attacks.items():
+        attacks = {name: {**entries(one), "secret": name} for name, one in secrets.items()}
+    for one in attacks.values():
         attack = entries(one)
-        yield name, attack, number_of(attack.get("p_adjusted"))
+        yield attack, number_of(attack.get("p_adjusted"))
 
 
 def _rate(attack: Mapping[str, Any], kind: str) -> float:

@@ -20,6 +20,7 @@ from skeval.exceptions import (
     InvalidParameterError,
     InvalidValueWarning,
     MetricWarning,
+    Sentence,
 )
 from skeval.parameters import Strategy
 from skeval.stats.distributions import exact_mean, quantiles_of_sorted
@@ -149,9 +150,11 @@ def check_measured(
     if faults := [f"{what} names {', '.join(names)}" for what, names in absent.items() if names]:
         more = len(measured) - _MOST_NAMES
         known = ", ".join(measured[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+        why = f"which cannot be measured. Columns that can: {known}."
+        options = "; ".join(f"--{fault}" for fault in faults)
+        whose = "" if owner is None else f"{owner}: "
         raise InvalidParameterError(
-            f"{'' if owner is None else f'{owner}: '}{'; '.join(faults)}, which cannot be "
-            f"measured. Columns that can: {known}."
+            Sentence(f"{whose}{'; '.join(faults)}, {why}", f"{options}, {why}")
         )
 
 

@@ -20,7 +20,7 @@ from pandas.util import hash_array
 from scipy.sparse import csr_array, diags_array, hstack, issparse, vstack
 
 from skeval.context import Context, shared
-from skeval.exceptions import InvalidParameterError, MetricWarning, TextLeftOutWarning
+from skeval.exceptions import InvalidParameterError, MetricWarning, Sentence, TextLeftOutWarning
 from skeval.steps.samples import ColumnChoice
 from skeval.tables.embedding import vectors_of
 from skeval.tables.schema import TableSchema
@@ -30,8 +30,8 @@ _ROLES = ("train", "holdout", "synthetic")
 _AT_ONCE = 2**21  # characters that are cut into words at once
 _MOST_WORDS, _FEWEST_TEXTS = 1000, 2  # with a feature of their own, and texts that have them
 _LEFT_OUT = (
-    "Distances and distributions leave the text columns out: {texts}. Metrics of skeval.text look "
-    "at them, and distances do with space=TablePreprocessor(embedder=...)."
+    "Distances and distributions leave the text columns out: {texts}. Metrics of {which} look at "
+    "them{cure}."
 )
 _MOST_INDEXED = np.iinfo(np.int32).max
 # scripts that leave no space between words: each character is a word of its own
@@ -417,4 +417,9 @@ def unread_texts(context: Context, spaces: Sequence[Any]) -> tuple[MetricWarning
     )
     if not texts or all(getattr(space, "embedder", None) is not None for space in spaces):
         return ()
-    return (TextLeftOutWarning(_LEFT_OUT.format(texts=texts)),)
+    cure = ", and distances do with space=TablePreprocessor(embedder=...)"
+    said = Sentence(
+        _LEFT_OUT.format(texts=texts, which="skeval.text", cure=cure),
+        _LEFT_OUT.format(texts=texts, which="texts", cure=""),
+    )
+    return (TextLeftOutWarning(said),)

@@ -76,6 +76,11 @@ class TextMembershipInference(Metric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is what one adversary achieves: an AUC of 0.5 does not clear a release. It is an average
+    over all texts, in which a few that are exposed hardly show.
+
     See Also
     --------
     skeval.privacy.MembershipInference : The same of rows, by many attacks.

@@ -169,8 +169,9 @@ def test_without_roles_a_value_is_given_and_no_test_made():
     assert one.p_value is None
     assert any(isinstance(w, NoTestWarning) for w in one.warnings)
     said = result.verdict().not_looked_at["visits/exact"]
-    assert "needs the role of each table" in said
-    assert "roles={table" in said
+    assert said.kind == "untested"
+    assert "needs the role of each table" in said.text
+    assert "roles={table" in said.text
 
 
 def test_verdicts_count_the_tests_of_every_table():

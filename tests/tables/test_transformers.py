@@ -181,7 +181,7 @@ def test_the_space_of_a_suite_reaches_lifted_metrics_and_stands_in_the_provenanc
     result = suite.fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
     assert isinstance(suite["groups"].metric.space, TablePreprocessor)
     assert suite["groups"].metric.space.space == "euclidean"
-    assert "TablePreprocessor" in result.provenance.metrics["groups"]
+    assert "TablePreprocessor" in result.provenance.calls["groups"]
     with pytest.raises(InvalidParameterError, match="PRDCurve: space must be"):
         MetricSuite([("prd", PRDCurve())], space="gower").fit(TRAIN)
     with pytest.raises(InvalidParameterError, match="MetricSuite: space must be"):

@@ -199,6 +199,11 @@ class DCROverfittingProtection(TrainShareScreen):
         At fit, if `num_iterations` is above 1 without `num_rows_subsample`, or
         ``scale="reference"`` is asked for in another space than "gower".
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release; it does not see
+    leaks of a few outliers.
+
     See Also
     --------
     DCRShare : The share itself, over several groups of columns.
@@ -236,9 +241,6 @@ class DCROverfittingProtection(TrainShareScreen):
     ``details["closer_to_training"]`` and ``details["closer_to_holdout"]`` are the two shares of the
     SDMetrics breakdown.
 
-    This is a distance screen: it can raise an alarm and cannot clear a release; it does not see
-    leaks of a few outliers.
-
     References
     ----------
     M. Platzer, T. Reutterer, "Holdout-based empirical assessment of mixed-type synthetic data",
@@ -254,7 +256,7 @@ class DCROverfittingProtection(TrainShareScreen):
     0.0
     """
 
-    tags = replace(CONTRAST_TAGS, greater_is_better=True)
+    tags = replace(CONTRAST_TAGS, greater_is_better=True, headline=3)
 
     def __init__(
         self,

@@ -162,6 +162,11 @@ class MembershipInference(Metric):
     TableError, SchemaMismatchError
         At fit, if the reference cannot be used.
 
+    Warnings
+    --------
+    These are a few attacks of many: an AUC of 0.5 does not clear a release. It is an average over
+    all rows, in which a few rows that are exposed hardly show.
+
     See Also
     --------
     MembershipDisclosureF1 : Calls rows near a synthetic one members.
@@ -237,7 +242,7 @@ class MembershipInference(Metric):
     (1.0, True)
     """
 
-    tags = replace(ATTACK_TAGS, display="ROCDisplay")
+    tags = replace(ATTACK_TAGS, display="ROCDisplay", headline=4)
 
     def __init__(
         self,

@@ -113,6 +113,11 @@ class LikelihoodRatioMIA(Metric):
     InvalidParameterError
         At fit, if `max_fits` would be exceeded.
 
+    Warnings
+    --------
+    An average over all rows hides a few that are detected: give a method in `targets`, too. This is
+    what one adversary achieves: a low value does not clear a release.
+
     See Also
     --------
     MembershipInference : The same scores, without models to calibrate them.
@@ -139,10 +144,7 @@ class LikelihoodRatioMIA(Metric):
     root of 2, since any two pairs are held against each other both ways.
 
     The halves are of train and holdout; where train is larger than half of both, the release was
-    made of more rows than the halves have, which shifts the scores of all rows alike. An average
-    over all rows hides a few that are detected: give a method in `targets`, too.
-
-    This is what one adversary achieves: a low value does not clear a release.
+    made of more rows than the halves have, which shifts the scores of all rows alike.
 
     References
     ----------
@@ -277,6 +279,10 @@ class LikelihoodRatioMIA(Metric):
             Execution(self.n_jobs, self.progress),
         )
         return scores[:, attacked], inside[:, attacked]
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"n_models": 8}
 
 
 def ratios_of(
