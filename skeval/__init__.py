@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from skeval.checks import check_metric, parametrize_with_metric_checks
     from skeval.combining import combine_draws, evaluate_draws
     from skeval.comparison import Comparison, compare
-    from skeval.engines import engine
     from skeval.overall import OverallScore
     from skeval.policy import Policy, assert_release
     from skeval.privacy_stats import PrivacyStats, compute_privacy_stats
+    from skeval.scale.engines import engine
     from skeval.tables.preprocessing import Discretizer
     from skeval.tables.spaces import TablePreprocessor
 
@@ -74,7 +74,7 @@ _LATER = {  # imported where they are asked for
     "combine_draws": "combining",
     "compare": "comparison",
     "compute_privacy_stats": "privacy_stats",
-    "engine": "engines",
+    "engine": "scale.engines",
     "evaluate_draws": "combining",
     "parametrize_with_metric_checks": "checks",
 }

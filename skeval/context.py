@@ -31,6 +31,7 @@ from skeval.exceptions import (
 )
 from skeval.limits import Stopped
 from skeval.parameters import Scaling
+from skeval.scale.tables import hashes_of
 from skeval.tables.frames import (
     as_frame,
     conform,
@@ -40,7 +41,6 @@ from skeval.tables.frames import (
     rows_at,
     with_levels,
 )
-from skeval.tables.large import hashes_of
 from skeval.tables.precision import Precision, at_precision, coarsest, stored_precision
 from skeval.tables.schema import Kind, TableSchema
 

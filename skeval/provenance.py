@@ -17,11 +17,11 @@ from sklearn.base import BaseEstimator
 from skeval._versions import installed_versions
 from skeval.calls import constructor, rebuilt
 from skeval.context import Context, shared
-from skeval.engines import current_engine
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.relational_context import RelationalContext
+from skeval.scale.engines import current_engine
+from skeval.scale.tables import LargeTable, counted_by_workers, table_of
 from skeval.tables.frames import read_alone
-from skeval.tables.large import LargeTable, counted_by_workers, table_of
 from skeval.tables.reading import read_table
 from skeval.tables.reasons import column_reasons
 from skeval.tables.schema import TableSchema, read_column

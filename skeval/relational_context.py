@@ -22,14 +22,14 @@ from skeval.exceptions import (
     SkevalError,
     TableError,
 )
-from skeval.large_context import LargeContext
+from skeval.scale.context import LargeContext
+from skeval.scale.sources import source_of
 from skeval.tables.columns import with_columns
 from skeval.tables.frames import order_of_content, row_hashes
 from skeval.tables.keys import key_codes
 from skeval.tables.relational_data import RelationalData, positions_along
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema, is_metadata
-from skeval.tables.sources import source_of
 
 _DETECTED = (
     "The keys were detected from names and values: {keys}. Say otherwise, or confirm it, by "

@@ -18,13 +18,13 @@ from skeval.provenance import Date, Provenance
 from skeval.ready_suites import make_suite
 from skeval.relational_context import RelationalContext
 from skeval.result import SuiteResult
+from skeval.scale.sources import FrameSource
+from skeval.scale.tables import LargeTable, table_of
 from skeval.steps.samples import positions_by_content, sampled
 from skeval.suite import MetricSuite
-from skeval.tables.large import LargeTable, table_of
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
-from skeval.tables.sources import FrameSource
 
 ENDINGS = (".pdf", ".html", ".htm")
 MOST_ROWS = 5_000  # of several tables, of each, where nothing else is said

@@ -21,7 +21,6 @@ from skeval.base import Metric
 from skeval.comparison import Comparison, compared
 from skeval.context import Context
 from skeval.cores import Cores, sharing, using, waiting
-from skeval.engines import carried
 from skeval.exceptions import InvalidParameterError, MetricFailedWarning, MissingInputError
 from skeval.failures import told
 from skeval.limits import within_limits
@@ -40,6 +39,7 @@ from skeval.properties import property_warnings
 from skeval.provenance import Date, describe, stamp
 from skeval.relational_context import RelationalContext, read_context
 from skeval.result import Result, SuiteResult
+from skeval.scale.engines import carried
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured
 from skeval.steps.texts import unread_texts

@@ -16,7 +16,7 @@ from skeval import Metric, diagnostic, fidelity, privacy, relational, text, util
 PACKAGE = Path(skeval.__file__).parent
 README = Path(__file__).parent.parent / "README.md"
 METRICS = {"diagnostic", "fidelity", "utility", "privacy"}
-GROUND = {"cores", "engines", "exceptions", "parameters", "formatting", "files", "dependencies"}
+GROUND = {"cores", "scale", "exceptions", "parameters", "formatting", "files", "dependencies"}
 ROOMS = {"tables", "neighbors", "stats"}
 CORE = {
     "context",

@@ -12,8 +12,8 @@ from skeval.datasets import make_mixed
 from skeval.dependencies import needed
 from skeval.exceptions import MissingDependencyError, SkevalError
 from skeval.privacy import MembershipInference
+from skeval.scale.sources import is_large, source_of
 from skeval.tables.relational_schema import RelationalSchema
-from skeval.tables.sources import is_large, source_of
 from skeval.text.stylistic_outliers import word2vec_class
 from skeval.utility import TSTR
 

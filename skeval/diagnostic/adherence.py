@@ -22,14 +22,14 @@ from skeval.diagnostic.columns import (
     level_counts,
     unread_cells,
 )
-from skeval.engines import current_engine
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns
 from skeval.result import Result, undefined
+from skeval.scale.engines import current_engine
+from skeval.scale.tables import counted_by_workers
 from skeval.steps.samples import columns_of, extent
 from skeval.tables.frames import column_values
-from skeval.tables.large import counted_by_workers
 from skeval.tables.precision import rounded_to
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 from skeval.tables.schema import Kind, plain_values, read_column, with_real_levels

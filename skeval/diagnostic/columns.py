@@ -14,10 +14,10 @@ from skeval.context import Context, shared
 from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, MetricWarning
 from skeval.parameters import Legal
 from skeval.result import Result, mean_of_columns
+from skeval.scale.tables import CanonicalTable, counted_by_workers
 from skeval.stats.distributions import exact_mean
 from skeval.stats.intervals import wilson
 from skeval.steps.samples import ColumnChoice, emptied, extent, summed
-from skeval.tables.large import CanonicalTable, counted_by_workers
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
 

@@ -16,12 +16,12 @@ from skeval.diagnostic.columns import any_columns, lacks, missing_cells, missing
 from skeval.formatting import percent
 from skeval.parameters import AnyColumns
 from skeval.result import Result, mean_of_columns
+from skeval.scale.tables import counted_by_workers
 from skeval.stats.disclosure import distinct_codes
 from skeval.stats.distributions import expected_total_variation, total_variation, tv_interval
 from skeval.stats.intervals import newcombe
 from skeval.steps.groups import Groups, grouped
 from skeval.steps.samples import ROLES, mean_of_defined, summed
-from skeval.tables.large import counted_by_workers
 from skeval.tags import DIAGNOSTIC_TAGS
 
 Pooled = tuple[list[np.ndarray], np.ndarray, np.ndarray]

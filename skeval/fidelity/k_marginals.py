@@ -27,6 +27,7 @@ from skeval.parameters import (
     is_text,
 )
 from skeval.result import Result, undefined
+from skeval.scale.tables import CanonicalTable, counted_by_workers
 from skeval.stats.distributions import (
     dense_cells,
     deviation_interval,
@@ -40,7 +41,6 @@ from skeval.stats.distributions import (
 )
 from skeval.steps.pairs import Binning, joint_tables, pair_similarities
 from skeval.steps.samples import ROLES, cells, chosen_columns, codes, drawn_subsets, summed
-from skeval.tables.large import CanonicalTable, counted_by_workers
 from skeval.tables.preprocessing import Discretizer
 from skeval.tags import COLUMN_TAGS
 

@@ -16,9 +16,9 @@ from skeval.exceptions import DegenerateInputWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns, Count, Seed
 from skeval.result import Result, undefined
+from skeval.scale.tables import counted_by_workers
 from skeval.stats.distributions import deviation_interval, hypergeometric_deviation
 from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, sorted_values, summed
-from skeval.tables.large import counted_by_workers
 from skeval.tables.preprocessing import NUMERIC, category_codes, numbers
 from skeval.tags import COLUMN_TAGS
 

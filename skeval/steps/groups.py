@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skeval.scale.tables import counted_by_workers
 from skeval.stats.disclosure import distinct_codes
-from skeval.tables.large import counted_by_workers
 
 _MOST = 2**22  # distinct rows that are sent and kept; beyond, columns are read one by one
 Code = Callable[[pd.DataFrame], list[np.ndarray]]

@@ -11,8 +11,8 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 
 from skeval.context import Context, shared
-from skeval.engines import current_engine
 from skeval.exceptions import InvalidParameterError
+from skeval.scale.engines import current_engine
 from skeval.steps.as_given import AsGiven, cells_as_given
 from skeval.steps.samples import (
     ColumnChoice,
@@ -287,8 +287,8 @@ def gower_engine(
     they are many and a cluster is active, one that searches there.
     """
     from skeval.neighbors.mixed import MixedNearestNeighbors
-    from skeval.neighbors.part_tasks import is_in_file
-    from skeval.neighbors.parts import PartitionedNearestNeighbors
+    from skeval.scale.part_tasks import is_in_file
+    from skeval.scale.partitioned import PartitionedNearestNeighbors
 
     n_numeric, n_nominal = (len(context.schema.columns(*kinds)) for kinds in (NUMERIC, NOMINAL))
     is_nominal = np.repeat([False, True], [n_numeric, n_nominal])

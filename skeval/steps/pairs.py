@@ -15,6 +15,7 @@ import pandas as pd
 from skeval.context import Context, shared
 from skeval.files import mapped
 from skeval.parameters import Strategy
+from skeval.scale.tables import CanonicalTable, LargeTable, counted_by_workers, over_blocks
 from skeval.stats.association import SideBySide
 from skeval.stats.correlation import (
     BLOCK,
@@ -28,7 +29,6 @@ from skeval.stats.correlation import (
 )
 from skeval.stats.distributions import hypergeometric_deviation
 from skeval.steps.samples import ROLES, cells, codes, drawn_positions, extent, named_seed
-from skeval.tables.large import CanonicalTable, LargeTable, counted_by_workers, over_blocks
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer, numbers
 
 P = ParamSpec("P")

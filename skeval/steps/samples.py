@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 
 from skeval.context import Context, content_hashes, shared
-from skeval.engines import current_engine
 from skeval.exceptions import (
     ConstantColumnWarning,
     DegenerateInputWarning,
@@ -22,9 +21,10 @@ from skeval.exceptions import (
     MetricWarning,
 )
 from skeval.parameters import Strategy
+from skeval.scale.engines import current_engine
+from skeval.scale.tables import CanonicalTable, LargeTable, counted_by_workers
 from skeval.stats.distributions import exact_mean, quantiles_of_sorted
 from skeval.tables.frames import column_values, order_of_content, row_hashes
-from skeval.tables.large import CanonicalTable, LargeTable, counted_by_workers
 from skeval.tables.preprocessing import NUMERIC, Discretizer
 from skeval.tables.schema import Kind, TableSchema
 

@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from skeval.files import mapped
 from skeval.parameters import BinCount, Count, Strategy, check_parameters, legal_sets
+from skeval.scale.tables import CanonicalTable
 from skeval.tables.frames import Levels, as_frame, canonical, column_values, learn
-from skeval.tables.large import CanonicalTable
 from skeval.tables.schema import TableSchema
 
 NUMERIC: tuple[Literal["continuous"], Literal["datetime"]] = ("continuous", "datetime")

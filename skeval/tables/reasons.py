@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from skeval.tables.large import LargeTable, over_columns
+from skeval.scale.tables import LargeTable, over_columns
 from skeval.tables.schema import Kind, TableSchema, inferred_type, plain_values, read_column
 
 _FEW = 20  # different whole numbers, up to which they may be codes of categories

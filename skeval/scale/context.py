@@ -11,12 +11,12 @@ import pandas as pd
 from skeval.context import NOT_REMEMBERED, Context, shared, shared_rows
 from skeval.exceptions import NotRememberedError
 from skeval.parameters import Scaling
+from skeval.scale.sources import FrameSource, TableSource, source_of
+from skeval.scale.tables import CanonicalTable, LargeTable, Learned, Spill, Spilled, look_at
 from skeval.steps.samples import drawn_positions, named_seed
 from skeval.tables.frames import as_frame, order_of_content, rows_at
-from skeval.tables.large import CanonicalTable, LargeTable, Learned, Spill, Spilled, look_at
 from skeval.tables.precision import coarsest
 from skeval.tables.schema import Kind, TableSchema, sorted_labels
-from skeval.tables.sources import FrameSource, TableSource, source_of
 
 MAX_ROWS = 50_000  # of a role, for what can do with a sample only
 _MOST_BYTES = 2**31  # up to which rows are read at once to look for neighbours among them
@@ -28,7 +28,7 @@ class LargeContext(Context):
     """A context of tables that need not fit in memory.
 
     Reading ``context.train`` and the others gives no frame but a
-    :class:`~skeval.tables.large.CanonicalTable`, whose columns are read one at a time; rows that
+    :class:`~skeval.scale.tables.CanonicalTable`, whose columns are read one at a time; rows that
     stand in for the synthetic ones, as halves do, may be a frame. What steps remember of many rows
     is kept in a temporary file while the context lives. Metrics that have to have all columns at
     once get another context, see :meth:`seen_by`.
@@ -63,7 +63,7 @@ class LargeContext(Context):
         Parameters
         ----------
         train, holdout : path, dataset, lazy frame, Dask frame, or table in memory
-            See :func:`~skeval.tables.sources.source_of`.
+            See :func:`~skeval.scale.sources.source_of`.
         schema : TableSchema or mapping of str to str, optional
             The kinds of the columns; those not named are inferred from train, each from its whole
             column.

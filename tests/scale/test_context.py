@@ -19,21 +19,21 @@ import pyarrow.dataset as ds
 import pytest
 
 import skeval
-import skeval.large_context
+import skeval.scale.context
+import skeval.scale.sources
 import skeval.stats.correlation
 import skeval.steps.neighbors
 import skeval.steps.pairs
-import skeval.tables.sources
 from skeval import Metric, MetricSuite, diagnostic, fidelity, privacy, report, utility
 from skeval.context import Context
 from skeval.datasets import make_mixed
-from skeval.engines import DaskEngine
 from skeval.exceptions import SampledWarning, SchemaMismatchError, TableError
 from skeval.fidelity import EnergyDistance, KSComplement
-from skeval.large_context import LargeContext
 from skeval.neighbors import PartitionedNearestNeighbors
 from skeval.privacy import KMap
-from tests.tables.test_sources import write_parts
+from skeval.scale.context import LargeContext
+from skeval.scale.engines import DaskEngine
+from tests.scale.test_sources import write_parts
 
 ALL = [
     metric
@@ -183,8 +183,8 @@ def expected():
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_same_bits_however_a_table_is_stored(form, expected, tmp_path, monkeypatch, no_cluster):
-    monkeypatch.setattr(skeval.large_context, "_SPILLED", 100)  # what steps keep goes to files
-    monkeypatch.setattr(skeval.tables.sources, "CELLS", 700)
+    monkeypatch.setattr(skeval.scale.context, "_SPILLED", 100)  # what steps keep goes to files
+    monkeypatch.setattr(skeval.scale.sources, "CELLS", 700)
     with skeval.engine(no_cluster if form == "workers" else "local"):
         result = evaluated(*stored(form, tmp_path))
     assert set(no_cluster.called) >= TASKS if form == "workers" else not no_cluster.called
@@ -242,7 +242,7 @@ def test_neighbours_are_read_at_once_while_they_fit(tmp_path, monkeypatch):
     paths = stored("1 part", tmp_path)
     context = LargeContext.of(*paths[:2], max_rows=50).with_synthetic(paths[2])
     assert len(context.seen_by("neighbours").train) == 240
-    monkeypatch.setattr(skeval.large_context, "_MOST_BYTES", 1000)
+    monkeypatch.setattr(skeval.scale.context, "_MOST_BYTES", 1000)
     assert context.seen_by("neighbours") is context
 
 
@@ -259,8 +259,8 @@ def test_neighbours_that_do_not_fit_are_found_in_parts_with_the_same_bits(
     metric, tmp_path, monkeypatch
 ):
     expected = metric().fit(*TABLES[:2]).evaluate(TABLES[2]).to_dict()
-    monkeypatch.setattr(skeval.large_context, "_MOST_BYTES", 0)
-    monkeypatch.setattr(skeval.large_context, "_SPILLED", 100)
+    monkeypatch.setattr(skeval.scale.context, "_MOST_BYTES", 0)
+    monkeypatch.setattr(skeval.scale.context, "_SPILLED", 100)
     monkeypatch.setattr(skeval.steps.neighbors, "INDEX_BYTES", 10_000)
     indexes = []
     fit = PartitionedNearestNeighbors.fit
@@ -355,7 +355,7 @@ from pathlib import Path
 from skeval.context import Context
 from skeval.fidelity import ContingencySimilarity, KSComplement, CorrelationSimilarity
 from skeval import MetricSuite
-from skeval.tables.sources import source_of
+from skeval.scale.sources import source_of
 folder, names = Path({str(tmp_path)!r}), [f"x{{i}}" for i in range(48)]
 metrics = [("ks", KSComplement()), ("c", ContingencySimilarity(floor=False))]
 metrics.append(("r", CorrelationSimilarity(floor=False)))

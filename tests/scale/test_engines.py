@@ -21,19 +21,19 @@ import pytest
 import skeval
 from skeval import MetricSuite
 from skeval.datasets import make_census, make_mixed
-from skeval.engines import DaskEngine, LocalEngine, carried, current_engine
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement
 from skeval.generators import SequentialCART
 from skeval.model_selection import cross_validate_generator
 from skeval.neighbors.mixed import MixedNearestNeighbors
-from skeval.neighbors.parts import Part, PartitionedNearestNeighbors
 from skeval.privacy import (
     NNDR,
     DCROverfittingProtection,
     ExactMatchShare,
     ShadowMembershipInference,
 )
+from skeval.scale.engines import DaskEngine, LocalEngine, carried, current_engine
+from skeval.scale.partitioned import Part, PartitionedNearestNeighbors
 
 N = 3_000
 ROOT = Path(__file__).parents[1]

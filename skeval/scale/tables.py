@@ -14,13 +14,13 @@ from typing import Any, NamedTuple, Self, TypeGuard, TypeVar
 import numpy as np
 import pandas as pd
 
-from skeval.engines import TASKS_A_THREAD, current_engine
 from skeval.exceptions import MetricWarning
+from skeval.scale.engines import TASKS_A_THREAD, current_engine
+from skeval.scale.sources import TableSource, as_pandas, batch_rows, source_of
 from skeval.tables.columns import with_columns
 from skeval.tables.frames import Levels, Oddities, as_frame, read_as, row_hashes, with_levels
 from skeval.tables.precision import Precision, Storage, at_precision, coarsest, stored_precision
 from skeval.tables.schema import Kind, TableSchema
-from skeval.tables.sources import TableSource, as_pandas, batch_rows, source_of
 
 T = TypeVar("T")
 _ALIGNED = 64  # bytes, at multiples of which arrays start
@@ -440,7 +440,7 @@ class Spill:
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.tables.large import Spill
+    >>> from skeval.scale.tables import Spill
     >>> Spill().keep(np.arange(3)).open().tolist()
     [0, 1, 2]
     """
