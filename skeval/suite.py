@@ -328,8 +328,8 @@ class MetricSuite(_BaseComposition):
             The file; an existing one is replaced when it is complete.
         rows : bool, default=False
             False keeps aggregates of columns and pairs of columns, each of at least ten rows, as
-            readable JSON: metrics with `needs_no_rows` can be evaluated with them, and
-            :class:`~skeval.exceptions.MetricWarning` names those that are left out. True keeps
+            readable JSON: metrics whose tags say ``reads="columns"`` can be evaluated with them,
+            and :class:`~skeval.exceptions.MetricWarning` names those that are left out. True keeps
             everything, the real rows too, and the file says so.
 
         Returns

@@ -12,6 +12,7 @@ from skeval.parameters import Scaling
 Aspect = Literal["fidelity", "utility", "privacy", "diagnostic"]
 Need = Literal["holdout", "target", "keys", "generator", "relational", "text"]
 Evidence = Literal["screen", "attack", "audit", "disclosure"]
+Reads = Literal["columns", "rows"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,10 @@ class MetricTags:
         runs" merged over all rows, a column or a few at a time; "neighbours" are looked for among
         all rows, in parts where these do not fit in memory; otherwise a seeded sample is measured,
         and the result says so.
+    reads : {"columns", "rows"}, default="rows"
+        What the metric looks at: "columns", the real columns one by one, and two of them by the
+        steps of :mod:`skeval.steps.pairs` alone, so that aggregates will do
+        (:meth:`MetricSuite.save <skeval.MetricSuite.save>`); or "rows".
 
     Raises
     ------
@@ -64,6 +69,7 @@ class MetricTags:
     display: str = "ValueDisplay"
     lenient: bool = False
     scaling: Scaling = "sampled"
+    reads: Reads = "rows"
 
     def __post_init__(self) -> None:
         needs: Iterable[Need] = self.needs
@@ -76,6 +82,10 @@ class MetricTags:
         if self.scaling not in get_args(Scaling):
             raise InvalidParameterError(
                 f"MetricTags: scaling must be among {get_args(Scaling)}, got {self.scaling!r}."
+            )
+        if self.reads not in get_args(Reads):
+            raise InvalidParameterError(
+                f"MetricTags: reads must be among {get_args(Reads)}, got {self.reads!r}."
             )
         if unknown := self.needs - set(get_args(Need)):
             raise InvalidParameterError(

@@ -211,8 +211,7 @@ class TableStructure(Metric):
     0.5
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, display="ValueDisplay")
-    needs_no_rows = True
+    tags = replace(DIAGNOSTIC_TAGS, display="ValueDisplay", reads="columns")
 
     def __init__(self, dtypes: Literal["exact", "kind"] = "exact") -> None:
         self.dtypes = dtypes

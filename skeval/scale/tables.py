@@ -6,7 +6,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import reduce
 from os import SEEK_END
 from threading import Lock
 from typing import Any, NamedTuple, Self, TypeGuard, TypeVar
@@ -18,7 +18,7 @@ from skeval.exceptions import MetricWarning
 from skeval.scale.engines import TASKS_A_THREAD, current_engine
 from skeval.scale.sources import TableSource, as_pandas, batch_rows, source_of
 from skeval.tables.columns import with_columns
-from skeval.tables.frames import Levels, Oddities, as_frame, read_as, row_hashes, with_levels
+from skeval.tables.frames import Levels, Oddities, as_frame, read_as, with_levels
 from skeval.tables.precision import Precision, Storage, at_precision, coarsest, stored_precision
 from skeval.tables.schema import Kind, TableSchema
 
@@ -202,15 +202,6 @@ def counted_by_workers(table: Any) -> TypeGuard[LargeTable]:
 
 def _seen_by_workers(source: TableSource) -> bool:
     return source.on_disk and bool(current_engine().n_workers)
-
-
-def hashes_of(table: Any, names: Sequence[str]) -> np.ndarray:
-    """Return the hashes of :func:`~skeval.tables.frames.row_hashes`, which workers make."""
-    # a text's cells may be anything, and something else in a batch than in the whole column
-    kinds = table.schema.kinds if isinstance(table, CanonicalTable) else {}
-    if counted_by_workers(table) and all(kinds.get(x, "id") not in {"text", "id"} for x in names):
-        return table.added_up(names, partial(row_hashes, names=names), np.concatenate)
-    return row_hashes(table, names)
 
 
 def over_columns(

@@ -16,7 +16,7 @@ from skeval.exceptions import HoldoutShiftWarning
 from skeval.relational_context import RelationalContext
 from skeval.steps.aggregates import STATS, aggregated_context
 from skeval.steps.neighbors import rows_of
-from skeval.steps.samples import nothing_to_measure
+from skeval.steps.samples import measured_on, nothing_to_measure
 from skeval.tables.preprocessing import NOMINAL
 
 _MOST_ROWS = 10_000
@@ -105,7 +105,7 @@ def shift_notices(context: Context) -> tuple[HoldoutShiftWarning, ...]:
         if context.relations.undetermined:
             return ()
         context = aggregated_context(context, context.relations.subjects[0], STATS, "subject")
-    shift = holdout_shift(context.seen_by("sampled"))
+    shift = holdout_shift(measured_on(context, "sampled"))
     if shift is None or shift.p_value >= _ALARM:
         return ()
     p = f"= {shift.p_value:.1g}" if shift.p_value >= 1e-16 else "< 1e-16"

@@ -304,6 +304,6 @@ def test_metrics_and_refits_have_the_same_bits(client, monkeypatch):
 
     monkeypatch.setattr(DaskEngine, "submit", noted)
     # tables of a test are small: on a cluster they would be searched here
-    monkeypatch.setattr("skeval.steps.neighbors.SENT_FROM", 1)
+    monkeypatch.setattr("skeval.steps.neighbors.MANY", 1)
     assert str(measured()) == str(expected)
     assert {"build_part_index", "improve", "share_ties", "_evaluated", "_measured"} <= submitted
