@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import singledispatch
 from typing import Any, Literal, Protocol, Self, cast
 
 import numpy as np
@@ -387,12 +386,6 @@ class MixedNearestNeighbors(BaseEstimator):
             )
         sums = round_to_grid(np.minimum(radii, 1.0) * self.n_features_in_)
         return np.broadcast_to(np.where(radii >= 0, sums, NO_BALL), n_balls)
-
-
-@singledispatch
-def search_on(engine: Any, ranges: ArrayLike, categorical: ArrayLike) -> MixedNearestNeighbors:
-    """Return the unfitted search among many rows where an engine runs its tasks."""
-    return MixedNearestNeighbors(ranges, categorical)
 
 
 def usable_backend(backend: str) -> str:

@@ -18,16 +18,10 @@ from skeval.neighbors.encoding import (
     column_lines,
     cut_chunks,
 )
-from skeval.neighbors.mixed import (
-    NO_LIMIT,
-    MixedNearestNeighbors,
-    scales,
-    search_on,
-    usable_backend,
-)
+from skeval.neighbors.mixed import NO_LIMIT, MixedNearestNeighbors, scales, usable_backend
 from skeval.parameters import Count, check_parameters, legal_sets
 from skeval.scale.cells import Cells
-from skeval.scale.engines import DaskEngine, Engine, LocalEngine, current_engine
+from skeval.scale.engines import Engine, LocalEngine, current_engine
 from skeval.scale.part_tasks import (
     BLOCKS_A_WORKER,
     MOST_CELLS,
@@ -367,11 +361,6 @@ class PartsIndex:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_held": None}
-
-
-@search_on.register
-def _(engine: DaskEngine, ranges: ArrayLike, categorical: ArrayLike) -> PartitionedNearestNeighbors:
-    return PartitionedNearestNeighbors(ranges, categorical, max_memory=INDEX_BYTES)
 
 
 def _visits(n_cells: int, home_first: bool) -> list[tuple[int, str]]:

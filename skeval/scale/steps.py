@@ -12,7 +12,7 @@ import pandas as pd
 from skeval.context import ByContext, Context, content_hashes, shared
 from skeval.files import mapped
 from skeval.parameters import Strategy
-from skeval.scale.engines import current_engine
+from skeval.scale.engines import DaskEngine, current_engine
 from skeval.scale.tables import CanonicalTable, counted_by_workers
 from skeval.stats.disclosure import distinct_codes
 from skeval.steps import counts, groups, neighbors, pairs, samples
@@ -91,13 +91,23 @@ def _(context: Context, role: str) -> np.ndarray | None:
 def _(
     context: Context, columns: samples.ColumnChoice = None, rows: np.ndarray | None = None
 ) -> Any:
-    from skeval.scale import partitioned
     from skeval.scale.part_tasks import is_in_file
 
-    if is_in_file(rows):  # no more of them than fit are held
-        scale = neighbors.gower_scale(context, columns)
-        return partitioned.PartitionedNearestNeighbors(*scale, max_memory=partitioned.INDEX_BYTES)
+    if is_in_file(rows):
+        return search_in_parts(*neighbors.gower_scale(context, columns))
     return neighbors.gower_engine.ordinary(context, columns, rows)
+
+
+def search_in_parts(ranges: np.ndarray, is_nominal: np.ndarray) -> Any:
+    """Return the unfitted search that holds no more of its rows than fit."""
+    from skeval.scale.partitioned import INDEX_BYTES, PartitionedNearestNeighbors
+
+    return PartitionedNearestNeighbors(ranges, is_nominal, max_memory=INDEX_BYTES)
+
+
+@neighbors.search_on.register(DaskEngine)
+def _(engine: DaskEngine, ranges: np.ndarray, is_nominal: np.ndarray) -> Any:
+    return search_in_parts(ranges, is_nominal)
 
 
 # -- values of single columns ---------------------------------------------------------------------

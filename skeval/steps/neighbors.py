@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -288,12 +289,16 @@ def gower_engine(
     context: Context, columns: ColumnChoice = None, rows: np.ndarray | None = None
 ) -> MixedNearestNeighbors:
     """Return the unfitted engine with the context's common scale, for a search among `rows`."""
-    from skeval.neighbors.mixed import MixedNearestNeighbors, search_on
-
     scale = gower_scale(context, columns)
-    if rows is None or len(rows) < MANY:
-        return MixedNearestNeighbors(*scale)
-    return search_on(current_engine(), *scale)
+    return search_on(current_engine() if rows is not None and len(rows) >= MANY else None, *scale)
+
+
+@singledispatch
+def search_on(engine: Any, ranges: np.ndarray, is_nominal: np.ndarray) -> MixedNearestNeighbors:
+    """Return the unfitted search among rows where an engine runs its tasks, None for here."""
+    from skeval.neighbors.mixed import MixedNearestNeighbors
+
+    return MixedNearestNeighbors(ranges, is_nominal)
 
 
 def gower_scale(context: Context, columns: ColumnChoice) -> tuple[np.ndarray, np.ndarray]:
