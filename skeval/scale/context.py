@@ -11,7 +11,7 @@ import pandas as pd
 from skeval.context import NOT_REMEMBERED, Context, shared, shared_rows
 from skeval.exceptions import NotRememberedError
 from skeval.parameters import Scaling
-from skeval.scale import steps
+from skeval.scale import pairs, steps
 from skeval.scale.sources import FrameSource, TableSource, source_of
 from skeval.scale.tables import CanonicalTable, LargeTable, Learned, Spill, Spilled, look_at
 from skeval.steps.neighbors import room
@@ -148,7 +148,7 @@ class LargeContext(Context):
         return {**super()._state(), "max_rows": self.most_rows}
 
 
-for _step, _override in steps.OVERRIDES:
+for _step, _override in (*steps.overrides, *pairs.overrides):
     _step.register(LargeContext)(_override)
 
 

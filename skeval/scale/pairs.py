@@ -12,7 +12,7 @@ import pandas as pd
 
 from skeval.context import Context, shared
 from skeval.files import mapped
-from skeval.scale.steps import overrides
+from skeval.scale.steps import Overrides
 from skeval.scale.tables import CanonicalTable, LargeTable, counted_by_workers, over_blocks
 from skeval.stats.correlation import BLOCK, Correlations, Moments, added, correlations_of, products
 from skeval.stats.distributions import dense_cells, number_of_cells
@@ -32,6 +32,7 @@ from skeval.steps.samples import ROLES, cells, extent
 from skeval.steps.subsets import SubsetTables, subset_tables
 from skeval.tables.preprocessing import Discretizer, numbers
 
+overrides = Overrides()
 _MOST_CELLS = 2**24  # joint cells of all sets of columns that are counted at once
 
 

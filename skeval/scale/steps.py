@@ -23,21 +23,27 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 Groups = groups.Groups
-OVERRIDES: list[tuple[ByContext[..., Any], Callable[..., Any]]] = []
 _MOST_GROUPS = 2**22  # distinct rows that are sent and kept; beyond, columns are read one by one
 
 
-def overrides(step: ByContext[..., Any]) -> Callable[[F], F]:
-    """Decorate what is done in place of a step; contexts of large tables take all of `OVERRIDES`.
+class Overrides(list[tuple[ByContext[..., Any], Callable[..., Any]]]):
+    """What is done in place of steps where tables need not fit in memory.
 
-    A table of such a context may be in memory too: there the ordinary step is called.
+    Called with a step, it decorates the override, which contexts of large tables then register. A
+    table of such a context may be in memory too: there the ordinary step is called.
     """
 
-    def noted(override: F) -> F:
-        OVERRIDES.append((step, override))
-        return override
+    def __call__(self, step: ByContext[..., Any]) -> Callable[[F], F]:
+        """Decorate what is done in place of a step."""
 
-    return noted
+        def noted(override: F) -> F:
+            self.append((step, override))
+            return override
+
+        return noted
+
+
+overrides = Overrides()
 
 
 # -- rows and columns of a table ------------------------------------------------------------------
