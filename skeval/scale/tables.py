@@ -20,6 +20,7 @@ from skeval.scale.sources import TableSource, as_pandas, batch_rows, source_of
 from skeval.tables.columns import with_columns
 from skeval.tables.frames import Levels, Oddities, as_frame, read_as, with_levels
 from skeval.tables.precision import Precision, Storage, at_precision, coarsest, stored_precision
+from skeval.tables.reasons import ColumnReason, column_reasons, reasons_of
 from skeval.tables.schema import Kind, TableSchema
 
 T = TypeVar("T")
@@ -232,6 +233,15 @@ def over_columns(
     size = max(1, -(-len(names) // (TASKS_A_THREAD * engine.n_workers)))
     groups = [names[i : i + size] for i in range(0, len(names), size)]
     yield from engine.map(look, [(table, group, *arguments) for group in groups])
+
+
+@column_reasons.register
+def _(frame: LargeTable, schema: TableSchema) -> dict[str, ColumnReason]:
+    names = [name for name in schema.kinds if name in frame.columns]
+    reasons: dict[str, ColumnReason] = {}
+    for of_columns in over_columns(frame, names, reasons_of, schema):
+        reasons |= of_columns
+    return reasons
 
 
 def over_blocks(

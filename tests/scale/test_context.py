@@ -65,7 +65,7 @@ STATES = {  # besides those of fidelity: what workers count
     ),
 }
 TASKS = {
-    *("hash_of_cells", "_counted", "_inferred", "_looked_at", "_reasons", "_taken"),
+    *("hash_of_cells", "_counted", "_inferred", "_looked_at", "reasons_of", "_taken"),
     *("_sums", "_squares", "_products", "in_order", "_checked_column"),
 }
 QUICK = {"DCROverfittingProtection", "NNDR"}
@@ -188,7 +188,7 @@ def test_the_same_bits_however_a_table_is_stored(form, expected, tmp_path, monke
     monkeypatch.setattr(skeval.scale.sources, "CELLS", 700)
     with skeval.engine(no_cluster if form == "workers" else "local"):
         result = evaluated(*stored(form, tmp_path))
-    assert TASKS <= set(no_cluster.called) if form == "workers" else not no_cluster.called
+    assert set(no_cluster.called) >= TASKS if form == "workers" else not no_cluster.called
     assert list(result) == [*(metric.__name__ for metric in COUNTED), *MORE]
     for name, one in result.items():
         assert one.to_dict() | {"seconds": 0} == expected[name].to_dict() | {"seconds": 0}, name
