@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.context import Context
+from skeval.context import Context, by_context
 from skeval.cores import sharing
 from skeval.exceptions import InvalidParameterError, MissingInputError, SampledWarning, Sentence
 from skeval.formatting import as_float
@@ -29,13 +29,15 @@ from skeval.steps.pooled_levels import pooled_notices
 from skeval.steps.samples import (
     check_measured,
     drawn_positions,
+    drawn_sizes,
     holdout_in_place,
     in_place,
+    measured_on,
     synthetic_sample,
 )
 from skeval.tables.schema import TableSchema
 from skeval.tables.transformers import with_fitted
-from skeval.tags import MetricTags, Need
+from skeval.tags import MetricTags, Need, Reads
 from skeval.verdict import ALARM_LEVEL
 
 if TYPE_CHECKING:
@@ -141,9 +143,8 @@ class Metric(BaseEstimator):
     are taken to be drawn independently. With ``_halved = "root"`` it is the noise of the root, for
     sums of squares, which shrink as the square of the noise.
 
-    Metrics with ``needs_no_rows = True`` look at the real columns one by one, or at two of them by
-    the steps of :mod:`skeval.steps.pairs` alone: they can be evaluated by a suite that was saved
-    without rows, :meth:`MetricSuite.save`.
+    Metrics whose tags say ``reads="columns"`` can be evaluated by a suite that was saved without
+    rows, :meth:`MetricSuite.save`.
 
     Examples
     --------
@@ -238,7 +239,7 @@ class Metric(BaseEstimator):
         if lack := self.unmet_need(context):
             raise MissingInputError(lack, type(self).__name__)
         with sharing(getattr(self, "n_jobs", None)):
-            self._prepare(context.seen_by(self._scaling))
+            self._prepare(measured_on(context, self._scaling))
         self.context_ = context
         return self
 
@@ -270,7 +271,8 @@ class Metric(BaseEstimator):
         """Return the value alone: that of :meth:`evaluate`, without the cost of its baseline."""
         check_is_fitted(self, "context_")
         context = self.context_.with_synthetic(synthetic, lenient=self.tags.lenient)
-        result, sampled = self.value_in(context), sample_notices(context.seen_by(self._scaling))
+        result = self.value_in(context)
+        sampled = sample_notices(measured_on(context, self._scaling))
         for warning in (*context.notices, *sampled, *result.warnings):
             warnings.warn(warning, stacklevel=2)
         return result.value
@@ -278,13 +280,13 @@ class Metric(BaseEstimator):
     def value_in(self, context: Context) -> Result:
         """Measure the synthetic rows of a context as :meth:`score` does, without a baseline."""
         with sharing(getattr(self, "n_jobs", None)):
-            return self._result(context.seen_by(self._scaling))
+            return self._result(measured_on(context, self._scaling))
 
     def evaluate_context(self, context: Context, *, advise: bool = True) -> Result:
         """Measure the synthetic rows of a context, as a suite does to share its steps."""
         start = time.perf_counter()
         with sharing(getattr(self, "n_jobs", None)):
-            context = context.seen_by(self._scaling)
+            context = measured_on(context, self._scaling)
             result = self._kept_in_family(context, self._evaluated(context))
             if advise and as_float(result.p_value) <= ALARM_LEVEL and not result.advice:
                 result = replace(result, advice=self._leak_advice(context))
@@ -293,15 +295,10 @@ class Metric(BaseEstimator):
             pooled = pooled_notices(context, self._matrix_space)
             result = replace(result, warnings=(*result.warnings, *pooled))
         if notices := sample_notices(context):
-            sizes = {**result.details.get("sampled", {}), **_sizes(context)}
+            sizes = {**result.details.get("sampled", {}), **drawn_sizes(context)}
             details = {**result.details, "sampled": sizes}
             result = replace(result, details=details, warnings=(*result.warnings, *notices))
         return replace(result, seconds=time.perf_counter() - start)
-
-    @property
-    def needs_no_rows(self) -> bool:
-        """Whether what a file without rows holds will do; see :meth:`skeval.MetricSuite.save`."""
-        return False
 
     @property
     def _matrix_space(self) -> Any:
@@ -312,6 +309,11 @@ class Metric(BaseEstimator):
     def _scaling(self) -> Scaling:
         """What it does with tables that need not fit in memory, see :class:`MetricTags`."""
         return self.tags.scaling
+
+    @property
+    def _reads(self) -> Reads:
+        """What it looks at, see :class:`MetricTags`."""
+        return self.tags.reads
 
     def unmet_need(self, context: Context) -> Sentence | None:
         """Return which need of the metric the real tables leave unmet, and the cure, or None."""
@@ -408,12 +410,7 @@ class Metric(BaseEstimator):
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         """Compare a result with what fresh real rows get; `score` does without."""
-        kept = context.related(self, result)
-        if kept is not None:
-            return kept
-        if result.baseline is None and "holdout" in context and "holdout" not in self.tags.needs:
-            return self._with_baseline(context, result)
-        return result
+        return in_relation(context, self, result)
 
     def _with_baseline(self, context: Context, result: Result) -> Result:
         n_rows, value = context.n_rows("synthetic"), result.value
@@ -486,13 +483,17 @@ class Metric(BaseEstimator):
         return min(n_rows, getattr(self, "max_rows", None) or n_rows)
 
 
+@by_context
+def in_relation(context: Context, metric: Metric, result: Result) -> Result:
+    """Return the result of a metric with the baseline of fresh real rows, if there are any."""
+    if result.baseline is None and "holdout" in context and "holdout" not in metric.tags.needs:
+        return metric._with_baseline(context, result)
+    return result
+
+
 def sample_notices(context: Context) -> tuple[SampledWarning, ...]:
     """Say how many rows of each table were measured, where it was not all."""
-    drawn = [f"{n:,} of {of:,} {role} rows" for role, (n, of) in _sizes(context).items() if n < of]
+    sizes = drawn_sizes(context).items()
+    drawn = [f"{n:,} of {of:,} {role} rows" for role, (n, of) in sizes if n < of]
     text = f"measured on a sample, for all rows cannot be counted up here: {', '.join(drawn)}."
     return (SampledWarning(text),) if drawn else ()
-
-
-def _sizes(context: Context) -> dict[str, tuple[int, int]]:
-    """Return how many rows of each table were drawn, and of how many."""
-    return {role: (context.n_rows(role), of) for role, of in context.drawn_of.items()}

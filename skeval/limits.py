@@ -12,8 +12,8 @@ from contextvars import copy_context
 from pathlib import Path
 from typing import TypeVar
 
-from skeval.engines import carried
 from skeval.exceptions import LimitError, Sentence
+from skeval.scale.engines import carried
 
 T = TypeVar("T")
 _TICK = 0.02  # seconds between looks at clock and memory

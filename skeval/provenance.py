@@ -17,10 +17,10 @@ from sklearn.base import BaseEstimator
 from skeval._versions import installed_versions
 from skeval.calls import call_of, constructor, described, rebuilt
 from skeval.context import Context, shared
-from skeval.engines import current_engine
 from skeval.exceptions import InvalidParameterError, TableError
+from skeval.scale.tables import LargeTable, table_of
+from skeval.steps.counts import of_given
 from skeval.tables.frames import read_alone
-from skeval.tables.large import LargeTable, counted_by_workers, table_of
 from skeval.tables.reading import read_table
 from skeval.tables.reasons import column_reasons
 from skeval.tables.schema import TableSchema, read_column
@@ -400,13 +400,9 @@ def _cells(values: pd.Series) -> Iterator[bytes]:
 
 
 @shared
-def _hash_of_role(context: Context, role: str) -> str:
-    given, engine = context.given(role), current_engine()
-    if isinstance(given, pd.DataFrame):  # in the order in which it was given
-        given = given.iloc[np.argsort(context.places(role))]
-    if counted_by_workers(given):  # one worker reads all columns, one after the other
-        return str(engine.result(engine.submit(hash_of_cells, given, context.schema)))
-    return hash_of_cells(given, context.schema)
+def hash_of_role(context: Context, role: str) -> str:
+    """Return the hash of a role's cells as they were given."""
+    return of_given(context, role, hash_of_cells, context.schema)
 
 
 def _inputs(context: Context) -> Iterator[InputRecord]:
@@ -414,9 +410,7 @@ def _inputs(context: Context) -> Iterator[InputRecord]:
         for table, own in context.single_tables():
             if role in own:
                 name, n_rows = f"{role}/{table}" if table else role, own.n_rows(role)
-                # real tables that were drawn from statistics are nobody's, and nothing to check
-                unknown = own.is_saved and role != "synthetic"
-                yield InputRecord(name, n_rows, n_rows, "" if unknown else _hash_of_role(own, role))
+                yield InputRecord(name, n_rows, n_rows, hash_of_role(own, role))
 
 
 @shared

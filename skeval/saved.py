@@ -23,10 +23,14 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
+from skeval.base import Metric, in_relation
 from skeval.calls import call_of, constructor, described, rebuilt, without_files
 from skeval.context import Context
 from skeval.exceptions import InvalidParameterError, MetricWarning, Sentence, SkevalError
+from skeval.fidelity.similarity import joint_bars
 from skeval.files import foreign_json, replacing
+from skeval.provenance import hash_of_role
+from skeval.result import Result
 from skeval.saved_content import check_content, check_size
 from skeval.saved_steps import MIN_COUNT, KeptSteps, of_role, read_step, written
 from skeval.steps.pairs import correlations
@@ -97,8 +101,6 @@ class SavedContext(Context):
         As of :class:`~skeval.Context`.
     """
 
-    is_saved = True
-
     def __init__(
         self,
         schema: TableSchema,
@@ -117,17 +119,6 @@ class SavedContext(Context):
         kept = cast("SavedContext", self.real).kept
         return super().recall(key, kept.instead(key, compute))
 
-    def related(self, metric: Any, result: Any) -> Any:
-        """Return a result of two columns beside the kept baseline; None for single columns."""
-        real = cast("SavedContext", self.real)
-        name = constructor(metric)
-        if real.kept.is_open:
-            return result
-        if name not in real.baselines:
-            return None
-        enough = "holdout" in self and self.n_rows("synthetic") >= self.n_rows("holdout")
-        return replace(result, baseline=real.baselines[name]) if enough else result
-
     def _state(self) -> dict[str, Any]:
         return {**super()._state(), "kept": self.kept, "baselines": self.baselines}
 
@@ -143,6 +134,40 @@ class SavedContext(Context):
                 rows[name] = pd.Categorical(labels, categories=levels)
         real = context.real
         return real.standing_in(rows, context.given("synthetic"), context.notices)
+
+
+@in_relation.register(SavedContext)
+def _(context: SavedContext, metric: Metric, result: Result) -> Result:
+    """Return a result of two columns with the kept baseline, one of single columns as ever."""
+    real = cast("SavedContext", context.real)
+    name = constructor(metric)
+    if real.kept.is_open:
+        return result
+    if name not in real.baselines:
+        related: Result = in_relation.ordinary(context, metric, result)
+        return related
+    enough = "holdout" in context and context.n_rows("synthetic") >= context.n_rows("holdout")
+    return replace(result, baseline=real.baselines[name]) if enough else result
+
+
+@hash_of_role.register(SavedContext)
+def _(context: SavedContext, role: str) -> str:
+    """Return no hash of real tables that were drawn from statistics: they are nobody's."""
+    return str(hash_of_role.ordinary(context, role)) if role == "synthetic" else ""
+
+
+@joint_bars.register(SavedContext)
+def _(context: SavedContext, *_: Any) -> list[dict[str, Any]]:
+    """Return nothing to be drawn: in the rows that stand in, no column goes with another."""
+    return []
+
+
+def does_without_rows(metric: Metric) -> bool:
+    """Return whether what a file without rows holds will do for a metric.
+
+    Its tags say so. Metrics of before the tag may have an attribute `needs_no_rows` instead.
+    """
+    return bool(getattr(metric, "needs_no_rows", metric._reads == "columns"))
 
 
 def column_statistics(values: pd.Series, *, min_count: int = MIN_COUNT) -> dict[str, Any]:
@@ -264,7 +289,7 @@ def save_suite(suite: Suite, path: str | Path, *, rows: bool) -> Path:
     if context.is_relational:
         raise InvalidParameterError("save: several tables are saved with rows=True only.")
     # what was left out at fit stays so, for its own reason; what has no row of results is not kept
-    needs_rows = [n for n, metric in suite.metrics_.items() if not metric.needs_no_rows]
+    needs_rows = [n for n, metric in suite.metrics_.items() if not does_without_rows(metric)]
     names = [n for n, _ in suite.metrics if n in suite.metrics_ or n in suite._left_out]
     reasons = {**suite.skipped_, **dict.fromkeys(needs_rows, _NEEDS_ROWS)}
     left_out = {n: reasons[n] for n in names if n in reasons}
@@ -447,7 +472,7 @@ def _of_content(kind: type[Suite], content: Any) -> Suite:
     suite = kind([(name, rebuilt(metric)) for name, metric in content["metrics"].items()])
     suite.check_parameters()
     # whatever the file says: nothing but what needs no rows is measured by it
-    needs_rows = (n for n, metric in suite.metrics if not metric.needs_no_rows)
+    needs_rows = (n for n, metric in suite.metrics if not does_without_rows(metric))
     left_out = {**dict.fromkeys(needs_rows, _NEEDS_ROWS), **content["left_out"]}
     return suite._loaded(_context(content), left_out)
 

@@ -21,7 +21,6 @@ from skeval.base import Metric
 from skeval.comparison import Comparison, compared
 from skeval.context import Context
 from skeval.cores import Cores, sharing, using, waiting
-from skeval.engines import carried
 from skeval.exceptions import (
     InvalidParameterError,
     MetricFailedWarning,
@@ -46,6 +45,7 @@ from skeval.provenance import Date, describe, stamp
 from skeval.reading_context import read_context
 from skeval.rendering import rendering
 from skeval.result import Result
+from skeval.scale.engines import carried
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured
 from skeval.steps.texts import unread_texts
@@ -336,8 +336,8 @@ class MetricSuite(_BaseComposition):
             The file; an existing one is replaced when it is complete.
         rows : bool, default=False
             False keeps aggregates of columns and pairs of columns, each of at least ten rows, as
-            readable JSON: metrics with `needs_no_rows` can be evaluated with them, and
-            :class:`~skeval.exceptions.MetricWarning` names those that are left out. True keeps
+            readable JSON: metrics whose tags say ``reads="columns"`` can be evaluated with them,
+            and :class:`~skeval.exceptions.MetricWarning` names those that are left out. True keeps
             everything, the real rows too, and the file says so.
 
         Returns

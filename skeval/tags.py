@@ -13,6 +13,7 @@ Aspect = Literal["fidelity", "utility", "privacy", "diagnostic"]
 Need = Literal["holdout", "target", "keys", "generator", "relational", "text"]
 Evidence = Literal["screen", "attack", "audit", "disclosure"]
 Risk = Literal["singling out", "linkability", "inference"]
+Reads = Literal["columns", "rows"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,10 @@ class MetricTags:
         runs" merged over all rows, a column or a few at a time; "neighbours" are looked for among
         all rows, in parts where these do not fit in memory; otherwise a seeded sample is measured,
         and the result says so.
+    reads : {"columns", "rows"}, default="rows"
+        What the metric looks at: "columns", the real columns one by one, and two of them by the
+        steps of :mod:`skeval.steps.pairs` alone, so that aggregates will do
+        (:meth:`MetricSuite.save <skeval.MetricSuite.save>`); or "rows".
 
     risks : iterable of str, default=()
         Among `singling out`, `linkability` and `inference`: the risks of the opinion of the Article
@@ -74,6 +79,7 @@ class MetricTags:
     scaling: Scaling = "sampled"
     risks: frozenset[Risk] = frozenset()
     headline: int = 0
+    reads: Reads = "rows"
 
     def __post_init__(self) -> None:
         needs: Iterable[Need] = self.needs
@@ -91,6 +97,10 @@ class MetricTags:
         if strange := self.risks - set(get_args(Risk)):
             raise InvalidParameterError(
                 f"MetricTags: risks must be among {get_args(Risk)}, got {sorted(strange)}."
+            )
+        if self.reads not in get_args(Reads):
+            raise InvalidParameterError(
+                f"MetricTags: reads must be among {get_args(Reads)}, got {self.reads!r}."
             )
         if unknown := self.needs - set(get_args(Need)):
             raise InvalidParameterError(

@@ -16,7 +16,16 @@ from skeval import Metric, diagnostic, fidelity, privacy, relational, text, util
 PACKAGE = Path(skeval.__file__).parent
 README = Path(__file__).parent.parent / "README.md"
 METRICS = {"diagnostic", "fidelity", "utility", "privacy"}
-GROUND = {"cores", "engines", "exceptions", "parameters", "formatting", "files", "dependencies"}
+GROUND = {
+    "cores",
+    "engines",
+    "sources",
+    "exceptions",
+    "parameters",
+    "formatting",
+    "files",
+    "dependencies",
+}
 ROOMS = {"tables", "neighbors", "stats"}
 CORE = {
     "context",
@@ -34,7 +43,7 @@ CORE = {
 RESULTS = {"comparison", "rendering", "result", "suite_result", "verdict"}
 BELOW = {  # what each room may know beside itself and the ground
     "tables": set(),
-    "neighbors": set(),
+    "neighbors": {"scale"},  # public names, imported where they are asked for
     "stats": set(),
     "steps": ROOMS | CORE - {"base"},
     **{metrics: ROOMS | CORE | {"steps"} for metrics in METRICS - {"privacy"}},
@@ -93,7 +102,9 @@ def targets_of(node: ast.Import | ast.ImportFrom) -> list[str]:
 
 
 def room(module: str) -> str:
-    return [*module.split("."), ""][1]
+    """Return the package of a module; where work runs and what is read have rooms of their own."""
+    _, package, name, *_ = [*module.split("."), "", ""]
+    return name if package == "scale" and name in {"engines", "sources"} else package
 
 
 @pytest.mark.parametrize("name", sorted(BELOW))
@@ -202,6 +213,22 @@ def test_a_metric_is_imported_from_the_package_that_its_tag_names():
         if f"skeval.{getattr(package, name).tags.aspect}" != package.__name__
     ]
     assert not wrong
+
+
+def test_rare_cases_have_rooms_of_their_own():
+    """No ordinary file asks whether a table is larger than memory, saved, or seen by workers."""
+    rare = re.compile(
+        r"counted_by_workers|isinstance\([^)]*(Large|Canonical|Spilled|Saved)\w*"
+        r"|is_saved|is_in_file|needs_no_rows|n_workers"
+    )
+    lines = [
+        f"{name}: {line.strip()}"
+        for name, path in modules().items()
+        if not {"scale", "saved"} & set(re.split(r"[._]", name))
+        for line in path.read_text("utf-8").splitlines()
+        if rare.search(line)
+    ]
+    assert not lines
 
 
 def test_no_process_gets_rows_as_files():

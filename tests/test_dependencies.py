@@ -11,8 +11,8 @@ from sklearn.base import clone
 from skeval.datasets import load_flights, make_mixed
 from skeval.exceptions import SkevalError
 from skeval.privacy import MembershipInference
+from skeval.scale.sources import is_large, source_of
 from skeval.tables.relational_schema import RelationalSchema
-from skeval.tables.sources import is_large, source_of
 from skeval.text.stylistic_outliers import word2vec_class
 from skeval.utility import TSTR
 

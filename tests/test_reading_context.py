@@ -10,9 +10,9 @@ import pytest
 
 from skeval import Context, reading_context
 from skeval.datasets import make_relational
-from skeval.large_context import LargeContext
 from skeval.reading_context import READERS, read_context
 from skeval.relational_context import RelationalContext
+from skeval.scale.context import LargeContext
 
 USERS = pd.DataFrame({"age": [20, 30, 40]})
 
@@ -58,4 +58,4 @@ def test_the_contract_is_imported_without_several_or_large_tables():
         [sys.executable, "-c", listed, path], capture_output=True, text=True, check=True
     ).stdout.split()
     assert "skeval.base" in loaded
-    assert not {"skeval.relational_context", "skeval.large_context"} & set(loaded)
+    assert not {"skeval.relational_context", "skeval.scale.context"} & set(loaded)

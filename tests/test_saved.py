@@ -6,6 +6,7 @@ import copy
 import json
 import warnings
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -46,7 +47,7 @@ from skeval.fidelity import (
     WassersteinDistance,
 )
 from skeval.privacy import DCRShare, ExactMatchShare
-from skeval.saved import column_statistics, drawn_column
+from skeval.saved import column_statistics, does_without_rows, drawn_column
 from skeval.saved_steps import MIN_COUNT, STEPS
 from skeval.text import TextLengthSimilarity
 
@@ -482,3 +483,16 @@ def test_only_estimators_are_made_of_files(path, metric):
     path.with_name("odd.json").write_text(json.dumps({**content, "metrics": {"x": metric}}))
     with pytest.raises(InvalidParameterError, match=r"cannot be made again|no Metric: x"):
         MetricSuite.load(path.with_name("odd.json"))
+
+
+def test_what_a_metric_reads_decides_whether_it_does_without_rows():
+    class Mine(KSComplement):
+        tags = replace(KSComplement.tags, reads="rows")
+
+    class Older(Mine):
+        needs_no_rows = True  # as metrics said it before there was the tag
+
+    assert [does_without_rows(one) for one in (KSComplement(), Mine(), Older())] == [1, 0, 1]
+    assert [does_without_rows(KMarginalSimilarity(k)) for k in (2, 3)] == [1, 0]
+    assert [does_without_rows(SimilarityMatrix(order=order)) for order in (2, 3)] == [1, 0]
+    assert not does_without_rows(TextLengthSimilarity())  # nothing is kept of texts

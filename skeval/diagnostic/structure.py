@@ -216,8 +216,7 @@ class TableStructure(Metric):
     0.5
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, display="ValueDisplay", headline=1)
-    needs_no_rows = True
+    tags = replace(DIAGNOSTIC_TAGS, display="ValueDisplay", reads="columns", headline=1)
 
     def __init__(self, dtypes: Literal["exact", "kind"] = "exact") -> None:
         self.dtypes = dtypes

@@ -45,13 +45,12 @@ from skeval.steps.samples import (
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, inner_edges
 from skeval.tags import COLUMN_TAGS
 
-_TAGS = replace(COLUMN_TAGS, scaling="sorted runs")
+_TAGS = replace(COLUMN_TAGS, scaling="sorted runs", reads="columns")
 
 
 class MarginalMetric(Metric):
     """Base of scores that look at columns one by one, and are quick enough for halves."""
 
-    needs_no_rows = True
     _halved = True
 
 
@@ -429,7 +428,7 @@ class QuantileMSE(Metric):
     0.03125
     """
 
-    tags = replace(_TAGS, greater_is_better=False)
+    tags = replace(_TAGS, greater_is_better=False, reads="rows")
 
     _halved = "root"
 

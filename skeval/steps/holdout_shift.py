@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from skeval.context import Context, shared
 from skeval.exceptions import HoldoutShiftWarning
 from skeval.steps.neighbors import rows_of
-from skeval.steps.samples import nothing_to_measure
+from skeval.steps.samples import measured_on, nothing_to_measure
 from skeval.tables.preprocessing import NOMINAL
 
 _MOST_ROWS = 10_000
@@ -110,7 +110,7 @@ def shift_notices(context: Context) -> tuple[HoldoutShiftWarning, ...]:
     independent: the first subject, where there are several.
     """
     rows = independent_rows(context)
-    shift = None if rows is None else holdout_shift(rows.seen_by("sampled"))
+    shift = None if rows is None else holdout_shift(measured_on(rows, "sampled"))
     if shift is None or shift.p_value >= _ALARM:
         return ()
     p = f"= {shift.p_value:.1g}" if shift.p_value >= 1e-16 else "< 1e-16"

@@ -23,6 +23,7 @@ from skeval.exceptions import (
     SchemaMismatchError,
     TableError,
 )
+from skeval.scale.sources import source_of
 from skeval.tables.columns import with_columns
 from skeval.tables.schema import (
     EXACT,
@@ -35,7 +36,6 @@ from skeval.tables.schema import (
     sorted_labels,
     with_real_levels,
 )
-from skeval.tables.sources import source_of
 
 Levels = Mapping[str, Sequence[str]]
 _LIBRARIES = frozenset({"polars", "pyarrow", "modin", "cudf", "duckdb", "dask", "ibis"})

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from skeval import SuiteResult
-from skeval.tables import sources
-from skeval.tables.sources import is_large
-from tests.tables.test_sources import write_parts
+from skeval.scale import sources
+from skeval.scale.sources import is_large
+from tests.scale.test_sources import write_parts
 
 ROLES = ("train", "holdout", "synthetic")
 
