@@ -14,7 +14,7 @@ from skeval.formatting import number
 from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
 from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
-from skeval.reporting.displays.ticks import strided
+from skeval.reporting.displays.ticks import strided, write
 from skeval.reporting.displays.values import ColumnScoresDisplay
 from skeval.reporting.text import shorten, text_width, wrap
 from skeval.reporting.theme import COLOURS, FAINT, GREY, INK, SMALL
@@ -33,6 +33,7 @@ LEADING = 1.38
 _MOST_BARS = 25
 _BAR = 4.6
 _PITCH, _LEAST_PITCH = 58.0, 40.0  # of panels below each other
+Point = tuple[float, float]
 _NAMES = 38.0  # beside figures of any kind, in millimetres
 
 
@@ -65,14 +66,15 @@ class Page:
         self.canvas.set(xlim=(0.0, self.width), ylim=(self.height, 0.0))
         self.canvas.set_axis_off()
         self.links: list[tuple[float, float, float, float, str]] = []
+        self._lines: list[tuple[Point, Point]] = []
+        self._styles: list[tuple[str, float, float, str]] = []
 
     inner = A4[0] - 2.0 * MARGIN  # width between the margins
     floor = A4[1] - BOTTOM - 3.0  # where the space for content ends
 
     def text(self, x: float, y: float, text: str, size: float = 8.0, **style: Any) -> None:
         """Write one line; `y` is its base line."""
-        style.setdefault("color", INK)
-        self.canvas.text(x, y, text, size=size, va="baseline", **style)
+        write(self.canvas, x, y, text, size=size, va="baseline", **{"color": INK, **style})
 
     def fitted(
         self,
@@ -110,14 +112,36 @@ class Page:
         self, y: float, left: float = MARGIN, right: float | None = None, **style: Any
     ) -> None:
         """Draw a horizontal line."""
-        ends = [left, self.width - MARGIN if right is None else right]
-        style = {"color": FAINT, "lw": 0.6, "solid_capstyle": "butt", **style}
-        self.canvas.plot(ends, [y, y], **style)
+        right = self.width - MARGIN if right is None else right
+        self.line((left, y), (right, y), **style)
+
+    def line(
+        self, start: Point, end: Point, color: str = FAINT, lw: float = 0.6, **style: Any
+    ) -> None:
+        """Draw a line; those of a page are drawn at once, when it is complete."""
+        self._lines.append((start, end))
+        self._styles.append((color, style.get("alpha", 1.0), lw, style.get("ls", "-")))
+
+    def complete(self) -> Page:
+        """Add the lines, and return the page."""
+        from matplotlib.collections import LineCollection
+        from matplotlib.colors import to_rgba
+
+        if self._lines:
+            colours, alphas, widths, dashes = zip(*self._styles, strict=True)
+            rgba = [to_rgba(*pair) for pair in zip(colours, alphas, strict=True)]
+            style: Any = {"colors": rgba, "linewidths": widths, "linestyles": dashes}
+            lines = LineCollection(self._lines, capstyle="butt", **style)
+            self.canvas.add_collection(lines, autolim=False)
+        return self
 
     def axes(self, x: float, y: float, width: float, height: float) -> Axes:
         """Return new axes of this size, their upper left corner at x, y."""
+        from skeval.reporting.displays.panels import Panel
+
         left, bottom = x / self.width, 1.0 - (y + height) / self.height
-        return self.figure.add_axes((left, bottom, width / self.width, height / self.height))
+        place = left, bottom, width / self.width, height / self.height
+        return self.figure.add_axes(Panel(self.figure, place))
 
     def footer(self, title: str, number: int, total: int) -> None:
         """Write the report's title and the number of the page."""

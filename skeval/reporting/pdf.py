@@ -169,6 +169,7 @@ def draw_pages(plan: Plan, title: str) -> Iterator[tuple[list[str], Page]]:
         for y, height, block in placed:
             block.draw(page, y, height)
         page.footer(title, n, len(pages))
+        page.complete()
         yield list(dict.fromkeys(block.section for *_, block in placed)), page
 
 
@@ -203,7 +204,7 @@ def draw_decision_page(
         written = _on_one_page(DecisionPage.of(suite_result).parts(), above)
         for y, height, block in paged([*above, *written])[0]:
             block.draw(page, y, height)
-    return page.figure
+    return page.complete().figure
 
 
 def write_paper(path: Path, title: str, sizes: str, content: Iterable[Part | Item]) -> Path:
@@ -228,6 +229,7 @@ def write_paper(path: Path, title: str, sizes: str, content: Iterable[Part | Ite
             for y, height, block in placed:
                 block.draw(page, y, height)
             page.footer(title, n, len(pages))
+            page.complete()
             save(page.figure, pdf, "pdf")
     return path
 
@@ -240,7 +242,7 @@ def draw_paper(
         page = Page(figure)
         for y, height, block in paged(_of_paper(title, sizes, content))[0]:
             block.draw(page, y, height)
-    return page.figure
+    return page.complete().figure
 
 
 def _of_paper(title: str, sizes: str, content: Iterable[Part | Item]) -> Iterator[Block]:
@@ -499,7 +501,7 @@ def _form(form: Form) -> Block:
                 for rule_y in (top, top + tall):
                     page.rule(rule_y, left, right, color=GREY)
                 for x in (left, right):
-                    page.canvas.plot([x, x], [top, top + tall], color=GREY, lw=0.6)
+                    page.line((x, top), (x, top + tall), color=GREY)
                 page.text(left + 2.0, top + 4.0, name, 7.0, color=GREY)
             top += tall
 

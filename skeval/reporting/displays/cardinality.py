@@ -82,9 +82,9 @@ class CardinalityDisplay(Display):
         least = [*map(number, bars["from"][:-1]), whole[-1]]
         at: list[float] = np.arange(len(whole), dtype=float).tolist()
         ax.set_xlim(-0.6, len(whole) - 0.4)
-        label_line(ax, SMALL, [(at, names, [len(whole) - 1]) for names in (whole, least)])
+        candidates = [(at, names, [len(whole) - 1]) for names in (whole, least)]
+        label_line(ax, SMALL, candidates, ticks=0.0)
         ax.set(xlabel="children of a parent", ylabel="share of parents")
-        ax.tick_params(axis="x", length=0)
         ax.legend(loc="upper right")
 
 

@@ -313,8 +313,7 @@ class MarginalDisplay(Display):
             else:
                 ax.plot(shares[shown], y, ls="", clip_on=False, **marks[role], **style)
         names = [shorten(self.bars.names[i], room, size) for i in shown[::every]]
-        label_axis(ax.yaxis, y[::every], names, size=size, color=INK)
-        ax.tick_params(axis="y", length=0)
+        label_axis(ax.yaxis, y[::every], names, size=size, color=INK, length=0.0)
         ax.set_ylim(max(len(shown), 2) - 0.4, -0.6)
         top = max((shares[shown].max(initial=0.0) for shares in self.shares.values()), default=1.0)
         top = top if top > 0 else 1.0

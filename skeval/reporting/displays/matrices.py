@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from skeval.reporting.displays.base import ROOM, Display, numbers, points, register_display
-from skeval.reporting.displays.ticks import label_axis, number_ticks, strided
+from skeval.reporting.displays.ticks import label_axis, number_ticks, strided, write
 from skeval.reporting.text import shorten
 from skeval.reporting.theme import ALARM, GREY, INK, SMALL, diverging, sequential
 from skeval.result import Result
@@ -24,13 +24,17 @@ _MOST_ANNOTATED = 20
 
 def heat_map(ax: Axes, matrix: np.ndarray, colours: Colormap, limits: tuple[float, float]) -> None:
     """Draw a square matrix, its first row on top, with the scale of its colours at the right."""
-    image = ax.imshow(matrix, cmap=colours, vmin=limits[0], vmax=limits[1], aspect="equal")
+    ax.imshow(matrix, cmap=colours, vmin=limits[0], vmax=limits[1], aspect="equal")
     ax.spines[:].set_visible(False)
-    ax.tick_params(length=0)
-    scale = ax.inset_axes((1.025, 0.0, 0.03, 1.0))
-    bar = ax.figure.colorbar(image, cax=scale)
-    bar.outline.set_linewidth(0.4)
-    label_axis(scale.yaxis, *number_ticks(*limits, most=5))
+    scale = ax.inset_axes((1.025, 0.0, 0.03, 1.0), axes_class=type(ax))
+    shades, ends = np.linspace(*limits, 256)[:, None], (0.0, 1.0, *limits)
+    scale.imshow(shades, cmap=colours, origin="lower", extent=ends, aspect="auto")
+    scale.spines[:].set(visible=True, linewidth=0.4)
+    for axis in (scale.xaxis, scale.yaxis):
+        label_axis(axis, (), ())
+    style: dict[str, Any] = {"va": "center", "size": SMALL, "color": GREY}
+    for place, text in zip(*number_ticks(*limits, most=5), strict=True):
+        write(scale, 1.0, place, f" {text}", transform=scale.get_yaxis_transform(), **style)
 
 
 def name_rows(ax: Axes, names: Sequence[str], room: float, *, rows: bool = True) -> int:
@@ -38,8 +42,8 @@ def name_rows(ax: Axes, names: Sequence[str], room: float, *, rows: bool = True)
     every, size = strided(len(names), min(points(ax)), SMALL)
     shown = [shorten(name, room, size) for name in names[::every]]
     at = range(0, len(names), every)
-    label_axis(ax.xaxis, at, shown, size=size, rotation=90, color=INK)
-    label_axis(ax.yaxis, at, shown if rows else [""] * len(shown), size=size, color=INK)
+    label_axis(ax.xaxis, at, shown, size=size, rotation=90, color=INK, length=0.0)
+    label_axis(ax.yaxis, *((at, shown) if rows else ((), ())), size=size, color=INK, length=0.0)
     return every
 
 
@@ -55,7 +59,7 @@ def _write_cells(ax: Axes, matrix: np.ndarray, limits: tuple[float, float]) -> N
             share = (value - limits[0]) / (limits[1] - limits[0])
             text = f"{value:.2f}".removeprefix("0")
             colour = "white" if share < 0.4 else INK
-            ax.text(j, i, text, ha="center", va="center", size=size, color=colour)
+            write(ax, j, i, text, ha="center", va="center", size=size, color=colour)
 
 
 def _square(n: int, n_panels: int = 1) -> tuple[float, float]:

@@ -155,8 +155,7 @@ class ImportancesDisplay(Display):
             ax.barh(y + 0.36 * k - 0.18, frame[role], height=0.34, **style)
         every, size = strided(len(frame), points(ax)[1], 7.0)
         names = [shorten(str(name), room, size) for name in frame["column"].iloc[::every]]
-        label_axis(ax.yaxis, y[::every], names, size=size, color=INK)
-        ax.tick_params(axis="y", length=0)
+        label_axis(ax.yaxis, y[::every], names, size=size, color=INK, length=0.0)
         drawn = frame[["train", "synthetic"]].to_numpy(dtype=float)
         top = max(0.01, float(drawn.max(initial=0.0)))
         ax.set(xlim=(min(0.0, float(drawn.min(initial=0.0))), 1.05 * top))
