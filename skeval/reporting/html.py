@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import math
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from skeval.formatting import as_float, number, shown_interval
 from skeval.reporting.decision import titles_of
-from skeval.reporting.displays.distributions import PairDisplay
+from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.values import comparable, scale_of
 from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.layout import Item
@@ -30,9 +31,12 @@ from skeval.reporting.scores import (
 )
 from skeval.reporting.sections import Plan, Section
 from skeval.reporting.text import evidence, finding
-from skeval.reporting.theme import COLOURS, FAINT
+from skeval.reporting.theme import COLOURS, FAINT, theme
 from skeval.result import Result, SuiteResult
 from skeval.verdict import is_shifted, summary
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class HTMLRenderer(FileRenderer):
@@ -67,7 +71,8 @@ class HTMLRenderer(FileRenderer):
     """
 
     def _write(self, content: Plan, file: Path) -> None:
-        file.write_text(self._page(content), encoding="utf-8")
+        with theme():
+            file.write_text(self._page(content), encoding="utf-8")
 
     def _page(self, content: Plan) -> str:
         parts = []
@@ -245,18 +250,26 @@ def _grid_row(grid: Grid, row: Sequence[str], alarm: bool) -> list[Cell]:
 
 
 def drawn(item: Item) -> str:
-    """Return a figure: drawn as lines, or as points where it is dense."""
+    """Return a figure, drawn as lines and letters."""
     label, buffer = escape(item.heading), io.BytesIO()
-    dense = isinstance(item.display, PairDisplay)
-    save(item.display.untitled(), buffer, "png" if dense else "svg")
-    if dense:
-        content = base64.b64encode(buffer.getvalue()).decode("ascii")
-        picture = f'<img alt="{label}" src="data:image/png;base64,{content}">'
-    else:
-        picture = embedded(buffer.getvalue().decode("utf-8"), label)
+    save(_figure(item.display), buffer, "svg")
+    picture = embedded(buffer.getvalue().decode("utf-8"), label)
     lines = escape(item.caption).replace("\n", "<br>")
     caption = f"<figcaption>{label}<small>{lines}</small></figcaption>"
     return f"<figure>\n{caption}\n{picture}\n</figure>"
+
+
+def _figure(display: Display) -> Figure:
+    """Return a figure in boxes of fixed size, where the display knows them."""
+    from matplotlib.figure import Figure
+
+    from skeval.reporting.displays.panels import add_panel
+
+    with theme():
+        figure = Figure(figsize=display.figsize)
+        wide, tall = (72.0 * length for length in display.figsize)
+        is_drawn = display.boxed(partial(add_panel, figure), wide, tall)
+        return figure if is_drawn else display.untitled()
 
 
 def scores_table(suite_result: SuiteResult) -> str:

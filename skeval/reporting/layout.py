@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from skeval.formatting import number
-from skeval.reporting.displays.base import Display
+from skeval.reporting.displays.base import Box, Display
 from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
 from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
 from skeval.reporting.displays.ticks import strided, write
@@ -137,11 +137,18 @@ class Page:
 
     def axes(self, x: float, y: float, width: float, height: float) -> Axes:
         """Return new axes of this size, their upper left corner at x, y."""
-        from skeval.reporting.displays.panels import Panel
+        from skeval.reporting.displays.panels import add_panel
 
-        left, bottom = x / self.width, 1.0 - (y + height) / self.height
-        place = left, bottom, width / self.width, height / self.height
-        return self.figure.add_axes(Panel(self.figure, place))
+        return add_panel(self.figure, (x / MM, y / MM, width / MM, height / MM))
+
+    def boxed(self, display: Display, x: float, y: float, width: float, height: float) -> None:
+        """Draw a figure with all that it names in a box of this size."""
+
+        def add(box: Box) -> Axes:
+            left, top, wide, tall = (MM * length for length in box)
+            return self.axes(x + left, y + top, wide, tall)
+
+        display.boxed(add, width / MM, height / MM)
 
     def footer(self, title: str, number: int, total: int) -> None:
         """Write the report's title and the number of the page."""
@@ -479,16 +486,7 @@ def _univariate(items: Sequence[Item]) -> Iterator[Block]:
 def _draw_marginal(page: Page, item: Item, x: float, y: float, wide: float, tall: float) -> None:
     page.fitted(x, y + 3.0, item.heading, wide, 7.5, weight="bold")
     page.fitted(x, y + 6.2, item.caption, wide, 6.0, color=GREY)
-    _marginal(page, item.display, x, y + 8.5, wide, tall - 14.0)
-
-
-def _marginal(page: Page, display: Display, x: float, y: float, wide: float, tall: float) -> None:
-    """Draw one column, its names or numbers within the width."""
-    assert isinstance(display, MarginalDisplay)
-    nominal = display.bars.edges is None
-    room = _room(display.bars.names, 0.4 * wide) if nominal else 7.0 / MM
-    left = room * MM + 2.0
-    display.draw([page.axes(x + left, y, wide - left - 1.0, tall)], room)
+    page.boxed(item.display, x, y + 7.1, wide, tall - 7.0)
 
 
 def _bivariate(items: Sequence[Item]) -> Iterator[Block]:
@@ -500,13 +498,7 @@ def _draw_pair(page: Page, item: Item, x: float, y: float, wide: float, tall: fl
     assert isinstance(display, PairDisplay)
     _pair_heading(page, x, y + 3.0, wide, display.columns)
     page.fitted(x, y + 6.2, item.caption, wide, 6.0, color=GREY)
-    first, second = display.bars
-    room = _room(first.names if first.edges is None else ["0.0000", *first.beside], 20.0, 6.0)
-    below = _room(second.names, 13.0, 6.0) if second.edges is None else 7.0
-    left = room * MM + 6.0
-    side, height = (wide - left - 2.0) / 2.0, tall - 12.0 - below * MM - 5.0
-    places = (x + left, x + left + (side + 2.0))
-    display.draw([page.axes(place, y + 11.0, side, height) for place in places], room, below)
+    page.boxed(display, x, y + 6.8, wide, tall - 7.8)
 
 
 def _beside_histograms(items: Sequence[Item]) -> Iterator[Block]:
@@ -523,7 +515,7 @@ def _draw_beside(item: Item, page: Page, y: float, height: float) -> None:
         page.fitted(MARGIN, y + 9.4 + 4.2 * i, line, width, 7.5, least=5.5)
     if isinstance(item.display, MarginalDisplay):
         left = MARGIN + width + 4.0
-        _marginal(page, item.display, left, y + 2.0, page.inner - width - 4.0, 30.0)
+        page.boxed(item.display, left, y + 0.6, page.inner - width - 4.0, 37.0)
     page.rule(y + height - 2.5)
 
 

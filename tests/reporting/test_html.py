@@ -91,10 +91,9 @@ def test_headings_and_contents(page: Checker) -> None:
 
 
 def test_pictures_have_descriptions(page: Checker) -> None:
-    images = [attributes for tag, attributes in page.seen if tag == "img"]
-    assert len(images) == 24
-    assert all(attributes["alt"] for attributes in images)
+    assert "img" not in {tag for tag, _ in page.seen}  # letters of drawings stay letters
     drawings = [attributes for tag, attributes in page.seen if tag == "svg"]
+    assert len(drawings) >= sum(tag == "figure" for tag, _ in page.seen) > 24
     assert all(attributes.get("aria-label") for attributes in drawings)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,21 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROOM = 130.0
+Box = tuple[float, float, float, float]  # left, top, width, height, in points
+
+
+class Margins(NamedTuple):
+    """Points around the panels of a figure, between them, and the room that names have in them."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+    gap: float = 0.0
+    rooms: tuple[float, ...] = ()
+    square: bool = False
+
+
 _DPI = 110  # of figures in notebooks
 Where = Any  # None, one Axes, or as many as the display has panels
 
@@ -115,6 +130,32 @@ class Display:
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw on as many axes as there are panels; names next to them get `room` points."""
         raise NotImplementedError(f"{type(self).__name__} must define draw(axes, room).")
+
+    def margins(self, wide: float) -> Margins | None:
+        """Return what names and numbers take around the panels of a figure `wide` points wide.
+
+        None leaves that to matplotlib, which has to draw the figure twice for it.
+        """
+        return None
+
+    def boxed(self, add: Callable[[Box], Axes], wide: float, tall: float) -> bool:
+        """Draw on axes that `add` makes within so many points; False if margins are not known."""
+        around = self.margins(wide)
+        if around is None:
+            return False
+        n_rows, n_columns = (self.n_panels, 1) if self.stacked else (1, self.n_panels)
+        left, top, right, bottom, gap, rooms, square = around
+        width = (wide - left - right + gap) / n_columns - gap
+        height = (tall - top - bottom + gap) / n_rows - gap
+        if square:
+            width = height = min(width, height)
+        places = [
+            (left + j * (width + gap), top + i * (height + gap), width, height)
+            for i in range(n_rows)
+            for j in range(n_columns)
+        ]
+        self.draw([add(place) for place in places], *rooms)
+        return True
 
     def check(self) -> None:
         """Raise where the details have another form than what is drawn: the value is drawn then."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.base import ROOM, Display, numbers, points, register_display
+from skeval.reporting.displays.base import ROOM, Display, Margins, numbers, points, register_display
 from skeval.reporting.displays.ticks import label_axis, number_ticks, strided, write
-from skeval.reporting.text import shorten
+from skeval.reporting.text import shorten, widest
 from skeval.reporting.theme import ALARM, GREY, INK, SMALL, diverging, sequential
 from skeval.result import Result
 
@@ -116,6 +116,11 @@ class SimilarityMatrixDisplay(Display):
         frame = self.frame()
         return frame[frame["first"] != frame["second"]].head(n).reset_index(drop=True)
 
+    def margins(self, wide: float) -> Margins:
+        """Return what names take at the left and below, and the scale of colours at the right."""
+        room = widest(self.names, SMALL, 113.0)
+        return Margins(room + 8.5, 6.0, 38.0, room + 10.0, rooms=(room,), square=True)
+
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw the matrix; the worst cell is framed."""
         (ax,) = axes
@@ -176,6 +181,11 @@ class PhikMatricesDisplay(Display):
         frame = _pairs(self.names, self.matrices, beyond=1)
         order = np.argsort(-frame["difference"].abs().fillna(-1.0).to_numpy(), kind="stable")
         return frame.iloc[order].reset_index(drop=True)
+
+    def margins(self, wide: float) -> Margins:
+        """Return what names take at the left and below, titles above and scales between."""
+        room = widest(self.names, SMALL, 74.0)
+        return Margins(room + 8.5, 14.0, 34.0, room + 10.0, 38.0, (room,), square=True)
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw the three matrices; those at the left have the names of rows."""

@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import ScaledTranslation
 
+from skeval.reporting.displays.base import Box
 from skeval.reporting.text import text_width
 
 _TALL, _DEEP = 1.16, 0.24  # of a line and of what is below its base, in sizes of its letters
@@ -50,6 +52,14 @@ class Line(Text):
 
 def _box(size: float) -> tuple[float, float]:
     return _TALL * size, _DEEP * size
+
+
+def add_panel(figure: Figure, box: Box) -> Panel:
+    """Add axes to a figure, their box in points from its upper left corner."""
+    left, top, width, height = box
+    wide, tall = 72.0 * figure.get_size_inches()
+    place = left / wide, 1.0 - (top + height) / tall, width / wide, height / tall
+    return figure.add_axes(Panel(figure, place))
 
 
 class Panel(Axes):

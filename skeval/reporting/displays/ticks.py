@@ -254,9 +254,7 @@ def write(ax: Axes, x: float, y: float, text: str, **style: Any) -> None:
     ax.add_artist(Line(x, y, text, **style))
 
 
-def label_line(
-    ax: Axes, size: float, candidates: Iterable[Candidate], ticks: float = 2.0
-) -> None:
+def label_line(ax: Axes, size: float, candidates: Iterable[Candidate], ticks: float = 2.0) -> None:
     """Label the horizontal axis by the candidate of which most labels fit in a line.
 
     A candidate is where labels stand, their texts, and which of them have precedence.

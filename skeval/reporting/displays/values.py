@@ -11,9 +11,16 @@ import pandas as pd
 
 from skeval.formatting import as_float, number
 from skeval.reporting.details import UNREADABLE, entries, number_of, numbers_of
-from skeval.reporting.displays.base import DISPLAYS, ROOM, Display, points, register_display
+from skeval.reporting.displays.base import (
+    DISPLAYS,
+    ROOM,
+    Display,
+    Margins,
+    points,
+    register_display,
+)
 from skeval.reporting.displays.ticks import label_axis, strided, write
-from skeval.reporting.text import shorten
+from skeval.reporting.text import shorten, widest
 from skeval.reporting.theme import COLOURS, FAINT, GREY, INK, SMALL
 from skeval.result import Result, SuiteResult
 
@@ -215,6 +222,12 @@ class ColumnScoresDisplay(Display):
         ascending = self.result.tags is None or self.result.tags.greater_is_better is not False
         frame = frame.sort_values("score", ascending=ascending, kind="stable", na_position="last")
         return frame.iloc[self.start : self.stop].reset_index(drop=True)
+
+    def margins(self, wide: float) -> Margins:
+        """Return what names take at the left, and scores at the right."""
+        names = self.frame()["column"].astype(str)
+        room = widest(names, 7.0, min(0.4 * wide, 142.0))
+        return Margins(room + 8.5, 4.0, 40.0, 16.0, rooms=(room,))
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw one bar a column, its score at the right."""
