@@ -266,10 +266,14 @@ def _figure(display: Display) -> Figure:
     from skeval.reporting.displays.panels import add_panel
 
     with theme():
-        figure = Figure(figsize=display.figsize)
-        wide, tall = (72.0 * length for length in display.figsize)
-        is_drawn = display.boxed(partial(add_panel, figure), wide, tall)
-        return figure if is_drawn else display.untitled()
+        wide = 72.0 * display.figsize[0]
+        around = display.margins(wide)
+        if around is None:
+            return display.untitled()
+        tall = display.tall(wide, around)
+        figure = Figure(figsize=(wide / 72.0, tall / 72.0))
+        display.boxed(partial(add_panel, figure), wide, tall, around)
+        return figure
 
 
 def scores_table(suite_result: SuiteResult) -> str:

@@ -11,7 +11,14 @@ import pandas as pd
 
 from skeval.formatting import number
 from skeval.reporting.details import numbers_of
-from skeval.reporting.displays.base import ROOM, Display, numbers, register_display, stacked
+from skeval.reporting.displays.base import (
+    ROOM,
+    Display,
+    Margins,
+    numbers,
+    register_display,
+    stacked,
+)
 from skeval.reporting.displays.ticks import label_line
 from skeval.reporting.displays.values import ColumnScoresDisplay
 from skeval.reporting.theme import COLOURS, SMALL
@@ -66,6 +73,10 @@ class CardinalityDisplay(Display):
     def head(self, axes: Sequence[Axes]) -> None:
         """Write the foreign key above."""
         axes[0].set_title(self.key)
+
+    def margins(self, wide: float) -> Margins:
+        """Return what numbers and names of the axes take."""
+        return Margins(38.0, 8.0, 10.0, 30.0)
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw the bars of one key, the roles side by side."""

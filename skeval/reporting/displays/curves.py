@@ -12,8 +12,10 @@ import pandas as pd
 from skeval.formatting import as_float, number
 from skeval.reporting.details import entries
 from skeval.reporting.displays.base import (
+    CURVE,
     ROOM,
     Display,
+    Margins,
     numbers,
     register_display,
     say_empty,
@@ -214,6 +216,10 @@ class PRDDisplay(Display):
         }
         self.beta = float(result.details.get("beta", 8.0))
 
+    def margins(self, wide: float) -> Margins:
+        """Return what numbers, title and names of the axes take."""
+        return CURVE
+
     def frame(self) -> pd.DataFrame:
         """Return `precision` and `recall` along the curve of the `rows` of which table."""
         curves = [(name, *curve) for name, curve in self.curves.items()]
@@ -303,6 +309,10 @@ class ROCDisplay(Display):
         name = str(details.get("attack", ""))
         self.attack: Mapping[str, Any] = entries(details, "attacks", name)
         self.name = name.replace("_", " ")
+
+    def margins(self, wide: float) -> Margins:
+        """Return what percentages, title and names of the axes take."""
+        return CURVE
 
     def frame(self) -> pd.DataFrame:
         """Return the points of the curve, then those marked, with the intervals of `tpr`."""

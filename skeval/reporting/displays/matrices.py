@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
 _MOST_ANNOTATED = 20
+_CELL = 48.0  # points of a cell, at most
 
 
 def heat_map(ax: Axes, matrix: np.ndarray, colours: Colormap, limits: tuple[float, float]) -> None:
@@ -62,9 +63,9 @@ def _write_cells(ax: Axes, matrix: np.ndarray, limits: tuple[float, float]) -> N
             write(ax, j, i, text, ha="center", va="center", size=size, color=colour)
 
 
-def _square(n: int, n_panels: int = 1) -> tuple[float, float]:
+def _square(n: int, n_rows: int = 1, n_columns: int = 1) -> tuple[float, float]:
     side = float(np.clip(0.17 * n, 2.0, 7.0))
-    return n_panels * (side + 0.5) + 1.5, side + 1.7
+    return n_columns * (side + 0.5) + 1.5, n_rows * (side + 1.7)
 
 
 def _pairs(
@@ -97,6 +98,8 @@ class SimilarityMatrixDisplay(Display):
     """
 
     reads = ("names", "matrix")
+    title = "Pairs that agree least"
+    heads = ("Similarity", "Ceiling", "Gap")
 
     def __init__(self, result: Result) -> None:
         super().__init__(result)
@@ -112,14 +115,22 @@ class SimilarityMatrixDisplay(Display):
         return frame.sort_values("similarity", kind="stable", ignore_index=True)
 
     def worst_pairs(self, n: int = 10) -> pd.DataFrame:
-        """Return the `n` pairs of different columns that agree least."""
+        """Return the `n` pairs of different columns that agree least, and by how much."""
         frame = self.frame()
-        return frame[frame["first"] != frame["second"]].head(n).reset_index(drop=True)
+        worst = frame[frame["first"] != frame["second"]].head(n).reset_index(drop=True)
+        return worst.assign(gap=worst["ceiling"] - worst["similarity"])
 
     def margins(self, wide: float) -> Margins:
         """Return what names take at the left and below, and the scale of colours at the right."""
         room = widest(self.names, SMALL, 113.0)
-        return Margins(room + 8.5, 6.0, 38.0, room + 10.0, rooms=(room,), square=True)
+        return Margins(
+            room + 8.5,
+            6.0,
+            38.0,
+            room + 10.0,
+            rooms=(room,),
+            square=_CELL * max(3, len(self.names)),
+        )
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw the matrix; the worst cell is framed."""
@@ -164,6 +175,8 @@ class PhikMatricesDisplay(Display):
     """
 
     reads = ("names", "train", "synthetic", "difference")
+    title = "Pairs that change most"
+    heads = ("Train", "Synthetic", "Difference")
     n_panels = 3
 
     def __init__(self, result: Result) -> None:
@@ -174,7 +187,7 @@ class PhikMatricesDisplay(Display):
             which: numbers(result.details.get(which, none))
             for which in ("train", "synthetic", "difference")
         }
-        self.figsize = _square(len(self.names), 3)
+        self.figsize = _square(len(self.names), *self._shape())
 
     def frame(self) -> pd.DataFrame:
         """Return `first`, `second`, `train`, `synthetic`, `difference`, the most changed first."""
@@ -182,10 +195,19 @@ class PhikMatricesDisplay(Display):
         order = np.argsort(-frame["difference"].abs().fillna(-1.0).to_numpy(), kind="stable")
         return frame.iloc[order].reset_index(drop=True)
 
+    def worst_pairs(self, n: int = 10) -> pd.DataFrame:
+        """Return the `n` pairs whose association changes most."""
+        return self.frame().head(n)
+
+    def _shape(self) -> tuple[int, int]:
+        return (1, 3) if len(self.names) <= _MOST_ANNOTATED else (2, 2)
+
     def margins(self, wide: float) -> Margins:
         """Return what names take at the left and below, titles above and scales between."""
         room = widest(self.names, SMALL, 74.0)
-        return Margins(room + 8.5, 14.0, 34.0, room + 10.0, 38.0, (room,), square=True)
+        gap = 38.0 if self._shape()[0] == 1 else room + 34.0
+        largest = _CELL * max(3, len(self.names))
+        return Margins(room + 8.5, 14.0, 34.0, room + 10.0, gap, (room,), largest)
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw the three matrices; those at the left have the names of rows."""

@@ -9,7 +9,16 @@ import numpy as np
 import pandas as pd
 
 from skeval.reporting.details import entries, numbers_of
-from skeval.reporting.displays.base import ROOM, Display, numbers, points, register_display, stacked
+from skeval.reporting.displays.base import (
+    CURVE,
+    ROOM,
+    Display,
+    Margins,
+    numbers,
+    points,
+    register_display,
+    stacked,
+)
 from skeval.reporting.displays.ticks import label_axis, number_ticks, strided
 from skeval.reporting.text import shorten
 from skeval.reporting.theme import COLOURS, GREY, INK
@@ -60,6 +69,10 @@ class ModelCurvesDisplay(Display):
             if kind in curves
         ]
         return stacked(parts, ["rows", self._x, self._y])
+
+    def margins(self, wide: float) -> Margins:
+        """Return what numbers and names of the axes take."""
+        return CURVE
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw a line a model, and the dotted one of chance, or of perfect calibration."""

@@ -30,16 +30,21 @@ class Line(Text):
         if not text or not self.get_visible():
             return
         x, y = self.get_transform().transform(self.get_position())
-        size, dots = self.get_size(), renderer.points_to_pixels(1.0)
-        wide, tall, deep = dots * text_width(text, size, self.get_weight() == "bold"), *_box(size)
+        size, dots = self.get_fontsize(), renderer.points_to_pixels(1.0)
+        wide, tall, deep = (
+            dots * text_width(text, size, self.get_fontweight() == "bold"),
+            *_box(size),
+        )
         tall, deep = dots * tall, dots * deep
         if self.get_rotation() == 90.0:
-            x += {"left": tall - deep, "center": tall / 2.0 - deep, "right": -deep}[self.get_ha()]
-            y -= {"bottom": 0.0, "center": wide / 2.0, "top": wide}[self.get_va()]
+            x += {"left": tall - deep, "center": tall / 2.0 - deep, "right": -deep}[
+                self.get_horizontalalignment()
+            ]
+            y -= {"bottom": 0.0, "center": wide / 2.0, "top": wide}[self.get_verticalalignment()]
         else:
-            x -= {"left": 0.0, "center": wide / 2.0, "right": wide}[self.get_ha()]
+            x -= {"left": 0.0, "center": wide / 2.0, "right": wide}[self.get_horizontalalignment()]
             y += {"baseline": 0, "bottom": deep, "center": deep - tall / 2, "top": deep - tall}[
-                self.get_va()
+                self.get_verticalalignment()
             ]
         if renderer.flipy():
             y = renderer.get_canvas_width_height()[1] - y
@@ -59,7 +64,9 @@ def add_panel(figure: Figure, box: Box) -> Panel:
     left, top, width, height = box
     wide, tall = 72.0 * figure.get_size_inches()
     place = left / wide, 1.0 - (top + height) / tall, width / wide, height / tall
-    return figure.add_axes(Panel(figure, place))
+    panel = Panel(figure, place)
+    figure.add_axes(panel)
+    return panel
 
 
 class Panel(Axes):
@@ -83,7 +90,12 @@ class Panel(Axes):
         base = self.get_xaxis_transform() if level else self.get_yaxis_transform()
         if length:
             ends = (places, [0.0] * len(places))
-            style = {"ls": "", "marker": 3 if level else 0, "ms": length, "mew": 0.5}
+            style: dict[str, Any] = {
+                "ls": "",
+                "marker": 3 if level else 0,
+                "ms": length,
+                "mew": 0.5,
+            }
             colour = axis.label.get_color()
             xy = ends if level else reversed(ends)
             self.add_artist(Line2D(*xy, transform=base, color=colour, clip_on=False, **style))
