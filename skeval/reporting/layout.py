@@ -31,7 +31,7 @@ _MOST_BARS = 25
 _BAR = 4.6
 _PITCH = 58.0  # of panels below each other
 _GAP = 7.0  # between figures of a row
-_ANY = Margins(108.0, 10.0, 40.0, 26.0, 12.0, (96.0,))  # of figures of any kind
+_ANY = Margins(110.0, 10.0, 40.0, 26.0, 12.0, (103.0,))  # of figures of any kind
 Point = tuple[float, float]
 
 
@@ -314,8 +314,8 @@ class Layout:
         tall = max(self.tall(item.display, wide) for item in row)
         if self.words_left or len(row) < n == 2:
             words, figure = (0.56, 0.42) if self.words_left else (0.46, 0.5)
-            draw = partial(_draw_beside, row[0], words, figure, left=self.words_left)
-            lines = _head_height(row[0], words * Page.inner, 1) + 3.0
+            draw = partial(_draw_beside, row[0], n, words, figure, left=self.words_left)
+            lines = _head_height(row[0], words * Page.inner, n) + 3.0
             return Block(max(tall, lines) + 4.0, draw)
         above = max(_head_height(item, wide, n) for item in row)
         least = above + (0.69 if tall > 60.0 and not self.grid else 1.0) * tall + 4.0
@@ -332,10 +332,18 @@ def _draw_row(
 
 
 def _draw_beside(
-    item: Item, words: float, figure: float, page: Page, y: float, height: float, *, left: bool
+    item: Item,
+    n: int,
+    words: float,
+    figure: float,
+    page: Page,
+    y: float,
+    height: float,
+    *,
+    left: bool,
 ) -> None:
     wide, x = figure * page.inner, MARGIN + (1.0 - figure) * page.inner
-    _head(page, MARGIN if left else x + 4.0, y, item, words * page.inner, 1)
+    _head(page, MARGIN if left else x + 4.0, y, item, words * page.inner, n)
     page.boxed(item.display, x if left else MARGIN, y + 1.0, wide, height - 5.0)
     if left:
         page.rule(y + height - 2.5)
@@ -347,6 +355,7 @@ _SIZES = {1: (9.5, 8.0), 2: (8.5, 7.0), 3: (7.5, 6.0)}  # of headings and captio
 def _head(page: Page, x: float, y: float, item: Item, wide: float, n: int) -> None:
     """Write a figure's heading and caption, each of its lines wrapped."""
     size, small = _SIZES[n]
+    y += 2.0 if n == 1 else 0.0
     base, names = y + 0.42 * size, getattr(item.display, "columns", ())
     if isinstance(item.display, PairDisplay):
         _pair_heading(page, x, base, wide, names, size)
@@ -361,7 +370,8 @@ def _head_height(item: Item, wide: float, n: int) -> float:
     """Return the millimetres that a figure's heading and caption take."""
     size, small = _SIZES[n]
     lines = item.caption.split("\n")
-    return 0.63 * size + sum(paragraph_height(line, wide, small) for line in lines) + 1.0
+    above = 0.63 * size + (2.0 if n == 1 else 0.0)
+    return above + sum(paragraph_height(line, wide, small) for line in lines) + 1.0
 
 
 def _pair_heading(
@@ -381,6 +391,6 @@ STACKED = Layout(tall=_panels)
 WIDE = Layout(tall=_whole)
 FLOWING = Layout()
 CURVES = Layout(per_row=2)
-UNIVARIATE = Layout(per_row=3, tall=lambda display, wide: 44.5, grid="grid", legend=True)
-BIVARIATE = Layout(per_row=2, tall=lambda display, wide: 48.5, grid="grid pairs")
+UNIVARIATE = Layout(per_row=3, tall=lambda display, wide: 42.0, grid="grid", legend=True)
+BIVARIATE = Layout(per_row=2, tall=lambda display, wide: 45.0, grid="grid pairs")
 BESIDE = Layout(tall=lambda display, wide: 38.0, words_left=True, grid="grid", legend=True)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
 _MOST_ANNOTATED = 20
+_FEW = 8  # columns of which three matrices stand in a row
 _CELL = 48.0  # points of a cell, at most
 
 
@@ -200,7 +201,7 @@ class PhikMatricesDisplay(Display):
         return self.frame().head(n)
 
     def _shape(self) -> tuple[int, int]:
-        return (1, 3) if len(self.names) <= _MOST_ANNOTATED else (2, 2)
+        return (1, 3) if len(self.names) <= _FEW else (2, 2)
 
     def margins(self, wide: float) -> Margins:
         """Return what names take at the left and below, titles above and scales between."""
