@@ -30,22 +30,17 @@ class Line(Text):
         if not text or not self.get_visible():
             return
         x, y = self.get_transform().transform(self.get_position())
-        size, dots = self.get_fontsize(), renderer.points_to_pixels(1.0)
-        wide, tall, deep = (
-            dots * text_width(text, size, self.get_fontweight() == "bold"),
-            *_box(size),
-        )
-        tall, deep = dots * tall, dots * deep
+        size, dots = float(self.get_fontsize()), renderer.points_to_pixels(1.0)
+        wide = dots * text_width(text, size, self.get_fontweight() == "bold")
+        tall, deep = (dots * length for length in _box(size))
+        left, up = self.get_horizontalalignment(), self.get_verticalalignment()
         if self.get_rotation() == 90.0:
-            x += {"left": tall - deep, "center": tall / 2.0 - deep, "right": -deep}[
-                self.get_horizontalalignment()
-            ]
-            y -= {"bottom": 0.0, "center": wide / 2.0, "top": wide}[self.get_verticalalignment()]
+            x += {"left": tall, "center": tall / 2.0, "right": 0.0}[left] - deep
+            y -= {"bottom": 0.0, "center": wide / 2.0, "top": wide}[up]
         else:
-            x -= {"left": 0.0, "center": wide / 2.0, "right": wide}[self.get_horizontalalignment()]
-            y += {"baseline": 0, "bottom": deep, "center": deep - tall / 2, "top": deep - tall}[
-                self.get_verticalalignment()
-            ]
+            x -= {"left": 0.0, "center": wide / 2.0, "right": wide}[left]
+            above = {"baseline": 0.0, "bottom": 0.0, "center": tall / 2.0, "top": tall}[up]
+            y += (0.0 if up == "baseline" else deep) - above
         if renderer.flipy():
             y = renderer.get_canvas_width_height()[1] - y
         gc = renderer.new_gc()
