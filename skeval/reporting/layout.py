@@ -148,6 +148,11 @@ class Page:
 
         display.boxed(add, width / MM, height / MM, _around(display, width))
 
+    def draw(self, placed: Iterable[Placed]) -> None:
+        """Draw blocks where they were placed."""
+        for y, height, block in placed:
+            block.draw(self, y, height)
+
     def footer(self, title: str, number: int, total: int) -> None:
         """Write the report's title and the number of the page."""
         y = self.height - BOTTOM + 5.0
@@ -391,6 +396,7 @@ STACKED = Layout(tall=_panels)
 WIDE = Layout(tall=_whole)
 FLOWING = Layout()
 CURVES = Layout(per_row=2)
+FRONT = Layout(tall=lambda display, wide: 72.0)
 UNIVARIATE = Layout(per_row=3, tall=lambda display, wide: 42.0, grid="grid", legend=True)
 BIVARIATE = Layout(per_row=2, tall=lambda display, wide: 45.0, grid="grid pairs")
 BESIDE = Layout(tall=lambda display, wide: 38.0, words_left=True, grid="grid", legend=True)

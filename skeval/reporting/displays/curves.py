@@ -452,6 +452,10 @@ class ParetoDisplay(Display):
         beaten = dominated(points, *(ends or ()))
         self.front = pd.Series(known & ~beaten, index=scores.index, name="on_front")
 
+    def margins(self, wide: float) -> Margins:
+        """Return what numbers and names of the axes take, and names of candidates at the right."""
+        return Margins(38.0, 10.0, 120.0, 34.0)
+
     def frame(self) -> pd.DataFrame:
         """Return the two scores and `on_front`, by candidate."""
         return self.scores.assign(on_front=self.front)
