@@ -323,7 +323,9 @@ class Layout:
             lines = _head_height(row[0], words * Page.inner, n) + 3.0
             return Block(max(tall, lines) + 4.0, draw)
         above = max(_head_height(item, wide, n) for item in row)
-        least = above + (0.69 if tall > 60.0 and not self.grid else 1.0) * tall + 4.0
+        square = any(_around(item.display, wide).square for item in row)
+        share = 1.0 if self.grid or tall <= 60.0 else 0.5 if square else 0.69
+        least = above + share * tall + 4.0
         return Block(above + tall + 4.0, partial(_draw_row, row, n, wide, above), least)
 
 
