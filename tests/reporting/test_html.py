@@ -133,3 +133,9 @@ def test_progress_is_told(narrow: SuiteResult, tmp_path: Path) -> None:
     )
     renderer.render(narrow, tmp_path / "a.html")
     assert printed == [("scores", 1, 2), ("columns", 2, 2)]
+
+
+def test_worst_pairs_are_tables_of_the_page(page: Checker) -> None:
+    text = " ".join(page.text)
+    assert "Pairs that agree least" in text
+    assert "Pairs that change most" in text
