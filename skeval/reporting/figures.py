@@ -33,8 +33,12 @@ def save(figure: Figure, file: Any, format: str) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.image import AxesImage
 
     canvases = {"pdf": FigureCanvasPdf, "png": FigureCanvasAgg, "svg": FigureCanvasSVG}
+    if format == "svg":  # cells stay as they are, and are enlarged by the browser
+        for image in figure.findobj(AxesImage):
+            image.set_interpolation("none")
     undated = {"metadata": {"Date": None, "Creator": None}} if format == "svg" else {}
     with theme():
         figure.set_dpi(rcParams["savefig.dpi"])

@@ -15,6 +15,7 @@ from skeval.reporting.displays.attacks import AttacksDisplay
 from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.cardinality import CardinalityDisplay, keys_by_score
 from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
+from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
 from skeval.reporting.displays.values import (
     ColumnScoresDisplay,
     ScoresDisplay,
@@ -130,6 +131,24 @@ def compared(results: SuiteResult) -> tuple[Part, ...]:
     )
     named = (Words(f"Target: {', '.join(targets)}."),) if targets else ()
     return (*named, table) if rows else ()
+
+
+def worst_pairs(results: SuiteResult) -> tuple[Part, ...]:
+    """Write the pairs of columns of a matrix that agree least, or that change most."""
+    parts = []
+    for result in _drawable(results).values():
+        display = display_of(result)
+        if not isinstance(display, SimilarityMatrixDisplay | PhikMatricesDisplay):
+            continue
+        rows = tuple(
+            (*map(str, row[:2]), *map(number, row[2:]))
+            for row in display.worst_pairs().itertuples(index=False)
+        )
+        heads = ("Column", "and column", *display.heads)
+        if rows:
+            widths, title = (0.29, 0.29, 0.14, 0.14, 0.14), display.title
+            parts.append(Grid(heads, rows, widths, (2, 3, 4), (), title))
+    return tuple(parts)
 
 
 def disclosed(results: SuiteResult) -> tuple[Part, ...]:

@@ -28,15 +28,13 @@ from skeval.reporting.filling import (
     nothing,
     texts,
     univariate,
+    worst_pairs,
 )
 from skeval.reporting.layout import (
     BESIDE,
     BIVARIATE,
-    COLUMNS,
     CURVES,
     FLOWING,
-    PHIK,
-    SIMILARITY,
     STACKED,
     UNIVARIATE,
     WIDE,
@@ -218,7 +216,8 @@ SECTIONS = (
         diagonal, of a pair of columns beside it. Light is good; the worst pair is framed. Even
         fresh real rows do not reach 1.""",
         display="SimilarityMatrixDisplay",
-        layout=SIMILARITY,
+        write=worst_pairs,
+        layout=FLOWING,
     ),
     Section(
         "columns",
@@ -227,7 +226,7 @@ SECTIONS = (
         marker is where fresh real rows score.""",
         display="ColumnScoresDisplay",
         fill=bars,
-        layout=COLUMNS,
+        layout=FLOWING,
     ),
     Section(
         "proximity",
@@ -329,7 +328,8 @@ SECTIONS = (
         table than in train, purple ones more. Grey: not defined, as a column has one value
         only.""",
         display="PhikMatricesDisplay",
-        layout=PHIK,
+        write=worst_pairs,
+        layout=FLOWING,
     ),
     Section(
         "cardinality",

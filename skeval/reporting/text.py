@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 
 from skeval.formatting import number
@@ -70,6 +70,11 @@ def _advance(char: str, bold: bool) -> float:
         text_to_path.get_text_width_height_descent(f"x{char * n}x", font, False)[0] for n in (11, 1)
     )
     return float(eleven - one) / 100.0
+
+
+def widest(names: Iterable[str], size: float, most: float) -> float:
+    """Return the points that the widest name takes, at most `most`."""
+    return min(most, 1.0 + max((text_width(name, size) for name in names), default=0.0))
 
 
 @lru_cache(maxsize=8192)
