@@ -9,12 +9,18 @@ copied, no contrast of the two shows it, and few copies have no small p-value.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from skeval.exceptions import HoldoutShiftWarning, MostlySharedRowsWarning, NoTestWarning
+from skeval.exceptions import (
+    HoldoutShiftWarning,
+    IgnoredColumnsWarning,
+    MostlySharedRowsWarning,
+    NoTestWarning,
+)
 from skeval.formatting import as_float, counted, number, pair, scoring_in_words
 from skeval.stats.relabelling import holm
 from skeval.stats.repeats import Copies
@@ -34,13 +40,14 @@ _KINDS = {
     "audit": "audit",
     "disclosure": "measure of disclosure",
 }
-_VOID = (HoldoutShiftWarning, MostlySharedRowsWarning)
+_VOID = (HoldoutShiftWarning, MostlySharedRowsWarning, IgnoredColumnsWarning)
 _UNABLE = "there are too few holdout rows or relabellings to raise an alarm."
 _MOST_ALARMS = 3  # that the sentence spells out; the others are named
 Outcome = Literal["leak found", "copies found", "cannot be told", "no leak found"]
 NOTHING_OF_PRIVACY = "No metric of privacy was measured."
 _LEAST_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
 _CAVEAT = "Such tests can raise an alarm and never clear a release."
+_REFIT = re.compile(r"(?:, or |: )fit the generator again[^.]*")  # which is advised once
 UNCOUNTED = "copies of train rows were not counted"  # as where no metric looks for any
 
 
@@ -143,8 +150,8 @@ class Verdict:
         By the metric that made no test, why.
     void : tuple of str
         Why nothing can be told without an alarm: train and holdout are not samples of one
-        population, or mostly the same rows, holdout rows stand in the release, or it is too small
-        or too empty to be compared.
+        population, or mostly the same rows, holdout rows stand in the release, or it has columns
+        that train lacks, is too small, or too empty to be compared.
     n_tests : int
         Number of different tests.
     level : float
@@ -159,6 +166,9 @@ class Verdict:
     outcome : {"leak found", "copies found", "cannot be told", "no leak found"}
         An alarm; else copies; else, where something is void or no test was made, that nothing can
         be told. The last is no clearance.
+    advice : tuple of str, default=()
+        What to do about alarms, the most significant first, then about copies. Empty where train
+        and holdout are no samples of one population: it would be wrong.
 
     See Also
     --------
@@ -186,6 +196,7 @@ class Verdict:
     sentence: str
     copies: bool = False
     outcome: Outcome = "cannot be told"
+    advice: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.sentence
@@ -290,14 +301,15 @@ def verdict(
     notices = [str(n) for n in results.notices if tested and isinstance(n, _VOID)]
     void = (*notices, *in_release, *_too_little(results, copies, tested, level))
     outcome = _outcome(alarms, copies, void, tested)
+    # of a column that differs between train and holdout, advice would be wrong
+    advice = () if shifted else tuple(refit_once(_advice(of_privacy, alarms)))
     parts = [
         _left_out(skipped, len(skipped) + len(tested), has_holdout, called),
         *dict.fromkeys((*facts, *void)),
         *(one.found for one in copies),
         _alarmed(alarms, tested, shifted, called) if alarms else "",
         _without_alarm(tested, copies, outcome) if of_privacy else "",
-        # of a column that differs between train and holdout, advice would be wrong
-        *({} if shifted else dict.fromkeys(_advice(of_privacy, alarms))),
+        *advice,
     ]
     return Verdict(
         alarm=bool(alarms),
@@ -311,6 +323,7 @@ def verdict(
         sentence=" ".join(filter(None, parts)) or NOTHING_OF_PRIVACY,
         copies=any(one.train.beyond_chance for one in copies),
         outcome=outcome,
+        advice=advice,
     )
 
 
@@ -328,6 +341,22 @@ def _advice(of_privacy: Mapping[str, Result], alarms: Iterable[str]) -> Iterator
     """Yield what to do about alarms, the most significant first, then about copies."""
     yield from (of_privacy[name].advice for name in alarms)
     yield from (r.advice for r in of_privacy.values() if any(one.found for one in r.copies))
+
+
+def refit_once(advice: Iterable[str]) -> list[str]:
+    """Return pieces of advice, each once, of which the first alone says to fit the generator again.
+
+    Examples
+    --------
+    >>> from skeval.verdict import refit_once
+    >>> refit_once(["Drop a, or fit the generator again.", "Drop b, or fit the generator again."])
+    ['Drop a, or fit the generator again.', 'Drop b.']
+    """
+    said: list[str] = []
+    for one in filter(None, dict.fromkeys(advice)):
+        again = any(_REFIT.search(earlier) for earlier in said)
+        said.append(_REFIT.sub("", one) if again else one)
+    return list(dict.fromkeys(said))
 
 
 def _too_little(
@@ -350,6 +379,7 @@ def _too_little(
     if any(one.known < _LEAST_KNOWN for one in copies):
         yield "Most cells of the release are missing or cannot be read: it was hardly compared."
     yield from (one.hidden for one in copies if one.hidden)
+    yield from (one.untold for one in copies if one.untold)
 
 
 def _aspect(result: Result) -> str:

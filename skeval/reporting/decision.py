@@ -22,7 +22,7 @@ from skeval.reporting.scores import (
 )
 from skeval.reporting.text import AS_GOOD, BEHIND, CLOSER, judged
 from skeval.result import Result, SuiteResult
-from skeval.verdict import Verdict, fidelity_sentence, is_shifted, utility_sentence
+from skeval.verdict import Verdict, fidelity_sentence, is_shifted, refit_once, utility_sentence
 from skeval.verdict import verdict as judge
 
 FACETS = {
@@ -259,7 +259,7 @@ def _facet(
     if name == "Privacy":
         alarm = verdict.alarm or verdict.copies
         status = _privacy_status(verdict, results)
-        return Facet(name, status, _without_facts(verdict, results), looked_at, "", alarm)
+        return Facet(name, status, _without_facts(verdict), looked_at, "", alarm)
     not_looked_at = _missed(missed)
     if not measured:
         return Facet(name, "not looked at", "", looked_at, not_looked_at)
@@ -327,11 +327,11 @@ def _privacy_status(verdict: Verdict, results: SuiteResult) -> str:
     return verdict.outcome if verdict.n_tests or verdict.copies else "not tested"
 
 
-def _without_facts(verdict: Verdict, results: SuiteResult) -> str:
+def _without_facts(verdict: Verdict) -> str:
     """Return the sentence without what stands in lists of its own: facts, and what to do."""
     text = verdict.sentence
-    for said in (*verdict.facts, *(result.advice for result in results.values())):
-        text = text.replace(said, "") if said else text
+    for said in (*verdict.facts, *verdict.advice):
+        text = text.replace(said, "")
     return " ".join(text.split())
 
 
@@ -364,14 +364,14 @@ def _steps(results: SuiteResult, verdict: Verdict) -> Iterable[str]:
             "others; if the files were mixed up, exchange them."
         )
     if not shifted:
-        advice = dict.fromkeys(results[name].advice for name in verdict.alarms)
-        steps += list(filter(None, advice)) or (
+        steps += verdict.advice or (
             ["Fit the generator again with less room to memorise, and evaluate it anew."]
             if verdict.alarm
             else []
         )
-    copied = (r.advice for r in results.values() if any(one.found for one in r.copies))
-    steps += [advice for advice in dict.fromkeys(copied) if advice and advice not in steps]
+    else:
+        copied = (r.advice for r in results.values() if any(one.found for one in r.copies))
+        steps += refit_once(copied)
     if verdict.facts and verdict.outcome == "no leak found":
         steps.append("Look at the copied rows before a release, and drop those that are unique.")
     mended = 0
