@@ -189,7 +189,7 @@ def scattered_copies(
     >>> codes[:, 600:620] = codes[:, :20]
     >>> codes[np.arange(20) % 6, np.arange(600, 620)] = 101
     >>> scattered_copies(dict(zip("abcdef", codes)), (300, 300, 300), 1)
-    Copied(n=20, most=3)
+    Copied(n=20, most=5)
     """
     n_train, n_holdout, n_release = n_rows
     left_out = list(combinations(codes, k))

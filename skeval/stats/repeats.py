@@ -153,7 +153,7 @@ class Copied:
 
     n: int
     most: int
-    usual: int = field(default=-1, repr=False)
+    usual: int = field(default=-1, compare=False, repr=False)
     repeats: Repeats | None = field(default=None, compare=False, repr=False)
 
     def of_several(self, n_counts: int) -> Copied:

@@ -14,6 +14,7 @@ from skeval import Context, TableSchema
 from skeval.datasets import make_mixed
 from skeval.exceptions import (
     DegenerateInputWarning,
+    IgnoredColumnsWarning,
     InvalidValueWarning,
     MostlySharedRowsWarning,
     SchemaMismatchError,
