@@ -380,3 +380,11 @@ def test_rules_are_refused_before_tables_are_read():
         warnings.simplefilter("error")
         with pytest.raises(InvalidParameterError, match="'open\\(1\\)' calls open, which no rule"):
             MetricSuite([("rules", RuleAdherence(["open(1)"]))]).fit(TRAIN)
+
+
+def test_halves_of_surrogates_in_results_are_replaced(scores):
+    content = json.loads(scores.to_json())
+    content["results"]["copies"]["error"] = "\ud800"
+    read = SuiteResult.from_json(json.dumps(content))
+    assert read["copies"].error == "\N{REPLACEMENT CHARACTER}"
+    assert len(read.frame()) == 2
