@@ -57,7 +57,7 @@ def advice_on_identifiers(found: Iterable[Copies]) -> str:
 
 
 def _columns(context: Context) -> Iterator[str]:
-    for name, kind in context.schema.kinds.items():
+    for name, kind in sorted(context.schema.kinds.items()):
         if kind == "id":
             yield name
         elif kind == "categorical":
