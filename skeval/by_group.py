@@ -21,6 +21,7 @@ from skeval.tables.schema import TableSchema
 from skeval.tags import MetricTags
 
 if TYPE_CHECKING:
+    from skeval.stats.repeats import Copies
     from skeval.verdict import Contrast
 
 MISSING, SMALL = "(missing)", "(small groups)"
@@ -85,6 +86,7 @@ class ByGroup(Metric):
     ``details["intervals"]`` its interval, ``details["groups"]`` numbers of rows and p-values, as
     they are and after Holm, ``details["n_small"]`` how many groups were pooled or left out. The
     p-value is the least after Holm, so that several groups raise no more false alarms than one.
+    Facts and copies of all groups are handed on, with bounds for as many counts.
     Without a direction ("in between is best"), the worst is what lies furthest from the middle of
     the bounds.
 
@@ -192,6 +194,10 @@ class ByGroup(Metric):
             result,
             p_value=min(corrected.values(), default=None),
             contrast=self._contrast(results, corrected),
+            fact=" ".join(
+                f"Where {self.by} is {n}: {r.fact}" for n, r in results.items() if r.fact
+            ),
+            copies=self._copies(results),
             advice=self._advice(results, corrected),
             baseline=own.baseline if tags.sign == 0 else least,
             details={
@@ -216,6 +222,15 @@ class ByGroup(Metric):
         what = f"{shown.what}, where {self.by} is {label}"
         # tests of groups are none of those that metrics make of the whole table
         return replace(shown, what=what, n_tests=shown.n_tests * len(corrected), tests=())
+
+    def _copies(self, results: Mapping[str, Result]) -> tuple[Copies, ...]:
+        """Return what was counted of copies in each group; chance has as many trials."""
+        n_counts = sum(len(result.copies) for result in results.values())
+        return tuple(
+            one.of_several(n_counts, f"where {self.by} is {label}")
+            for label, result in results.items()
+            for one in result.copies
+        )
 
     def _advice(self, results: Mapping[str, Result], corrected: Mapping[str, float]) -> str:
         """Return what the metric advises where the p-value is least, and where that is."""

@@ -10,6 +10,7 @@ __all__ = [
     "GeneratorFailedError",
     "GivenAwayWarning",
     "HoldoutShiftWarning",
+    "IgnoredColumnsWarning",
     "InvalidParameterError",
     "InvalidValueWarning",
     "LimitError",
@@ -168,6 +169,10 @@ class GivenAwayWarning(MetricWarning):
 
 class HoldoutShiftWarning(MetricWarning):
     """Train and holdout are not samples of one population; contrasts of the two are void."""
+
+
+class IgnoredColumnsWarning(MetricWarning):
+    """A release has columns or tables that train lacks: nothing looks at what stands there."""
 
 
 class InvalidValueWarning(MetricWarning):

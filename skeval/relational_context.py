@@ -12,6 +12,7 @@ import pandas as pd
 
 from skeval.context import MOST_SHARED, NOT_REMEMBERED, Context
 from skeval.exceptions import (
+    IgnoredColumnsWarning,
     InvalidParameterError,
     InvalidValueWarning,
     MetricWarning,
@@ -220,7 +221,7 @@ class RelationalContext(Context):
         notices = _notices({name: c for name, c in contexts.items() if "synthetic" in c})
         if further := [name for name in data if name not in real.relations.tables]:
             ignored = f"synthetic has tables that train lacks; ignored: {', '.join(further)}."
-            notices += (MetricWarning(ignored),)
+            notices += (IgnoredColumnsWarning(ignored),)
         private = [name for name in real.relations.tables if name not in real.relations.references]
         if lacking := [name for name in private if name not in data]:
             empty = f"synthetic lacks tables of train: {', '.join(lacking)}."

@@ -8,7 +8,7 @@ from typing import Any
 
 from skeval.exceptions import InvalidParameterError
 
-MOST_CELLS = 2 * 10**8  # rows times columns that are drawn of a file
+MOST_CELLS = 2 * 10**7  # rows times columns that are drawn of a file
 _TIME = 4 * 10**17  # microseconds from 1970 to dates beyond those of calendars
 _ROLES = ("train", "holdout")
 _MAPPINGS = ("metrics", "kinds", "datetime_formats", "dtypes", "tables", "left_out")

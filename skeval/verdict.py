@@ -9,6 +9,7 @@ copied, no contrast of the two shows it, and few copies have no small p-value.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import asdict, dataclass
@@ -16,6 +17,7 @@ from typing import Any, Literal, Protocol
 
 from skeval.exceptions import (
     HoldoutShiftWarning,
+    IgnoredColumnsWarning,
     MetricWarning,
     MostlySharedRowsWarning,
     NoTestWarning,
@@ -38,7 +40,7 @@ _KINDS = {
     "audit": "audit",
     "disclosure": "measure of disclosure",
 }
-_VOID = (HoldoutShiftWarning, MostlySharedRowsWarning)
+_VOID = (HoldoutShiftWarning, MostlySharedRowsWarning, IgnoredColumnsWarning)
 ReasonKind = Literal["needs holdout", "unable", "failed", "undefined", "untested"]
 SaidKind = Literal["not looked at", "fact", "void", "copies", "alarms", "no alarm", "advice"]
 _MOST_ALARMS = 3  # that the sentence spells out; the others are named
@@ -46,6 +48,7 @@ Outcome = Literal["leak found", "copies found", "cannot be told", "no leak found
 NOTHING_OF_PRIVACY = "No metric of privacy was measured."
 _LEAST_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
 _CAVEAT = "Such tests can raise an alarm and never clear a release."
+_REFIT = re.compile(r"(?:, or |: )fit the generator again[^.]*")  # which is advised once
 UNCOUNTED = "copies of train rows were not counted"  # as where no metric looks for any
 
 
@@ -109,8 +112,8 @@ class Verdict:
         By the metric that made no test, why.
     void : tuple of str
         Why nothing can be told without an alarm: train and holdout are not samples of one
-        population, or mostly the same rows, holdout rows stand in the release, or it is too small
-        or too empty to be compared.
+        population, or mostly the same rows, holdout rows stand in the release, or it has columns
+        that train lacks, is too small, or too empty to be compared.
     n_tests : int
         Number of different tests.
     level : float
@@ -125,6 +128,9 @@ class Verdict:
     outcome : {"leak found", "copies found", "cannot be told", "no leak found"}
         An alarm; else copies; else, where something is void or no test was made, that nothing can
         be told. The last is no clearance.
+    advice : tuple of str, default=()
+        What to do about alarms, the most significant first, then about copies. Empty where train
+        and holdout are no samples of one population: it would be wrong.
 
     See Also
     --------
@@ -152,6 +158,7 @@ class Verdict:
     parts: tuple[Said, ...]
     copies: bool = False
     outcome: Outcome = "cannot be told"
+    advice: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.sentence
@@ -271,7 +278,7 @@ def verdict(
     void = (*voided, *in_release, *_too_little(sizes, copies, tested, level))
     outcome = _outcome(alarms, copies, void, tested)
     # of a column that differs between train and holdout, advice would be wrong
-    advice = {} if shifted else dict.fromkeys(_advice(of_privacy, alarms))
+    advice = () if shifted else tuple(refit_once(_advice(of_privacy, alarms)))
     said: list[tuple[SaidKind, Iterable[str]]] = [
         ("not looked at", [_left_out(skipped, len(skipped) + len(tested), called)]),
         ("fact", facts),
@@ -293,6 +300,7 @@ def verdict(
         parts=tuple(Said(kind, text) for kind, texts in said for text in texts if text),
         copies=any(one.train.beyond_chance for one in copies),
         outcome=outcome,
+        advice=advice,
     )
 
 
@@ -310,6 +318,22 @@ def _advice(of_privacy: Mapping[str, Result], alarms: Iterable[str]) -> Iterator
     """Yield what to do about alarms, the most significant first, then about copies."""
     yield from (of_privacy[name].advice for name in alarms)
     yield from (r.advice for r in of_privacy.values() if any(one.found for one in r.copies))
+
+
+def refit_once(advice: Iterable[str]) -> list[str]:
+    """Return pieces of advice, each once, of which the first alone says to fit the generator again.
+
+    Examples
+    --------
+    >>> from skeval.verdict import refit_once
+    >>> refit_once(["Drop a, or fit the generator again.", "Drop b, or fit the generator again."])
+    ['Drop a, or fit the generator again.', 'Drop b.']
+    """
+    said: list[str] = []
+    for one in filter(None, dict.fromkeys(advice)):
+        again = any(_REFIT.search(earlier) for earlier in said)
+        said.append(_REFIT.sub("", one) if again else one)
+    return list(dict.fromkeys(said))
 
 
 def _too_little(
@@ -332,6 +356,7 @@ def _too_little(
     if any(one.known < _LEAST_KNOWN for one in copies):
         yield "Most cells of the release are missing or cannot be read: it was hardly compared."
     yield from (one.hidden for one in copies if one.hidden)
+    yield from (one.untold for one in copies if one.untold)
 
 
 def _aspect(result: Result) -> str:

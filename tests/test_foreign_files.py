@@ -256,7 +256,7 @@ def test_numbers_of_rows(suite_text, tmp_path, n_rows):
     content = json.loads(suite_text)
     content["tables"]["train"]["n_rows"] = "HERE"
     path.write_text(json.dumps(content).replace('"HERE"', str(n_rows)))
-    with pytest.raises(InvalidParameterError, match=r"n_rows must be|at most 200,000,000 cells"):
+    with pytest.raises(InvalidParameterError, match=f"n_rows must be|at most {MOST_CELLS:,} cells"):
         MetricSuite.load(path)
 
 
@@ -406,3 +406,11 @@ def test_rules_are_refused_before_tables_are_read():
         warnings.simplefilter("error")
         with pytest.raises(InvalidParameterError, match="'open\\(1\\)' calls open, which no rule"):
             MetricSuite([("rules", RuleAdherence(["open(1)"]))]).fit(TRAIN)
+
+
+def test_halves_of_surrogates_in_results_are_replaced(scores):
+    content = json.loads(scores.to_json())
+    content["results"]["copies"]["error"] = "\ud800"
+    read = SuiteResult.from_json(json.dumps(content))
+    assert read["copies"].error == "\N{REPLACEMENT CHARACTER}"
+    assert len(read.frame()) == 2

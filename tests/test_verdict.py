@@ -11,7 +11,12 @@ from scipy.stats import binom
 
 from skeval import MetricTags, Policy, Result, SuiteResult, make_suite
 from skeval.datasets import make_mixed
-from skeval.exceptions import HoldoutShiftWarning, MostlySharedRowsWarning, SharedRowsWarning
+from skeval.exceptions import (
+    HoldoutShiftWarning,
+    IgnoredColumnsWarning,
+    MostlySharedRowsWarning,
+    SharedRowsWarning,
+)
 from skeval.stats.repeats import Copied, Copies
 from skeval.verdict import Contrast, adjusted_p_values, raises_alarm, summary, verdict
 
@@ -239,7 +244,9 @@ def test_a_verdict_goes_through_json(tmp_path):
     assert again["a"].contrast == shown
 
 
-@pytest.mark.parametrize("kind", [HoldoutShiftWarning, MostlySharedRowsWarning])
+@pytest.mark.parametrize(
+    "kind", [HoldoutShiftWarning, MostlySharedRowsWarning, IgnoredColumnsWarning]
+)
 def test_nothing_can_be_told_of_a_holdout_that_is_none(kind):
     results = SuiteResult({"a": made(0.3)}, sizes=SIZES, notices=(kind("They differ."),))
     assert results.verdict().void == ("They differ.",)
@@ -357,3 +364,25 @@ def test_a_test_that_the_rows_left_undefined_is_corrected_for_and_not_looked_at(
     assert judged.adjusted["a"] == pytest.approx(0.06)
     assert list(judged.not_looked_at) == ["b"]
     assert judged.n_tests == 2
+
+
+def test_to_fit_again_is_advised_once():
+    again = "fit the generator again with less room to memorise"
+    results = {
+        "a": made(1e-6, advice=f"Drop the copied rows, or {again}: fewer steps."),
+        "b": made(1e-5, advice=f"Most in age: pool it, or {again}. Exposed are the old."),
+    }
+    found = SuiteResult(results, sizes=SIZES).verdict()
+    assert found.sentence.count("fit the generator again") == 1
+    assert found.advice == (
+        f"Drop the copied rows, or {again}: fewer steps.",
+        "Most in age: pool it. Exposed are the old.",
+    )
+
+
+def test_copies_that_few_real_rows_cannot_explain_are_not_cleared():
+    doubted = Copies("rows", Copied(5, 7, usual=3), None, 100, 100)
+    found = SuiteResult({"a": replace(made(0.3), copies=(doubted,))}, sizes=SIZES).verdict()
+    assert found.outcome == "cannot be told"
+    assert "5 rows that are unique in train stand in the release, and too few" in found.sentence
+    assert Copies.from_dict(doubted.to_dict()).untold == doubted.untold

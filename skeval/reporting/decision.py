@@ -23,7 +23,7 @@ from skeval.reporting.scores import (
 from skeval.reporting.text import AS_GOOD, BEHIND, CLOSER, judged
 from skeval.result import Result
 from skeval.suite_result import SuiteResult
-from skeval.verdict import Verdict, fidelity_sentence, is_shifted, utility_sentence
+from skeval.verdict import Verdict, fidelity_sentence, is_shifted, refit_once, utility_sentence
 from skeval.verdict import verdict as judge
 
 FACETS = {
@@ -347,14 +347,14 @@ def _steps(results: SuiteResult, verdict: Verdict) -> Iterable[str]:
             "others; if the files were mixed up, exchange them."
         )
     if not shifted:
-        advice = dict.fromkeys(results[name].advice for name in verdict.alarms)
-        steps += list(filter(None, advice)) or (
+        steps += verdict.advice or (
             ["Fit the generator again with less room to memorise, and evaluate it anew."]
             if verdict.alarm
             else []
         )
-    copied = (r.advice for r in results.values() if any(one.found for one in r.copies))
-    steps += [advice for advice in dict.fromkeys(copied) if advice and advice not in steps]
+    else:
+        copied = (r.advice for r in results.values() if any(one.found for one in r.copies))
+        steps += refit_once(copied)
     if verdict.facts and verdict.outcome == "no leak found":
         steps.append("Look at the copied rows before a release, and drop those that are unique.")
     mended = 0

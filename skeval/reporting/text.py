@@ -200,7 +200,8 @@ def judged(result: Result, verdict: Verdict, name: str, shifted: bool = False) -
     -------
     str
         Of privacy what the verdict makes of its test; of others where the value is beside that of
-        fresh real rows, with "not tested" where the difference has no interval.
+        fresh real rows, with "not tested" where the difference has no interval and the value's own
+        does not hold that of fresh real rows.
 
     Examples
     --------
@@ -220,7 +221,7 @@ def judged(result: Result, verdict: Verdict, name: str, shifted: bool = False) -
     if tags.sign == 0 or "gap" in result.details:
         return ""
     if ends is None:
-        return _beside(result.value, result.baseline, tags.sign)
+        return _beside(result, tags.sign)
     low, high = sorted(tags.sign * end for end in ends)
     if low <= 0.0 <= high:
         return AS_GOOD
@@ -241,10 +242,12 @@ def _judged_of_privacy(result: Result, verdict: Verdict, name: str, shifted: boo
     return "describes, tests nothing" if result.p_value is None else "could raise no alarm"
 
 
-def _beside(value: float, baseline: float | None, sign: int) -> str:
-    if baseline is None:
+def _beside(result: Result, sign: int) -> str:
+    if result.baseline is None:
         return ""
-    gap = sign * (value - baseline)
+    gap = sign * (result.value - result.baseline)
+    if gap and result.interval and result.interval[0] <= result.baseline <= result.interval[1]:
+        return "real rows lie in its interval"
     where = "equal to" if gap == 0 else "short of" if gap < 0 else "beyond"
     return f"{where} real rows, not tested"
 
