@@ -9,7 +9,7 @@ import numpy as np
 
 from skeval.formatting import number
 from skeval.parameters import Columns, Interval
-from skeval.relational.sequences import BOTH, ColumnSequenceMetric, TableName
+from skeval.relational.sequences import BOTH, ColumnSequenceMetric, SequenceTable
 from skeval.relational_context import RelationalContext
 from skeval.result import Result
 from skeval.steps.sequences import by_sequence, sequence_values, sequences
@@ -81,7 +81,7 @@ class AutocorrelationDifference(ColumnSequenceMetric):
         max_lag: Annotated[int, Interval(1, 100)] = 5,
         centre: Literal["table", "sequence"] = "table",
         columns: Columns = None,
-        table: TableName = None,
+        table: SequenceTable = None,
     ) -> None:
         self.max_lag = max_lag
         self.centre = centre

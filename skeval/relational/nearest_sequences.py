@@ -13,7 +13,7 @@ from scipy.stats import hypergeom
 from skeval.context import Context, shared
 from skeval.formatting import counted, percent
 from skeval.parameters import Columns, Count, Fraction, Interval, Seed
-from skeval.relational.sequences import SequenceMetric, TableName
+from skeval.relational.sequences import SequenceMetric, SequenceTable
 from skeval.relational.shared_subsequences import DROP_SEQUENCES
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, mean_of_columns
@@ -133,7 +133,7 @@ class NearestSequences(SequenceMetric):
         max_sequences: Count | None = 5_000,
         n_permutations: Count = 1999,
         columns: Columns = None,
-        table: TableName = None,
+        table: SequenceTable = None,
         random_state: Seed = 0,
     ) -> None:
         self.n_points = n_points

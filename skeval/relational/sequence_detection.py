@@ -11,7 +11,7 @@ from skeval.exceptions import MetricWarning
 from skeval.fidelity.two_sample import ClassifierTwoSampleTest
 from skeval.formatting import percent
 from skeval.parameters import Columns, Interval, OpenFraction, Seed
-from skeval.relational.sequences import SequenceMetric, TableName
+from skeval.relational.sequences import SequenceMetric, SequenceTable
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, mean_of_columns
 from skeval.steps.classifiers import MAX_ROWS, Classifier
@@ -103,7 +103,7 @@ class SequenceDetection(SequenceMetric):
         test_size: OpenFraction = 0.5,
         max_sequences: Annotated[int, Interval(20)] | None = MAX_ROWS,
         columns: Columns = None,
-        table: TableName = None,
+        table: SequenceTable = None,
         random_state: Seed = 0,
     ) -> None:
         self.scoring = scoring

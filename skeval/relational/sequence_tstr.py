@@ -13,7 +13,7 @@ from skeval.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.formatting import number, scoring_in_words
 from skeval.parameters import ColumnName, Columns, Count, Interval, Seed
-from skeval.relational.sequences import SequenceMetric, TableName
+from skeval.relational.sequences import SequenceMetric, SequenceTable
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, undefined
 from skeval.stats.intervals import percentile_interval, replicated
@@ -126,7 +126,7 @@ class SequenceTSTR(SequenceMetric):
         columns: Columns = None,
         max_rows: Count | None = 20_000,
         n_bootstrap: Annotated[int, Interval(0)] = 200,
-        table: TableName = None,
+        table: SequenceTable = None,
         random_state: Seed = 0,
     ) -> None:
         self.target = target

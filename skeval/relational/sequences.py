@@ -29,7 +29,7 @@ from skeval.steps.sequences import (
 from skeval.tables.preprocessing import NUMERIC
 from skeval.tags import RELATIONAL_TAGS
 
-TableName = Annotated[
+SequenceTable = Annotated[
     str | None, Legal("None or the name of a table", lambda v: v is None or is_text(v), -1)
 ]
 Weight = Literal["row", "sequence"]
@@ -155,7 +155,7 @@ class SequenceLengthSimilarity(SequenceMetric):
     tags = RELATIONAL_TAGS
     _parts = ("lengths",)
 
-    def __init__(self, table: TableName = None) -> None:
+    def __init__(self, table: SequenceTable = None) -> None:
         self.table = table
 
     def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
@@ -252,7 +252,7 @@ class StatisticMSAS(ColumnSequenceMetric):
         self,
         statistic: Literal["mean", "median", "std", "min", "max"] = "mean",
         columns: Columns = None,
-        table: TableName = None,
+        table: SequenceTable = None,
     ) -> None:
         self.statistic = statistic
         self.columns = columns
@@ -361,7 +361,7 @@ class InterRowMSAS(ColumnSequenceMetric):
         log: bool = False,
         weight: Weight = "row",
         columns: Columns = None,
-        table: TableName = None,
+        table: SequenceTable = None,
     ) -> None:
         self.lag = lag
         self.log = log
@@ -468,7 +468,7 @@ class InterEventTimeSimilarity(SequenceMetric):
 
     tags = RELATIONAL_TAGS
 
-    def __init__(self, weight: Weight = "row", table: TableName = None) -> None:
+    def __init__(self, weight: Weight = "row", table: SequenceTable = None) -> None:
         self.weight = weight
         self.table = table
 

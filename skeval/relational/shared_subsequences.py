@@ -12,7 +12,7 @@ import pandas as pd
 from skeval.context import Context, shared
 from skeval.formatting import counted, percent
 from skeval.parameters import Columns, Interval
-from skeval.relational.sequences import SequenceMetric, TableName
+from skeval.relational.sequences import SequenceMetric, SequenceTable
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, mean_of_columns
 from skeval.stats.disclosure import joint_classes
@@ -109,7 +109,7 @@ class SharedSubsequences(SequenceMetric):
         length: Annotated[int, Interval(1)] | None = None,
         columns: Columns = None,
         decimals: Annotated[int, Interval(-15, 15)] | None = None,
-        table: TableName = None,
+        table: SequenceTable = None,
     ) -> None:
         self.length = length
         self.columns = columns

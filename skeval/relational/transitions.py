@@ -14,7 +14,7 @@ from skeval.relational.sequences import (
     BOTH,
     ColumnSequenceMetric,
     SequenceMetric,
-    TableName,
+    SequenceTable,
     Weight,
     order_details,
 )
@@ -107,7 +107,7 @@ class CoherenceSimilarity(SequenceMetric):
         weight: Weight = "row",
         n_bins: BinCount = 10,
         columns: Columns = None,
-        table: TableName = None,
+        table: SequenceTable = None,
     ) -> None:
         self.part = part
         self.weight = weight
@@ -214,7 +214,7 @@ class TransitionSimilarity(ColumnSequenceMetric):
         n_bins: BinCount | None = None,
         weight: Weight = "row",
         columns: Columns = None,
-        table: TableName = None,
+        table: SequenceTable = None,
     ) -> None:
         self.n_bins = n_bins
         self.weight = weight

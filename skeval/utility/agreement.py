@@ -468,18 +468,18 @@ def described_choice(
     relative: bool,
 ) -> dict[str, Any]:
     """Return which model is chosen and which is best, and what other choices would lose."""
-    regret = partial(ranks.regret, real, greater_is_better=greater_is_better)
+    lost = partial(ranks.regret, real, greater_is_better=greater_is_better)
     chosen = ranks.first_best(synthetic, greater_is_better=greater_is_better)
     best = ranks.first_best(real[:, 0], greater_is_better=greater_is_better)
-    of_all = [regret(model, relative=relative)[0] for model in range(len(real))]
+    of_all = [lost(model, relative=relative)[0] for model in range(len(real))]
     return {
         "chosen": names[chosen],
         "tied": [names[j] for j in ranks.tied_with(synthetic, chosen) if j != chosen],
         "best": names[best],
         "real_score_of_chosen": float(real[chosen, 0]),
         "real_score_of_best": float(real[best, 0]),
-        "regret": float(regret(chosen)[0]),
-        "relative": float(regret(chosen, relative=True)[0]),
+        "regret": float(lost(chosen)[0]),
+        "relative": float(lost(chosen, relative=True)[0]),
         "random_choice": float(np.mean(of_all)),
         "worst_choice": float(np.max(of_all)),
     }
