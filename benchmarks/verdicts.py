@@ -33,9 +33,9 @@ from threadpoolctl import threadpool_limits
 from skeval import Context, SuiteResult, make_suite
 from skeval.datasets import load_flights, make_census
 from skeval.generators import GaussianCopula, IndependentMarginals
+from skeval.results.verdict import ALARM_LEVEL
 from skeval.steps.neighbors import nearest
 from skeval.tables.preprocessing import NOMINAL
-from skeval.verdict import ALARM_LEVEL
 
 DOCS = Path(__file__).parents[1] / "docs"
 PRESETS = ("report", "privacy", "screens", "attacks")

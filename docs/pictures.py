@@ -19,7 +19,7 @@ from skeval.datasets import load_flights
 from skeval.generators import GaussianCopula
 from skeval.reporting.pdf import draw_pages
 from skeval.reporting.sections import plan
-from skeval.reporting.theme import theme
+from skeval.reporting.style import theme
 
 STATIC = Path(__file__).parent / "_static"
 COLUMNS = ["dep_time", "dep_delay", "arr_delay", "carrier", "origin", "air_time", "distance"]

@@ -3,35 +3,35 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from skeval._versions import show_versions
-from skeval.base import Metric
-from skeval.context import Context, shared
-from skeval.reading_context import READERS
-from skeval.ready_suites import make_suite
-from skeval.relational_context import RelationalContext, read_several
-from skeval.rendering import Rendering, use
-
-# the function hides the module of its name: take what else it has by "from skeval.report import"
-from skeval.report import ReportColumns, report
-from skeval.result import Result
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.reading import READERS
+from skeval.core.relational_context import RelationalContext, read_several
+from skeval.core.tags import MetricTags
+from skeval.results.provenance import show_versions
+from skeval.results.rendering import Rendering, use
+from skeval.results.result import Result
+from skeval.results.suite_result import SuiteResult
+from skeval.results.verdict import Verdict
 from skeval.scale.context import read_large
 from skeval.steps.aggregates import subject_rows
 from skeval.steps.holdout_shift import independent_rows
-from skeval.suite import MetricSuite
-from skeval.suite_result import SuiteResult
+from skeval.suites.ready import make_suite
+
+# the function hides the module of its name: take what else it has by "from skeval.report import"
+from skeval.suites.report import ReportColumns, report
+from skeval.suites.suite import MetricSuite
 from skeval.tables.schema import TableSchema
-from skeval.tags import MetricTags
-from skeval.verdict import Verdict
 
 if TYPE_CHECKING:
-    from skeval.by_group import ByGroup
     from skeval.checks import check_metric, parametrize_with_metric_checks
-    from skeval.combining import combine_draws, evaluate_draws
-    from skeval.comparison import Comparison, compare
-    from skeval.overall import OverallScore
-    from skeval.policy import Policy, assert_release
-    from skeval.privacy_stats import PrivacyStats, compute_privacy_stats
+    from skeval.core.by_group import ByGroup
+    from skeval.privacy.distance_screens.privacy_score import PrivacyStats, compute_privacy_stats
+    from skeval.results.comparison import Comparison, compare
+    from skeval.results.overall import OverallScore
+    from skeval.results.policy import Policy, assert_release
     from skeval.scale.engines import engine
+    from skeval.suites.draws import combine_draws, evaluate_draws
     from skeval.tables.preprocessing import Discretizer
     from skeval.tables.spaces import TablePreprocessor
 
@@ -69,26 +69,26 @@ __all__ = [
 ]
 
 _LATER = {  # imported where they are asked for
-    "ByGroup": "by_group",
-    "Comparison": "comparison",
+    "ByGroup": "core.by_group",
+    "Comparison": "results.comparison",
     "Discretizer": "tables.preprocessing",
-    "OverallScore": "overall",
-    "Policy": "policy",
-    "PrivacyStats": "privacy_stats",
+    "OverallScore": "results.overall",
+    "Policy": "results.policy",
+    "PrivacyStats": "privacy.distance_screens.privacy_score",
     "TablePreprocessor": "tables.spaces",
-    "assert_release": "policy",
+    "assert_release": "results.policy",
     "check_metric": "checks",
-    "combine_draws": "combining",
-    "compare": "comparison",
-    "compute_privacy_stats": "privacy_stats",
+    "combine_draws": "suites.draws",
+    "compare": "results.comparison",
+    "compute_privacy_stats": "privacy.distance_screens.privacy_score",
     "engine": "scale.engines",
-    "evaluate_draws": "combining",
+    "evaluate_draws": "suites.draws",
     "parametrize_with_metric_checks": "checks",
 }
 
 
 def _reporting() -> Rendering:
-    from skeval.reporting import entry  # imported where something is drawn: it takes long
+    from skeval.reporting import entry
 
     return entry
 

@@ -10,7 +10,7 @@ from skeval.checks.contract import CHECKS
 from skeval.checks.tables import default_tables
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement
-from skeval.verdict import Contrast
+from skeval.results.verdict import Contrast
 
 TAGS = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0))
 LEAK = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen")

@@ -13,8 +13,8 @@ import skeval
 from skeval import Metric
 from skeval.checks.contract import CHECKS, Evaluations, example_of
 from skeval.checks.tables import default_tables
-from skeval.reporting.text import finding
-from skeval.verdict import raises_alarm
+from skeval.reporting.style import finding
+from skeval.results.verdict import raises_alarm
 
 PACKAGES = ("diagnostic", "fidelity", "privacy", "relational", "text", "utility")
 

@@ -11,15 +11,15 @@ import zipfile
 import pytest
 
 from skeval import MetricSuite, Policy, SuiteResult, TableSchema
-from skeval.calls import described, rebuilt, without_files
-from skeval.comparison import Comparison, compare
 from skeval.datasets import make_mixed
 from skeval.diagnostic import RuleAdherence
 from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError
 from skeval.fidelity import CorrelationSimilarity, KSComplement, TVComplement
 from skeval.privacy import ExactMatchShare
 from skeval.relational import RelationalSchema
-from skeval.saved_content import MOST_CELLS
+from skeval.results.comparison import Comparison, compare
+from skeval.results.provenance import described, rebuilt, without_files
+from skeval.suites.saved_content import MOST_CELLS
 from skeval.text import EntityLeakage, FlairRecognizer, SpacyRecognizer
 
 N_MUTATIONS = 200
@@ -371,7 +371,7 @@ def test_details_that_no_metric_writes(scores, tmp_path, how, columns):
 
 
 def test_errors_of_results_made_here_are_left_as_they_are():
-    from skeval.json_content import details_of
+    from skeval.utils.files import details_of
 
     with pytest.raises(ZeroDivisionError), details_of(None):
         1 / 0  # noqa: B018

@@ -18,7 +18,7 @@ from skeval.exceptions import SkevalError
 from skeval.fidelity import KSComplement, SimilarityMatrix
 from skeval.privacy import ExactMatchShare
 from skeval.relational import RelationalSchema
-from skeval.suite_result import SuiteResult
+from skeval.results.suite_result import SuiteResult
 from skeval.tables.reading import read_table
 
 pytestmark = [pytest.mark.calibration, pytest.mark.filterwarnings("ignore")]

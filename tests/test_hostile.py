@@ -17,12 +17,12 @@ import pytest
 from sklearn.base import clone
 
 from skeval import MetricSuite, make_suite
+from skeval.core.reading import read_context
 from skeval.datasets import make_relational
 from skeval.exceptions import SkevalError, TableError
-from skeval.presets import PRESETS
-from skeval.reading_context import read_context
-from skeval.relational.presets import PRESETS as RELATIONAL_PRESETS
-from skeval.suite_result import SuiteResult
+from skeval.results.suite_result import SuiteResult
+from skeval.suites.presets import PRESETS
+from skeval.suites.relational_presets import PRESETS as RELATIONAL_PRESETS
 from skeval.tables.frames import as_frame
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.schema import TableSchema

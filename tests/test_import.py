@@ -17,7 +17,7 @@ LATER = (
     "sklearn.ensemble",
     "skeval.checks",
     "skeval.generators",
-    "skeval.policy",
+    "skeval.results.policy",
     "typer",
 )
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from skeval.context import Context
+from skeval.core.context import Context
 from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection, PrivacyScore
 from skeval.stats.roc import auc
 from skeval.steps.neighbors import encoded, nearest, ranges

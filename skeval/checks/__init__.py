@@ -8,10 +8,10 @@ from typing import Any
 
 from sklearn.base import clone
 
-from skeval.base import Metric
 from skeval.checks.contract import CHECKS, Check, Evaluations
 from skeval.checks.numbers import CheckFailedError
 from skeval.checks.tables import Tables, default_tables
+from skeval.core.base import Metric
 from skeval.exceptions import InvalidParameterError
 
 __all__ = ["check_metric", "parametrize_with_metric_checks"]

@@ -22,7 +22,6 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import skeval.generators
-from skeval.base import Metric
 from skeval.checks.numbers import check_tests_exist_by_size, demand, demand_the_same_bits
 from skeval.checks.tables import (
     ODD_TABLES,
@@ -36,6 +35,7 @@ from skeval.checks.tables import (
     planted,
     repeated,
 )
+from skeval.core.base import Metric
 from skeval.exceptions import (
     InvalidParameterError,
     MetricWarning,
@@ -44,11 +44,11 @@ from skeval.exceptions import (
     SchemaMismatchError,
     SkevalError,
 )
-from skeval.parameters import legal_sets
-from skeval.result import Result
-from skeval.suite import MetricSuite
+from skeval.results.result import Result
+from skeval.results.verdict import raises_alarm
+from skeval.suites.suite import MetricSuite
 from skeval.tables.schema import TableSchema
-from skeval.verdict import raises_alarm
+from skeval.utils.parameters import legal_sets
 
 # Each is given a metric and tables of its own, and the evaluations that it shares with the others.
 Check = Callable[[Metric, Tables, "Evaluations"], None]

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval.base import Metric
+from skeval.core.base import Metric
 from skeval.exceptions import SkevalError
-from skeval.formatting import as_float
-from skeval.result import Result
+from skeval.results.result import Result
+from skeval.utils.formatting import as_float
 
 
 class CheckFailedError(SkevalError, AssertionError):

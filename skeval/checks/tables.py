@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval.base import Metric
-from skeval.context import Context
+from skeval.core.base import Metric
+from skeval.core.context import Context
+from skeval.core.relational_context import RelationalContext
 from skeval.datasets import make_mixed, make_relational
-from skeval.relational_context import RelationalContext
-from skeval.tables.columns import with_columns
+from skeval.tables.frames import with_columns
 from skeval.tables.relational_data import RelationalData, split_by_subject
 
 Tables = tuple[Any, Any, Any]  # train, holdout, synthetic: frames, or RelationalData

@@ -1,25 +1,47 @@
-"""Commands about the metrics themselves: `list` and `explain`; and suites by names."""
+"""Commands about the metrics themselves: `list` and `explain`; and suites by names.
+
+The command on the kinds of columns: `schema`.
+"""
 
 from __future__ import annotations
 
 import ast
 import difflib
 import inspect
+import json
 import re
 import textwrap
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
-from skeval.cli.options import app
+from skeval.cli.inputs import check_paths, dialect_of, kinds_of, read_schema
+from skeval.cli.options import (
+    OUTPUT,
+    Decimal,
+    Encoding,
+    Header,
+    SchemaFile,
+    Sep,
+    app,
+    say,
+    show,
+    table_of,
+)
 from skeval.exceptions import InvalidParameterError
-from skeval.formatting import number
+from skeval.tables.reading import read_table
+from skeval.tables.relational_data import RelationalData
+from skeval.utils.files import replacing
+from skeval.utils.formatting import number
 
 if TYPE_CHECKING:
-    from skeval.base import Metric
-    from skeval.suite import MetricSuite
+    from skeval.core.base import Metric
+    from skeval.suites.suite import MetricSuite
+
 
 _ROLE = re.compile(r":\w+:`(?:[^`<]*<)?~?([\w.]+)>?`")
 _UNDERLINE = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
@@ -66,7 +88,7 @@ def metric_classes(*modules: str) -> dict[str, type[Metric]]:
     """Return the metrics that modules export by name; of all, if none is named."""
     from importlib import import_module
 
-    from skeval.base import Metric
+    from skeval.core.base import Metric
 
     exported = {
         name: getattr(module, name)
@@ -105,7 +127,7 @@ def documentation(kind: type) -> str:
 
 def preset_metrics(target: str | None, sensitive: str | None) -> dict[str, Metric]:
     """Return the metrics of all presets by the names of their results."""
-    from skeval.presets import PRESETS
+    from skeval.suites.presets import PRESETS
 
     named: dict[str, Metric] = {}
     for make in PRESETS.values():
@@ -183,7 +205,7 @@ def suite_of_names(
     InvalidParameterError
         If there is no such metric, or it needs more than a target or a sensitive column.
     """
-    from skeval.suite import MetricSuite
+    from skeval.suites.suite import MetricSuite
 
     given = {"target": target, "sensitive": sensitive}
     of_presets, kinds = preset_metrics(target or "", sensitive or ""), metric_classes()
@@ -218,3 +240,38 @@ def _made(kind: type[Metric], given: dict[str, str | None]) -> Metric:
         )
     required = _required(kind)
     return kind(**{n: v or "" for n, v in given.items() if n in own and (v or n in required)})
+
+
+@app.command(name="schema")
+def write_schema(
+    train: Annotated[Path, typer.Argument(help="A CSV or Parquet file, or a folder of them.")],
+    output: Annotated[
+        Path | None, typer.Option(*OUTPUT, help="JSON to edit, and to pass as --schema.")
+    ] = None,
+    schema: SchemaFile = None,
+    header: Header = False,
+    sep: Sep = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+) -> None:
+    """Print the kind of each column, why it is, and where another one may be meant."""
+    if output is not None:
+        check_paths(output, (".json",), "schema", [train, schema])
+    dialect = dialect_of(sep, encoding, decimal)
+    if train.is_dir():
+        data = RelationalData.from_folder(train, schema, header=header, dialect=dialect)
+        known, kinds = data.schema, kinds_of(data, data.schema)
+        content = known.to_dict()
+        say(f"note: {known}.")
+    else:
+        kinds = kinds_of(read_table(train, header=header, dialect=dialect), read_schema(schema))
+        content = {name: reason.kind for name, reason in kinds.items()}
+    if output is not None:
+        with replacing(output) as temporary:
+            temporary.write_text(json.dumps(content, indent=1), encoding="utf-8")
+    table = table_of("column", "why", "doubt", "kind", texts=3)
+    for name, reason in kinds.items():
+        table.add_row(escape(name), reason.why, reason.doubt, reason.kind)
+    show(table)
+    if output is not None:
+        say(f"Saved: {output}. Edit it, and pass it: --schema {output}")

@@ -10,19 +10,18 @@ from typing import Any
 
 from skeval.cli.options import Given, say
 from skeval.exceptions import InvalidParameterError
-from skeval.files import check_output
-from skeval.progress import shown
+from skeval.results.suite_result import SuiteResult
 from skeval.scale.long_csv import is_long, streamed
-from skeval.scale.sources import TableSource, is_large, source_of
 from skeval.scale.tables import LargeTable, infer_kinds
-from skeval.suite_result import SuiteResult
-from skeval.tables.dialects import Dialect
-from skeval.tables.reading import ENDINGS, PLAIN, read_table
+from skeval.tables.reading import ENDINGS, PLAIN, Dialect, read_table
 from skeval.tables.reasons import ColumnReason, column_reasons
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.relational_sources import read_json
 from skeval.tables.schema import TableSchema
+from skeval.tables.sources import TableSource, is_large, source_of
+from skeval.utils.execution import shown
+from skeval.utils.files import check_output
 
 _LARGE = (
     "note: large tables, or tables in parts: they are read a column at a time, and metrics that "

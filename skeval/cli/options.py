@@ -1,8 +1,12 @@
-"""The application and the options that several commands share."""
+"""The application and the options that several commands share.
+
+Tables in a terminal, of which nothing is cut.
+"""
 
 from __future__ import annotations
 
 import inspect
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
@@ -10,12 +14,15 @@ from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 import typer
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
 from rich.console import Console
+from rich.table import Table
 
-from skeval._versions import version_of
 from skeval.exceptions import Sentence
-from skeval.formatting import printable
-from skeval.free_memory import SHARE, free_memory
+from skeval.results.provenance import version_of
+from skeval.utils.execution import SHARE, free_memory
+from skeval.utils.formatting import printable
 
 app = typer.Typer(
     help="Evaluate synthetic tabular data: each number with its baseline and interval.",
@@ -184,3 +191,40 @@ def say(text: str) -> None:
     """Print a sentence on standard error, in the words of the command line where it has them."""
     words = text.shell if isinstance(text, Sentence) else text
     Console(stderr=True, soft_wrap=True).print(printable(words), markup=False, highlight=False)
+
+
+_WIDE = 200  # columns of a log
+_NARROWEST = 12  # of names
+
+
+class _Printable(Table):
+    """A table whose cells, that hold names of others, give terminals no orders."""
+
+    def add_row(self, *cells: Any, **settings: Any) -> None:
+        super().add_row(*map(printable, cells), **settings)
+
+
+def table_of(*names: str, texts: int = 1) -> Table:
+    """Return an empty table that cuts nothing: cut names would read the same.
+
+    The first `texts` columns are broken where there is no room, the others never.
+    """
+    table = _Printable(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for place, name in enumerate(names):
+        if place < texts:
+            table.add_column(name, overflow="fold", min_width=_NARROWEST)
+        else:
+            table.add_column(name, no_wrap=True)
+    return table
+
+
+def show(table: Table) -> None:
+    """Print a table, wider than a narrow terminal if need be."""
+    console = Console()
+    wide = not console.is_terminal and "COLUMNS" not in os.environ
+    least = sum(
+        _NARROWEST if column.min_width else max(map(cell_len, (column.header, *column.cells)))  # type: ignore[arg-type, misc]
+        for column in table.columns
+    )
+    most = max(console.width, least + 3 * len(table.columns))
+    Console(width=_WIDE if wide else most, highlight=False).print(table)

@@ -11,8 +11,10 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 import pandas as pd
 
-from skeval.base import Metric
-from skeval.context import Context, shared
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.counts import each_column, has_missing, level_counts
+from skeval.core.tags import DIAGNOSTIC_TAGS
 from skeval.diagnostic.columns import (
     ShareTally,
     by_column,
@@ -22,16 +24,13 @@ from skeval.diagnostic.columns import (
     unread_cells,
 )
 from skeval.exceptions import InvalidParameterError, MetricWarning
-from skeval.formatting import percent
-from skeval.parameters import Columns
-from skeval.result import Result, undefined
-from skeval.steps.counts import each_column, has_missing, level_counts
+from skeval.results.result import Result, undefined
 from skeval.steps.samples import columns_of, extent
-from skeval.tables.frames import column_values
-from skeval.tables.precision import rounded_to
+from skeval.tables.frames import column_values, rounded_to
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 from skeval.tables.schema import Kind, plain_values, read_column, with_real_levels
-from skeval.tags import DIAGNOSTIC_TAGS
+from skeval.utils.formatting import percent
+from skeval.utils.parameters import Columns
 
 Pattern = str | re.Pattern[str]
 Patterns = Annotated[

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval.context import Context
+from skeval.core.context import Context
 from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, MetricWarning
-from skeval.parameters import Legal
-from skeval.result import Result, mean_of_columns
+from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import exact_mean
 from skeval.stats.intervals import wilson
 from skeval.steps.samples import ColumnChoice, emptied, extent
 from skeval.tables.schema import TableSchema
+from skeval.utils.parameters import Legal
 
 
 def by_column(what: str, legal: Callable[[object], bool]) -> Legal:

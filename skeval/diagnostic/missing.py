@@ -10,19 +10,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval.base import Metric
-from skeval.context import Context, shared
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.counts import missing_cells, n_missing
+from skeval.core.tags import DIAGNOSTIC_TAGS
 from skeval.diagnostic.columns import any_columns, lacks, within_bands
-from skeval.formatting import percent
-from skeval.parameters import AnyColumns
-from skeval.result import Result, mean_of_columns
+from skeval.results.result import Result, mean_of_columns
 from skeval.stats.disclosure import distinct_codes
 from skeval.stats.distributions import expected_total_variation, total_variation, tv_interval
 from skeval.stats.intervals import newcombe
-from skeval.steps.counts import missing_cells, n_missing
-from skeval.steps.groups import Groups, grouped
+from skeval.steps.manifolds import Groups, grouped
 from skeval.steps.samples import ROLES, mean_of_defined
-from skeval.tags import DIAGNOSTIC_TAGS
+from skeval.utils.formatting import percent
+from skeval.utils.parameters import AnyColumns
 
 Pooled = tuple[list[np.ndarray], np.ndarray, np.ndarray]
 _WORD = 62  # columns in one whole number

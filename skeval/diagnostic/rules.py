@@ -9,18 +9,18 @@ from typing import Annotated
 import numpy as np
 import pandas as pd
 
-from skeval.base import Metric
-from skeval.context import Context, shared
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.counts import missing_cells
+from skeval.core.tags import DIAGNOSTIC_TAGS
 from skeval.diagnostic.columns import ShareTally, lacks
 from skeval.diagnostic.expressions import GRAMMAR, Condition
 from skeval.exceptions import InvalidParameterError, MetricWarning, NothingToMeasureWarning
-from skeval.formatting import percent
-from skeval.parameters import Columns, Count, Legal
-from skeval.result import Result, mean_of_columns, undefined
-from skeval.steps.counts import missing_cells
+from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.steps.samples import columns_of
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
-from skeval.tags import DIAGNOSTIC_TAGS
+from skeval.utils.formatting import percent
+from skeval.utils.parameters import Columns, Count, Legal
 
 MINED = ("dependencies", "hierarchies", "inequalities")
 _TEXTS = ("string", "mixed", "mixed-integer")  # kinds of columns that hold texts

@@ -9,15 +9,15 @@ from typing import Annotated, Literal
 import numpy as np
 import pandas as pd
 
-from skeval.base import Metric
-from skeval.context import Context, shared
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.tags import DIAGNOSTIC_TAGS
 from skeval.diagnostic.columns import check_names, lacks, unreadable
 from skeval.exceptions import MetricWarning, Sentence, TableError
-from skeval.formatting import percent
-from skeval.parameters import Legal
-from skeval.result import Result, mean_of_columns, undefined
+from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.steps.samples import ROLES
-from skeval.tags import DIAGNOSTIC_TAGS
+from skeval.utils.formatting import percent
+from skeval.utils.parameters import Legal
 
 Key = tuple[str, ...]
 

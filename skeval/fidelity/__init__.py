@@ -8,22 +8,29 @@ from skeval.fidelity.association import (
     MutualInformationDifference,
     TheilsUDifference,
 )
-from skeval.fidelity.chi_square import ChiSquaredTest
-from skeval.fidelity.contingency import ContingencySimilarity
-from skeval.fidelity.correlation import CorrelationSimilarity
 from skeval.fidelity.distances import (
     MDAResemblance,
     NearestNeighborAdversarialAccuracy,
     NNDistanceDistributions,
 )
-from skeval.fidelity.divergences import HellingerDistance, JensenShannonDistance, KLDivergence
-from skeval.fidelity.energy import EnergyDistance
+from skeval.fidelity.divergences import (
+    ContinuousKLDivergence,
+    DiscreteKLDivergence,
+    HellingerDistance,
+    JensenShannonDistance,
+    KLDivergence,
+)
 from skeval.fidelity.k_marginals import KMarginalSimilarity
 from skeval.fidelity.likelihood import BNLikelihood, BNLogLikelihood, GMLikelihood
-from skeval.fidelity.lower_bounds import JensenShannonLowerBound, TotalVariationLowerBound
-from skeval.fidelity.marginals import KSComplement, QuantileMSE, StatisticSimilarity, TVComplement
-from skeval.fidelity.maximum_mean_discrepancy import MaximumMeanDiscrepancy
-from skeval.fidelity.pair_divergences import ContinuousKLDivergence, DiscreteKLDivergence
+from skeval.fidelity.marginals import (
+    ChiSquaredTest,
+    KSComplement,
+    QuantileMSE,
+    StatisticSimilarity,
+    TVComplement,
+)
+from skeval.fidelity.maximum_mean_discrepancy import EnergyDistance, MaximumMeanDiscrepancy
+from skeval.fidelity.pair_trends import ContingencySimilarity, CorrelationSimilarity
 from skeval.fidelity.phik import PhikMatrixDifference
 from skeval.fidelity.prd import ClassifierPRD, PRDCurve
 from skeval.fidelity.precision_recall import (
@@ -35,7 +42,11 @@ from skeval.fidelity.precision_recall import (
 from skeval.fidelity.propensity import PropensityMSE
 from skeval.fidelity.range_queries import RangeQueryError
 from skeval.fidelity.similarity import SimilarityMatrix, SimilarityScore
-from skeval.fidelity.two_sample import ClassifierTwoSampleTest
+from skeval.fidelity.two_sample import (
+    ClassifierTwoSampleTest,
+    JensenShannonLowerBound,
+    TotalVariationLowerBound,
+)
 from skeval.fidelity.wasserstein import SlicedWassersteinDistance, WassersteinDistance
 
 __all__ = [

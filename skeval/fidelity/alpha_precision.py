@@ -7,15 +7,15 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval.context import Context, shared
+from skeval.core.context import Context, shared
 from skeval.fidelity.precision_recall import TwoSided
-from skeval.formatting import percent
-from skeval.parameters import Columns, Count, Interval, Seed, Space
-from skeval.result import Result
+from skeval.results.result import Result
 from skeval.stats.manifolds import is_within
 from skeval.steps.manifolds import distance_blocks, drawn, n_drawn, radii, vectors
 from skeval.steps.neighbors import is_gower, nearest, reference_index, rows_of
 from skeval.steps.samples import ROLES, ColumnChoice
+from skeval.utils.formatting import percent
+from skeval.utils.parameters import Columns, Count, Interval, Seed, Space
 
 _LISTED, _LONGEST = 5, 64  # nearest synthetic rows that are looked through before all are
 _CENTRES: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "median": np.median}

@@ -7,11 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from skeval.context import Context
-from skeval.fidelity.pair_metric import AssociationDifference, calibration_sentence
-from skeval.formatting import number, percent
-from skeval.parameters import BinCount, Columns
-from skeval.result import Result, undefined
+from skeval.core.context import Context
+from skeval.fidelity.pair_trends import AssociationDifference, calibration_sentence
+from skeval.results.result import Result, undefined
 from skeval.steps.pairs import (
     Binning,
     correlation_ratio_matrix,
@@ -21,6 +19,8 @@ from skeval.steps.pairs import (
     theils_u_matrix,
 )
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.utils.formatting import number, percent
+from skeval.utils.parameters import BinCount, Columns
 
 
 class CramersVDifference(AssociationDifference):

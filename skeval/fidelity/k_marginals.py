@@ -9,22 +9,11 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
-from skeval.base import Metric
-from skeval.context import Context, shared
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.tags import COLUMN_TAGS, Reads
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.formatting import number, percent
-from skeval.parameters import (
-    BinCount,
-    Columns,
-    Count,
-    GroupSize,
-    Legal,
-    Positive,
-    Seed,
-    Strategy,
-    is_text,
-)
-from skeval.result import Result, undefined
+from skeval.results.result import Result, undefined
 from skeval.stats.distributions import (
     deviation_interval,
     exact_mean,
@@ -35,10 +24,20 @@ from skeval.stats.distributions import (
     total_variation,
     total_variation_bias,
 )
-from skeval.steps.pairs import Binning, joint_tables, pair_similarities
+from skeval.steps.pairs import Binning, SubsetTables, joint_tables, pair_similarities, subset_tables
 from skeval.steps.samples import ROLES, chosen_columns, drawn_subsets
-from skeval.steps.subsets import SubsetTables, subset_tables
-from skeval.tags import COLUMN_TAGS, Reads
+from skeval.utils.formatting import number, percent
+from skeval.utils.parameters import (
+    BinCount,
+    Columns,
+    Count,
+    GroupSize,
+    Legal,
+    Positive,
+    Seed,
+    Strategy,
+    is_text,
+)
 
 # joint cells whose counts are sent and kept together; beyond, columns are read whole
 

@@ -14,15 +14,15 @@ from scipy.special import ndtri
 from sklearn.metrics import mutual_info_score
 from sklearn.mixture import GaussianMixture
 
-from skeval.base import Metric
-from skeval.context import Context, shared
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.tags import MetricTags
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
-from skeval.formatting import number
-from skeval.parameters import BinCount, Columns, Count, Interval, Legal, NonNegative, Seed
-from skeval.result import Result, undefined
+from skeval.results.result import Result, undefined
 from skeval.steps.samples import cells, codes, columns_of, sample_positions
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
-from skeval.tags import MetricTags
+from skeval.utils.formatting import number
+from skeval.utils.parameters import BinCount, Columns, Count, Interval, Legal, NonNegative, Seed
 
 _N_CANDIDATES = 8
 _BLOCK = 2**14  # rows whose densities are computed at a time

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtr, owens_t
 
-from skeval.context import Context, shared
-from skeval.fidelity.pair_metric import AssociationDifference
-from skeval.formatting import number
-from skeval.parameters import BinCount, Columns
-from skeval.result import Result
+from skeval.core.context import Context, shared
+from skeval.fidelity.pair_trends import AssociationDifference
+from skeval.results.result import Result
 from skeval.stats.association import SideBySide
 from skeval.steps.pairs import Binning, association_matrix, in_name_order, joint_tables
+from skeval.utils.formatting import number
+from skeval.utils.parameters import BinCount, Columns
 
 # Angles t at which the chi-square of the normal with correlation sin(t) is tabulated.
 _N_ANGLES = 201

@@ -7,16 +7,16 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval.base import Metric
-from skeval.context import Context
+from skeval.core.base import Metric
+from skeval.core.context import Context
+from skeval.core.tags import MetricTags
 from skeval.exceptions import MetricWarning
-from skeval.formatting import percent
-from skeval.parameters import Columns, Count, Interval, MatrixSpace, OpenFraction, Seed
-from skeval.result import Result, undefined
+from skeval.results.result import Result, undefined
 from skeval.steps.classifiers import MAX_ROWS, Classifiers, Scores, candidates, split, too_few
 from skeval.steps.manifolds import cluster_histograms, clustered_rows
 from skeval.steps.samples import column_key, nothing_to_measure
-from skeval.tags import MetricTags
+from skeval.utils.formatting import percent
+from skeval.utils.parameters import Columns, Count, Interval, MatrixSpace, OpenFraction, Seed
 
 Scored = tuple[np.ndarray, np.ndarray]  # scores of real and of synthetic rows
 Rates = tuple[np.ndarray, np.ndarray, np.ndarray]

@@ -6,11 +6,10 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from skeval.base import Metric
-from skeval.context import Context, shared
-from skeval.formatting import number, percent
-from skeval.parameters import Columns, Count, Interval, Positive, Seed, Space
-from skeval.result import Result, undefined
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.tags import MetricTags
+from skeval.results.result import Result, undefined
 from skeval.stats.manifolds import (
     calibrated_coverage,
     expected_clipped_coverage,
@@ -29,7 +28,8 @@ from skeval.steps.manifolds import (
 )
 from skeval.steps.neighbors import nearest, rows_of
 from skeval.steps.samples import ROLES, ColumnChoice, column_key, nothing_to_measure
-from skeval.tags import MetricTags
+from skeval.utils.formatting import number, percent
+from skeval.utils.parameters import Columns, Count, Interval, Positive, Seed, Space
 
 MaxRows = Annotated[int, Interval(2)] | None
 

@@ -9,14 +9,13 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from scipy.stats import chi2
 
-from skeval.base import Metric, unmet
-from skeval.context import Context, shared
+from skeval.core.base import Metric, unmet
+from skeval.core.context import Context, shared
+from skeval.core.tags import MetricTags
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
-from skeval.formatting import number
-from skeval.parameters import Columns, Interval, Seed, has_methods
-from skeval.result import Result, undefined
+from skeval.results.result import Result, undefined
+from skeval.stats.adversarial import Confusion, separation
 from skeval.stats.roc import auc
-from skeval.stats.separation import Confusion, separation
 from skeval.steps.classifiers import (
     FEWEST,
     MAX_ROWS,
@@ -29,7 +28,8 @@ from skeval.steps.classifiers import (
 )
 from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, histogram
 from skeval.tables.preprocessing import OneHot
-from skeval.tags import MetricTags
+from skeval.utils.formatting import number
+from skeval.utils.parameters import Columns, Interval, Seed, has_methods
 
 _NOISE = 1e-12
 _SEPARATED = (

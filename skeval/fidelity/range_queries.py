@@ -10,17 +10,17 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from skeval.base import Metric
-from skeval.context import Context, shared
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.counts import counted, summed
+from skeval.core.tags import COLUMN_TAGS
 from skeval.exceptions import DegenerateInputWarning
-from skeval.formatting import percent
-from skeval.parameters import Columns, Count, Seed
-from skeval.result import Result, undefined
+from skeval.results.result import Result, undefined
 from skeval.stats.distributions import deviation_interval, hypergeometric_deviation
-from skeval.steps.counts import counted, summed
 from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, sorted_values
 from skeval.tables.preprocessing import NUMERIC, category_codes, numbers
-from skeval.tags import COLUMN_TAGS
+from skeval.utils.formatting import percent
+from skeval.utils.parameters import Columns, Count, Seed
 
 _BLOCK = 2**15  # rows looked at together: their codes of a few columns fit in a core's cache
 

@@ -11,21 +11,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
-from skeval.base import Metric
-from skeval.context import Context, by_context, shared
-from skeval.fidelity.pair_metric import PairMetric, worst_pair
-from skeval.formatting import number
-from skeval.parameters import (
-    BinCount,
-    Columns,
-    Count,
-    GroupSize,
-    Interval,
-    Positive,
-    Seed,
-    Strategy,
-)
-from skeval.result import Result, undefined
+from skeval.core.base import Metric
+from skeval.core.context import Context, by_context, shared
+from skeval.core.tags import Reads
+from skeval.fidelity.pair_trends import PairMetric, worst_pair
+from skeval.results.result import Result, undefined
 from skeval.stats.disclosure import SMALLEST, rounded_ends
 from skeval.stats.distributions import (
     deviation_interval,
@@ -37,7 +27,17 @@ from skeval.stats.distributions import (
 from skeval.steps.pairs import Binning, cramers_v_matrix, matrices
 from skeval.steps.samples import ROLES, cells, chosen_columns, codes, drawn_subsets
 from skeval.tables.preprocessing import category_codes, numbers
-from skeval.tags import Reads
+from skeval.utils.formatting import number
+from skeval.utils.parameters import (
+    BinCount,
+    Columns,
+    Count,
+    GroupSize,
+    Interval,
+    Positive,
+    Seed,
+    Strategy,
+)
 
 _ROLES = ("train", "holdout", "synthetic")
 _MAX_BARS = 15

@@ -8,12 +8,11 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval.base import Metric
-from skeval.context import Context
-from skeval.fidelity.row_distance import RowDistance
-from skeval.formatting import as_float, number
-from skeval.parameters import Columns, Count, Interval, MatrixSpace, Seed
-from skeval.result import Result, mean_of_columns
+from skeval.core.base import Metric
+from skeval.core.context import Context
+from skeval.core.tags import COLUMN_TAGS, MetricTags
+from skeval.fidelity.distances import RowDistance
+from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import expected_wasserstein, wasserstein_of_sorted
 from skeval.steps.samples import (
     emptied_columns,
@@ -23,7 +22,8 @@ from skeval.steps.samples import (
     unscaled_columns,
     width,
 )
-from skeval.tags import COLUMN_TAGS, MetricTags
+from skeval.utils.formatting import as_float, number
+from skeval.utils.parameters import Columns, Count, Interval, MatrixSpace, Seed
 
 _BLOCK = 2**21  # projected values held at once
 

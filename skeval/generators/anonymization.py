@@ -18,7 +18,7 @@ from skeval.generators.columns import (
     ordered_codes,
     table_of,
 )
-from skeval.parameters import AnyColumns, Count, Interval, Seed
+from skeval.utils.parameters import AnyColumns, Count, Interval, Seed
 
 _BETWEEN = "iufMm"  # kinds of columns that have values between two values
 

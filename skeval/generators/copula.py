@@ -20,7 +20,7 @@ from skeval.generators.columns import (
     ordered_codes,
     table_of,
 )
-from skeval.parameters import Seed
+from skeval.utils.parameters import Seed
 
 # Levels rarer than this say too little about the numeric columns to be ordered by them.
 _MIN_ROWS_TO_ORDER = 10

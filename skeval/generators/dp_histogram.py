@@ -22,7 +22,7 @@ from skeval.generators.columns import (
     read_each,
     read_numbers,
 )
-from skeval.parameters import Positive, Seed
+from skeval.utils.parameters import Positive, Seed
 
 _SENSITIVITY = {"add_remove": 1, "replace": 2}
 _MOST_CELLS = 4_000_000

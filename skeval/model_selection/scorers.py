@@ -11,14 +11,14 @@ import pandas as pd
 from sklearn.base import BaseEstimator, clone
 from sklearn.pipeline import Pipeline
 
-from skeval.base import Metric
+from skeval.core.base import Metric
 from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError, TableError
-from skeval.parameters import Count, Seed, check_parameters, legal_sets
-from skeval.result import Result
-from skeval.suite import MetricSuite
-from skeval.suite_result import SuiteResult
+from skeval.results.result import Result
+from skeval.results.suite_result import SuiteResult
+from skeval.suites.suite import MetricSuite
 from skeval.tables.frames import as_frame
 from skeval.tables.schema import TableSchema
+from skeval.utils.parameters import Count, Seed, check_parameters, legal_sets
 
 NO_ALARM = "no_alarm"  # a score of suites with privacy metrics: their verdict
 

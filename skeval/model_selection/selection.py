@@ -10,15 +10,15 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from skeval.core.tags import Aspect
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.model_selection.cross_validation import CrossValidated, fold_mean
 from skeval.model_selection.scorers import GeneratorScorer
-from skeval.overall import OverallScore, weighted_mean, with_verdict
-from skeval.parameters import Interval
-from skeval.result import Result
+from skeval.results.overall import OverallScore, weighted_mean, with_verdict
+from skeval.results.result import Result
+from skeval.results.suite_result import SuiteResult
 from skeval.stats import pareto
-from skeval.suite_result import SuiteResult
-from skeval.tags import Aspect
+from skeval.utils.parameters import Interval
 
 FACETS = ("fidelity", "utility", "privacy")
 _BOUND = Interval(float("-inf"), float("inf"), "neither")

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from skeval.cores import sharing
 from skeval.exceptions import InvalidParameterError
+from skeval.utils.execution import sharing
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval.exceptions import InvalidParameterError
 from skeval.neighbors.encoding import ColumnEncoder, Encoded, column_lines, round_to_grid
-from skeval.parameters import Count, Interval, check_parameters, legal_sets
+from skeval.utils.parameters import Count, Interval, check_parameters, legal_sets
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -5,36 +5,33 @@ from skeval.privacy.attacks.anonymeter.inference import InferenceRisk, Inference
 from skeval.privacy.attacks.anonymeter.linkability import LinkabilityRisk
 from skeval.privacy.attacks.anonymeter.singling_out import SinglingOutRisk
 from skeval.privacy.attacks.attribute_inference import AttributeInferenceRisk
-from skeval.privacy.attacks.audit.dp_audit import DPAudit
-from skeval.privacy.attacks.audit.one_run_audit import OneRunDPAudit
 from skeval.privacy.attacks.disclosure_protection import (
     DisclosureProtection,
     DisclosureProtectionEstimate,
 )
+from skeval.privacy.attacks.dp_audit import DPAudit
+from skeval.privacy.attacks.linear_reconstruction import LinearReconstructionAttack
 from skeval.privacy.attacks.membership.disclosure_f1 import MembershipDisclosureF1
 from skeval.privacy.attacks.membership.membership_inference import MembershipInference
-from skeval.privacy.attacks.reconstruction.linear_reconstruction import LinearReconstructionAttack
-from skeval.privacy.attacks.reconstruction.record_reconstruction import RecordReconstruction
+from skeval.privacy.attacks.one_run_audit import OneRunDPAudit
+from skeval.privacy.attacks.record_reconstruction import RecordReconstruction
 from skeval.privacy.attacks.shadow.likelihood_ratio import LikelihoodRatioMIA
-from skeval.privacy.attacks.shadow.privacy_gain import PrivacyGain
-from skeval.privacy.attacks.shadow.shadow_attribute import ShadowAttributeInference
+from skeval.privacy.attacks.shadow.shadow_attribute import PrivacyGain, ShadowAttributeInference
 from skeval.privacy.attacks.shadow.shadow_membership import ShadowMembershipInference
 from skeval.privacy.attacks.shadow.stacked_membership import StackedMembershipInference
 from skeval.privacy.copies import ExactMatchShare, IdenticalMatchShare
-from skeval.privacy.disclosure.diversity import LDiversity, TCloseness
-from skeval.privacy.disclosure.k_anonymity import KAnonymity, ReplicatedUniques
-from skeval.privacy.disclosure.presence import DeltaPresence, KMap
 from skeval.privacy.distance_screens.accumulation import MinimumDistanceAccumulation
-from skeval.privacy.distance_screens.authenticity import Authenticity
-from skeval.privacy.distance_screens.dcr import DCROverfittingProtection
+from skeval.privacy.distance_screens.dcr import DCROverfittingProtection, DCRShare
 from skeval.privacy.distance_screens.dcr_baseline import DCRBaselineProtection
-from skeval.privacy.distance_screens.dcr_share import DCRShare
-from skeval.privacy.distance_screens.identifiability import EpsilonIdentifiability
+from skeval.privacy.distance_screens.identifiability import Authenticity, EpsilonIdentifiability
 from skeval.privacy.distance_screens.nnaa import NNAAPrivacyLoss
 from skeval.privacy.distance_screens.percentiles import NNDR, DCRPercentile, HoldoutDistanceRatio
 from skeval.privacy.distance_screens.privacy_score import PrivacyScore
+from skeval.privacy.diversity import LDiversity, TCloseness
 from skeval.privacy.hitting_rate import HittingRate, NewRowShare
+from skeval.privacy.k_anonymity import KAnonymity, ReplicatedUniques
 from skeval.privacy.near_duplicates import NearDuplicateShare
+from skeval.privacy.presence import DeltaPresence, KMap
 
 __all__ = [
     "NNDR",

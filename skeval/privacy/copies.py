@@ -1,8 +1,11 @@
-"""Synthetic rows that are copies of real ones."""
+"""Synthetic rows that are copies of real ones.
+
+How much of a release can be compared with real rows: cells that are there, and can be read.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Annotated, Any, Literal
@@ -11,29 +14,107 @@ import numpy as np
 import pandas as pd
 from scipy.stats import hypergeom
 
-from skeval.base import Metric
-from skeval.context import Context, shared
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.tags import SCREEN_TAGS
 from skeval.exceptions import InvalidParameterError
-from skeval.formatting import counted, percent
-from skeval.parameters import AnyColumns, Count, Fraction, Interval, Seed
 from skeval.privacy.near_texts import ROLES, text_values
-from skeval.result import Result, undefined
+from skeval.results.result import Result, undefined
+from skeval.results.verdict import TEST_LEVEL
 from skeval.stats import matches as stats
 from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import digits_kept
-from skeval.stats.partial_repeats import changed_copies
-from skeval.stats.repeats import Copied, Copies, copied, distinct_expected
-from skeval.steps.comparable import known_share, strange_cells, unread_rows
-from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, name_of_test, set_against
+from skeval.stats.repeats import Copied, Copies, changed_copies, copied, distinct_expected
 from skeval.steps.identifiers import advice_on_identifiers, identifier_copies, identifiers_in_words
 from skeval.steps.neighbors import encoded_columns
+from skeval.steps.relabelled import DROP_COPIES, MATCHES, contrast_of, name_of_test, set_against
 from skeval.steps.samples import ColumnChoice
 from skeval.steps.texts import folded
 from skeval.tables.frames import column_values
 from skeval.tables.schema import TableSchema
-from skeval.tags import SCREEN_TAGS
-from skeval.verdict import TEST_LEVEL
+from skeval.utils.formatting import counted, percent
+from skeval.utils.parameters import AnyColumns, Count, Fraction, Interval, Seed
+
+_LONGER = 20  # characters
+
+
+@shared
+def known_share(context: Context) -> float:
+    """Return the share of cells that synthetic has, of the share that train has; 1 at most."""
+    names = [name for name, kind in context.schema.kinds.items() if kind != "id"]
+    of_train, of_synthetic = (
+        float(np.mean([context[role][name].notna().mean() for name in names] or [1.0]))
+        for role in ("train", "synthetic")
+    )
+    return min(1.0, of_synthetic / of_train) if of_train else 1.0
+
+
+def _overlong(context: Context, name: str) -> np.ndarray:
+    """Return which synthetic cells hold categories much longer than any real one."""
+    cells = context["synthetic"][name].cat
+    lengths = np.array([len(level) for level in cells.categories], dtype=np.int64)
+    codes = np.unique(context.train[name].cat.codes.to_numpy())
+    longest = lengths[codes[codes >= 0]].max(initial=0)
+    codes = cells.codes.to_numpy()
+    return np.asarray((codes >= 0) & (np.append(lengths, 0)[codes] > 2 * longest + _LONGER))
+
+
+@shared
+def unread_rows(context: Context) -> int:
+    """Return how many synthetic rows have a cell that cannot be read, such as "1,024".
+
+    Where train has missing cells, a text without a digit is taken for one of these. A category that
+    no real row has, and that is much longer than all of theirs, may hold anything.
+    """
+    given = context.given("synthetic")
+    unread = np.zeros(context.n_rows("synthetic"), dtype=bool)
+    for name, kind in context.schema.kinds.items():
+        lacking = np.array(context["synthetic"][name].isna(), dtype=bool)
+        if kind == "categorical":
+            unread |= _overlong(context, name)
+        if kind == "id" or name not in given.columns or not lacking.any():
+            continue
+        cells = given[name]
+        lacking &= cells.notna().to_numpy(dtype=bool)
+        if lacking.any() and context.train[name].isna().any():
+            texts = cells[lacking].astype(str)
+            lacking[lacking] = texts.str.contains("[0-9]").to_numpy(dtype=bool)
+        unread |= lacking
+    return int(unread.sum())
+
+
+def strange_cells(
+    context: Context, measured: Sequence[str], codes: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """Return by column which synthetic cells are missing, or such as no real row has.
+
+    That is another category or text, or a number or date beyond all real ones.
+
+    Parameters
+    ----------
+    context : Context
+        With train and synthetic rows.
+    measured : sequence of str
+        The columns that are no texts.
+    codes : mapping of str to ndarray of int of shape (n_rows,)
+        By column the codes of cells, those of real rows first.
+    """
+    start = codes[next(iter(codes))].size - context.n_rows("synthetic") if codes else 0
+    return {
+        name: _beyond_real(context, name)
+        if name in measured and context.schema.kinds[name] in ("continuous", "datetime")
+        else ~np.isin(of[start:], of[:start][of[:start] >= 0])
+        for name, of in codes.items()
+    }
+
+
+def _beyond_real(context: Context, name: str) -> np.ndarray:
+    real = [context[role][name] for role in ("train", "holdout") if role in context]
+    cells = context["synthetic"][name]
+    least, most = min(of.min() for of in real), max(of.max() for of in real)
+    return ~np.array((cells >= least) & (cells <= most), dtype=bool)
+
 
 _MOST_NAMED = 5  # columns in a sentence
 _MOST_DECIMALS = 6  # by which a column's numbers count as rounded

@@ -10,22 +10,22 @@ import numpy as np
 import pandas as pd
 from scipy.spatial import cKDTree
 
-from skeval.context import Context, shared
-from skeval.formatting import percent
-from skeval.neighbor_metric import NeighborMetric
-from skeval.parameters import Columns, Count, Fraction, Interval, Seed
+from skeval.core.context import Context, shared
+from skeval.core.families import NeighborMetric
+from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.privacy.copies import compared, name_of_equal_rows, value_counts
-from skeval.result import Result
+from skeval.results.result import Result
+from skeval.results.verdict import Contrast
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import newcombe, wilson
 from skeval.stats.matches import MatchLists, distinct_rows, list_contrast, longest_list
 from skeval.stats.relabelling import least_p_value, share_p_value
-from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, set_against
 from skeval.steps.neighbors import encoded, encoded_columns, ranges
+from skeval.steps.relabelled import DROP_COPIES, MATCHES, contrast_of, set_against
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NUMERIC
-from skeval.tags import NEIGHBOR_TAGS
-from skeval.verdict import Contrast
+from skeval.utils.formatting import percent
+from skeval.utils.parameters import Columns, Count, Fraction, Interval, Seed
 
 _SLACK = 1e-9  # of the unit that tolerances are in: bounds belong to the box
 _APART = 2.0  # between rows that differ in a category; boxes have a radius of 1

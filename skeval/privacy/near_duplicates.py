@@ -7,22 +7,22 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval.base import Metric
-from skeval.context import Context, shared
-from skeval.formatting import as_float, counted, number, percent
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.neighbors.encoding import round_to_grid
-from skeval.parameters import AnyColumns, Count, Fraction, Interval, Seed, Space
 from skeval.privacy.copies import chosen_in_words, compared
 from skeval.privacy.near_texts import NearRule, Profiles, near_texts, profiles
-from skeval.result import Result, undefined
+from skeval.results.result import Result, undefined
+from skeval.results.verdict import TEST_LEVEL, Contrast
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, list_contrast, longest_list
 from skeval.stats.relabelling import Relabelled
-from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, set_against
 from skeval.steps.neighbors import encoded, index_of, is_gower, nearest
+from skeval.steps.relabelled import DROP_COPIES, MATCHES, contrast_of, set_against
 from skeval.steps.samples import ColumnChoice, column_key
-from skeval.tags import NEIGHBOR_TAGS
-from skeval.verdict import TEST_LEVEL, Contrast
+from skeval.utils.formatting import as_float, counted, number, percent
+from skeval.utils.parameters import AnyColumns, Count, Fraction, Interval, Seed, Space
 
 _FEWEST_HOLDOUT_ROWS = 100
 _RADIUS_LEVEL = 0.01

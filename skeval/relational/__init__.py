@@ -1,7 +1,6 @@
 """Several tables with keys, and rows in order: references, links, subjects, sequences."""
 
-from skeval.relational.aggregates import ParentChildAggregates
-from skeval.relational.autocorrelation import AutocorrelationDifference
+from skeval.core.relational_context import RelationalContext
 from skeval.relational.cardinality import (
     CardinalityBoundaryAdherence,
     CardinalityShapeSimilarity,
@@ -11,29 +10,28 @@ from skeval.relational.detection import (
     AggregationDetection,
     DenormalizedDetection,
     ParentChildDetection,
+    SequenceDetection,
 )
-from skeval.relational.k_hop import KHopCorrelation
-from skeval.relational.nearest_sequences import NearestSequences
-from skeval.relational.per_subject import PerSubject
-from skeval.relational.per_table import OfTable, PerTable
-from skeval.relational.reference_equality import ReferenceEquality
-from skeval.relational.references import ReferentialIntegrity
-from skeval.relational.sequence_detection import SequenceDetection
-from skeval.relational.sequence_tstr import SequenceTSTR
+from skeval.relational.per_table import OfTable, PerSubject, PerTable
+from skeval.relational.sequence_copies import NearestSequences, SharedSubsequences
 from skeval.relational.sequences import (
+    AutocorrelationDifference,
+    CoherenceSimilarity,
     InterEventTimeSimilarity,
     InterRowMSAS,
     SequenceLengthSimilarity,
     StatisticMSAS,
+    TransitionSimilarity,
 )
-from skeval.relational.shared_subsequences import SharedSubsequences
-from skeval.relational.structure import PrimaryKeyUniqueness, SchemaStructure
-from skeval.relational.subject_copies import SharedHistoryShare, SubjectCopies
-from skeval.relational.subject_membership import SubjectMembership
-from skeval.relational.transfer import RelationalTSTR
-from skeval.relational.transitions import CoherenceSimilarity, TransitionSimilarity
-from skeval.relational.trends import InterTableTrends
-from skeval.relational_context import RelationalContext
+from skeval.relational.structure import (
+    PrimaryKeyUniqueness,
+    ReferenceEquality,
+    ReferentialIntegrity,
+    SchemaStructure,
+)
+from skeval.relational.subjects import SharedHistoryShare, SubjectCopies, SubjectMembership
+from skeval.relational.transfer import RelationalTSTR, SequenceTSTR
+from skeval.relational.trends import InterTableTrends, KHopCorrelation, ParentChildAggregates
 from skeval.tables.keys import ForeignKey, SequenceKey
 from skeval.tables.relational_data import RelationalData, split_by_subject
 from skeval.tables.relational_schema import RelationalSchema

@@ -9,15 +9,15 @@ from typing import Any, Literal
 
 import numpy as np
 
+from skeval.core.base import NO_KEYS, RelationalMetric
+from skeval.core.relational_context import RelationalContext
+from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import ConstantColumnWarning, NothingToMeasureWarning
-from skeval.formatting import number, percent
-from skeval.relational.base import NO_KEYS, RelationalMetric
-from skeval.relational_context import RelationalContext
-from skeval.result import Result, mean_of_columns, undefined
+from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.stats.distributions import kolmogorov_of_sorted
-from skeval.steps.relations import n_children
+from skeval.steps.joins import n_children
 from skeval.tables.keys import ForeignKey
-from skeval.tags import RELATIONAL_TAGS
+from skeval.utils.formatting import number, percent
 
 _TAGS = replace(RELATIONAL_TAGS, display="CardinalityDisplay")
 _FEWEST = 10  # parents of each real table in a bar of the histogram

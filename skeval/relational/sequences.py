@@ -1,4 +1,9 @@
-"""Sequences: their lengths, levels, changes and times, as train has them."""
+"""Sequences: their lengths, levels, changes and times, as train has them.
+
+What follows on what: neighbouring values of sequences, in cells.
+
+How long values of sequences persist.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +12,20 @@ from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
+import pandas as pd
 
-from skeval.context import Context
+from skeval.core.base import RelationalMetric
+from skeval.core.context import Context
+from skeval.core.relational_context import RelationalContext
+from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import InvalidParameterError, NothingToMeasureWarning
-from skeval.formatting import counted, number, percent
-from skeval.parameters import Columns, Count, Legal, is_text
-from skeval.relational.base import RelationalMetric
-from skeval.relational_context import RelationalContext
-from skeval.result import Result, mean_of_columns, undefined
+from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.stats.distributions import kolmogorov_distance, weighted_kolmogorov
 from skeval.stats.matches import digits_kept
+from skeval.steps.samples import cells, codes
 from skeval.steps.sequences import (
+    FEWEST_SEQUENCES,
+    Sequences,
     by_sequence,
     irregularities,
     lines,
@@ -26,8 +34,9 @@ from skeval.steps.sequences import (
     sequence_values,
     sequences,
 )
-from skeval.tables.preprocessing import NUMERIC
-from skeval.tags import RELATIONAL_TAGS
+from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.utils.formatting import counted, number, percent
+from skeval.utils.parameters import BinCount, Columns, Count, Interval, Legal, is_text
 
 SequenceTable = Annotated[
     str | None, Legal("None or the name of a table", lambda v: v is None or is_text(v), -1)
@@ -514,3 +523,417 @@ def order_details(
         }
         for table in tables
     }
+
+
+_MOST_DRAWN, _MOST_LEVELS = 4, 8  # columns and categories of the matrices that are kept
+
+
+class CoherenceSimilarity(SequenceMetric):
+    r"""Agreement of neighbouring values: 1 where pairs have equal shares, 0 where none is shared.
+
+    In a real history admission is followed by treatment, and treatment by discharge. A table whose
+    rows are right one by one may discharge first and treat afterwards.
+
+    Parameters
+    ----------
+    part : {"pairs", "distinct_categories", "sequences_per_category"}, default="pairs"
+        What is compared: pairs of a value and the next one; how many different values a sequence
+        has; or which values sequences have, however often.
+    weight : {"row", "sequence"}, default="row"
+        Whether each pair counts as much, or each sequence: long ones have more pairs.
+    n_bins : int, default=10
+        Cells of equal share of train into which numbers and dates are cut; frequent values have
+        cells of their own, see :class:`~skeval.Discretizer`.
+    columns : None, int or list of str, default=None
+        The columns to measure: all, the first *n*, or these.
+    table : str, optional
+        The table whose sequences are measured; if None, all that have a sequence
+        key and are no reference tables.
+
+    Attributes
+    ----------
+    context_ : RelationalContext
+        The real tables.
+
+    See Also
+    --------
+    TransitionSimilarity : What follows, given what was there.
+
+    Notes
+    -----
+    With p the shares of train over cells and q those of the synthetic table, the score of a column
+    is
+
+    .. math:: 1 - \frac{1}{2} \sum_c |p_c - q_c|
+
+    where the cells are, for "pairs", those of :math:`(x_t, x_{t+1})`; for "sequences_per_category",
+    those of the column, each counted once a sequence that has it. For "distinct_categories" it is
+    one minus the Kolmogorov-Smirnov distance of the numbers of cells that sequences have, to which
+    longer sequences have more: compare :class:`SequenceLengthSimilarity`. The value is the mean
+    over columns of the chosen part; ``details["parts"]`` has all three. Missing is a cell of its
+    own. Chance alone keeps fresh real rows below 1, the more so the more cells there are: compare
+    with the baseline.
+
+    References
+    ----------
+    mostlyai-qa, which draws one random pair of each sequence; weighting by sequence is its mean
+    over draws.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.relational import CoherenceSimilarity, RelationalSchema, SequenceKey
+    >>> schema = RelationalSchema(["visits"], sequences={"visits": SequenceKey("patient")})
+    >>> train = pd.DataFrame({"patient": list("aaabbb"), "ward": list("xyzxyz")})
+    >>> synthetic = train.assign(ward=list("xyzzyx"))
+    >>> metric = CoherenceSimilarity().fit({"visits": train}, schema=schema)
+    >>> metric.score({"visits": synthetic})
+    0.5
+    """
+
+    tags = RELATIONAL_TAGS
+    _parts = ("parts",)
+
+    def __init__(
+        self,
+        part: Literal["pairs", "distinct_categories", "sequences_per_category"] = "pairs",
+        weight: Weight = "row",
+        n_bins: BinCount = 10,
+        columns: Columns = None,
+        table: SequenceTable = None,
+    ) -> None:
+        self.part = part
+        self.weight = weight
+        self.n_bins = n_bins
+        self.columns = columns
+        self.table = table
+
+    def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
+        scores = {
+            f"{table}.{name}": self._scores(context, table, name)
+            for table in tables
+            for name in sequence_columns(context, table, self.columns)
+        }
+        return mean_of_columns(
+            {name: of_column[self.part] for name, of_column in scores.items()},
+            n_total=sum(len(context.relations.tables[table].kinds) for table in tables),
+            warnings=order_warnings(context, tables),
+            parts=scores,
+            order=order_details(context, tables),
+        )
+
+    def _scores(self, context: RelationalContext, table: str, column: str) -> dict[str, float]:
+        pairs, distinct, having = [], [], []
+        for role in BOTH:
+            own, cell, n_cells = cells_in_order(context, role, table, column, self.n_bins)
+            pairs.append(transition_counts(own, cell, n_cells, self.weight))
+            visited = np.unique(own.owners * n_cells + cell)
+            distinct.append(np.bincount(visited // n_cells, minlength=len(own)))
+            having.append(np.bincount(visited % n_cells, minlength=n_cells))
+        return {
+            "pairs": _agreement(*pairs),
+            "distinct_categories": 1.0 - kolmogorov_distance(*distinct),
+            "sequences_per_category": _agreement(*having),
+        }
+
+    def _summary(self, result: Result) -> str:
+        what = {
+            "pairs": "pairs of neighbouring values",
+            "distinct_categories": "numbers of different values of a sequence",
+            "sequences_per_category": "values that sequences have",
+        }[self.part]
+        return (
+            f"On average over columns, {percent(result.value)} of the {what} would not have to "
+            "change to match train."
+        )
+
+
+class TransitionSimilarity(ColumnSequenceMetric):
+    r"""Agreement of what follows on a value: 1 where it is distributed alike, 0 where never.
+
+    Of those in treatment, how many are in treatment the next day, how many discharged? Marginals do
+    not tell, and a table of right shares may keep everybody in treatment for ever.
+
+    Parameters
+    ----------
+    n_bins : int or None, default=None
+        If given, numbers and dates are measured too, cut into so many cells of equal share of
+        train; categories and booleans only, if None.
+    weight : {"row", "sequence"}, default="row"
+        Whether each pair of neighbouring rows counts as much, or each sequence.
+    columns : None, int or list of str, default=None
+        The columns to measure: all, the first *n*, or these.
+    table : str, optional
+        The table whose sequences are measured; if None, all that have a sequence
+        key and are no reference tables.
+
+    Attributes
+    ----------
+    context_ : RelationalContext
+        The real tables.
+
+    See Also
+    --------
+    CoherenceSimilarity : Shares of pairs, which marginals are part of.
+
+    Notes
+    -----
+    With P(b | a) the share of rows of value a whose next row has b, and p(a) the share of train's
+    pairs that start with a, the score of a column is
+
+    .. math:: \sum_a p(a) \left(1 - \frac{1}{2} \sum_b |P_{train}(b|a) - P_{synthetic}(b|a)|\right)
+
+    where a value on which nothing follows in the synthetic table has no agreement. The value is the
+    mean over columns. ``details["transitions"]`` has the matrices of the most frequent categories,
+    which the display draws; shares that rest on fewer than ten sequences are left out.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.relational import RelationalSchema, SequenceKey, TransitionSimilarity
+    >>> schema = RelationalSchema(["visits"], sequences={"visits": SequenceKey("patient")})
+    >>> train = pd.DataFrame({"patient": list("aaabbb"), "ward": list("xyzxyz")})
+    >>> synthetic = train.assign(ward=list("xyzxzy"))
+    >>> metric = TransitionSimilarity().fit({"visits": train}, schema=schema)
+    >>> metric.score({"visits": synthetic})
+    0.75
+    """
+
+    tags = replace(RELATIONAL_TAGS, display="TransitionsDisplay")
+    _parts = ("transitions",)
+
+    def __init__(
+        self,
+        n_bins: BinCount | None = None,
+        weight: Weight = "row",
+        columns: Columns = None,
+        table: SequenceTable = None,
+    ) -> None:
+        self.n_bins = n_bins
+        self.weight = weight
+        self.columns = columns
+        self.table = table
+
+    def _columns(self, context: RelationalContext, table: str) -> tuple[str, ...]:
+        kinds = NOMINAL if self.n_bins is None else (*NUMERIC, *NOMINAL)
+        return sequence_columns(context, table, self.columns, kinds)
+
+    def _further(self, context: RelationalContext, names: list[tuple[str, str]]) -> dict[str, Any]:
+        nominal = [(t, c) for t, c in names if context.relations.tables[t].kinds[c] in NOMINAL]
+        train, synthetic = (
+            {f"{t}.{c}": _drawn(context, role, t, c) for t, c in nominal[:_MOST_DRAWN]}
+            for role in BOTH
+        )
+        return {"train_transitions": train, "transitions": synthetic}
+
+    def _score(self, context: RelationalContext, table: str, column: str) -> float:
+        tables = []
+        for role in BOTH:
+            own, cell, n_cells = cells_in_order(context, role, table, column, self.n_bins or 10)
+            tables.append(transition_counts(own, cell, n_cells, self.weight))
+        return transition_agreement(*tables)
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"Given a value, what follows on it agrees with train to {percent(result.value)} on "
+            "average over columns."
+        )
+
+
+def cells_in_order(
+    context: RelationalContext, role: str, table: str, column: str, n_bins: int
+) -> tuple[Sequences, np.ndarray, int]:
+    """Return the sequences of a table, the cell of each of their rows, and how many cells exist."""
+    alone, own = context.table(table), sequences(context, role, table)
+    j = alone.schema.measured.index(column)
+    of_rows = codes(alone, role, n_bins, "quantile", 50)[:, j].astype(np.int64)
+    return own, of_rows[own.order], int(cells(alone, n_bins, "quantile").n_cells_[j])
+
+
+def transition_counts(own: Sequences, cell: np.ndarray, n_cells: int, weight: str) -> np.ndarray:
+    """Return how often one cell follows on another, by row, or with 1 in all a sequence."""
+    firsts = own.pairs()
+    joint = cell[firsts] * n_cells + cell[firsts + 1]
+    weights = None
+    if weight == "sequence" and firsts.size:
+        owners = own.owners[firsts]
+        weights = 1.0 / np.bincount(owners)[owners]
+    counts = np.bincount(joint, weights, n_cells**2).astype(np.float64)
+    return counts.reshape(n_cells, n_cells)
+
+
+def _agreement(counts: np.ndarray, others: np.ndarray) -> float:
+    """Return 1 less the total variation of two tables of counts; nan if both are empty."""
+    n, m = counts.sum(), others.sum()
+    if n == 0 or m == 0:
+        return float("nan") if n == m else 0.0
+    return float(np.minimum(counts / n, others / m).sum())
+
+
+def transition_agreement(counts: np.ndarray, others: np.ndarray) -> float:
+    """Return how far rows of two tables of counts agree in their shares, on average over the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.relational.sequences import transition_agreement
+    >>> transition_agreement(np.array([[2, 0], [1, 1]]), np.array([[1, 1], [0, 0]]))
+    0.25
+    """
+    of_row, of_other = counts.sum(axis=1), others.sum(axis=1)
+    if not of_row.sum():
+        return float("nan")
+    p, q = (
+        table / np.maximum(sums, np.finfo(float).tiny)[:, None]
+        for table, sums in ((counts, of_row), (others, of_other))
+    )
+    return float(of_row @ np.minimum(p, q).sum(axis=1) / of_row.sum())
+
+
+def _frequent(context: RelationalContext, table: str, column: str) -> list[str]:
+    """Return the categories that most sequences of train have, none that fewer than ten have."""
+    own = sequences(context, "train", table)
+    values = context["train"][table][column].iloc[own.order].astype(object)
+    visited = pd.DataFrame({"value": values.array, "owner": own.owners}).drop_duplicates()
+    counts = (
+        visited["value"].value_counts().sort_index().sort_values(ascending=False, kind="stable")
+    )
+    return [str(level) for level in counts.index[counts >= FEWEST_SEQUENCES][:_MOST_LEVELS]]
+
+
+def _drawn(context: RelationalContext, role: str, table: str, column: str) -> dict[str, Any]:
+    """Return shares of what follows on train's most frequent categories, all others pooled."""
+    own, levels = sequences(context, role, table), _frequent(context, table, column)
+    place = {level: i for i, level in enumerate(levels)}
+    rows, n = context[role][table][column], len(levels) + 1
+    places = np.array([place.get(str(c), n - 1) for c in rows.cat.categories] + [n - 1])
+    cell = places[rows.cat.codes.to_numpy()][own.order]  # code -1, missing, is the last
+    firsts = own.pairs()
+    joint = cell[firsts] * n + cell[firsts + 1]
+    counts = np.bincount(joint, minlength=n * n).reshape(n, n)
+    distinct = np.unique(own.owners[firsts] * n * n + joint) % (n * n)
+    n_sequences = np.bincount(distinct, minlength=n * n).reshape(n, n)
+    share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    shown = np.where(n_sequences >= FEWEST_SEQUENCES, share, np.nan)
+    return {"levels": [*levels, "other"], "shares": shown}
+
+
+class AutocorrelationDifference(ColumnSequenceMetric):
+    r"""How far autocorrelations are from those of train: 0 if equal, 2 if exactly reversed.
+
+    A value today says much about tomorrow's, and less about next week's. Rows drawn anew for each
+    day forget at once; a copied trend never does.
+
+    Parameters
+    ----------
+    max_lag : int, default=5
+        Autocorrelations are compared up to values so many rows apart.
+    centre : {"table", "sequence"}, default="table"
+        Whether values are taken as deviations from the column's mean, so that lasting differences
+        between sequences count as persistence, or from the mean of their own sequence.
+    columns : None, int or list of str, default=None
+        The columns to measure: all, the first *n*, or these; only numeric and date ones count.
+    table : str, optional
+        The table whose sequences are measured; if None, all that have a sequence
+        key and are no reference tables.
+
+    Attributes
+    ----------
+    context_ : RelationalContext
+        The real tables.
+
+    See Also
+    --------
+    InterRowMSAS : Sizes of changes.
+    TransitionSimilarity : Categories.
+
+    Notes
+    -----
+    With :math:`r_k` the correlation of :math:`x_t` and :math:`x_{t+k}` over all pairs of rows of
+    one sequence that are k apart, the score of a column is
+
+    .. math:: \frac{1}{K} \sum_{k=1}^{K} |r_k^{train} - r_k^{synthetic}|
+
+    over the lags that both tables have; the value is the mean over columns. TSGBench divides by the
+    variance of all values, which is the same for long sequences. Around the mean of their own
+    sequence, values of short sequences correlate negatively even without memory; the lengths of
+    both tables should then be alike. ``details["autocorrelations"]`` has both curves.
+
+    References
+    ----------
+    Y. Ang et al., "TSGBench: time series generation benchmark", PVLDB 17 (2023), 305-318,
+    arXiv:2309.03755.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.relational import AutocorrelationDifference, RelationalSchema, SequenceKey
+    >>> schema = RelationalSchema(["visits"], sequences={"visits": SequenceKey("patient")})
+    >>> train = pd.DataFrame({"patient": list("aaaabbbb"), "x": [1, 2, 3, 4, 2, 3, 4, 5]})
+    >>> synthetic = train.assign(x=[1, 5, 1, 5, 1, 5, 1, 5])
+    >>> metric = AutocorrelationDifference(max_lag=1).fit({"visits": train}, schema=schema)
+    >>> round(metric.score({"visits": synthetic}), 6)
+    2.0
+    """
+
+    tags = replace(RELATIONAL_TAGS, greater_is_better=False, bounds=(0.0, 2.0))
+
+    def __init__(
+        self,
+        max_lag: Annotated[int, Interval(1, 100)] = 5,
+        centre: Literal["table", "sequence"] = "table",
+        columns: Columns = None,
+        table: SequenceTable = None,
+    ) -> None:
+        self.max_lag = max_lag
+        self.centre = centre
+        self.columns = columns
+        self.table = table
+
+    def _curves(self, context: RelationalContext, table: str, column: str) -> dict[str, np.ndarray]:
+        curves = {}
+        for role in BOTH:
+            own = sequences(context, role, table)
+            values = sequence_values(context, role, table, column)
+            values = np.where(np.isfinite(values), values, np.nan)
+            if self.centre == "sequence":
+                values = values - by_sequence(own, values, "mean")[own.owners]
+            lags = range(1, self.max_lag + 1)
+            curves[role] = np.array([lag_correlation(values, own.pairs(lag), lag) for lag in lags])
+        return curves
+
+    def _score(self, context: RelationalContext, table: str, column: str) -> float:
+        gaps = np.abs(np.subtract(*self._curves(context, table, column).values()))
+        return float(np.nanmean(gaps)) if not np.isnan(gaps).all() else float("nan")
+
+    def _further(self, context: RelationalContext, names: list[tuple[str, str]]) -> dict[str, Any]:
+        return {"autocorrelations": {f"{t}.{c}": self._curves(context, t, c) for t, c in names}}
+
+    def _summary(self, result: Result) -> str:
+        return (
+            f"Correlations of values up to {self.max_lag} rows apart differ by "
+            f"{number(result.value)} on average."
+        )
+
+
+def lag_correlation(values: np.ndarray, firsts: np.ndarray, lag: int) -> float:
+    """Return the correlation of values and those `lag` places later; nan where one is constant.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.relational.sequences import lag_correlation
+    >>> round(lag_correlation(np.array([1.0, 2.0, 3.0, 5.0]), np.array([0, 1, 2]), 1), 4)
+    0.982
+    """
+    pairs = np.stack([values[firsts], values[firsts + lag]])
+    pairs = pairs[:, ~np.isnan(pairs).any(axis=0)]
+    if pairs.shape[1] < 2:
+        return float("nan")
+    centred = pairs - pairs.mean(axis=1, keepdims=True)
+    scale = np.abs(pairs).max(axis=1, keepdims=True)
+    centred = np.divide(centred, scale, out=np.zeros_like(centred), where=scale > 0)
+    spread = (centred**2).sum(axis=1)
+    if (spread <= 1e-24 * pairs.shape[1]).any():
+        return float("nan")
+    return float(np.clip(centred[0] @ centred[1] / np.sqrt(spread.prod()), -1.0, 1.0))

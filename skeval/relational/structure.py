@@ -1,4 +1,9 @@
-"""Whether tables, columns and keys are there, and whether each key names one row."""
+"""Whether tables, columns and keys are there, and whether each key names one row.
+
+Whether the keys of synthetic tables name rows that are there.
+
+Whether public tables came through unchanged.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +14,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skeval.core.base import NO_KEYS, RelationalMetric
+from skeval.core.relational_context import RelationalContext
+from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import NothingToMeasureWarning
-from skeval.formatting import percent
-from skeval.relational.base import RelationalMetric
-from skeval.relational_context import RelationalContext
-from skeval.result import Result, undefined
+from skeval.results.result import Result, mean_of_columns, undefined
+from skeval.stats.disclosure import class_counts, joint_classes
+from skeval.stats.matches import digits_kept, matches
+from skeval.steps.joins import parents
 from skeval.tables.keys import key_codes
+from skeval.tables.preprocessing import NUMERIC, numbers
+from skeval.tables.relational_data import NULL, ORPHAN
 from skeval.tables.relational_schema import RelationalSchema
-from skeval.tags import RELATIONAL_TAGS
+from skeval.utils.formatting import percent
 
 _NO_KEYS = (
     "no table has a primary key. Give them: RelationalSchema(..., primary_keys={table: column})."
@@ -208,3 +218,181 @@ def share_of_own(codes: np.ndarray, *, null_is_broken: bool) -> float:
     """Return the share of rows whose key no earlier row has; 0 if there is none to count."""
     n_rows = codes.size if null_is_broken else int((codes >= 0).sum())
     return np.unique(codes[codes >= 0]).size / n_rows if n_rows else 0.0
+
+
+class ReferentialIntegrity(RelationalMetric):
+    """Share of child rows whose key names a parent row: 1 if all do, 0 if none does.
+
+    Orders without a customer break every join, and a database refuses them. But real tables have
+    such rows too: a sixth of the flights of New York name a plane that its register lacks. So each
+    share stands beside that of train and of the holdout; the value is the mean over the foreign
+    keys.
+
+    Attributes
+    ----------
+    context_ : RelationalContext
+        The real tables.
+
+    See Also
+    --------
+    CardinalityShapeSimilarity : Whether parents have as many children.
+    ReferenceEquality : Whether public parents are what they were.
+    PrimaryKeyUniqueness : Whether a key names one row only.
+
+    Notes
+    -----
+    Missing keys are counted apart, in ``details["null"]``: where train has some in a foreign key,
+    they are left out of its share; where train has none, they count as broken.
+    ``details["columns"]`` has the share of each foreign key, ``details["train"]`` those of train;
+    ``details["null_of_train"]`` the missing keys of train.
+
+    References
+    ----------
+    Published under this name by SDMetrics.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.relational import ForeignKey, ReferentialIntegrity, RelationalSchema
+    >>> schema = RelationalSchema(
+    ...     ["users", "orders"], {"users": "id"}, [ForeignKey("orders", "user", "users", "id")]
+    ... )
+    >>> users = pd.DataFrame({"id": [1, 2, 3]})
+    >>> train = {"users": users, "orders": pd.DataFrame({"user": [1, 1, 2, 3]})}
+    >>> synthetic = {"users": users, "orders": pd.DataFrame({"user": [1, 1, 2, 9]})}
+    >>> ReferentialIntegrity().fit(train, schema=schema).score(synthetic)
+    0.75
+    """
+
+    tags = replace(RELATIONAL_TAGS, aspect="diagnostic")
+    _parts = ("null",)
+
+    def __init__(self) -> None:
+        pass
+
+    def _measure(self, context: RelationalContext) -> Result:
+        keys = context.relations.foreign_keys
+        if not keys:
+            return undefined(NO_KEYS, NothingToMeasureWarning)
+        train, synthetic = (
+            {key: parents(context, role, key) for key in keys} for role in ("train", "synthetic")
+        )
+        shares = {
+            str(key): integrity(synthetic[key], null_is_broken=not (train[key] == NULL).any())
+            for key in keys
+        }
+        return mean_of_columns(
+            shares,
+            n_total=len(keys),
+            train={str(k): integrity(p, null_is_broken=False) for k, p in train.items()},
+            null={str(key): float((p == NULL).mean()) for key, p in synthetic.items()},
+            null_of_train={str(key): float((p == NULL).mean()) for key, p in train.items()},
+        )
+
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        worst, share = details["worst"].values()
+        return (
+            f"On average {percent(result.value)} of the keys name a row that is there; fewest in "
+            f"{worst}: {percent(share)}, in train {percent(details['train'][worst])}."
+            f"{_most_missing(details['null'], details['null_of_train'])}"
+        )
+
+
+def _most_missing(null: dict[str, float], of_train: dict[str, float]) -> str:
+    """Say in which foreign key most is missing; empty if nothing is."""
+    most = max(null, key=lambda key: max(null[key], of_train[key]))
+    if not null[most] and not of_train[most]:
+        return ""
+    return (
+        f" Keys are missing most often in {most}: in {percent(null[most])} of its rows, in train "
+        f"in {percent(of_train[most])}."
+    )
+
+
+def integrity(positions: np.ndarray, *, null_is_broken: bool) -> float:
+    """Return the share of keys that name a row, nan if there is none to count."""
+    counted = positions if null_is_broken else positions[positions != NULL]
+    return float((counted > ORPHAN).mean()) if counted.size else float("nan")
+
+
+_NONE = (
+    "no table is a reference. Name those that are public: "
+    "RelationalSchema(..., roles={table: 'reference'})."
+)
+
+
+class ReferenceEquality(RelationalMetric):
+    """Share of the rows of reference tables that equal a row of train's: 1 if all do, 0 if none.
+
+    A list of airports is public and holds nobody's secret: a release should have it as it is, and a
+    generator that invents airports breaks every join. What would be a leak in a table of persons is
+    right here, so that no alarm is raised and no distance taken.
+
+    Attributes
+    ----------
+    context_ : RelationalContext
+        The real tables.
+
+    See Also
+    --------
+    ReferentialIntegrity : Whether keys name rows that are there.
+    OfTable : Refuses metrics of privacy on reference tables.
+
+    Notes
+    -----
+    Rows are compared in all columns, keys included; numbers to 12 digits. The value is the mean
+    over the reference tables; ``details["columns"]`` has the share of each, ``details["kept"]`` the
+    share of train's rows that are still there.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.relational import ReferenceEquality, RelationalSchema
+    >>> schema = RelationalSchema(["flights", "airports"], roles={"airports": "reference"})
+    >>> flights = pd.DataFrame({"n": [1, 2]})
+    >>> train = {"flights": flights, "airports": pd.DataFrame({"name": ["JFK", "LGA"]})}
+    >>> synthetic = {"flights": flights, "airports": pd.DataFrame({"name": ["JFK", "XXX"]})}
+    >>> ReferenceEquality().fit(train, schema=schema).score(synthetic)
+    0.5
+    """
+
+    tags = replace(RELATIONAL_TAGS, aspect="diagnostic")
+
+    def __init__(self) -> None:
+        pass
+
+    def _measure(self, context: RelationalContext) -> Result:
+        counts = {name: row_counts(context, name) for name in context.relations.references}
+        if not counts:
+            return undefined(_NONE, NothingToMeasureWarning)
+        shares, kept = {}, {}
+        for name, (train, synthetic) in counts.items():
+            (k, n), (k_train, n_train) = matches(synthetic, train), matches(train, synthetic)
+            shares[name], kept[name] = k / n, k_train / n_train
+        return Result(
+            float(np.mean(list(shares.values()))), details={"columns": shares, "kept": kept}
+        )
+
+    def _summary(self, result: Result) -> str:
+        worst, share = min(result.details["columns"].items(), key=lambda item: item[1])
+        return (
+            f"{percent(result.value)} of the rows of public tables are those of train; fewest in "
+            f"{worst}: {percent(share)}."
+        )
+
+
+def row_counts(context: RelationalContext, table: str) -> np.ndarray:
+    """Return how often each distinct row stands in train and in synthetic, (2, n_distinct)."""
+    frames = [context[role][table] for role in ("train", "synthetic")]
+    kinds = context.relations.tables[table].kinds
+    codes = []
+    for name, kind in kinds.items():
+        if kind in NUMERIC:
+            values = np.concatenate([numbers(frame[[name]]).ravel() for frame in frames])
+            codes.append(pd.factorize(digits_kept(values))[0])
+        else:
+            texts = [frame[name].map(str, na_action="ignore").astype(object) for frame in frames]
+            codes.append(pd.factorize(pd.concat(texts, ignore_index=True))[0])
+    classes = joint_classes(np.column_stack(codes))
+    return class_counts(*np.split(classes, [len(frames[0])]))

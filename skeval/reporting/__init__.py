@@ -2,9 +2,15 @@
 
 from skeval.reporting.comparison import draw_comparison_page
 from skeval.reporting.decision import DecisionPage
-from skeval.reporting.displays.attacks import AttackDisplay, AttacksDisplay, AuditDisplay
+from skeval.reporting.displays.attacks import (
+    AttackDisplay,
+    AttacksDisplay,
+    AuditDisplay,
+    CalibrationDisplay,
+    ImportancesDisplay,
+    ModelCurvesDisplay,
+)
 from skeval.reporting.displays.base import Display, register_display
-from skeval.reporting.displays.cardinality import CardinalityDisplay, PropertyDisplay
 from skeval.reporting.displays.curves import MDADisplay, ParetoDisplay, PRDDisplay, ROCDisplay
 from skeval.reporting.displays.distributions import (
     DistancesDisplay,
@@ -13,16 +19,11 @@ from skeval.reporting.displays.distributions import (
     ProximityDisplay,
 )
 from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
-from skeval.reporting.displays.models import (
-    CalibrationDisplay,
-    ImportancesDisplay,
-    ModelCurvesDisplay,
-)
-from skeval.reporting.displays.relations import SchemaDisplay
+from skeval.reporting.displays.relations import CardinalityDisplay, PropertyDisplay, SchemaDisplay
 from skeval.reporting.displays.sequences import LinesDisplay, TransitionsDisplay
-from skeval.reporting.displays.texts import EntitiesDisplay
 from skeval.reporting.displays.values import (
     ColumnScoresDisplay,
+    EntitiesDisplay,
     ScoresDisplay,
     ValueDisplay,
     display_of,
@@ -30,7 +31,7 @@ from skeval.reporting.displays.values import (
 from skeval.reporting.figures import FigureRenderer
 from skeval.reporting.html import HTMLRenderer
 from skeval.reporting.pdf import PDFRenderer, draw_decision_page
-from skeval.reporting.theme import theme
+from skeval.reporting.style import theme
 
 __all__ = [
     "AttackDisplay",

@@ -1,4 +1,7 @@
-"""The end of a report: what each metric is, whom it assumes, what it misses; the form to sign."""
+"""The end of a report: what each metric is, whom it assumes, what it misses; the form to sign.
+
+Where results come from, as tables of text for page and paper.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,23 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from skeval.formatting import number, title_of
+from skeval.core.tags import Risk
 from skeval.reporting.decision import titles_of
 from skeval.reporting.details import entries, numbers_of
-from skeval.reporting.parts import Form, Grid, Part
+from skeval.reporting.layout import Form, Grid, Part
 from skeval.reporting.scores import numbers_tested
-from skeval.reporting.text import judged
-from skeval.result import Result
-from skeval.suite_result import SuiteResult
-from skeval.tags import Risk
-from skeval.verdict import is_shifted
+from skeval.reporting.style import judged
+from skeval.results.result import Result
+from skeval.results.suite_result import SuiteResult
+from skeval.results.verdict import is_shifted
+from skeval.utils.formatting import number, title_of
+
+if TYPE_CHECKING:
+    from skeval.results.provenance import InputRecord, Provenance
+    from skeval.results.suite_result import SuiteResult
+
 
 _PACKAGES = ("diagnostic", "fidelity", "utility", "privacy", "text", "relational")
 # of the opinion of the Article 29 working party; tags say which metrics bear on them
@@ -188,3 +196,62 @@ def _of_attacks(names: list[str], result: Result) -> tuple[str, float] | None:
 def sign_off(results: SuiteResult) -> tuple[Part, ...]:
     """Return the form in which a person signs a decision, whatever the results are."""
     return (Form("Sign-off", _FORM),)
+
+
+TITLE = "Provenance"
+INTRO = (
+    "What these results were made of and by. The files can be checked against it: skeval verify "
+    "scores.json FILE ... A hash shows no row, but whoever has a whole table, or all of it but "
+    "little, can see whether it is this one."
+)
+
+
+def provenance_parts(suite_result: SuiteResult) -> tuple[Part, ...]:
+    """Return what a reader sees of the provenance of results; nothing where they have none."""
+    provenance = suite_result.provenance
+    if provenance is None:
+        return ()
+    several = any(one.table for one in provenance.columns)
+    columns = [
+        (f"{one.table}: {one.column}" if several else one.column, one.kind, one.why, one.doubt)
+        for one in provenance.columns
+    ]
+    heads = ("Column", "Kind", "Why", "Doubt")
+    return (
+        Grid((), tuple(_facts(provenance)), (0.25, 0.75), title="Evaluation"),
+        Grid(("Table", "Rows", "SHA-256"), _inputs(provenance), (0.2, 0.1, 0.7), title="Inputs"),
+        Grid(heads, tuple(columns), (0.25, 0.15, 0.3, 0.3), title="Kinds of columns"),
+        Grid(("Name", "Made by"), tuple(provenance.calls.items()), (0.25, 0.75), title="Metrics"),
+    )
+
+
+def _facts(provenance: Provenance) -> Iterator[tuple[str, str]]:
+    yield "Date", provenance.date
+    yield "skeval", provenance.version
+    yield "Target", provenance.target or "none"
+    yield "Sensitive column", provenance.sensitive or "none"
+    seeds = sorted(set(provenance.seeds.values()))
+    if len(seeds) == 1:
+        yield "Seed", f"{seeds[0]} of all that draws at random"
+    elif seeds:
+        yield "Seeds", ", ".join(f"{name} {seed}" for name, seed in provenance.seeds.items())
+    yield "Packages", ", ".join(f"{name} {held}" for name, held in provenance.packages.items())
+
+
+def _inputs(provenance: Provenance) -> tuple[tuple[str, ...], ...]:
+    return tuple(
+        (
+            f"{one.role}: {one.file}" if one.file else one.role,
+            f"{one.n_rows:,}"
+            + (f", {one.n_measured:,} drawn" if one.n_measured < one.n_rows else ""),
+            "\n".join(_hashes(one)) or "left out",
+        )
+        for one in provenance.inputs
+    )
+
+
+def _hashes(record: InputRecord) -> Iterator[str]:
+    if record.file_bytes:
+        yield f"of the file {record.file_bytes}"
+    if record.cells:
+        yield f"of the cells {record.cells}"

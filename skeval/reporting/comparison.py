@@ -8,24 +8,22 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skeval.files import replacing
-from skeval.formatting import number, shown_interval, title_of
+from skeval.reporting.appendix import provenance_parts
 from skeval.reporting.decision import FACETS
 from skeval.reporting.displays.curves import ParetoDisplay
-from skeval.reporting.html import drawn, written
-from skeval.reporting.layout import Item
-from skeval.reporting.page import Cell, page, table, text_cell
-from skeval.reporting.parts import Grid, Part, Words
+from skeval.reporting.html import Cell, drawn, page, table, text_cell, written
+from skeval.reporting.layout import Grid, Item, Part, Words
 from skeval.reporting.pdf import draw_paper, write_paper
-from skeval.reporting.provenance import provenance_parts
 from skeval.reporting.scores import numbers_tested, reason
+from skeval.utils.files import replacing
+from skeval.utils.formatting import number, shown_interval, title_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from skeval.comparison import Comparison
-    from skeval.result import Result
+    from skeval.results.comparison import Comparison
+    from skeval.results.result import Result
 
 RULE = (
     "How the table is chosen: results of other real tables are not compared. A table in which a "

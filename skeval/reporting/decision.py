@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from skeval.exceptions import MostlySharedRowsWarning
-from skeval.formatting import NOTHING, as_float, counted, number, shown_interval, title_of
 from skeval.reporting.details import entries
 from skeval.reporting.flaws import worst_columns
-from skeval.reporting.parts import Grid, Listed, Part
+from skeval.reporting.layout import Grid, Listed, Part
 from skeval.reporting.scores import (
     DIFFERENCE,
     INTERVAL,
@@ -20,11 +19,18 @@ from skeval.reporting.scores import (
     reason,
     shown_difference,
 )
-from skeval.reporting.text import AS_GOOD, BEHIND, CLOSER, judged
-from skeval.result import Result
-from skeval.suite_result import SuiteResult
-from skeval.verdict import Verdict, fidelity_sentence, is_shifted, refit_once, utility_sentence
-from skeval.verdict import verdict as judge
+from skeval.reporting.style import AS_GOOD, BEHIND, CLOSER, judged
+from skeval.results.result import Result
+from skeval.results.suite_result import SuiteResult
+from skeval.results.verdict import (
+    Verdict,
+    fidelity_sentence,
+    is_shifted,
+    refit_once,
+    utility_sentence,
+)
+from skeval.results.verdict import verdict as judge
+from skeval.utils.formatting import NOTHING, as_float, counted, number, shown_interval, title_of
 
 FACETS = {
     "Validity": "diagnostic",

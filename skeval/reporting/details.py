@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval.formatting import as_float
+from skeval.utils.formatting import as_float
 
 UNREADABLE = (AttributeError, IndexError, KeyError, TypeError, ValueError, ZeroDivisionError)
 """What is raised of details that have another form than what reads them expects."""

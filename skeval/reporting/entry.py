@@ -1,4 +1,4 @@
-"""What results ask of this package: the functions of :class:`skeval.rendering.Rendering`."""
+"""What results ask of this package: the functions of `skeval.results.rendering.Rendering`."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from skeval.comparison import Comparison
 from skeval.exceptions import InvalidParameterError
-from skeval.rendering import Display, Form
-from skeval.reporting import exports, text
+from skeval.reporting import exports, style
 from skeval.reporting.comparison import (
     comparison_lead,
     pareto_of,
     write_comparison_html,
     write_comparison_pdf,
 )
-from skeval.reporting.displays.cardinality import PropertyDisplay
+from skeval.reporting.displays.relations import PropertyDisplay
 from skeval.reporting.displays.values import ScoresDisplay, display_of
+from skeval.reporting.exports import result_html, suite_result_html
+from skeval.reporting.exports import suite_html as suite_html
 from skeval.reporting.html import HTMLRenderer
-from skeval.reporting.notebook import result_html, suite_result_html
-from skeval.reporting.notebook import suite_html as suite_html
 from skeval.reporting.pdf import PDFRenderer
-from skeval.result import Result
-from skeval.suite_result import SuiteResult
+from skeval.results.comparison import Comparison
+from skeval.results.rendering import Display, Form
+from skeval.results.result import Result
+from skeval.results.suite_result import SuiteResult
 
 _RENDERERS: Mapping[Form, Callable[..., Any]] = {"pdf": PDFRenderer, "html": HTMLRenderer}
 _COMPARISONS: Mapping[Form, Callable[..., Path]] = {
@@ -60,7 +60,7 @@ def write(results: Any, path: str | Path, form: Form, **settings: Any) -> Path:
 
 def finding(result: Result, alarm: bool | None = None, shifted: bool = False) -> str:
     """Return the sentence of one result; empty where it has an error."""
-    return "" if result.error else text.finding(result, alarm, shifted)
+    return "" if result.error else style.finding(result, alarm, shifted)
 
 
 def markdown(results: Any, *, title: str, level: int) -> str:

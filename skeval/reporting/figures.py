@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skeval.exceptions import InvalidParameterError
-from skeval.files import replacing
 from skeval.reporting.layout import Item
 from skeval.reporting.sections import Plan, plan
-from skeval.reporting.theme import theme
-from skeval.suite_result import SuiteResult
+from skeval.reporting.style import theme
+from skeval.results.suite_result import SuiteResult
+from skeval.utils.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,14 +8,13 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from skeval.formatting import number, percent
 from skeval.reporting.decision import titles_of
 from skeval.reporting.details import UNREADABLE, entries, names_of, number_of, numbers_of
 from skeval.reporting.displays.attacks import AttacksDisplay
 from skeval.reporting.displays.base import Display
-from skeval.reporting.displays.cardinality import CardinalityDisplay, keys_by_score
 from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
 from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
+from skeval.reporting.displays.relations import CardinalityDisplay, keys_by_score
 from skeval.reporting.displays.values import (
     ColumnScoresDisplay,
     ScoresDisplay,
@@ -23,13 +22,13 @@ from skeval.reporting.displays.values import (
     display_of,
 )
 from skeval.reporting.flaws import worst_columns
-from skeval.reporting.layout import Item
-from skeval.reporting.parts import Grid, Part, Words
+from skeval.reporting.layout import Grid, Item, Part, Words
 from skeval.reporting.scores import reason, shown_difference
-from skeval.reporting.text import finding, judged
-from skeval.result import Result
-from skeval.suite_result import SuiteResult
-from skeval.verdict import is_shifted
+from skeval.reporting.style import finding, judged
+from skeval.results.result import Result
+from skeval.results.suite_result import SuiteResult
+from skeval.results.verdict import is_shifted
+from skeval.utils.formatting import number, percent
 
 Filled = tuple[tuple[Item, ...], str]  # figures, and a note on their choice
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from skeval.formatting import as_float, number, percent, title_of
 from skeval.reporting.details import entries, matrix_of, names_of, number_of, numbers_of
-from skeval.result import Result
-from skeval.suite_result import SuiteResult
-from skeval.verdict import ALARM_LEVEL, TEST_LEVEL, is_shifted
+from skeval.results.result import Result
+from skeval.results.suite_result import SuiteResult
+from skeval.results.verdict import ALARM_LEVEL, TEST_LEVEL, is_shifted
+from skeval.utils.formatting import as_float, number, percent, title_of
 
 # by how much a score falls short before it is spoken of: of fresh real rows, and of the best value
 _BEHIND_FRESH, _BEHIND_BEST = 0.02, 0.05

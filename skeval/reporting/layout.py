@@ -1,4 +1,7 @@
-"""Figures on paper: a sheet in millimetres, blocks that fill it, and how figures become blocks."""
+"""Figures on paper: a sheet in millimetres, blocks that fill it, and how figures become blocks.
+
+What a section says in words: parts that a page of paper and a web page show alike.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from skeval.reporting.displays.base import Box, Display, Margins
 from skeval.reporting.displays.distributions import PairDisplay
-from skeval.reporting.displays.ticks import write
+from skeval.reporting.displays.panels import write
 from skeval.reporting.displays.values import ColumnScoresDisplay
-from skeval.reporting.text import shorten, text_width, wrap
-from skeval.reporting.theme import COLOURS, FAINT, GREY, INK
+from skeval.reporting.style import COLOURS, FAINT, GREY, INK, shorten, text_width, wrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
 
 A4 = (210.0, 297.0)
 MARGIN = 17.0
@@ -402,3 +405,61 @@ FRONT = Layout(tall=lambda display, wide: 72.0)
 UNIVARIATE = Layout(per_row=3, tall=lambda display, wide: 42.0, grid="grid", legend=True)
 BIVARIATE = Layout(per_row=2, tall=lambda display, wide: 45.0, grid="grid pairs")
 BESIDE = Layout(tall=lambda display, wide: 38.0, words_left=True, grid="grid", legend=True)
+
+
+@dataclass(frozen=True)
+class Words:
+    """A paragraph; `style` is "" or "quiet", "lead" or "alarm"."""
+
+    text: str
+    style: str = ""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Texts in a list, below a title."""
+
+    title: str
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of texts.
+
+    Parameters
+    ----------
+    heads : tuple of str
+        Of the columns.
+    rows : tuple of tuple of str
+        As many texts each as there are columns.
+    widths : tuple of float
+        Of the columns, as shares of the page's.
+    numbers : tuple of int
+        Which columns end at their right side.
+    bold : tuple of int
+        Which columns are bold.
+    title : str
+        Above the table.
+    alarms : tuple of int
+        Which rows tell of an alarm.
+    """
+
+    heads: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    widths: tuple[float, ...]
+    numbers: tuple[int, ...] = ()
+    bold: tuple[int, ...] = (0,)
+    title: str = ""
+    alarms: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Form:
+    """Boxes to be filled in by hand, named by what goes into them."""
+
+    title: str
+    fields: tuple[tuple[str, ...], ...]
+
+
+Part = Words | Listed | Grid | Form

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from skeval.formatting import shown_interval
 from skeval.reporting.details import number_of
-from skeval.result import Result
-from skeval.verdict import raises_alarm
+from skeval.results.result import Result
+from skeval.results.verdict import raises_alarm
+from skeval.utils.formatting import shown_interval
 
 READ_BASELINE = (
     "How to read: the baseline is what fresh real rows, the holdout, would score in the synthetic "

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from skeval.exceptions import InvalidParameterError
-from skeval.reporting.appendix import definitions, sign_off, three_risks
+from skeval.reporting.appendix import INTRO as OF_WHAT
+from skeval.reporting.appendix import TITLE as PROVENANCE
+from skeval.reporting.appendix import definitions, provenance_parts, sign_off, three_risks
 from skeval.reporting.decision import DecisionPage
 from skeval.reporting.details import entries, names_of
 from skeval.reporting.displays.base import DISPLAYS
@@ -40,13 +42,10 @@ from skeval.reporting.layout import (
     WIDE,
     Item,
     Layout,
+    Part,
 )
-from skeval.reporting.parts import Part
-from skeval.reporting.provenance import INTRO as OF_WHAT
-from skeval.reporting.provenance import TITLE as PROVENANCE
-from skeval.reporting.provenance import provenance_parts
-from skeval.result import Result
-from skeval.suite_result import SuiteResult
+from skeval.results.result import Result
+from skeval.results.suite_result import SuiteResult
 
 _ANY, _OWN = "any display", "any display of one table"
 

@@ -8,11 +8,9 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from skeval.context import NOT_REMEMBERED, Context, shared, shared_rows
+from skeval.core.context import NOT_REMEMBERED, Context, shared, shared_rows
 from skeval.exceptions import NotRememberedError
-from skeval.parameters import Scaling
 from skeval.scale import pairs, steps
-from skeval.scale.sources import FrameSource, TableSource, source_of
 from skeval.scale.tables import CanonicalTable, LargeTable, Learned, Spill, Spilled, look_at
 from skeval.steps.neighbors import room
 from skeval.steps.samples import (
@@ -23,9 +21,10 @@ from skeval.steps.samples import (
     positions_by_content,
     sampled,
 )
-from skeval.tables.frames import as_frame, order_of_content, rows_at
-from skeval.tables.precision import coarsest
+from skeval.tables.frames import as_frame, coarsest, order_of_content, rows_at
 from skeval.tables.schema import Kind, TableSchema, sorted_labels
+from skeval.tables.sources import FrameSource, TableSource, source_of
+from skeval.utils.parameters import Scaling
 
 T = TypeVar("T")
 MAX_ROWS = 50_000  # of a role, for what can do with a sample only
@@ -50,7 +49,7 @@ class LargeContext(Context):
     Parameters
     ----------
     schema, tables, levels, notices, given, parent, remember_rows, precision
-        As of a :class:`~skeval.context.Context`.
+        As of a :class:`~skeval.core.context.Context`.
     max_rows : int, default=50_000
         Rows of each role that are drawn for metrics that can do with a sample only.
     """
@@ -74,7 +73,7 @@ class LargeContext(Context):
         Parameters
         ----------
         train, holdout : path, dataset, lazy frame, Dask frame, or table in memory
-            See :func:`~skeval.scale.sources.source_of`.
+            See :func:`~skeval.tables.sources.source_of`.
         schema : TableSchema or mapping of str to str, optional
             The kinds of the columns; those not named are inferred from train, each from its whole
             column.

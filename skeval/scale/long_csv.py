@@ -19,18 +19,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval.scale.sources import MANY_ROWS, ArrowSource, TableSource
-from skeval.tables.dialects import Dialect, opened
 from skeval.tables.reading import (
     ENDINGS,
     PACKINGS,
     PLAIN,
     UNREADABLE,
+    Dialect,
     has_leading_zero,
     is_whole,
     names_of,
     note,
+    opened,
 )
+from skeval.tables.sources import MANY_ROWS, ArrowSource, TableSource
 
 _LEAST_BYTES = 2**22  # a smaller file is not looked at
 _CHUNK = 100_000  # rows that are held at a time

@@ -10,27 +10,28 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from skeval.context import Context, shared
-from skeval.files import mapped
+from skeval.core.context import Context, shared
+from skeval.core.counts import summed
 from skeval.scale.steps import Overrides
 from skeval.scale.tables import CanonicalTable, LargeTable, counted_by_workers, over_blocks
 from skeval.stats.correlation import BLOCK, Correlations, Moments, added, correlations_of, products
 from skeval.stats.distributions import dense_cells, number_of_cells
-from skeval.steps.counts import summed
 from skeval.steps.pairs import (
     ALL_ROWS,
     Binning,
     Drawn,
     JointTables,
+    SubsetTables,
     cell_numbers,
     correlations,
     in_name_order,
     joint_tables,
     row_positions,
+    subset_tables,
 )
 from skeval.steps.samples import ROLES, cells, extent
-from skeval.steps.subsets import SubsetTables, subset_tables
 from skeval.tables.preprocessing import Discretizer, numbers
+from skeval.utils.files import mapped
 
 overrides = Overrides()
 _MOST_CELLS = 2**24  # joint cells of all sets of columns that are counted at once

@@ -19,14 +19,13 @@ from skeval.neighbors.encoding import (
     cut_chunks,
 )
 from skeval.neighbors.mixed import NO_LIMIT, MixedNearestNeighbors, scales, usable_backend
-from skeval.parameters import Count, check_parameters, legal_sets
-from skeval.scale.cells import Cells
 from skeval.scale.engines import Engine, LocalEngine, current_engine
 from skeval.scale.part_tasks import (
     BLOCKS_A_WORKER,
     MOST_CELLS,
     Best,
     Bytes,
+    Cells,
     Floats,
     IndexedCell,
     Ints,
@@ -50,6 +49,7 @@ from skeval.scale.part_tasks import (
     taken,
     values_of_part,
 )
+from skeval.utils.parameters import Count, check_parameters, legal_sets
 
 INDEX_BYTES = 2**30  # that an index may take, where rows are in a file or sent out
 

@@ -9,20 +9,21 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import pandas as pd
 
-from skeval.context import ByContext, Context, content_hashes, shared
-from skeval.files import mapped
-from skeval.parameters import Strategy
+from skeval.core import counts
+from skeval.core.context import ByContext, Context, content_hashes, shared
+from skeval.core.counts import summed
 from skeval.scale.engines import DaskEngine, current_engine
 from skeval.scale.tables import CanonicalTable, counted_by_workers
 from skeval.stats.disclosure import distinct_codes
-from skeval.steps import counts, groups, neighbors, pairs, samples
-from skeval.steps.counts import summed
+from skeval.steps import manifolds, neighbors, pairs, samples
 from skeval.tables.frames import row_hashes
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer
+from skeval.utils.files import mapped
+from skeval.utils.parameters import Strategy
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
-Groups = groups.Groups
+Groups = manifolds.Groups
 _MOST_GROUPS = 2**22  # distinct rows that are sent and kept; beyond, columns are read one by one
 
 
@@ -255,9 +256,9 @@ def _(context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
 # -- distinct rows --------------------------------------------------------------------------------
 
 
-@overrides(groups.grouped)
+@overrides(manifolds.grouped)
 def _(
-    context: Context, role: str, names: Sequence[str], code: groups.Code, *, given: bool = False
+    context: Context, role: str, names: Sequence[str], code: manifolds.Code, *, given: bool = False
 ) -> Groups | None:
     """Return distinct rows that workers count; None for more than 4 million."""
     rows = context.given(role) if given else context[role]
@@ -266,7 +267,7 @@ def _(
     return rows.added_up(names, partial(_groups_of, code=code), _merged)
 
 
-def _groups_of(frame: pd.DataFrame, code: groups.Code) -> Groups | None:
+def _groups_of(frame: pd.DataFrame, code: manifolds.Code) -> Groups | None:
     return _few(*distinct_codes([_narrow(column) for column in code(frame)]))
 
 

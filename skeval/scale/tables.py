@@ -16,12 +16,22 @@ import pandas as pd
 
 from skeval.exceptions import MetricWarning
 from skeval.scale.engines import TASKS_A_THREAD, current_engine
-from skeval.scale.sources import TableSource, as_pandas, batch_rows, source_of
-from skeval.tables.columns import with_columns
-from skeval.tables.frames import Levels, Oddities, as_frame, read_as, with_levels
-from skeval.tables.precision import Precision, Storage, at_precision, coarsest, stored_precision
+from skeval.tables.frames import (
+    Levels,
+    Oddities,
+    Precision,
+    Storage,
+    as_frame,
+    at_precision,
+    coarsest,
+    read_as,
+    stored_precision,
+    with_columns,
+    with_levels,
+)
 from skeval.tables.reasons import ColumnReason, column_reasons, reasons_of
 from skeval.tables.schema import Kind, TableSchema
+from skeval.tables.sources import TableSource, as_pandas, batch_rows, source_of
 
 T = TypeVar("T")
 _ALIGNED = 64  # bytes, at multiples of which arrays start
@@ -180,7 +190,7 @@ class CanonicalTable(LargeTable):
         return pd.Index(list(self.schema.kinds))
 
     def at_precision(self, precision: Precision) -> Self:
-        """Return the table with values at a coarser storage; see :mod:`skeval.tables.precision`."""
+        """Return the table with values at a coarser storage; see :mod:`skeval.tables.frames`."""
         coarse = coarsest([self.precision, precision])
         return self if coarse == self.precision else self._with(precision=coarse)
 

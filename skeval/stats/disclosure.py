@@ -1,4 +1,9 @@
-"""Rows that share a combination of codes, and what may be said of few rows."""
+"""Rows that share a combination of codes, and what may be said of few rows.
+
+Correct attribution: what the synthetic rows that share a person's key say about their secret.
+
+Keys and secrets are whole numbers: rows that agree have the same one, whatever table they are of.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 
 _LARGEST = 2**62
 SMALLEST = 1e-300  # a number below is as good as 0
@@ -212,3 +218,342 @@ def rounded_ends(low: float, high: float, limit: float = np.inf) -> tuple[float,
     if high <= low:
         low, high = low - step, high + step
     return max(float(low), -limit), min(float(high), limit)
+
+
+_BLOCK = 2**20  # pairs of keys held at once, one byte each
+_ROUNDING = 1e-9  # a share that is tau but for rounding reaches it
+
+Rows = tuple[np.ndarray, np.ndarray]
+
+
+def cap(targets: Rows, synthetic: Rows) -> np.ndarray:
+    """Return for each target the share of synthetic rows of its key that have its secret.
+
+    Parameters
+    ----------
+    targets, synthetic : tuple of ndarray
+        Key and secret of each row.
+
+    Returns
+    -------
+    ndarray of shape (n_targets,)
+        The correct attribution probability; nan where no synthetic row has the key.
+
+    Examples
+    --------
+    Real keys a, a, b, c with secrets x, y, x, z; synthetic a, a, a, b with x, x, y, y:
+
+    >>> import numpy as np
+    >>> from skeval.stats.disclosure import cap
+    >>> real = np.array([0, 0, 1, 2]), np.array([0, 1, 0, 2])
+    >>> cap(real, (np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]))).round(4)
+    array([0.6667, 0.3333, 0.    ,    nan])
+    """
+    n_key, n_pair = _counts(targets, synthetic)
+    return np.divide(n_pair, n_key, out=np.full(n_key.size, np.nan), where=n_key > 0)
+
+
+def _counts(targets: Rows, synthetic: Rows) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many synthetic rows have the key of each target, and how many its secret too."""
+    n = targets[0].size
+    keys = np.concatenate([targets[0], synthetic[0]])
+    secrets = np.concatenate([targets[1], synthetic[1]])
+    joint = joint_classes(np.column_stack([keys, secrets]))
+    keys = joint_classes(keys[:, None])
+    n_key, n_pair = (
+        np.bincount(numbers[n:], minlength=int(numbers.max()) + 1)[numbers[:n]]
+        for numbers in (keys, joint)
+    )
+    return n_key, n_pair
+
+
+def weap(keys: np.ndarray, secrets: np.ndarray) -> np.ndarray:
+    """Return for each row the share of the rows of its key that have its secret.
+
+    The attribution probability within equivalence classes: 1 where a key gives the secret away.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.disclosure import weap
+    >>> weap(np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])).round(4)
+    array([0.6667, 0.6667, 0.3333, 1.    ])
+    """
+    return cap((keys, secrets), (keys, secrets))
+
+
+def attributed(targets: Rows, synthetic: Rows, tau: float = 1.0) -> np.ndarray:
+    """Return for each target whether the secret most frequent under its key is its own.
+
+    Parameters
+    ----------
+    targets, synthetic : tuple of ndarray
+        Key and secret of each row.
+    tau : float, default=1.0
+        The share of synthetic rows of a key that must agree in their secret for the key to be
+        attributed a secret at all.
+
+    Returns
+    -------
+    ndarray of shape (n_targets,)
+        1 or 0; an equal share of 1 where several secrets are the most frequent; nan where the key
+        is attributed none, or no synthetic row has it. The mean of the others is the targeted
+        correct attribution probability (TCAP) over the targets.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.disclosure import attributed
+    >>> real = np.array([0, 0, 1, 2]), np.array([0, 1, 0, 2])
+    >>> synthetic = np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])
+    >>> attributed(real, synthetic), attributed(real, synthetic, tau=0.6)
+    (array([nan, nan,  0., nan]), array([ 1.,  0.,  0., nan]))
+    """
+    own, pairs = cap(targets, synthetic), pair_counts(*synthetic)
+    shares = pairs.counts / pairs.sizes[pairs.classes]
+    greatest = np.maximum.reduceat(shares, pairs.starts)
+    is_mode = shares >= greatest[pairs.classes] - _ROUNDING
+    n_modes = np.bincount(pairs.classes, weights=is_mode)
+    place = np.searchsorted(np.unique(synthetic[0]), targets[0])
+    place = np.where(np.isnan(own), 0, place)
+    right = np.where(own >= greatest[place] - _ROUNDING, 1.0 / n_modes[place], 0.0)
+    is_attributed = ~np.isnan(own) & (greatest[place] >= tau - _ROUNDING)
+    return np.where(is_attributed, right, np.nan)
+
+
+def disclosed(targets: Rows, synthetic: Rows) -> np.ndarray:
+    """Return 1 for each target whose key has only its secret in the synthetic table, else 0.
+
+    The mean is synthpop's DiSCO, disclosive in synthetic and correct in the original.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.disclosure import disclosed
+    >>> real = np.array([0, 0, 1, 2]), np.array([0, 1, 0, 2])
+    >>> disclosed(real, (np.array([0, 0, 0, 1]), np.array([0, 0, 1, 0])))
+    array([0., 0., 1., 0.])
+    """
+    n_key, n_pair = _counts(targets, synthetic)
+    return ((n_key > 0) & (n_pair == n_key)).astype(np.float64)
+
+
+def cap_of_synthetic(real: Rows, synthetic: Rows, tau: float = 1.0) -> float:
+    """Return the mean CAP, over real rows, of the synthetic rows whose key gives their secret away.
+
+    The published form of TCAP: each synthetic row with WEAP of at least `tau` is held against the
+    real rows of its key. nan if no such row has a key that a real row has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.disclosure import cap_of_synthetic
+    >>> real = np.array([0, 0, 1, 2]), np.array([0, 1, 0, 2])
+    >>> cap_of_synthetic(real, (np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1])), tau=0.6)
+    0.3333333333333333
+    """
+    shares = cap(synthetic, real)[weap(*synthetic) >= tau - _ROUNDING]
+    shares = shares[~np.isnan(shares)]
+    return float(shares.mean()) if shares.size else float("nan")
+
+
+# ------------------------------------------------------------------------- keys that nobody has
+
+
+def generalized_cap(
+    codes: np.ndarray,
+    secrets: np.ndarray,
+    synthetic_codes: np.ndarray,
+    synthetic_secrets: np.ndarray,
+) -> np.ndarray:
+    """Return for each target the share of the synthetic rows of nearest key that have its secret.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (n_targets, n_columns)
+        What is known of each target; whole numbers of any range.
+    secrets : ndarray of int, shape (n_targets,)
+        Their secrets.
+    synthetic_codes, synthetic_secrets : ndarray
+        Of the synthetic rows, at least one.
+
+    Returns
+    -------
+    ndarray of shape (n_targets,)
+        As :func:`cap`, over all synthetic rows at the least Hamming distance, the number of columns
+        that differ.
+
+    Notes
+    -----
+    Exact. Only distinct keys that no synthetic row has are compared with the distinct synthetic
+    keys, column by column, a block of pairs at a time.
+
+    Examples
+    --------
+    Nothing is like the last target, so that it is attributed what all rows say:
+
+    >>> import numpy as np
+    >>> from skeval.stats.disclosure import generalized_cap
+    >>> codes, secrets = np.array([[0, 0], [0, 1], [2, 2]]), np.array([0, 0, 1])
+    >>> generalized_cap(codes, secrets, np.array([[0, 0], [1, 0], [1, 0]]), np.array([0, 1, 1]))
+    array([1.        , 1.        , 0.66666667])
+    """
+    n = len(codes)
+    keys = joint_classes(np.concatenate([codes, synthetic_codes]))
+    shares = cap((keys[:n], secrets), (keys[n:], synthetic_secrets))
+    lost = np.flatnonzero(np.isnan(shares))
+    if lost.size:
+        first, key = np.unique(keys[lost], return_index=True, return_inverse=True)[1:]
+        answers, secret_of = _answers(keys[n:], synthetic_secrets, secrets[lost])
+        queries = codes[lost[first]]
+        _, own = np.unique(keys[n:], return_index=True)
+        shares[lost] = _nearest_share(
+            queries, synthetic_codes[own], answers, key.reshape(-1), secret_of
+        )
+    return shares
+
+
+def _answers(
+    keys: np.ndarray, secrets: np.ndarray, asked: np.ndarray
+) -> tuple[csr_array, np.ndarray]:
+    """Return the secrets of each distinct key as counts, and the column of those asked for.
+
+    The last column holds all that is never asked for.
+    """
+    known, column = np.unique(asked, return_inverse=True)
+    place = np.minimum(np.searchsorted(known, secrets), known.size - 1)
+    place = np.where(known[place] == secrets, place, known.size)
+    rows = joint_classes(keys[:, None])
+    shape = (int(rows.max()) + 1, known.size + 1)
+    return csr_array((np.ones(keys.size), (rows, place)), shape=shape), column.reshape(-1)
+
+
+def _nearest_share(
+    queries: np.ndarray,
+    references: np.ndarray,
+    answers: csr_array,
+    key: np.ndarray,
+    secret: np.ndarray,
+) -> np.ndarray:
+    """Return the share of each (key, secret) among the answers of the references nearest the key.
+
+    `key` says which of the distinct queries a target has.
+    """
+    shares = np.empty(key.size)
+    order = np.argsort(key, kind="stable")
+    width = max(1, _BLOCK // len(references))
+    columns = [_narrow(queries[:, j], references[:, j]) for j in range(queries.shape[1])]
+    totals = np.asarray(answers.sum(axis=1)).reshape(-1)
+    for start in range(0, len(queries), width):
+        block = slice(start, min(start + width, len(queries)))
+        tied = _sparse(_is_nearest(columns, block))
+        low, high = np.searchsorted(key[order], [block.start, block.stop])
+        members = order[low:high]
+        at = key[members] - start
+        right = np.asarray((tied @ answers)[at, secret[members]]).reshape(-1)
+        shares[members] = right / (tied @ totals)[at]
+    return shares
+
+
+def _narrow(queries: np.ndarray, references: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the codes of one column in as few bytes as hold them: the time is that of reading."""
+    known, codes = np.unique(references, return_inverse=True)
+    place = np.minimum(np.searchsorted(known, queries), known.size - 1)
+    kind = np.min_scalar_type(known.size)
+    asked = np.where(known[place] == queries, place, known.size)  # the last code is of no row
+    return asked.astype(kind), codes.reshape(-1).astype(kind)
+
+
+def _is_nearest(columns: list[tuple[np.ndarray, np.ndarray]], block: slice) -> np.ndarray:
+    """Return which references are at the least Hamming distance from each query of a block."""
+    shape = (block.stop - block.start, columns[0][1].size)
+    differs, apart = (
+        np.empty(shape, dtype=np.bool_),
+        np.zeros(shape, np.min_scalar_type(len(columns))),
+    )
+    for asked, codes in columns:
+        np.not_equal(asked[block, None], codes, out=differs)
+        np.add(apart, differs.view(np.uint8), out=apart)
+    return np.equal(apart, apart.min(axis=1, keepdims=True), out=differs)
+
+
+def _sparse(mask: np.ndarray) -> csr_array:
+    rows, columns = np.divmod(np.flatnonzero(mask), mask.shape[1])  # three times as fast as nonzero
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(mask)))])
+    return csr_array((np.ones(columns.size), columns, starts), shape=mask.shape)
+
+
+# ------------------------------------------------------------------------------------ baselines
+
+
+def guess_protection(secrets: np.ndarray, guess: str = "uniform") -> float:
+    """Return the share of secrets that a guess without a key gets wrong.
+
+    Parameters
+    ----------
+    secrets : ndarray of int, shape (n_rows, n_columns)
+        The sensitive columns of the real rows, as codes.
+    guess : {"uniform", "marginal", "mode"}, default="uniform"
+        Any combination of the columns' values with equal chance; one with the chance that it has
+        among the rows; or the most frequent one.
+
+    Returns
+    -------
+    float
+        0 where there is nothing to guess.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.disclosure import guess_protection
+    >>> secrets = np.array([[0], [0], [0], [1]])
+    >>> [guess_protection(secrets, guess) for guess in ("uniform", "marginal", "mode")]
+    [0.5, 0.375, 0.25]
+    """
+    if guess == "uniform":
+        return 1.0 - 1.0 / float(np.prod([float(np.unique(column).size) for column in secrets.T]))
+    shares = np.bincount(joint_classes(secrets)) / len(secrets)
+    return float(1.0 - (shares.max() if guess == "mode" else (shares**2).sum()))
+
+
+def inference_distance(
+    predicted: np.ndarray, true: np.ndarray, reference: np.ndarray, p: float = 2.0
+) -> float:
+    """Return how far predicted secrets are from true ones in rank: 0 if equal, larger is better.
+
+    Parameters
+    ----------
+    predicted, true : ndarray of shape (n_rows,) or (n_rows, n_columns)
+        Numbers, none missing.
+    reference : ndarray of shape (n,) or (n, n_columns)
+        The rows whose distribution gives the ranks: train. Missing values (nan) are left out.
+    p : float, default=2.0
+        Power of the differences.
+
+    Returns
+    -------
+    float
+        In [0, n_columns].
+
+    Notes
+    -----
+    ``mean_i sum_j |F_j(predicted_ij) - F_j(true_ij)|^p``, SDMetrics' numeric privacy against
+    inference, with F_j the empirical distribution of train in place of a parametric one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.disclosure import inference_distance
+    >>> train = np.array([1.0, 2.0, 3.0, 400.0])
+    >>> inference_distance(np.array([1.0, 3.0]), np.array([1.0, 400.0]), train)
+    0.03125
+    """
+    columns = (np.reshape(table, (len(table), -1)).T for table in (predicted, true, reference))
+    total = 0.0
+    for guessed, actual, known in zip(*columns, strict=True):
+        ordered = np.sort(known[~np.isnan(known)])
+        ranks = [
+            np.searchsorted(ordered, x, side="right") / ordered.size for x in (guessed, actual)
+        ]
+        total += float((np.abs(ranks[0] - ranks[1]) ** p).mean())
+    return total

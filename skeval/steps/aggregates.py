@@ -8,13 +8,13 @@ from typing import Annotated, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from skeval.context import Context, shared
-from skeval.parameters import Legal
-from skeval.relational_context import RelationalContext
-from skeval.steps.relations import Column, Path, column_of, named_cells, path_positions
+from skeval.core.context import Context, shared
+from skeval.core.relational_context import RelationalContext
+from skeval.steps.joins import Column, Path, column_of, named_cells, path_positions
 from skeval.tables.preprocessing import NUMERIC
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import Kind, TableSchema
+from skeval.utils.parameters import Legal
 
 Stat = Literal[
     "count", "mean", "median", "std", "min", "max", "span", "nunique", "mode", "mode_share"

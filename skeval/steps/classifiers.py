@@ -11,16 +11,23 @@ import pandas as pd
 from scipy.sparse import issparse
 from sklearn.base import clone
 
-from skeval.context import Context, shared
-from skeval.dependencies import needed_xgboost
-from skeval.parameters import Legal
+from skeval.core.context import Context, shared
 from skeval.stats.roc import auc
 from skeval.steps.neighbors import encoded
 from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, named_seed, sample_positions
-from skeval.steps.text_features import WithTexts, reads_sparse
-from skeval.steps.texts import Features, TextSource, beside, text_numbers, text_source
+from skeval.steps.texts import (
+    Features,
+    TextSource,
+    WithTexts,
+    beside,
+    reads_sparse,
+    text_numbers,
+    text_source,
+)
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, OneHot, Ranks
 from skeval.tables.schema import sorted_labels
+from skeval.utils.dependencies import needed_xgboost
+from skeval.utils.parameters import Legal
 
 TREE, LINEAR, CART = "xgboost", "logistic", "cart"
 LIGHT = "light xgboost"  # half as many trees, of few bins: for wide tables

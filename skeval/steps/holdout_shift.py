@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import mannwhitneyu
 from threadpoolctl import threadpool_limits
 
-from skeval.context import Context, shared
+from skeval.core.context import Context, shared
 from skeval.exceptions import HoldoutShiftWarning
 from skeval.steps.neighbors import rows_of
 from skeval.steps.samples import measured_on, nothing_to_measure

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
-from skeval.context import Context, shared
+from skeval.core.context import Context, shared
 from skeval.stats.repeats import CHANCE, Copied, Copies, Repeats, copied
-from skeval.steps.exposure import listed
+from skeval.steps.entities import listed
 from skeval.steps.texts import folded
 
 _ROLES = ("train", "holdout", "synthetic")

@@ -1,15 +1,19 @@
-"""Balls around rows, the rows of another table within them, and clusters of both tables."""
+"""Balls around rows, the rows of another table within them, and clusters of both tables.
+
+Distinct rows of some columns and how often each occurs, in place of the rows themselves.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
-from skeval.context import Context, shared
+from skeval.core.context import Context, by_context, shared
 from skeval.stats.manifolds import count_balls, mixed_distances, row_blocks
 from skeval.steps.neighbors import (
     Index,
@@ -296,3 +300,39 @@ def _runs(pooled: np.ndarray, n_clusters: int, n_runs: int, seed: int) -> list[n
 
 def _shares(labels: np.ndarray, n_clusters: int) -> np.ndarray:
     return np.bincount(labels, minlength=n_clusters) / labels.size
+
+
+Code = Callable[[pd.DataFrame], list[np.ndarray]]
+Groups = tuple[list[np.ndarray], np.ndarray]
+
+
+@by_context
+def grouped(
+    context: Context, role: str, names: Sequence[str], code: Code, *, given: bool = False
+) -> Groups | None:
+    """Return the distinct codes of a role's rows, and how many rows have each.
+
+    Parameters
+    ----------
+    context : Context
+        The tables.
+    role : str
+        Whose rows.
+    names : sequence of str
+        The columns that are read.
+    code : callable
+        Gives codes of rows, column by column: the same wherever a row stands.
+    given : bool, default=False
+        Whether the table is taken as it was given.
+
+    Returns
+    -------
+    columns : list of ndarray of shape (n_distinct,)
+        The codes, in the order in which they first occur.
+    counts : ndarray of shape (n_distinct,)
+
+    Notes
+    -----
+    None where rows are in memory: a code of each of them costs no more.
+    """
+    return None

@@ -9,15 +9,22 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from skeval.context import Context, shared
-from skeval.dependencies import needed_xgboost
-from skeval.parameters import N_SEEDS
+from skeval.core.context import Context, shared
 from skeval.stats.intervals import replicated
 from skeval.steps.classifiers import estimators_of, seeded
-from skeval.steps.problem import Problem, Question, Rows, problem_of, rows_of_role
+from skeval.steps.problem import (
+    Predictions,
+    Problem,
+    Question,
+    Rows,
+    problem_of,
+    rows_of_role,
+    score_named,
+)
 from skeval.steps.samples import sample_positions
-from skeval.steps.scoring import Predictions, score_named
 from skeval.tables.preprocessing import OneHot
+from skeval.utils.dependencies import needed_xgboost
+from skeval.utils.parameters import N_SEEDS
 
 DEFAULT = "xgboost"
 LIGHT = "light xgboost"  # fewer trees, smaller, of few bins: where many columns are asked

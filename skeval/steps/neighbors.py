@@ -1,7 +1,11 @@
-"""Rows as matrices of a space, nearest neighbours of tables, and the pool of real rows."""
+"""Rows as matrices of a space, nearest neighbours of tables, and the pool of real rows.
+
+Rows with the categories that were given, as fitted transformers of the user's know them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import TYPE_CHECKING, Any
@@ -11,10 +15,9 @@ import pandas as pd
 from scipy.sparse import issparse
 from sklearn.base import clone
 
-from skeval.context import Context, by_context, shared
+from skeval.core.context import Context, by_context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.scale.engines import current_engine
-from skeval.steps.as_given import AsGiven, cells_as_given
 from skeval.steps.samples import (
     ColumnChoice,
     chosen_columns,
@@ -29,6 +32,51 @@ from skeval.tables.schema import TableSchema
 
 if TYPE_CHECKING:
     from skeval.neighbors.mixed import MixedNearestNeighbors
+
+
+Cells = Mapping[str | None, Any]  # what was given, by label; None is a missing one
+
+
+@dataclass(frozen=True)
+class AsGiven:
+    """A fitted transformer, which canonical rows reach with categories as they were given.
+
+    Attributes
+    ----------
+    transformer : transformer
+        Fitted.
+    cells : mapping of str to mapping
+        By column, where labels differ from what was given: booleans, numbers as categories.
+    """
+
+    transformer: Any
+    cells: Mapping[str, Cells]
+
+    def transform(self, rows: pd.DataFrame) -> Any:
+        """Return what the transformer makes of canonical rows."""
+        rows = rows.copy(deep=False)
+        for name, cells in self.cells.items():
+            labels = rows[name].astype(object).where(rows[name].notna(), None)
+            given = [cells.get(label, label) for label in labels]
+            rows[name] = pd.Series(given, index=rows.index, dtype=object).infer_objects()
+        return self.transformer.transform(rows)
+
+
+@shared
+def cells_as_given(context: Context) -> dict[str, Cells]:
+    """Return what labels of categories were in the real tables, where they were no strings."""
+    found: dict[str, Cells] = {}
+    for name in context.schema.columns(*NOMINAL):
+        cells: dict[str | None, Any] = {}
+        for role in ("holdout", "train"):
+            if role in context:
+                labels, given = context[role][name], context.given(role)[name]
+                first = (~labels.duplicated()).to_numpy()
+                for label, cell in zip(labels[first], given[first], strict=True):
+                    cells[None if pd.isna(label) else label] = cell
+        if any(label is not None and not isinstance(cell, str) for label, cell in cells.items()):
+            found[name] = cells
+    return found
 
 
 MANY = 50_000  # reference rows: a search among fewer is over before it could start elsewhere
@@ -60,8 +108,7 @@ def preprocessor(context: Context, space: Any = "gower") -> Any:
     table they are of.
     """
     # takes long, and most metrics look at distances that need none
-    from skeval.tables.spaces import TablePreprocessor
-    from skeval.tables.transformers import is_fitted
+    from skeval.tables.spaces import TablePreprocessor, is_fitted
 
     is_of_train = isinstance(space, OfTrain)
     space = space.space if is_of_train else space

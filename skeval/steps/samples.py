@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import pandas as pd
 
-from skeval.context import Context, by_context, content_hashes, shared
+from skeval.core.context import Context, by_context, content_hashes, shared
 from skeval.exceptions import (
     ConstantColumnWarning,
     DegenerateInputWarning,
@@ -21,11 +21,11 @@ from skeval.exceptions import (
     MetricWarning,
     Sentence,
 )
-from skeval.parameters import Scaling, Strategy
 from skeval.stats.distributions import exact_mean, quantiles_of_sorted
 from skeval.tables.frames import column_values, order_of_content, row_hashes
 from skeval.tables.preprocessing import NUMERIC, Discretizer
 from skeval.tables.schema import Kind, TableSchema
+from skeval.utils.parameters import Scaling, Strategy
 
 T = TypeVar("T")
 ColumnChoice = int | Sequence[str] | None

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval.context import Context, shared
+from skeval.core.context import Context, shared
+from skeval.core.relational_context import RelationalContext
 from skeval.exceptions import InvalidParameterError, MetricWarning
-from skeval.formatting import counted
-from skeval.relational_context import RelationalContext
 from skeval.stats.disclosure import joint_classes, rounded_ends
 from skeval.stats.intervals import to_its_error
-from skeval.steps.relations import subject_positions
+from skeval.steps.joins import subject_positions
 from skeval.steps.samples import ColumnChoice, chosen_columns, named_seed
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import Kind
+from skeval.utils.formatting import counted
 
 FEWEST_SEQUENCES = 10  # behind a number that is drawn, lest it tell of a few
 _MOST_POINTS = 40  # of a line over time

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from skeval.context import Context, shared
-from skeval.relational_context import RelationalContext
+from skeval.core.context import Context, shared
+from skeval.core.relational_context import RelationalContext
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.matches import digits_kept
-from skeval.steps.relations import named_cells, subject_positions
+from skeval.steps.joins import named_cells, subject_positions
 from skeval.steps.samples import content_order, drawn_positions, named_seed
 from skeval.steps.texts import folded
 from skeval.tables.keys import ForeignKey

@@ -11,9 +11,9 @@ import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.parameters import BinCount, Count, Strategy, check_parameters, legal_sets
 from skeval.tables.frames import Levels, as_frame, canonical, column_values, learn
 from skeval.tables.schema import TableSchema
+from skeval.utils.parameters import BinCount, Count, Strategy, check_parameters, legal_sets
 
 NUMERIC: tuple[Literal["continuous"], Literal["datetime"]] = ("continuous", "datetime")
 NOMINAL: tuple[Literal["categorical"], Literal["boolean"]] = ("categorical", "boolean")

@@ -11,10 +11,9 @@ import numpy as np
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, MissingInputError, TableError
-from skeval.tables.dialects import Dialect
 from skeval.tables.frames import as_frame
 from skeval.tables.keys import ForeignKey, key_codes
-from skeval.tables.reading import ENDINGS, PACKINGS, PLAIN, read_table
+from skeval.tables.reading import ENDINGS, PACKINGS, PLAIN, Dialect, read_table
 from skeval.tables.relational_schema import RelationalSchema
 
 ORPHAN, NULL = -1, -2  # what a key that names no row, or holds no value, has for a position

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError, Sentence, TableError
-from skeval.files import foreign_json
+from skeval.utils.files import foreign_json
 
 Kind = Literal["continuous", "categorical", "boolean", "datetime", "text", "id"]
 # "007" and "02139" are codes, "0" and "0.5" numbers

@@ -10,20 +10,20 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from skeval.base import Metric
-from skeval.context import Context
+from skeval.core.base import Metric
+from skeval.core.context import Context
+from skeval.core.tags import ATTACK_TAGS
 from skeval.exceptions import InvalidParameterError, TableError
-from skeval.formatting import as_float, number, percent
-from skeval.parameters import AnyColumns, Count, Legal, Seed, check_parameters, legal_sets
-from skeval.result import Result, undefined
+from skeval.results.result import Result, undefined
+from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import exchange_p_value, holm, least_p_value
 from skeval.stats.roc import auc
 from skeval.steps.texts import text_columns, word_hashes, words_of
-from skeval.tags import ATTACK_TAGS
 from skeval.text.corpus import corpus, words
 from skeval.text.memorization import lacking_texts
 from skeval.text.spans import gram_hashes
-from skeval.verdict import Contrast
+from skeval.utils.formatting import as_float, number, percent
+from skeval.utils.parameters import AnyColumns, Count, Legal, Seed, check_parameters, legal_sets
 
 _LONGEST_GRAM = 8  # words
 _WHAT = "pairs of a planted and a reference canary in which the release is more like the planted"

@@ -8,10 +8,9 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.stats import rankdata
 
-from skeval.base import Metric
-from skeval.context import Context, shared
-from skeval.formatting import as_float, percent
-from skeval.parameters import AnyColumns, Fraction, Interval, OpenFraction, Seed
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.tags import ATTACK_TAGS
 from skeval.privacy.attacks.membership.rates import (
     FalsePositiveRates,
     area_with_test,
@@ -19,16 +18,24 @@ from skeval.privacy.attacks.membership.rates import (
     rates,
 )
 from skeval.privacy.attacks.membership.scores import MemberScores
-from skeval.result import Result, undefined
+from skeval.results.result import Result, undefined
+from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import least_p_value
 from skeval.stats.roc import auc, clustered_delong
 from skeval.steps.samples import sample_positions
-from skeval.tables.embedding import Vectorizer
-from skeval.tags import ATTACK_TAGS
-from skeval.text.corpus import Corpus, GroupColumn, chosen_texts, corpus
+from skeval.tables.spaces import Vectorizer
+from skeval.text.corpus import (
+    Corpus,
+    GroupColumn,
+    chosen_texts,
+    copied_or_nearest,
+    corpus,
+    exchanged,
+    text_vectors,
+)
 from skeval.text.memorization import Key, lacking_texts, sizes
-from skeval.text.vectors import copied_or_nearest, exchanged, text_vectors
-from skeval.verdict import Contrast
+from skeval.utils.formatting import as_float, percent
+from skeval.utils.parameters import AnyColumns, Fraction, Interval, OpenFraction, Seed
 
 _FOUND = "pairs of a train and a holdout text in which the train text is more like a synthetic one"
 _ADVICE = (

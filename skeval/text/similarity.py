@@ -8,19 +8,19 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from skeval.base import Metric
-from skeval.context import Context, shared
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.tags import TEXT_TAGS
 from skeval.fidelity.divergences import jensen_shannon_distance
 from skeval.fidelity.marginals import KSComplement
 from skeval.fidelity.similarity import marginal
-from skeval.formatting import beside, percent
-from skeval.parameters import AnyColumns, Count
-from skeval.result import Result, mean_of_columns
+from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import total_variation
 from skeval.steps.samples import ROLES, emptied, mean_of_defined
 from skeval.steps.texts import text_columns, units_of
 from skeval.tables.schema import TableSchema
-from skeval.tags import TEXT_TAGS
+from skeval.utils.formatting import beside, percent
+from skeval.utils.parameters import AnyColumns, Count
 
 _LEAST = 10  # real rows a bar
 Unit = Literal["words", "characters"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skeval.context import Context, shared
+from skeval.core.context import Context, shared
 from skeval.stats.matches import MatchLists
 from skeval.text.corpus import corpus, words
 
@@ -43,7 +43,7 @@ def suffixes(context: Context, columns: tuple[str, ...], group: str | None = Non
     # numbers of half the size: there are as many as words
     ends = of_texts.starts[1:].astype(np.int32)[text_of]
     order = suffix_order(of_texts.ids, ends)
-    from skeval.neighbors.text_kernels import common_runs  # numba is imported on use
+    from skeval.neighbors.text_kernels import common_runs
 
     return Suffixes(order, common_runs(of_texts.ids, ends, order), text_of, ends)
 
@@ -111,7 +111,7 @@ def longest_shared(
     texts, of_texts = corpus(context, columns, group), words(context, columns, group)
     ordered = suffixes(context, columns, group)
     held = texts.held["synthetic"], texts.held[role]
-    from skeval.neighbors.text_kernels import longest_runs  # numba is imported on use
+    from skeval.neighbors.text_kernels import longest_runs
 
     longest = longest_runs(ordered.order, ordered.shared, ordered.text_of, *held)
     both = held[0] & held[1]
@@ -134,7 +134,7 @@ def run_lists(
     queries = np.flatnonzero(texts.held["synthetic"])
     is_real = np.zeros(texts.texts.size, dtype=np.bool_)
     is_real[texts.numbers("train", "holdout")] = True
-    from skeval.neighbors.text_kernels import texts_by_run  # numba is imported on use
+    from skeval.neighbors.text_kernels import texts_by_run
 
     listed, runs = texts_by_run(
         ordered.order,

@@ -11,26 +11,29 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from skeval.base import Metric
-from skeval.context import Context, shared
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.tags import SCREEN_TAGS
 from skeval.exceptions import MissingDependencyError
-from skeval.formatting import percent
-from skeval.parameters import AnyColumns, Count, Legal, OpenFraction, Seed
-from skeval.result import Result, undefined
+from skeval.results.result import Result, undefined
+from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import least_p_value, row_mean
-from skeval.steps.contrasts import set_against
-from skeval.tables.embedding import EMBEDDER, is_embedder
-from skeval.tags import SCREEN_TAGS
-from skeval.text.corpus import GroupColumn, chosen_texts, corpus, words
-from skeval.text.memorization import Key, lacking_texts, sizes
-from skeval.text.vectors import (
+from skeval.steps.relabelled import set_against
+from skeval.tables.spaces import EMBEDDER, is_embedder
+from skeval.text.corpus import (
+    GroupColumn,
+    chosen_texts,
+    corpus,
     exchanged,
     largest_in_blocks,
     mean_cosine_distance,
     nearest_similarity,
     text_vectors,
+    words,
 )
-from skeval.verdict import Contrast
+from skeval.text.memorization import Key, lacking_texts, sizes
+from skeval.utils.formatting import percent
+from skeval.utils.parameters import AnyColumns, Count, Legal, OpenFraction, Seed
 
 _MOST = 2000  # outliers, for each of which all texts are looked at
 _FREQUENT = 30  # words that stand for function words, whatever the language

@@ -2,13 +2,18 @@
 
 from skeval.utility.agreement import ModelRankAgreement, SelectionRegret
 from skeval.utility.calibration import CalibrationPreservation
-from skeval.utility.coefficients import CoefficientOverlap
-from skeval.utility.efficacy import PrecisionEfficacy, RecallEfficacy
+from skeval.utility.coefficients import CoefficientOverlap, MeanCIOverlap
 from skeval.utility.fairness import EqualizedOddsImprovement, FairnessGap
 from skeval.utility.global_utility import GlobalUtility
 from skeval.utility.importance import FeatureImportanceAgreement
-from skeval.utility.means import MeanCIOverlap
-from skeval.utility.transfer import TRTS, TSTR, TSTS, AugmentationGain
+from skeval.utility.transfer import (
+    TRTS,
+    TSTR,
+    TSTS,
+    AugmentationGain,
+    PrecisionEfficacy,
+    RecallEfficacy,
+)
 
 __all__ = [
     "TRTS",

@@ -1,25 +1,351 @@
-"""Do synthetic rows rank models as real rows do, and what does choosing by them cost."""
+"""Do synthetic rows rank models as real rows do, and what does choosing by them cost.
+
+Do two scorings put models in the same order, and what does choosing by the wrong one cost.
+
+Scores are arrays of shape (n_models, 1 + n_replicates): the scores themselves, then those on
+bootstrap samples of the tested rows. Scores that differ by rounding only are tied.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from itertools import compress
+from itertools import compress, permutations
+from math import factorial
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from skeval.context import Context, shared
+from skeval.core.context import Context, shared
+from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import DegenerateInputWarning
-from skeval.formatting import as_float, number, pair, percent
-from skeval.parameters import ColumnName, Columns, Count, Interval, Label, OpenFraction, Seed
-from skeval.result import Result, undefined
+from skeval.results.result import Result, undefined
 from skeval.steps import models
-from skeval.steps.problem import problem_of
-from skeval.steps.scoring import Scoring, score_named
-from skeval.tags import MODEL_TAGS
-from skeval.utility import ranks
+from skeval.steps.problem import Scoring, problem_of, score_named
 from skeval.utility.model_metric import ModelMetric
+from skeval.utils.formatting import as_float, number, pair, percent
+from skeval.utils.parameters import ColumnName, Columns, Count, Interval, Label, OpenFraction, Seed
+
+STATISTICS = ("sra", "kendall", "spearman")
+_ROUNDING = 1e-12  # relative; sums depend on their order
+_EXACT = 8  # models up to which all orders are tried
+
+
+def agreement(real: np.ndarray, synthetic: np.ndarray, statistic: str = "sra") -> np.ndarray:
+    """Return how far two scorings agree on the order of models; 1 if they are in the same order.
+
+    Parameters
+    ----------
+    real, synthetic : ndarray of shape (n_models, n_replicates)
+        Scores of the same models, at least two; one replicate of either meets all of the other.
+    statistic : {"sra", "kendall", "spearman"}, default="sra"
+        "sra" is the share of pairs of models that are in the same order, in [0, 1]: a pair that is
+        tied in one of them counts a half, a pair tied in both counts 1. The others are Kendall's
+        tau-b and Spearman's rho, in [-1, 1], nan where all models are tied.
+
+    Returns
+    -------
+    ndarray of shape (n_replicates,)
+        nan where a score is.
+
+    Notes
+    -----
+    Without ties SRA is ``(1 + tau) / 2``.
+
+    References
+    ----------
+    J. Jordon, J. Yoon, M. van der Schaar, "Measuring the quality of synthetic data for use in
+    competitions", 2018, arXiv:1806.11345.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.utility.agreement import agreement
+    >>> real, synthetic = np.array([[0.9, 0.8, 0.7, 0.6], [0.85, 0.87, 0.6, 0.65]])[:, :, None]
+    >>> [round(float(agreement(real, synthetic, s)[0]), 4) for s in ("sra", "kendall", "spearman")]
+    [0.6667, 0.3333, 0.6]
+    """
+    first, second = _signs(real), _signs(synthetic)
+    if statistic == "sra":
+        return np.asarray(1.0 - 0.5 * np.abs(first - second).mean(axis=0))
+    if statistic == "spearman":
+        to_ranks = _to_ranks(len(real))
+        first, second = to_ranks @ first, to_ranks @ second
+    both = (first * second).sum(axis=0)
+    spread = np.sqrt((first**2).sum(axis=0) * (second**2).sum(axis=0))
+    return np.divide(both, spread, out=np.full(both.shape, np.nan), where=spread > 0)
+
+
+def _signs(scores: np.ndarray) -> np.ndarray:
+    """Return 1, 0 or -1 for each pair of models: which of them scores higher."""
+    first, second = np.triu_indices(len(scores), 1)
+    difference = scores[first] - scores[second]
+    rounding = _ROUNDING * np.maximum(np.abs(scores[first]), np.abs(scores[second]))
+    return np.where(np.abs(difference) <= rounding, 0.0, np.sign(difference))
+
+
+def _to_ranks(n_models: int) -> np.ndarray:
+    """Return the matrix that makes centred mid-ranks, shape (n_models, ...), of pairs' signs."""
+    first, second = np.triu_indices(n_models, 1)
+    matrix = np.zeros((n_models, first.size))
+    matrix[first, np.arange(first.size)] = 0.5
+    matrix[second, np.arange(first.size)] = -0.5
+    return matrix
+
+
+@dataclass(frozen=True)
+class Decided:
+    """What the replicates leave open of the order of each pair of models.
+
+    Attributes
+    ----------
+    least, greatest : ndarray of shape (n_pairs,)
+        The signs that the difference can have: -1, 0 or 1. They are equal where it is decided.
+    """
+
+    least: np.ndarray
+    greatest: np.ndarray
+
+    @property
+    def which(self) -> np.ndarray:
+        """The pairs of which one model is better, beyond chance."""
+        return np.asarray(self.least * self.greatest > 0)
+
+
+def decided_pairs(scores: np.ndarray, confidence: float = 0.95) -> Decided | None:
+    """Return which pairs of models the replicates put in an order.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_models, 1 + n_replicates)
+        The scores, then those of replicates.
+    confidence : float, default=0.95
+        Of the interval of each difference; where it holds 0 the order is open.
+
+    Returns
+    -------
+    Decided or None
+        None where fewer than half the replicates are defined.
+    """
+    known = scores[:, 1:][:, ~np.isnan(scores[:, 1:]).any(axis=0)]
+    n_replicates = scores.shape[1] - 1
+    if known.shape[1] == 0 or 2 * known.shape[1] < n_replicates:
+        return None
+    first, second = np.triu_indices(len(scores), 1)
+    ends = [(1 - confidence) / 2, (1 + confidence) / 2]
+    low, high = np.quantile(known[first] - known[second], ends, axis=1)
+    signs, size = _signs(scores[:, :1])[:, 0], _ROUNDING * np.abs(known).max()
+    least, greatest = (np.where(np.abs(end) <= size, 0.0, np.sign(end)) for end in (low, high))
+    return Decided(np.minimum(least, signs), np.maximum(greatest, signs))
+
+
+def agreement_interval(
+    value: float, real: Decided, synthetic: Decided, statistic: str = "sra"
+) -> tuple[float, float]:
+    """Return what the agreement can be, whatever the order of the pairs that are not decided.
+
+    Parameters
+    ----------
+    value : float
+        The agreement; the interval holds it.
+    real, synthetic : Decided
+        Of both scorings.
+    statistic : {"sra", "kendall", "spearman"}, default="sra"
+        The statistic that `value` is.
+
+    Returns
+    -------
+    tuple of float
+        Wide where scores are close. Quantiles of bootstrap replicates would not do: replicates
+        order close scores at random, so that they agree less than the scores do.
+    """
+    low_1, high_1 = real.least, real.greatest
+    low_2, high_2 = synthetic.least, synthetic.greatest
+    if statistic == "spearman":
+        ends = _spearman_ends(real, synthetic)
+    else:
+        apart = np.maximum(high_1 - low_2, high_2 - low_1)
+        at_least_apart = np.maximum(0.0, np.maximum(low_1 - high_2, low_2 - high_1))
+        ends = (float(1.0 - 0.5 * apart.mean()), float(1.0 - 0.5 * at_least_apart.mean()))
+        if statistic == "kendall":
+            ends = (2.0 * ends[0] - 1.0, 2.0 * ends[1] - 1.0)
+    return min(value, ends[0]), max(value, ends[1])
+
+
+def _spearman_ends(real: Decided, synthetic: Decided) -> tuple[float, float]:
+    """Return bounds of rho: the products of the ranks that each model can have, added up."""
+    n_models = round((1 + np.sqrt(1 + 8 * real.least.size)) / 2)
+    up = np.maximum(_to_ranks(n_models), 0.0)
+    down = up - _to_ranks(n_models)
+    ranks = [
+        (up @ d.least - down @ d.greatest, up @ d.greatest - down @ d.least)
+        for d in (real, synthetic)
+    ]
+    products = np.array([a * b for a in ranks[0] for b in ranks[1]])
+    whole = n_models * (n_models**2 - 1) / 12.0
+    low, high = products.min(axis=0).sum() / whole, products.max(axis=0).sum() / whole
+    return max(-1.0, float(low)), min(1.0, float(high))
+
+
+def permutation_p_value(
+    real: np.ndarray,
+    synthetic: np.ndarray,
+    statistic: str = "sra",
+    *,
+    n_permutations: int = 9_999,
+    seed: int = 0,
+) -> float:
+    """Return the share of orders of models that agree with the real one as well as the synthetic.
+
+    Parameters
+    ----------
+    real, synthetic : ndarray of shape (n_models,)
+        Scores of the same models.
+    statistic : {"sra", "kendall", "spearman"}, default="sra"
+        The measure of agreement.
+    n_permutations : int, default=9_999
+        Number of random orders where there are more than eight models; up to that all are tried.
+    seed : int, default=0
+        Of the random orders.
+
+    Returns
+    -------
+    float
+        One-sided: small if the scorings agree better than by chance. With n models it is at least
+        1 / n!.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.utility.agreement import permutation_p_value
+    >>> round(permutation_p_value(np.arange(4.0), np.arange(4.0)), 6)  # one order of 24
+    0.041667
+    """
+    n_models, n_more = len(real), 0
+    if n_models <= _EXACT:
+        orders = np.array(list(permutations(range(n_models))))
+    else:
+        rng = np.random.default_rng(seed)
+        orders = np.array([rng.permutation(n_models) for _ in range(n_permutations)])
+        n_more = 1  # the synthetic order is one of them
+    observed = agreement(real[:, None], synthetic[:, None], statistic)[0]
+    if np.isnan(observed):
+        return float("nan")
+    agreed = agreement(real[:, None], synthetic[orders.T], statistic)
+    n_orders = factorial(n_models) if n_models <= _EXACT else n_permutations + 1
+    return (int((agreed >= observed - _ROUNDING).sum()) + n_more) / n_orders
+
+
+def first_best(scores: np.ndarray, *, greater_is_better: bool = True) -> int:
+    """Return which model scores best; of tied ones the first."""
+    best = int(scores.argmax() if greater_is_better else scores.argmin())
+    return tied_with(scores, best)[0]
+
+
+def tied_with(scores: np.ndarray, model: int) -> list[int]:
+    """Return the models whose score is that of a model but for rounding; it is among them."""
+    rounding = _ROUNDING * np.maximum(np.abs(scores), abs(scores[model]))
+    return [int(other) for other in np.flatnonzero(np.abs(scores - scores[model]) <= rounding)]
+
+
+def regret(
+    real: np.ndarray, chosen: int, *, greater_is_better: bool = True, relative: bool = False
+) -> np.ndarray:
+    """Return by how much the best model's real score exceeds that of the chosen one.
+
+    Parameters
+    ----------
+    real : ndarray of shape (n_models, n_replicates)
+        Scores of models on real rows.
+    chosen : int
+        Which model was chosen.
+    greater_is_better : bool, default=True
+        Which way is good; if not, the best is the lowest.
+    relative : bool, default=False
+        As a share of the best score; nan where that is not positive.
+
+    Returns
+    -------
+    ndarray of shape (n_replicates,)
+        At least 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.utility.agreement import first_best, regret
+    >>> real, synthetic = np.array([[0.9, 0.8, 0.7, 0.6], [0.85, 0.87, 0.6, 0.65]])
+    >>> chosen = first_best(synthetic)
+    >>> chosen, [round(float(regret(real[:, None], chosen, relative=r)[0]), 4) for r in (0, 1)]
+    (1, [0.1, 0.1111])
+    """
+    return _shortfalls(real, chosen, greater_is_better, relative).max(axis=0)
+
+
+def _shortfalls(
+    real: np.ndarray, chosen: int, greater_is_better: bool, relative: bool
+) -> np.ndarray:
+    """Return by how much each model is better than the chosen one; 0 where rounding is."""
+    gaps = (real - real[chosen]) * (1.0 if greater_is_better else -1.0)
+    rounding = _ROUNDING * np.maximum(np.abs(real), np.abs(real[chosen]))
+    gaps = np.where(np.abs(gaps) <= rounding, 0.0, gaps)
+    if not relative:
+        return gaps
+    best = real.max(axis=0) if greater_is_better else real.min(axis=0)
+    whole = np.broadcast_to(best, gaps.shape)
+    return np.divide(gaps, whole, out=np.full(gaps.shape, np.nan), where=whole > 0)
+
+
+def regret_interval(
+    real: np.ndarray,
+    chosen: int,
+    *,
+    greater_is_better: bool = True,
+    relative: bool = False,
+    confidence: float = 0.95,
+) -> tuple[float, float] | None:
+    """Return the interval of the regret, whichever model is truly the best.
+
+    Parameters
+    ----------
+    real : ndarray of shape (n_models, 1 + n_replicates)
+        Scores on real rows, then those of replicates.
+    chosen : int
+        Which model was chosen.
+    greater_is_better, relative : bool
+        As in :func:`regret`.
+    confidence : float, default=0.95
+        Share of such intervals that hold the regret, at least.
+
+    Returns
+    -------
+    tuple of float or None
+        It holds the regret, and 0 unless another model is better beyond chance. None where
+        fewer than half the replicates are defined.
+
+    Notes
+    -----
+    The intervals of all models' differences to the chosen one hold together: their width is the
+    quantile of the greatest standardised deviation over replicates. The regret is the greatest of
+    the differences, and at least 0, so its ends are the greatest of theirs.
+
+    References
+    ----------
+    J. C. Hsu, "Constrained simultaneous confidence intervals for multiple comparisons with the
+    best", Annals of Statistics 12 (1984), doi:10.1214/aos/1176346732.
+    """
+    gaps = _shortfalls(real, chosen, greater_is_better, relative)
+    value, others = gaps[:, 0], gaps[:, 1:]
+    known = others[:, ~np.isnan(others).any(axis=0)]
+    if np.isnan(value).any() or known.shape[1] == 0 or 2 * known.shape[1] < others.shape[1]:
+        return None
+    spread = np.sqrt(((known - value[:, None]) ** 2).mean(axis=1))
+    moves = spread > 0
+    if not moves.any():
+        return float(value.max()), float(value.max())
+    deviations = np.abs(known - value[:, None])[moves] / spread[moves, None]
+    reach = np.where(moves, np.quantile(deviations.max(axis=0), confidence) * spread, 0.0)
+    return max(0.0, float((value - reach).max())), max(0.0, float((value + reach).max()))
+
 
 _UNDECIDED = (
     "the real scores of no two models differ beyond chance, so that their order on real rows says "
@@ -204,7 +530,7 @@ class ModelRankAgreement(_ModelComparison):
         self.n_repeats = n_repeats
 
     def _compared(self, context: Context, real: np.ndarray, synthetic: np.ndarray) -> Result:
-        value = ranks.agreement(real, synthetic, self.statistic)[0]
+        value = agreement(real, synthetic, self.statistic)[0]
         if np.isnan(value):
             return undefined("all models score the same on one side, so that they have no order.")
         bounds = (0.0 if self.statistic == "sra" else -1.0, 1.0)
@@ -351,9 +677,9 @@ class SelectionRegret(_ModelComparison):
         baseline = 0.0
         if of_train is not None:
             baseline = regret_of_choice(real[:, :1], of_train, upwards, self.relative)
-        chosen = ranks.first_best(synthetic[:, 0], greater_is_better=upwards)
+        chosen = first_best(synthetic[:, 0], greater_is_better=upwards)
         kind = {"greater_is_better": upwards, "relative": self.relative}
-        interval = ranks.regret_interval(real, chosen, **kind)
+        interval = regret_interval(real, chosen, **kind)
         choice = described_choice(list(self._models()), real[:, :1], synthetic[:, 0], **kind)
         details = {**choice, **self._details(context)}
         return {"interval": interval, "baseline": baseline, "details": details}
@@ -400,19 +726,19 @@ def rank_evidence(
         Of the orders that are tried, where there are too many for all.
     """
     first, second = real[:, :1], synthetic[:, :1]
-    statistics = {n: float(ranks.agreement(first, second, n)[0]) for n in ranks.STATISTICS}
-    decided, decided_too = ranks.decided_pairs(real), ranks.decided_pairs(synthetic)
+    statistics = {n: float(agreement(first, second, n)[0]) for n in STATISTICS}
+    decided, decided_too = decided_pairs(real), decided_pairs(synthetic)
     interval = baseline = None
     if decided is not None and decided_too is not None:
         value = statistics[statistic]
-        interval = ranks.agreement_interval(value, decided, decided_too, statistic)
+        interval = agreement_interval(value, decided, decided_too, statistic)
     if of_train is not None:
-        baseline = ranks.agreement(first, of_train, statistic)[0]
+        baseline = agreement(first, of_train, statistic)[0]
     undecided = decided is not None and not decided.which.any()
     return {
         "interval": interval,
         "baseline": baseline,
-        "p_value": ranks.permutation_p_value(first[:, 0], second[:, 0], statistic, seed=seed),
+        "p_value": permutation_p_value(first[:, 0], second[:, 0], statistic, seed=seed),
         "warnings": (DegenerateInputWarning(_UNDECIDED),) if undecided else (),
         "details": {
             "statistic": statistic,
@@ -425,19 +751,19 @@ def rank_evidence(
 
 def _self_agreement(scores: np.ndarray, statistic: str) -> float | None:
     """Return the mean agreement of scores with those of their replicates."""
-    agreed = ranks.agreement(scores[:, :1], scores[:, 1:], statistic)
+    agreed = agreement(scores[:, :1], scores[:, 1:], statistic)
     known = agreed[~np.isnan(agreed)]
     return float(known.mean()) if known.size else None
 
 
 def _among_decided(
-    real: np.ndarray, synthetic: np.ndarray, decided: ranks.Decided | None
+    real: np.ndarray, synthetic: np.ndarray, decided: Decided | None
 ) -> dict[str, Any]:
     """Return the number of pairs that real rows put in an order, and SRA over these."""
     pairs = np.column_stack(np.triu_indices(len(real), 1))
     if decided is None:
         return {"n_pairs": len(pairs), "n_decided": None, "among_decided": None}
-    same = [float(ranks.agreement(real[pair], synthetic[pair])[0]) for pair in pairs[decided.which]]
+    same = [float(agreement(real[pair], synthetic[pair])[0]) for pair in pairs[decided.which]]
     return {
         "n_pairs": len(pairs),
         "n_decided": len(same),
@@ -454,9 +780,9 @@ def regret_of_choice(
     """
     if np.isnan(judged).any():
         return float("nan")
-    chosen = ranks.first_best(judged[:, 0], greater_is_better=greater_is_better)
+    chosen = first_best(judged[:, 0], greater_is_better=greater_is_better)
     settings = {"greater_is_better": greater_is_better, "relative": relative}
-    return float(ranks.regret(real, chosen, **settings)[0])
+    return float(regret(real, chosen, **settings)[0])
 
 
 def described_choice(
@@ -468,13 +794,13 @@ def described_choice(
     relative: bool,
 ) -> dict[str, Any]:
     """Return which model is chosen and which is best, and what other choices would lose."""
-    lost = partial(ranks.regret, real, greater_is_better=greater_is_better)
-    chosen = ranks.first_best(synthetic, greater_is_better=greater_is_better)
-    best = ranks.first_best(real[:, 0], greater_is_better=greater_is_better)
+    lost = partial(regret, real, greater_is_better=greater_is_better)
+    chosen = first_best(synthetic, greater_is_better=greater_is_better)
+    best = first_best(real[:, 0], greater_is_better=greater_is_better)
     of_all = [lost(model, relative=relative)[0] for model in range(len(real))]
     return {
         "chosen": names[chosen],
-        "tied": [names[j] for j in ranks.tied_with(synthetic, chosen) if j != chosen],
+        "tied": [names[j] for j in tied_with(synthetic, chosen) if j != chosen],
         "best": names[best],
         "real_score_of_chosen": float(real[chosen, 0]),
         "real_score_of_best": float(real[best, 0]),

@@ -10,17 +10,16 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from skeval.context import Context, shared
+from skeval.core.context import Context, shared
+from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import InvalidParameterError
-from skeval.formatting import as_float, percent
-from skeval.parameters import N_SEEDS, ColumnName, Columns, Count, Interval, Label, Seed
-from skeval.result import Result, undefined
+from skeval.results.result import Result, undefined
 from skeval.stats.intervals import difference_interval, inflated_interval, replicated
 from skeval.steps.models import HOLDOUT, Estimators, Training, predicted
-from skeval.steps.problem import Question, problem_of, rows_of_role
-from skeval.steps.scoring import Predictions
-from skeval.tags import MODEL_TAGS
+from skeval.steps.problem import Predictions, Question, problem_of, rows_of_role
 from skeval.utility.model_metric import TRAININGS, ModelMetric, stated, stated_replicates
+from skeval.utils.formatting import as_float, percent
+from skeval.utils.parameters import N_SEEDS, ColumnName, Columns, Count, Interval, Label, Seed
 
 _FEWEST = 5  # rows of a bin that a curve shows
 

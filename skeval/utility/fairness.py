@@ -1,23 +1,370 @@
-"""Do models trained on synthetic rows treat groups as models of real rows do."""
+"""Do models trained on synthetic rows treat groups as models of real rows do.
+
+Groups of rows by a sensitive column, and how far their rates are from equal.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
-from skeval.context import Context
+from skeval.core.context import Context, shared
+from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.formatting import as_float, number
-from skeval.parameters import N_SEEDS, BinCount, ColumnName, Columns, Count, Interval, Label, Seed
-from skeval.result import Result, undefined
-from skeval.stats.intervals import difference_interval
-from skeval.steps.models import SYNTHETIC, Estimators, Training
-from skeval.steps.problem import Question, problem_of
-from skeval.tags import MODEL_TAGS
-from skeval.utility import groups
+from skeval.results.result import Result, undefined
+from skeval.stats.intervals import difference_interval, replicated
+from skeval.steps.models import HOLDOUT, SYNTHETIC, Estimators, Training, fitted, predicted
+from skeval.steps.problem import Question, Rows, problem_of, rows_of_role
+from skeval.tables.preprocessing import NOMINAL, numbers
 from skeval.utility.model_metric import TRAININGS, ModelMetric, shown_difference, stated
+from skeval.utils.formatting import as_float, number
+from skeval.utils.parameters import (
+    N_SEEDS,
+    BinCount,
+    ColumnName,
+    Columns,
+    Count,
+    Interval,
+    Label,
+    Seed,
+)
+
+_FEWEST = 10  # train and holdout rows of a group with a name of its own
+_FEW_VALUES = 10  # numbers of no more values have a group a value
+_MISSING, _RARE = "(missing)", "(rare groups)"
+# which rates must be equal
+CRITERIA: dict[str, tuple[str, ...]] = {
+    "demographic_parity": ("selection",),
+    "equalized_odds": ("tpr", "fpr"),
+    "equal_opportunity": ("tpr",),
+}
+Rates = Mapping[str, np.ndarray]
+
+
+class Grouping(NamedTuple):
+    """What is predicted, and the column whose values are the groups.
+
+    Attributes
+    ----------
+    question : Question
+        What is predicted from what.
+    sensitive : str
+        The column that divides the rows into groups; it need not be among the features.
+    n_bins : int
+        Number of groups of a column of numbers.
+    """
+
+    question: Question
+    sensitive: str
+    n_bins: int
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups that holdout rows fall into.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Levels, or ranges of a column of numbers; then missing values, and last those groups
+        together that have too few train or holdout rows for a name of their own.
+    edges : ndarray or None
+        Where numbers are cut; None for categories.
+    places : ndarray of int
+        The group of each level or range, of missing values and of levels that no real row has; -1
+        for none.
+    """
+
+    names: tuple[str, ...]
+    edges: np.ndarray | None
+    places: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def codes(self, values: np.ndarray) -> np.ndarray:
+        """Return the group of each value."""
+        missing, n_own = np.isnan(values), self.places.size - 2
+        if self.edges is not None:
+            cells = np.searchsorted(self.edges, values, side="left")
+        else:
+            cells = np.where(missing | (values >= n_own), n_own + 1, values).astype(np.int64)
+        return np.asarray(self.places[np.where(missing, n_own, cells)])
+
+
+@shared
+def groups_of(context: Context, grouping: Grouping) -> Groups:
+    """Return the groups by the sensitive column, those with few train or holdout rows pooled."""
+    name = grouping.sensitive
+    if name in context.schema.columns(*NOMINAL):
+        categories = context.levels.get(name, context.train[name].cat.categories)
+        names, edges = [str(category) for category in categories], None
+    else:
+        names, edges = _ranges(context, grouping)
+    every = Groups((*names, _MISSING, _RARE), edges, np.arange(len(names) + 2))
+    counts = [
+        np.bincount(every.codes(rows_and_values(context, r, grouping)[1]), minlength=len(every))
+        for r in ("train", "holdout")
+    ]
+    sizes = counts[1]
+    kept = np.flatnonzero(np.min(counts, axis=0) >= _FEWEST)
+    names = [every.names[cell] for cell in kept]
+    places = np.full(len(every), -1, dtype=np.int64)
+    places[kept] = np.arange(kept.size)
+    if sizes[places < 0].sum() > 0:
+        places[places < 0] = kept.size
+        names.append(_RARE)
+    return Groups(tuple(names), edges, places)
+
+
+def _ranges(context: Context, grouping: Grouping) -> tuple[list[str], np.ndarray]:
+    """Return names and edges of ranges of numbers: one a value if there are few, else quantiles.
+
+    A range has no name that discloses a value, unless train has the value often.
+    """
+    values = numbers(context.train[[grouping.sensitive]])[:, 0]
+    values = values[~np.isnan(values)]
+    distinct, counts = np.unique(values, return_counts=True)
+    if distinct.size > _FEW_VALUES:
+        at = np.arange(1, grouping.n_bins) / grouping.n_bins
+        edges = np.unique(np.quantile(values, at, method="lower"))
+        edges = edges[edges < distinct[-1]]
+    else:
+        edges = 0.5 * (distinct[:-1] + distinct[1:])
+    names = [f"range {k + 1} of {edges.size + 1}" for k in range(edges.size + 1)]
+    if distinct.size == len(names) and grouping.sensitive in context.schema.columns("continuous"):
+        for k in np.flatnonzero(counts >= _FEWEST):
+            names[k] = f"{distinct[k]:g}"
+    return names, edges
+
+
+@shared
+def rows_and_values(context: Context, role: str, grouping: Grouping) -> tuple[Rows, np.ndarray]:
+    """Return the rows of a role as models take them, and their sensitive values."""
+    question, name = grouping.question, grouping.sensitive
+    features = problem_of(context, question).features
+    if name in features:
+        rows = rows_of_role(context, role, question)
+        return rows, rows.features[:, features.index(name)]
+    wide = tuple(sorted((*features, name)))
+    rows, at = rows_of_role(context, role, replace(question, features=wide)), wide.index(name)
+    levels = (*rows.levels[:at], *rows.levels[at + 1 :])
+    narrow = Rows(np.delete(rows.features, at, axis=1), rows.target, levels, rows.n_dropped)
+    return narrow, rows.features[:, at]
+
+
+def base_counts(context: Context, role: str, grouping: Grouping) -> np.ndarray:
+    """Count the negative and positive rows of each group, shape (n_groups, 2)."""
+    rows, values = rows_and_values(context, role, grouping)
+    groups = groups_of(context, grouping)
+    codes = groups.codes(values)
+    positive = rows.target == problem_of(context, grouping.question).positive
+    cells = (2 * codes + positive)[codes >= 0]
+    return np.bincount(cells, minlength=2 * len(groups)).reshape(-1, 2)
+
+
+def too_small(context: Context, grouping: Grouping, min_cell: int) -> str:
+    """Return which groups lack positive or negative rows to learn from; empty if none does."""
+    names = np.array(groups_of(context, grouping).names)
+    for role in ("train", "synthetic"):
+        fewest = base_counts(context, role, grouping).min(axis=1, initial=2**62)
+        if (fewest < min_cell).any():
+            return (
+                f"{role} has fewer than {min_cell} positive or negative rows of these "
+                f"groups of {grouping.sensitive}: {', '.join(names[fewest < min_cell])}."
+            )
+    return ""
+
+
+@shared
+def tested_counts(
+    context: Context,
+    training: Training,
+    estimator: Any,
+    grouping: Grouping,
+    n_replicates: int,
+    seed_of_model: int,
+    seed: int,
+) -> np.ndarray:
+    """Count the holdout rows by group, truth and call, then those of bootstrap samples."""
+    rows, values = rows_and_values(context, "holdout", grouping)
+    groups, problem = groups_of(context, grouping), problem_of(context, grouping.question)
+    asked = (estimator, grouping.question, seed_of_model)
+    if grouping.sensitive in problem.features:
+        predictions = predicted(context, training, HOLDOUT, *asked)
+    else:  # the same rows, but in an order that the sensitive column takes part in
+        predictions = fitted(context, training, *asked).predict(rows)
+    called, truth = predictions.values == problem.positive, rows.target == problem.positive
+    codes = groups.codes(values)
+    counts = partial(group_counts, codes, truth, called, n_groups=len(groups))
+    return replicated(counts, len(rows), n_replicates, seed)
+
+
+def group_counts(
+    groups: np.ndarray, truth: np.ndarray, called: np.ndarray, weights: np.ndarray, n_groups: int
+) -> np.ndarray:
+    """Count rows by group, truth and call.
+
+    Parameters
+    ----------
+    groups : ndarray of int of shape (n_rows,)
+        Codes below `n_groups`.
+    truth, called : ndarray of bool of shape (n_rows,)
+        Whether a row is positive, and whether it is called so.
+    weights : ndarray of shape (n_replicates, n_rows)
+        How often each row counts.
+    n_groups : int
+        Number of groups.
+
+    Returns
+    -------
+    ndarray of shape (n_replicates, n_groups, 2, 2)
+    """
+    cells = 4 * groups + 2 * truth + called
+    members = csr_matrix(
+        (np.ones(cells.size), (cells, np.arange(cells.size))), shape=(4 * n_groups, cells.size)
+    )
+    return np.asarray((members @ weights.T).T).reshape(-1, n_groups, 2, 2)
+
+
+def group_rates(counts: np.ndarray, min_cell: int = 1) -> dict[str, np.ndarray]:
+    """Return the rates by which fairness is judged.
+
+    Parameters
+    ----------
+    counts : ndarray of shape (n_replicates, n_groups, 2, 2)
+        As of :func:`group_counts`.
+    min_cell : int, default=1
+        A rate of fewer rows than that, in the first replicate, is nan in all.
+
+    Returns
+    -------
+    dict of str to ndarray of shape (n_replicates, n_groups)
+        "selection", the share called positive; "tpr" and "fpr", that share of the positive and of
+        the negative rows.
+    """
+    called, actual = counts[..., 1], counts.sum(axis=-1)
+    parts = {"selection": called.sum(axis=-1), "tpr": called[..., 1], "fpr": called[..., 0]}
+    wholes = {"selection": actual.sum(axis=-1), "tpr": actual[..., 1], "fpr": actual[..., 0]}
+    rates = {}
+    for name, whole in wholes.items():
+        known = (whole > 0) & (whole[:1] >= min_cell)
+        rates[name] = np.divide(parts[name], whole, out=np.full(whole.shape, np.nan), where=known)
+    return rates
+
+
+def spread(rates: np.ndarray) -> np.ndarray:
+    """Return largest minus smallest rate of the groups that have one; nan if fewer than two do."""
+    low, high = _ends(rates)
+    return high - low
+
+
+def _ends(rates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    known = ~np.isnan(rates)
+    low = np.where(known, rates, np.inf).min(axis=-1, initial=np.inf)
+    high = np.where(known, rates, -np.inf).max(axis=-1, initial=-np.inf)
+    enough = known.sum(axis=-1) >= 2
+    return np.where(enough, low, np.nan), np.where(enough, high, np.nan)
+
+
+def gap(rates: Rates, criterion: str, aggregate: str = "max") -> np.ndarray:
+    """Return how far the groups are from equal rates.
+
+    Parameters
+    ----------
+    rates : mapping of str to ndarray of shape (..., n_groups)
+        As of :func:`group_rates`.
+    criterion : {"demographic_parity", "equalized_odds", "equal_opportunity"}
+        Equal "selection", equal "tpr" and "fpr", or equal "tpr".
+    aggregate : {"max", "mean"}, default="max"
+        Of the spreads of the two rates of equalized odds.
+
+    Returns
+    -------
+    ndarray of shape (...)
+        In [0, 1]; nan where a rate is known of fewer than two groups.
+    """
+    spreads = np.stack([spread(rates[name]) for name in CRITERIA[criterion]])
+    return np.asarray(spreads.max(axis=0) if aggregate == "max" else spreads.mean(axis=0))
+
+
+def rate_ratio(rates: Rates, criterion: str) -> np.ndarray:
+    """Return smallest over largest rate, of two rates the lower ratio; 1 where all are equal."""
+    ratios = []
+    for name in CRITERIA[criterion]:
+        low, high = _ends(rates[name])
+        equal = np.where(np.isnan(high), np.nan, 1.0)
+        ratios.append(np.divide(low, high, out=equal, where=high > 0))
+    return np.asarray(np.stack(ratios).min(axis=0))
+
+
+def average_odds_difference(rates: Rates) -> np.ndarray:
+    """Return the mean of the differences in TPR and in FPR, second group minus first.
+
+    It is signed: 0 can be two differences that cancel. nan unless there are two groups.
+    """
+    both = np.stack([rates["tpr"], rates["fpr"]])
+    if both.shape[-1] != 2:
+        return np.full(both.shape[1:-1], np.nan)
+    return np.asarray((both[..., 1] - both[..., 0]).mean(axis=0))
+
+
+def preservation(rates: Rates, others: Rates, criterion: str) -> np.ndarray:
+    """Return 1 minus the largest change of a group's rate from `others` to `rates`.
+
+    Two models may have the same gap with the groups in opposite order; this sees it.
+    """
+    changes = np.concatenate(
+        [np.abs(rates[name] - others[name]) for name in CRITERIA[criterion]], axis=-1
+    )
+    known = ~np.isnan(changes)
+    worst = np.where(known, changes, 0.0).max(axis=-1, initial=0.0)
+    return np.where(known.any(axis=-1), 1.0 - worst, np.nan)
+
+
+def gap_interval(
+    rates: Rates, criterion: str, aggregate: str = "max", confidence: float = 0.95
+) -> tuple[float, float] | None:
+    """Return an interval of the gap, from replicates of the rates.
+
+    Parameters
+    ----------
+    rates : mapping of str to ndarray of shape (..., 1 + n_replicates, n_groups)
+        The rates, then their bootstrap replicates. Leading axes are models, whose mean gap it is.
+    criterion, aggregate : str
+        As of :func:`gap`.
+    confidence : float, default=0.95
+        In (0, 1).
+
+    Returns
+    -------
+    tuple of float or None
+        None where the gap, or too many replicates, are not defined.
+
+    Notes
+    -----
+    Noise spreads equal rates apart, so that a gap, and each bootstrap gap still more, is too large:
+    quantiles of bootstrap gaps never reach 0. But no gap differs from the true one by more than
+    the errors of the rates are spread. The interval is the gap plus and minus a quantile of the
+    spread of (replicate - rate): exact for two groups, conservative for more.
+    """
+    value = _over_models(gap(rates, criterion, aggregate))[0]
+    errors = {name: part[..., 1:, :] - part[..., :1, :] for name, part in rates.items()}
+    reach = _over_models(gap(errors, criterion, aggregate))
+    known = reach[~np.isnan(reach)]
+    if np.isnan(value) or known.size == 0 or 2 * known.size < reach.size:
+        return None
+    radius = float(np.quantile(known, confidence))
+    return max(float(value) - radius, 0.0), min(float(value) + radius, 1.0)
+
+
+def _over_models(values: np.ndarray) -> np.ndarray:
+    return np.asarray(values.mean(axis=tuple(range(values.ndim - 1))))
 
 
 class _GroupMetric(ModelMetric):
@@ -46,20 +393,20 @@ class _GroupMetric(ModelMetric):
             return question
         return replace(question, features=tuple(name for name in seen if name != self.sensitive))
 
-    def _grouping(self, context: Context) -> groups.Grouping:
-        return groups.Grouping(self._question(context), self.sensitive, int(self.n_bins))
+    def _grouping(self, context: Context) -> Grouping:
+        return Grouping(self._question(context), self.sensitive, int(self.n_bins))
 
     def _measure(self, context: Context) -> Result:
         rates = self._rates(context, SYNTHETIC)
-        compared = [rates[name][0, 0] for name in groups.CRITERIA[self.criterion]]
-        if np.isnan([groups.spread(one) for one in compared]).any():
+        compared = [rates[name][0, 0] for name in CRITERIA[self.criterion]]
+        if np.isnan([spread(one) for one in compared]).any():
             reason = (
                 f"fewer than two groups of {self.sensitive} have at least {self.min_cell} holdout "
                 "rows of each kind whose rate is to be equal."
             )
             return undefined(reason, **self._groups(context))
         warnings = []
-        names = np.array(groups.groups_of(context, self._grouping(context)).names)
+        names = np.array(groups_of(context, self._grouping(context)).names)
         if (lost := np.isnan(compared).any(axis=0)).any():
             warnings.append(
                 f"these groups of {self.sensitive} have a rate of fewer than {self.min_cell} "
@@ -86,8 +433,8 @@ class _GroupMetric(ModelMetric):
         """
         grouping, seed = self._grouping(context), self.random_state
         by_model = [
-            groups.group_rates(
-                groups.tested_counts(context, training, one, grouping, n_bootstrap, of_model, seed),
+            group_rates(
+                tested_counts(context, training, one, grouping, n_bootstrap, of_model, seed),
                 self.min_cell,
             )
             for one in self._models().values()
@@ -104,38 +451,32 @@ class _GroupMetric(ModelMetric):
 
     def _gaps(self, context: Context, training: Training, n_bootstrap: int = 0) -> np.ndarray:
         """Return the gaps of all models, of shape (n_models, 1 + n_bootstrap)."""
-        return groups.gap(
-            self._rates(context, training, n_bootstrap), self.criterion, self.aggregate
-        )
+        return gap(self._rates(context, training, n_bootstrap), self.criterion, self.aggregate)
 
     def _groups(self, context: Context) -> dict[str, Any]:
         """Return names, sizes and rates of the groups, and how often each is positive."""
         grouping = self._grouping(context)
-        counts = {
-            r: groups.base_counts(context, r, grouping) for r in ("train", "holdout", "synthetic")
-        }
+        counts = {r: base_counts(context, r, grouping) for r in ("train", "holdout", "synthetic")}
         positive = {}
         for role, by_label in counts.items():
             sizes = by_label.sum(axis=1)
             unknown, known = np.full(sizes.size, np.nan), sizes >= self.min_cell
             positive[role] = np.divide(by_label[:, 1], sizes, out=unknown, where=known)
         return {
-            "groups": list(groups.groups_of(context, grouping).names),
+            "groups": list(groups_of(context, grouping).names),
             "group_sizes": counts["holdout"].sum(axis=1),
             "rates": {
                 kind: {name: of_models.mean(axis=0) for name, of_models in rates.items()}
                 for kind, rates in self._values(context).items()
             },
             "base_rates": positive,
-            "base_rate_gap": {
-                role: float(groups.spread(shares)) for role, shares in positive.items()
-            },
+            "base_rate_gap": {role: float(spread(shares)) for role, shares in positive.items()},
         }
 
     def _described(self, context: Context) -> dict[str, Any]:
         """Return the gaps of each model, means over seeds, the groups, and numbers of rows."""
         gaps = {
-            kind: groups.gap(rates, self.criterion, self.aggregate).reshape(-1, self.n_repeats)
+            kind: gap(rates, self.criterion, self.aggregate).reshape(-1, self.n_repeats)
             for kind, rates in self._values(context).items()
         }
         models = self._by_model({kind: of_seeds.mean(axis=1) for kind, of_seeds in gaps.items()})
@@ -405,7 +746,7 @@ class EqualizedOddsImprovement(_GroupMetric):
 
     def _unanswerable(self, context: Context) -> str:
         reason = super()._unanswerable(context)
-        return reason or groups.too_small(context, self._grouping(context), self.min_cell)
+        return reason or too_small(context, self._grouping(context), self.min_cell)
 
     def _summary(self, result: Result) -> str:
         odds = {n: number(as_float(v)) for n, v in result.details["equalized_odds"].items()}
@@ -419,12 +760,10 @@ class EqualizedOddsImprovement(_GroupMetric):
         return {"estimators": "linear"}
 
 
-def gap_evidence(
-    tstr: groups.Rates, trtr: groups.Rates, criterion: str, aggregate: str
-) -> dict[str, Any]:
+def gap_evidence(tstr: Rates, trtr: Rates, criterion: str, aggregate: str) -> dict[str, Any]:
     """Return what the rates of both models say of their gaps, as fields of a result."""
-    first, second = (groups.gap(rates, criterion, aggregate).mean(axis=0) for rates in (tstr, trtr))
-    interval, of_real = (groups.gap_interval(rates, criterion, aggregate) for rates in (tstr, trtr))
+    first, second = (gap(rates, criterion, aggregate).mean(axis=0) for rates in (tstr, trtr))
+    interval, of_real = (gap_interval(rates, criterion, aggregate) for rates in (tstr, trtr))
     values = {
         kind: {name: part[:, 0] for name, part in rates.items()}
         for kind, rates in {"tstr": tstr, "trtr": trtr}.items()
@@ -434,10 +773,10 @@ def gap_evidence(
         "gap_tstr": stated(first[0], interval),
         "gap_trtr": stated(second[0], of_real),
         "difference": _difference(first, second),
-        "preservation": groups.preservation(values["tstr"], values["trtr"], criterion).mean(),
-        "ratio": {k: groups.rate_ratio(part, criterion).mean() for k, part in values.items()},
+        "preservation": preservation(values["tstr"], values["trtr"], criterion).mean(),
+        "ratio": {k: rate_ratio(part, criterion).mean() for k, part in values.items()},
         "average_odds_difference": {
-            kind: groups.average_odds_difference(part).mean() for kind, part in values.items()
+            kind: average_odds_difference(part).mean() for kind, part in values.items()
         },
     }
     return {"interval": interval, "baseline": second[0], "details": details}

@@ -9,18 +9,18 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.stats import t as student
 
-from skeval.base import Metric
-from skeval.context import Context
+from skeval.core.base import Metric
+from skeval.core.context import Context
+from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import DegenerateInputWarning, MetricWarning, SampledWarning
-from skeval.formatting import number, percent
-from skeval.parameters import Columns, Count, Fraction, Interval, Seed
-from skeval.result import Result, mean_of_columns
+from skeval.results.result import Result, mean_of_columns
 from skeval.stats.intervals import percentile_interval
 from skeval.steps.models import DEFAULT, HOLDOUT, LIGHT, Estimator, Part, Training, replicates
 from skeval.steps.problem import Question, problem_of, rows_of_role, unanswerable
 from skeval.steps.samples import chosen_columns, named_seed, sample_positions
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
-from skeval.tags import MODEL_TAGS
+from skeval.utils.formatting import number, percent
+from skeval.utils.parameters import Columns, Count, Fraction, Interval, Seed
 
 _LABELS, _NUMBERS = "balanced_accuracy", "rmse"
 _WIDE = 40  # columns to predict from, beyond which smaller trees do

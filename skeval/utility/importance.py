@@ -11,18 +11,25 @@ import pandas as pd
 from scipy.sparse import issparse
 from scipy.stats import rankdata
 
-from skeval.context import Context, shared
+from skeval.core.context import Context, shared
+from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.formatting import number, percent
-from skeval.parameters import ColumnName, Columns, Count, Interval, Label, Seed
-from skeval.result import Result, undefined
+from skeval.results.result import Result, undefined
 from skeval.stats.intervals import percentile_interval, row_weights
 from skeval.steps import models
-from skeval.steps.problem import Question, Rows, problem_of, rows_of_role
+from skeval.steps.problem import (
+    SCORES,
+    Predictions,
+    Question,
+    Rows,
+    ScoreName,
+    problem_of,
+    rows_of_role,
+)
 from skeval.steps.samples import sample_positions
-from skeval.steps.scoring import SCORES, Predictions, ScoreName
-from skeval.tags import MODEL_TAGS
 from skeval.utility.model_metric import ModelMetric
+from skeval.utils.formatting import number, percent
+from skeval.utils.parameters import ColumnName, Columns, Count, Interval, Label, Seed
 
 _N_PAIRS = 3
 _N_MOVED = 5

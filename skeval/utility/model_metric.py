@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skeval.base import Metric
-from skeval.context import Context
+from skeval.core.base import Metric
+from skeval.core.context import Context
 from skeval.exceptions import Sentence
-from skeval.formatting import number, scoring_in_words
-from skeval.result import Result, undefined
+from skeval.results.result import Result, undefined
 from skeval.stats.intervals import percentile_interval
 from skeval.steps.classifiers import named
 from skeval.steps.models import (
@@ -26,8 +25,8 @@ from skeval.steps.models import (
     rows_of,
     training_rows,
 )
-from skeval.steps.problem import Question, problem_of, rows_of_role, unanswerable
-from skeval.steps.scoring import scoring_for
+from skeval.steps.problem import Question, problem_of, rows_of_role, scoring_for, unanswerable
+from skeval.utils.formatting import number, scoring_in_words
 
 # the models that most metrics compare, by what they learn from
 TRAININGS = {"tstr": SYNTHETIC, "trtr": TRAIN}

@@ -1,34 +1,35 @@
-"""Does a model carry over, and do synthetic rows help a model that has the real ones."""
+"""Does a model carry over, and do synthetic rows help a model that has the real ones.
+
+Precision and recall at a threshold, before and after synthetic rows are added.
+
+Whether one column alone gives a target away, as a chapter does of a cause of death.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
+from sklearn.metrics import balanced_accuracy_score, r2_score
 
-from skeval.context import Context
+from skeval.core.context import Context, shared
+from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import GivenAwayWarning
-from skeval.formatting import number
-from skeval.parameters import (
-    ColumnName,
-    Columns,
-    Count,
-    Interval,
-    Label,
-    OpenFraction,
-    Positive,
-    Seed,
-)
-from skeval.result import Result, undefined
-from skeval.stats.intervals import percentile_interval
-from skeval.stats.paired import Sampled
+from skeval.results.result import Result, undefined
+from skeval.stats.intervals import Sampled, percentile_interval, replicated
 from skeval.stats.roc import roc_curve
 from skeval.steps import models
-from skeval.steps.giveaways import SURE, giveaway
-from skeval.steps.problem import Question, problem_of, rows_of_role
-from skeval.steps.scoring import Scoring, reported, score_named
-from skeval.tags import MODEL_TAGS
+from skeval.steps.problem import (
+    Predictions,
+    Question,
+    Scoring,
+    problem_of,
+    reported,
+    rows_of_role,
+    score_named,
+)
 from skeval.utility.model_metric import (
     TRAININGS,
     ModelMetric,
@@ -36,6 +37,366 @@ from skeval.utility.model_metric import (
     shown_difference,
     stated_replicates,
 )
+from skeval.utils.formatting import as_float, number, percent
+from skeval.utils.parameters import (
+    ColumnName,
+    Columns,
+    Count,
+    Fraction,
+    Interval,
+    Label,
+    OpenFraction,
+    Positive,
+    Seed,
+)
+
+_NONE_REACHES = 1.0
+
+
+class _Efficacy(ModelMetric):
+    """Base of the gain of one of precision and recall where the other is fixed."""
+
+    _tasks: ClassVar[tuple[str, ...]] = ("binary",)
+    _fixed: ClassVar[str]
+    _free: ClassVar[str]
+
+    estimator: Any
+    ratio: float
+    threshold: str
+    n_folds: int
+
+    def _measure(self, context: Context) -> Result:
+        question = self._question(context)
+        positive = problem_of(context, question).positive
+        train, holdout = (
+            rows_of_role(context, role, question).target == positive
+            for role in ("train", "holdout")
+        )
+        if not holdout.any():
+            return undefined(f"no row of the holdout has the positive label of {question.target}.")
+        level = getattr(self, f"fixed_{self._fixed}")
+        trainings = {"train": models.TRAIN, "augmented": models.augmented(self.ratio)}
+        by_model, shares = {}, {}
+        for name, training in trainings.items():
+            known, tested = (
+                np.asarray(predictions.scores)[:, positive]
+                for predictions in self._predictions(context, training)
+            )
+            threshold = threshold_at(train, known, float(level), self._fixed)
+            counted = partial(called_shares, holdout, tested >= threshold)
+            both = replicated(counted, holdout.size, self.n_bootstrap, self.random_state)
+            shares[name] = dict(zip(("precision", "recall"), both.T, strict=True))
+            values = {kind: float(part[0]) for kind, part in shares[name].items()}
+            by_model[name] = {"threshold": threshold, **values}
+        gain = shares["augmented"][self._free] - shares["train"][self._free]
+        scaled = gain / 2.0 + 0.5
+        details = {"fixed": {self._fixed: level}, "gain": gain[0], "models": by_model}
+        details |= self._counts(context, trainings)
+        return Result(
+            scaled[0], interval=percentile_interval(scaled), baseline=0.5, details=details
+        )
+
+    def _predictions(
+        self, context: Context, training: models.Training
+    ) -> tuple[Predictions, Predictions]:
+        """Return predictions for train, where the threshold is chosen, and for the holdout."""
+        estimator = models.DEFAULT if self.estimator is None else self.estimator
+        asked, seed = (estimator, self._question(context)), self.random_state
+        tested = models.predicted(context, training, models.HOLDOUT, *asked, seed)
+        if self.threshold == "train":
+            return models.predicted(context, training, models.TRAIN.rows, *asked, seed), tested
+        return models.out_of_fold(context, training, *asked, self.n_folds, seed), tested
+
+    def _summary(self, result: Result) -> str:
+        level = percent(as_float(result.details["fixed"][self._fixed]))
+        alone, added = (
+            percent(as_float(result.details["models"][name][self._free]))
+            for name in ("train", "augmented")
+        )
+        return (
+            f"At a {self._fixed} of {level} on train, {self._free} on holdout rows is {alone}, and "
+            f"{added} with synthetic rows added."
+        )
+
+
+class PrecisionEfficacy(_Efficacy):
+    r"""Gain in precision, at a fixed recall, by added synthetic rows: 0.5 if they change nothing.
+
+    Fraud must be found: nine cases of ten, and with as few false alarms as can be. Synthetic rows
+    are added to the real ones in the hope of a model that raises fewer. Both models get the
+    threshold that reaches the recall, and are then compared by their precision on real rows that
+    neither has seen. Above 0.5 the synthetic rows help, below they harm.
+
+    Parameters
+    ----------
+    target : str
+        The column to predict, of two labels.
+    fixed_recall : float, default=0.9
+        The recall to reach, in (0, 1].
+    estimator : None, str or estimator, default=None
+        The model, as in :class:`TSTR`; None is xgboost.
+    ratio : float, default=1.0
+        Synthetic rows to add for each row of train; all, if there are fewer.
+    threshold : {"out-of-fold", "train"}, default="out-of-fold"
+        Which scores of train rows the threshold is chosen on: of models trained without the
+        row (but with the synthetic ones), or those of the model itself. The model is surer of rows
+        that it has learned, so that its threshold is too high for others and misses the recall.
+    n_folds : int, default=2
+        Number of folds of the first.
+    task : {"auto", "binary"}, default="auto"
+        "binary" with `pos_label` sets one of several labels against all others.
+    pos_label : str, bool or float, optional
+        The positive label, as in :class:`TSTR`: the one that is looked for.
+    features : list of str or int, optional
+        The columns to predict from; None for all others.
+    n_bootstrap : int, default=1000
+        Number of bootstrap samples of holdout rows behind the interval; 0 for none.
+    random_state : int, default=0
+        Seed of models, folds, drawn rows and bootstrap.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    MissingInputError
+        At fit, if there is no holdout, or the target has not two labels, nor a `pos_label`.
+
+    See Also
+    --------
+    RecallEfficacy : The mirror, at a fixed precision.
+    AugmentationGain : The gain in any score.
+
+    Notes
+    -----
+    The value is
+
+    .. math:: \frac{1}{2} (P_{T + S} - P_T) + \frac{1}{2}
+
+    with the precisions on the holdout of the models of train with synthetic rows and of train
+    alone; the baseline is 0.5. ``details`` has both precisions, the recalls that the thresholds
+    really reach on the holdout, and the thresholds. The threshold is the one whose recall on train
+    is least, but no less than the fixed one; 1 if there is none. The interval is of bootstrap
+    samples of holdout rows, at these thresholds.
+
+    References
+    ----------
+    SDMetrics, "BinaryClassifierPrecisionEfficacy", https://docs.sdv.dev/sdmetrics.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.utility import PrecisionEfficacy
+    >>> train, holdout, synthetic = (make_mixed(400, random_state=seed) for seed in range(3))
+    >>> result = PrecisionEfficacy("member").fit(train, holdout).evaluate(synthetic)
+    >>> bool(0.4 < result.value < 0.6), result.baseline
+    (True, 0.5)
+    """
+
+    tags = MODEL_TAGS
+    _fixed, _free = "recall", "precision"
+
+    def __init__(
+        self,
+        target: ColumnName,
+        fixed_recall: Fraction = 0.9,
+        estimator: models.Estimator = None,
+        *,
+        ratio: Positive = 1.0,
+        threshold: Literal["out-of-fold", "train"] = "out-of-fold",
+        n_folds: Annotated[int, Interval(2)] = 2,
+        task: Literal["auto", "binary"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
+    ) -> None:
+        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
+        self.fixed_recall = fixed_recall
+        self.estimator = estimator
+        self.ratio = ratio
+        self.threshold = threshold
+        self.n_folds = n_folds
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"estimator": "linear", "n_folds": 2}
+
+
+class RecallEfficacy(_Efficacy):
+    r"""Gain in recall, at a fixed precision, by added synthetic rows: 0.5 if they change nothing.
+
+    The mirror of :class:`PrecisionEfficacy`, for work in which alarms are costly: nine of ten must
+    be right, and the model is to find as many cases as it can. Above 0.5 the synthetic rows help,
+    below they harm.
+
+    Parameters
+    ----------
+    target : str
+        The column to predict, of two labels.
+    fixed_precision : float, default=0.9
+        The precision to reach, in [0, 1].
+    estimator, ratio, threshold, n_folds, task, pos_label, features, n_bootstrap, random_state
+        As of :class:`PrecisionEfficacy`.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    MissingInputError
+        At fit, if there is no holdout, or the target has not two labels, nor a `pos_label`.
+
+    See Also
+    --------
+    PrecisionEfficacy : The mirror, at a fixed recall.
+    AugmentationGain : The gain in any score.
+
+    Notes
+    -----
+    The value is
+
+    .. math:: \frac{1}{2} (R_{T + S} - R_T) + \frac{1}{2}
+
+    with the recalls on the holdout of the models of train with synthetic rows and of train alone;
+    the baseline is 0.5. Where no threshold reaches the precision on train, it is 1, and hardly any
+    row is called.
+
+    References
+    ----------
+    SDMetrics, "BinaryClassifierRecallEfficacy", https://docs.sdv.dev/sdmetrics.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.utility import RecallEfficacy
+    >>> train, holdout, synthetic = (make_mixed(400, random_state=seed) for seed in range(3))
+    >>> result = RecallEfficacy("member", 0.7).fit(train, holdout).evaluate(synthetic)
+    >>> bool(0.3 < result.value < 0.7), result.baseline
+    (True, 0.5)
+    """
+
+    tags = MODEL_TAGS
+    _fixed, _free = "precision", "recall"
+
+    def __init__(
+        self,
+        target: ColumnName,
+        fixed_precision: Fraction = 0.9,
+        estimator: models.Estimator = None,
+        *,
+        ratio: Positive = 1.0,
+        threshold: Literal["out-of-fold", "train"] = "out-of-fold",
+        n_folds: Annotated[int, Interval(2)] = 2,
+        task: Literal["auto", "binary"] = "auto",
+        pos_label: Label | None = None,
+        features: Columns = None,
+        n_bootstrap: Annotated[int, Interval(0)] = 1000,
+        random_state: Seed = 0,
+    ) -> None:
+        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
+        self.fixed_precision = fixed_precision
+        self.estimator = estimator
+        self.ratio = ratio
+        self.threshold = threshold
+        self.n_folds = n_folds
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"estimator": "linear", "n_folds": 2}
+
+
+def threshold_at(is_positive: np.ndarray, scores: np.ndarray, level: float, of: str) -> float:
+    """Return the threshold at which precision or recall is least, but no less than a level.
+
+    Rows are called positive if their score is at least the threshold.
+
+    Parameters
+    ----------
+    is_positive : ndarray of bool, shape (n_rows,)
+        The truth.
+    scores : ndarray of shape (n_rows,)
+        The higher, the more positive.
+    level : float
+        In [0, 1].
+    of : {"precision", "recall"}
+        What is to reach the level. Among thresholds that do equally well, the one at which the
+        other is highest is returned.
+
+    Returns
+    -------
+    float
+        1.0 if no threshold reaches the level, as where no row is positive.
+    """
+    distinct, place = np.unique(scores, return_inverse=True)
+    hits, called = (
+        np.cumsum(np.bincount(place, weights, distinct.size)[::-1])[::-1]
+        for weights in (is_positive.astype(np.float64), np.ones(scores.size))
+    )
+    n_positive = float(is_positive.sum())
+    if n_positive == 0.0:
+        return _NONE_REACHES
+    precision, recall = hits / called, hits / n_positive
+    fixed, other = (precision, recall) if of == "precision" else (recall, precision)
+    reached = np.flatnonzero(fixed >= level - 1e-12)
+    if reached.size == 0:
+        return _NONE_REACHES
+    best = np.lexsort((-other[reached], fixed[reached]))[0]
+    return float(distinct[reached[best]])
+
+
+def called_shares(is_positive: np.ndarray, called: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return precision and recall of calls for each weighting of the rows; 0 where none is called.
+
+    Parameters
+    ----------
+    is_positive, called : ndarray of bool, shape (n_rows,)
+        The truth, and what was called positive.
+    weights : ndarray of shape (n_replicates, n_rows)
+        How often each row counts.
+
+    Returns
+    -------
+    ndarray of shape (n_replicates, 2)
+        Precision, and recall, which is nan where no row is positive.
+    """
+    hits, n_called, n_positive = (
+        weights @ part.astype(np.float64) for part in (is_positive & called, called, is_positive)
+    )
+    precision = np.divide(hits, n_called, out=np.zeros_like(hits), where=n_called > 0)
+    recall = np.divide(hits, n_positive, out=np.full_like(hits, np.nan), where=n_positive > 0)
+    return np.column_stack([precision, recall])
+
+
+SURE = 0.99  # of balanced accuracy or R2 on holdout rows, from which on a column gives all away
+
+
+@shared
+def giveaway(context: Context, question: Question) -> str:
+    """Return the column that alone predicts the target all but surely; empty if none does.
+
+    A tree of each column is grown on train and scored on the holdout; it is the best that counts.
+    The synthetic rows are not looked at.
+    """
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    problem = problem_of(context, question)
+    train, holdout = (rows_of_role(context, role, question) for role in ("train", "holdout"))
+    made = DecisionTreeClassifier if problem.has_labels else DecisionTreeRegressor
+    score = balanced_accuracy_score if problem.has_labels else r2_score
+    if np.unique(holdout.target).size < 2:
+        return ""
+    sure = {}
+    for j, name in enumerate(problem.features):
+        tree = made(min_samples_leaf=5, random_state=0).fit(train.features[:, [j]], train.target)
+        sure[name] = float(score(holdout.target, tree.predict(holdout.features[:, [j]])))
+    best = max(sure, key=lambda name: sure[name], default="")
+    return best if best and sure[best] >= SURE else ""
+
 
 _FEWEST_DRAWN, _N_DRAWN = 10, 41  # rows of a label, and points, of a curve that is drawn
 

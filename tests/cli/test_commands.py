@@ -450,7 +450,7 @@ def test_what_nobody_expected_ends_in_one_sentence(folder, run, monkeypatch):
     def fail(*tables, schema):
         raise ArithmeticError("cell 8675309")
 
-    monkeypatch.setattr("skeval.suite.MetricSuite.fit", fail)
+    monkeypatch.setattr("skeval.suites.suite.MetricSuite.fit", fail)
     code, out, err = run("evaluate", *THREE)
     assert code == 2
     assert len(err.strip().splitlines()) == 1
@@ -473,7 +473,7 @@ def test_without_memory_for_a_sentence_there_is_one(folder, run, monkeypatch):
 
     written = []
     monkeypatch.setattr("skeval.cli.os.write", lambda *arguments: written.append(arguments))
-    monkeypatch.setattr("skeval.suite.MetricSuite.fit", fail)
+    monkeypatch.setattr("skeval.suites.suite.MetricSuite.fit", fail)
     monkeypatch.setattr("skeval.cli.say", fail)
     code, _, _ = run("evaluate", *THREE)
     assert code == 2

@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from skeval import SuiteResult
-from skeval.scale import sources
-from skeval.scale.sources import is_large
-from tests.scale.test_sources import write_parts
+from skeval.tables import sources
+from skeval.tables.sources import is_large
+from tests.tables.test_sources import write_parts
 
 ROLES = ("train", "holdout", "synthetic")
 
@@ -78,7 +78,7 @@ def test_a_long_csv_is_read_as_parquet_is(tmp_path, run, monkeypatch):
 
 def test_a_report_of_many_rows_says_how_it_takes_less_time(folder, run, monkeypatch):
     monkeypatch.setattr("skeval.cli.inputs._LONG", 100, raising=False)
-    monkeypatch.setattr("skeval.suite.MetricSuite.fit", lambda *args, **settings: 1 / 0)
+    monkeypatch.setattr("skeval.suites.suite.MetricSuite.fit", lambda *args, **settings: 1 / 0)
     files = [f"{role}.csv" for role in ROLES]
     assert "--n-max-train 20000" in run("report", *files)[2]
     assert "--n-max-train 20000" not in run("report", *files, "--n-max-train", "50")[2]
@@ -108,7 +108,8 @@ def test_no_metric_takes_more_memory_than_is_free(folder, run, monkeypatch, opti
     given = []
     monkeypatch.setattr("skeval.cli.options.free_memory", lambda: 10 * 2**30, raising=False)
     monkeypatch.setattr(
-        "skeval.suite.within_limits", lambda work, seconds, n_bytes: given.append(n_bytes) or work()
+        "skeval.suites.suite.within_limits",
+        lambda work, seconds, n_bytes: given.append(n_bytes) or work(),
     )
     files = [f"{role}.csv" for role in ROLES]
     assert run("evaluate", *files, "--metrics", "KSComplement", *options)[0] == 0

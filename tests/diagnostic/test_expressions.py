@@ -12,8 +12,7 @@ import pandas as pd
 import pytest
 
 from skeval.diagnostic import RuleAdherence
-from skeval.diagnostic.cells import cells_of, moment
-from skeval.diagnostic.expressions import GRAMMAR, LONGEST, Condition
+from skeval.diagnostic.expressions import GRAMMAR, LONGEST, Condition, cells_of, moment
 from skeval.exceptions import InvalidParameterError
 
 N = 60

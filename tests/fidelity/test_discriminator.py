@@ -14,9 +14,8 @@ from sklearn.preprocessing import StandardScaler
 from skeval import Context, TableSchema
 from skeval.datasets import make_mixed
 from skeval.fidelity import ClassifierPRD, ClassifierTwoSampleTest
-from skeval.parameters import legal_sets
+from skeval.stats.adversarial import Confusion, jensen_shannon_terms
 from skeval.stats.roc import auc
-from skeval.stats.separation import Confusion, jensen_shannon_terms
 from skeval.steps.classifiers import (
     candidates,
     copied_share,
@@ -29,6 +28,7 @@ from skeval.steps.classifiers import (
     too_few,
     with_defaults,
 )
+from skeval.utils.parameters import legal_sets
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(120, random_state=seed) for seed in range(3))
 FOLDS = (None, 5, None, 0)

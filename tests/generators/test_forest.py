@@ -14,7 +14,7 @@ import pytest
 from skeval.datasets import load_flights, make_census, make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.generators import IndependentMarginals, RandomForestImputation
-from skeval.generators import forest as _forests
+from skeval.generators import cart as _forests
 
 
 def small(p: float = 0.5, **parameters: Any) -> RandomForestImputation:

@@ -10,6 +10,7 @@ import pytest
 from sklearn.model_selection import GridSearchCV
 
 from skeval import MetricSuite, OverallScore, Result, SuiteResult
+from skeval.core.tags import MetricTags
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.fidelity import KSComplement
@@ -24,7 +25,6 @@ from skeval.model_selection import (
     pareto_front,
 )
 from skeval.privacy import DCRShare, ExactMatchShare
-from skeval.tags import MetricTags
 
 SCORES = {
     "mean_test_privacy": np.array([0.9, 0.85, 0.3, np.nan]),

@@ -50,7 +50,7 @@ def test_that_it_compiles_is_said_once(caplog):
         "skeval.neighbors.kernels",
         "skeval.neighbors.text_kernels",
         "skeval.neighbors.tree",
-        "skeval.privacy.attacks.anonymeter.compiled",
+        "skeval.privacy.attacks.anonymeter.predicates",
     ],
 )
 def test_machine_code_is_of_one_file(name):

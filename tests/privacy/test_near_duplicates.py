@@ -11,11 +11,11 @@ from sklearn.preprocessing import FunctionTransformer
 from skeval import Context, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.privacy import near_texts as join_module
 from skeval.privacy import near_texts as texts_module
-from skeval.privacy import similar_texts as join_module
 from skeval.privacy.near_duplicates import NearDuplicateShare, near_in_words
+from skeval.results.verdict import Contrast
 from skeval.steps.neighbors import encoded, nearest, ranges
-from skeval.verdict import Contrast
 from tests.calibrations import LEVEL, Claim, rate_of
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))

@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from skeval.privacy import similar_texts as module
-from skeval.privacy.similar_texts import rare_tokens, similar, similar_pairs, token_sets
+from skeval.privacy import near_texts as module
+from skeval.privacy.near_texts import rare_tokens, similar, similar_pairs, token_sets
 
 
 def column(*texts):

@@ -6,9 +6,9 @@ import pytest
 from skeval import MetricSuite
 from skeval.datasets import make_relational
 from skeval.exceptions import TextLeftOutWarning
-from skeval.presets import text_screens
 from skeval.relational import RelationalData
-from skeval.relational.presets import of_each, relational_metrics
+from skeval.suites.presets import text_screens
+from skeval.suites.relational_presets import of_each, relational_metrics
 
 WORDS = np.array(
     [

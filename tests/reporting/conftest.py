@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from skeval import MetricSuite, MetricTags, Result, SuiteResult, make_suite
+from skeval.core.tags import Aspect
 from skeval.datasets import make_mixed
 from skeval.fidelity import KSComplement, SimilarityScore, TVComplement
-from skeval.tags import Aspect
 
 
 def evaluated(suite: MetricSuite, tables: list[pd.DataFrame], schema: object = None) -> SuiteResult:

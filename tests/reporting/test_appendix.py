@@ -7,8 +7,8 @@ import pytest
 from skeval import Metric, MetricTags, Result, SuiteResult, make_suite
 from skeval.reporting import appendix
 from skeval.reporting.appendix import RISKS, definitions, described, sign_off, three_risks
-from skeval.reporting.parts import Form, Grid
-from skeval.verdict import Contrast
+from skeval.reporting.layout import Form, Grid
+from skeval.results.verdict import Contrast
 
 
 def rows_of(part: object) -> tuple[tuple[str, ...], ...]:

@@ -13,13 +13,13 @@ from pypdf import PdfReader
 from skeval import MetricSuite, MetricTags, Result, SuiteResult
 from skeval.datasets import make_mixed
 from skeval.exceptions import HoldoutShiftWarning
-from skeval.formatting import title_of
 from skeval.privacy import ExactMatchShare
 from skeval.reporting import DecisionPage
 from skeval.reporting.decision import FACETS
 from skeval.reporting.flaws import flaws, worst_columns
-from skeval.reporting.parts import Grid, Listed
-from skeval.verdict import Contrast
+from skeval.reporting.layout import Grid, Listed
+from skeval.results.verdict import Contrast
+from skeval.utils.formatting import title_of
 
 FIDELITY = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
 SCREEN = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="screen")

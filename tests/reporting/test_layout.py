@@ -16,7 +16,7 @@ from matplotlib.transforms import Bbox
 from skeval.reporting.layout import TOP, Block, Page, paged
 from skeval.reporting.pdf import draw_pages
 from skeval.reporting.sections import plan
-from skeval.reporting.theme import theme
+from skeval.reporting.style import theme
 
 DPI = 216
 SUITES = [

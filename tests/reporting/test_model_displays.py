@@ -19,7 +19,7 @@ from skeval.reporting import (
     ImportancesDisplay,
     ModelCurvesDisplay,
 )
-from skeval.reporting.parts import Words
+from skeval.reporting.layout import Words
 from skeval.reporting.sections import plan
 from skeval.utility import TSTR, CalibrationPreservation, FeatureImportanceAgreement
 

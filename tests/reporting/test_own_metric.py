@@ -12,9 +12,9 @@ from pypdf import PdfReader
 
 from skeval import Metric, MetricSuite, MetricTags, Result, SuiteResult, check_metric
 from skeval.fidelity import KSComplement
-from skeval.formatting import number
 from skeval.reporting import Display, FigureRenderer, ValueDisplay, register_display
 from skeval.reporting.displays.base import DISPLAYS
+from skeval.utils.formatting import number
 
 
 class CityShares(Display):

@@ -16,7 +16,7 @@ from skeval import MetricTags, Result, SuiteResult, make_suite
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
 from skeval.reporting.filling import among
 from skeval.reporting.sections import plan
-from skeval.reporting.text import evidence, finding
+from skeval.reporting.style import evidence, finding
 
 
 @pytest.mark.slow

@@ -13,10 +13,10 @@ from pypdf import PdfReader
 
 from skeval import Metric, MetricSuite, MetricTags, Result, SuiteResult
 from skeval.exceptions import InvalidParameterError
-from skeval.formatting import number
 from skeval.reporting import PDFRenderer, pdf
 from skeval.reporting.layout import Page
 from skeval.reporting.sections import Plan
+from skeval.utils.formatting import number
 
 TITLES = [
     "Decision page",

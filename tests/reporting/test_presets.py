@@ -12,13 +12,13 @@ import pytest
 
 from skeval import MetricSuite, MetricTags, Result, SuiteResult, make_suite, report
 from skeval.datasets import make_mixed, make_relational
-from skeval.presets import PRESETS
 from skeval.privacy import ShadowAttributeInference
-from skeval.relational.presets import PRESETS as RELATIONAL
 from skeval.reporting import display_of
 from skeval.reporting.filling import bivariate, checked, texts, univariate
 from skeval.reporting.flaws import flaws
-from skeval.reporting.text import finding
+from skeval.reporting.style import finding
+from skeval.suites.presets import PRESETS
+from skeval.suites.relational_presets import PRESETS as RELATIONAL
 
 N_ROWS = 60
 ROLES = {"target": "member", "sensitive": "city"}

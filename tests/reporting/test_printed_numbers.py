@@ -11,12 +11,12 @@ import pytest
 from pypdf import PdfReader
 
 from skeval import MetricTags, Result, SuiteResult, compare
-from skeval.cli.scores import print_scores
-from skeval.formatting import shown_interval
+from skeval.cli.evaluate import print_scores
 from skeval.reporting import DecisionPage
-from skeval.reporting.parts import Grid
-from skeval.reporting.text import finding
-from skeval.verdict import Contrast
+from skeval.reporting.layout import Grid
+from skeval.reporting.style import finding
+from skeval.results.verdict import Contrast
+from skeval.utils.formatting import shown_interval
 
 FIDELITY = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
 DIFFERENCE = replace(FIDELITY, greater_is_better=False)

@@ -22,10 +22,10 @@ import skeval
 import skeval.scale.context
 import skeval.scale.pairs
 import skeval.scale.partitioned
-import skeval.scale.sources
 import skeval.stats.correlation
+import skeval.tables.sources
 from skeval import Metric, MetricSuite, diagnostic, fidelity, privacy, report, utility
-from skeval.context import Context
+from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import SampledWarning, SchemaMismatchError, TableError
 from skeval.fidelity import EnergyDistance, KSComplement
@@ -34,7 +34,7 @@ from skeval.privacy import KMap
 from skeval.scale.context import LargeContext
 from skeval.scale.engines import DaskEngine
 from skeval.steps.samples import measured_on
-from tests.scale.test_sources import write_parts
+from tests.tables.test_sources import write_parts
 
 ALL = [
     metric
@@ -185,7 +185,7 @@ def expected():
 @pytest.mark.parametrize("form", FORMS)
 def test_the_same_bits_however_a_table_is_stored(form, expected, tmp_path, monkeypatch, no_cluster):
     monkeypatch.setattr(skeval.scale.context, "_SPILLED", 100)  # what steps keep goes to files
-    monkeypatch.setattr(skeval.scale.sources, "CELLS", 700)
+    monkeypatch.setattr(skeval.tables.sources, "CELLS", 700)
     with skeval.engine(no_cluster if form == "workers" else "local"):
         result = evaluated(*stored(form, tmp_path))
     assert set(no_cluster.called) >= TASKS if form == "workers" else not no_cluster.called
@@ -353,10 +353,10 @@ def test_a_table_beyond_the_limit_of_memory_is_measured(tmp_path):
     script = f"""
 import os, resource, sys
 from pathlib import Path
-from skeval.context import Context
+from skeval.core.context import Context
 from skeval.fidelity import ContingencySimilarity, KSComplement, CorrelationSimilarity
 from skeval import MetricSuite
-from skeval.scale.sources import source_of
+from skeval.tables.sources import source_of
 folder, names = Path({str(tmp_path)!r}), [f"x{{i}}" for i in range(48)]
 metrics = [("ks", KSComplement()), ("c", ContingencySimilarity(floor=False))]
 metrics.append(("r", CorrelationSimilarity(floor=False)))

@@ -10,8 +10,7 @@ import pytest
 from skeval.exceptions import MetricWarning
 from skeval.scale import long_csv
 from skeval.scale.long_csv import is_long, streamed
-from skeval.tables.dialects import Dialect
-from skeval.tables.reading import read_table
+from skeval.tables.reading import Dialect, read_table
 
 N_ROWS = 40
 

@@ -9,13 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from skeval.context import Context
+from skeval.core.context import Context
+from skeval.core.counts import has_missing, level_counts, n_missing
 from skeval.datasets import make_mixed
 from skeval.neighbors import MixedNearestNeighbors, PartitionedNearestNeighbors
 from skeval.scale import pairs, steps
 from skeval.scale.context import LargeContext
 from skeval.scale.engines import DaskEngine
-from skeval.steps.counts import has_missing, level_counts, n_missing
 from skeval.steps.neighbors import encoded, gower_engine, search_on
 from skeval.steps.pairs import Binning, correlations, joint_tables
 from skeval.steps.samples import codes, extent, histogram, holdout_in_place, sorted_values

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.stats.paired import Sampled, independent_interval, paired_interval
+from skeval.stats.intervals import Sampled, independent_interval, paired_interval
 
 
 @pytest.mark.parametrize("kind", ["halves", "roots"])

@@ -5,12 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.stats.partial_repeats import (
-    changed_copies,
-    partial_copies,
-    scattered_copies,
-    strange_copies,
-)
+from skeval.stats.repeats import changed_copies, partial_copies, scattered_copies, strange_copies
 
 SIZES = (200, 200, 200)
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from skeval import Result
-from skeval.context import Context
+from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.stats.relabelling import Relabelled
-from skeval.steps.contrasts import contrast_of, set_against
+from skeval.steps.relabelled import contrast_of, set_against
 
 EQUAL = Context.of(make_mixed(20, random_state=0), make_mixed(20, random_state=1))
 UNEQUAL = Context.of(make_mixed(20, random_state=0), make_mixed(10, random_state=1))

@@ -7,7 +7,7 @@ import os
 import numpy as np
 import pytest
 
-from skeval.context import Context
+from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.steps.entities import (
     Entity,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from skeval.steps import groups
+from skeval.steps import manifolds
 
 
 def code(frame):
@@ -16,18 +16,18 @@ def test_batches_merge_to_what_the_whole_has(monkeypatch):
     rng = np.random.default_rng(0)
     numbers = np.where(rng.random(200) < 0.2, np.nan, rng.integers(0, 3, 200))
     frame = pd.DataFrame({"a": rng.integers(-1, 300, 200) // 60, "b": numbers})
-    whole = groups._groups_of(frame, code)
+    whole = manifolds._groups_of(frame, code)
     for ends in ([50], [1, 2, 150]):
         batches = np.split(np.arange(200), ends)
-        parts = [groups._groups_of(frame.iloc[at], code) for at in batches]
-        columns, counts = groups._merged([groups._merged(parts[:2]), *parts[2:]])
+        parts = [manifolds._groups_of(frame.iloc[at], code) for at in batches]
+        columns, counts = manifolds._merged([manifolds._merged(parts[:2]), *parts[2:]])
         assert counts.tolist() == whole[1].tolist()
         for one, other in zip(columns, whole[0], strict=True):
             np.testing.assert_array_equal(one, other)
     n_distinct = len(frame.value_counts(dropna=False))
     assert whole[1].sum() == 200
     assert whole[1].size == n_distinct
-    monkeypatch.setattr(groups, "_MOST", n_distinct - 1)
-    assert groups._merged([whole]) is None
-    assert groups._merged([None, whole]) is None
-    assert groups.grouped(frame, ["a", "b"], code) is None  # no worker counts it
+    monkeypatch.setattr(manifolds, "_MOST", n_distinct - 1)
+    assert manifolds._merged([whole]) is None
+    assert manifolds._merged([None, whole]) is None
+    assert manifolds.grouped(frame, ["a", "b"], code) is None  # no worker counts it

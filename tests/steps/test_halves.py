@@ -4,8 +4,8 @@ import numpy as np
 import pandas as pd
 
 from skeval import Context
-from skeval.steps import halves as steps
-from skeval.steps.halves import halvings
+from skeval.core import base as steps
+from skeval.core.base import halvings
 
 
 def rows_of(contexts):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval.context import Context
+from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.stats.relabelling import relabelling_test
 from skeval.steps.neighbors import LONGEST, encoded, nearest, pool_index, pooled_masses

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval.context import Context
+from skeval.core.context import Context
 from skeval.stats.relabelling import BLOCK, EXCEEDANCES
 from skeval.steps.neighbors import pool_index
 from skeval.steps.relabelled import (

@@ -11,8 +11,7 @@ import pytest
 
 from skeval import TableSchema
 from skeval.exceptions import InvalidParameterError, MetricWarning, TableError
-from skeval.tables.dialects import Dialect
-from skeval.tables.reading import read_table
+from skeval.tables.reading import Dialect, read_table
 
 TABLE = pd.DataFrame({"n": [1.5, 2.25, -3.0], "name": ["Zo\u00eb", "a, b", "c; d"], "k": [1, 2, 3]})
 
@@ -170,8 +169,8 @@ def test_metadata_of_sdv_is_taken_as_a_schema():
 
 def test_metadata_of_several_tables():
     from skeval import make_suite
+    from skeval.core.reading import read_context
     from skeval.datasets import make_relational
-    from skeval.reading_context import read_context
 
     data = make_relational(20)
     columns = {"person": {"sdtype": "id"}}

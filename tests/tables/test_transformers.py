@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 from skeval import ByGroup, MetricSuite, TablePreprocessor, make_suite
-from skeval.context import Context
+from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import EnergyDistance, PRDCurve
@@ -78,7 +78,7 @@ def test_fidelity_of_vectors_does_not_depend_on_the_holdout(kind):
 
 
 def test_what_counts_as_fitted():
-    from skeval.tables.transformers import is_fitted
+    from skeval.tables.spaces import is_fitted
 
     numbers = REAL[["age"]]
     pipeline = make_pipeline(StandardScaler(), "passthrough", FunctionTransformer())

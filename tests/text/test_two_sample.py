@@ -97,7 +97,7 @@ class Unmarked(GaussianNB):
 
 
 def test_who_reads_sparse_features():
-    from skeval.steps.text_features import reads_sparse
+    from skeval.steps.texts import reads_sparse
 
     assert reads_sparse(SVC())
     assert reads_sparse(Unmarked())

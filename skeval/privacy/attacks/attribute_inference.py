@@ -9,11 +9,10 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
-from skeval.base import Metric
-from skeval.context import Context, shared
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.tags import ATTACK_TAGS
 from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, MissingInputError
-from skeval.formatting import as_float, percent
-from skeval.parameters import ColumnName, Count, Fraction, Seed, has_methods
 from skeval.privacy.attacks.secrets import (
     MISSING,
     Guesses,
@@ -25,8 +24,9 @@ from skeval.privacy.attacks.secrets import (
     known_columns,
     marginal_guesses,
 )
-from skeval.result import Result, undefined
-from skeval.stats.cap import inference_distance
+from skeval.results.result import Result, undefined
+from skeval.results.verdict import Contrast
+from skeval.stats.disclosure import inference_distance
 from skeval.stats.relabelling import (
     Scores,
     difference_interval,
@@ -37,8 +37,8 @@ from skeval.stats.relabelling import (
 from skeval.stats.roc import delong, placements
 from skeval.steps.classifiers import drawn_rows, nominal_columns
 from skeval.tables.preprocessing import NOMINAL
-from skeval.tags import ATTACK_TAGS
-from skeval.verdict import Contrast
+from skeval.utils.formatting import as_float, percent
+from skeval.utils.parameters import ColumnName, Count, Fraction, Seed, has_methods
 
 _MODEL = "by a model of the release"
 _TESTED = {

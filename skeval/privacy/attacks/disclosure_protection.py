@@ -8,10 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from skeval.base import Metric
-from skeval.context import Context, shared
-from skeval.formatting import as_float, percent
-from skeval.parameters import Count, Fraction, Scaling, Seed
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.tags import ATTACK_TAGS
 from skeval.privacy.attacks.secrets import (
     CodedRows,
     NameOrNames,
@@ -22,12 +21,13 @@ from skeval.privacy.attacks.secrets import (
     coded_rows,
     names_of,
 )
-from skeval.result import Result, undefined
-from skeval.stats import cap
+from skeval.results.result import Result, undefined
+from skeval.results.verdict import Contrast
+from skeval.stats import disclosure as cap
 from skeval.stats.relabelling import Scores, difference_interval, exchange_p_value, row_mean
 from skeval.steps.samples import named_seed, sample_positions
-from skeval.tags import ATTACK_TAGS
-from skeval.verdict import Contrast
+from skeval.utils.formatting import as_float, percent
+from skeval.utils.parameters import Count, Fraction, Scaling, Seed
 
 _UNFOUND = {
     "cap": "no train row has the known columns of a synthetic row.",

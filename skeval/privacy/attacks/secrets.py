@@ -10,17 +10,17 @@ from typing import Annotated, Any
 import numpy as np
 from sklearn.base import clone
 
-from skeval.context import Context, shared
+from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.parameters import Legal
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.matches import digits_kept
 from skeval.steps.classifiers import seeded
-from skeval.steps.groups import grouped
+from skeval.steps.manifolds import grouped
 from skeval.steps.samples import extent
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, OneHot, Ranks
 from skeval.tables.schema import TableSchema
+from skeval.utils.parameters import Legal
 
 MISSING = -1  # the code of a label that is missing
 _RARE = -2  # stands for all labels too rare to be learned: no row has it

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from skeval.context import Context
-from skeval.formatting import as_float, number, percent
-from skeval.result import Result
+from skeval.core.context import Context
+from skeval.core.families import AccumulationMetric
+from skeval.core.tags import NEIGHBOR_TAGS
+from skeval.results.result import Result
+from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import least_p_value
-from skeval.steps.accumulation import AccumulationMetric
 from skeval.steps.relabelled import label_test
-from skeval.tags import NEIGHBOR_TAGS
-from skeval.verdict import Contrast
+from skeval.utils.formatting import as_float, number, percent
 
 _N_PERMUTATIONS = 1999
 

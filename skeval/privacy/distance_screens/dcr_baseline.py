@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval.context import Context, shared
-from skeval.formatting import as_float, percent
-from skeval.neighbor_metric import NeighborMetric
-from skeval.parameters import Columns, Count, JobCount, Seed, Space
+from skeval.core.context import Context, shared
+from skeval.core.families import NeighborMetric
+from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.privacy.distance_screens.dcr import check_iterations
 from skeval.privacy.distance_screens.percentiles import median_evidence
-from skeval.result import Result, undefined
+from skeval.results.result import Result, undefined
 from skeval.stats.percentiles import bootstrap_percentiles
 from skeval.steps.neighbors import (
     as_matrix,
@@ -26,7 +25,8 @@ from skeval.steps.neighbors import (
     preprocessor,
     reference_index,
 )
-from skeval.tags import NEIGHBOR_TAGS
+from skeval.utils.formatting import as_float, percent
+from skeval.utils.parameters import Columns, Count, JobCount, Seed, Space
 
 _N_BOOTSTRAP = 500
 # distances to train, of the synthetic rows and of each table of random rows

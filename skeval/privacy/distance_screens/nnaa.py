@@ -8,23 +8,24 @@ from typing import Any, Literal
 import numpy as np
 from scipy.stats import norm
 
-from skeval.context import Context, shared
-from skeval.formatting import percent
-from skeval.neighbor_metric import NeighborMetric
-from skeval.parameters import Columns, Count, JobCount, Seed, Space
-from skeval.result import Result, undefined
+from skeval.core.context import Context, shared
+from skeval.core.families import NeighborMetric
+from skeval.core.tags import CONTRAST_TAGS
+from skeval.results.result import Result, undefined
 from skeval.stats import adversarial as stats
 from skeval.stats.relabelling import Relabelled
-from skeval.steps.contrasts import contrast_of, set_against
 from skeval.steps.neighbors import LONGEST, encoded, nearest, pool_index, reference_index
 from skeval.steps.relabelled import (
     TOO_FEW_ROWS,
     actual_labels,
+    contrast_of,
     packed_test,
     resampled_accuracies,
     rivals,
+    set_against,
 )
-from skeval.tags import CONTRAST_TAGS
+from skeval.utils.formatting import percent
+from skeval.utils.parameters import Columns, Count, JobCount, Seed, Space
 
 _Z = float(norm.ppf(0.975))
 

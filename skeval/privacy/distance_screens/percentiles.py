@@ -8,20 +8,26 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from skeval.context import Context, shared
+from skeval.core.context import Context, shared
+from skeval.core.families import NeighborMetric
+from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.exceptions import DegenerateInputWarning
-from skeval.formatting import number, percent
-from skeval.neighbor_metric import NeighborMetric
-from skeval.parameters import Columns, Count, Interval, JobCount, Seed, Space
-from skeval.result import Result, undefined
+from skeval.results.result import Result, undefined
+from skeval.results.verdict import TEST_LEVEL, Contrast
 from skeval.stats import percentiles as stats
 from skeval.stats.distributions import common_histograms, kolmogorov_distance
 from skeval.stats.relabelling import Relabelled
-from skeval.steps.contrasts import contrast_of, name_of_test, set_against
 from skeval.steps.neighbors import is_gower, nearest
-from skeval.steps.relabelled import RelabelledNearest, contrast_test, relabelled_nearest
-from skeval.tags import NEIGHBOR_TAGS
-from skeval.verdict import TEST_LEVEL, Contrast
+from skeval.steps.relabelled import (
+    RelabelledNearest,
+    contrast_of,
+    contrast_test,
+    name_of_test,
+    relabelled_nearest,
+    set_against,
+)
+from skeval.utils.formatting import number, percent
+from skeval.utils.parameters import Columns, Count, Interval, JobCount, Seed, Space
 
 _COMPARED = ("synthetic", "holdout")
 _TAGS = replace(NEIGHBOR_TAGS, greater_is_better=True, bounds=(0.0, float("inf")))

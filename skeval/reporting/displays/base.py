@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.theme import GREY, theme
-from skeval.result import Result
+from skeval.reporting.style import GREY, theme
+from skeval.results.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

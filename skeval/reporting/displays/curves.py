@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from skeval.formatting import as_float, number
 from skeval.reporting.details import entries
 from skeval.reporting.displays.base import (
     CURVE,
@@ -21,11 +20,11 @@ from skeval.reporting.displays.base import (
     say_empty,
     stacked,
 )
-from skeval.reporting.displays.ticks import label_axis, number_ticks
-from skeval.reporting.text import drawable
-from skeval.reporting.theme import COLOURS, FAINT, GREY, INK, SMALL
-from skeval.result import Result
+from skeval.reporting.displays.panels import label_axis, number_ticks
+from skeval.reporting.style import COLOURS, FAINT, GREY, INK, SMALL, drawable
+from skeval.results.result import Result
 from skeval.stats.pareto import dominated, ends_of, points_of
+from skeval.utils.formatting import as_float, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

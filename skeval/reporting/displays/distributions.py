@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from skeval.formatting import number, percent
 from skeval.reporting.details import UNREADABLE, entries, number_of
 from skeval.reporting.displays.base import (
     ROOM,
@@ -22,7 +21,7 @@ from skeval.reporting.displays.base import (
     say_empty,
     stacked,
 )
-from skeval.reporting.displays.ticks import (
+from skeval.reporting.displays.panels import (
     Candidate,
     label_axis,
     label_line,
@@ -30,9 +29,9 @@ from skeval.reporting.displays.ticks import (
     strided,
     value_ticks,
 )
-from skeval.reporting.text import shorten, widest
-from skeval.reporting.theme import COLOURS, GREY, INK, SMALL, sequential
-from skeval.result import Result
+from skeval.reporting.style import COLOURS, GREY, INK, SMALL, sequential, shorten, widest
+from skeval.results.result import Result
+from skeval.utils.formatting import number, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

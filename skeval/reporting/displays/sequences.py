@@ -19,10 +19,9 @@ from skeval.reporting.displays.base import (
     stacked,
 )
 from skeval.reporting.displays.matrices import heat_map, name_rows
-from skeval.reporting.displays.ticks import label_axis, value_ticks
-from skeval.reporting.text import shorten
-from skeval.reporting.theme import COLOURS, GREY, INK, sequential
-from skeval.result import Result
+from skeval.reporting.displays.panels import label_axis, value_ticks
+from skeval.reporting.style import COLOURS, GREY, INK, sequential, shorten
+from skeval.results.result import Result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

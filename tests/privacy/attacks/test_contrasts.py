@@ -8,7 +8,6 @@ from sklearn.base import clone
 
 from skeval import SuiteResult, make_suite
 from skeval.datasets import load_flights, make_census, make_mixed
-from skeval.formatting import number, percent
 from skeval.generators import Bootstrap, GaussianCopula
 from skeval.privacy import (
     AnonymeterRisk,
@@ -30,6 +29,7 @@ from skeval.privacy import (
     SinglingOutRisk,
     StackedMembershipInference,
 )
+from skeval.utils.formatting import number, percent
 
 # tables of few columns have rows in common by nature
 pytestmark = [

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 
-from skeval.context import Context
+from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
-from skeval.privacy.distance_screens import authenticity
-from skeval.privacy.distance_screens.authenticity import Authenticity
+from skeval.privacy.distance_screens import identifiability
+from skeval.privacy.distance_screens.identifiability import Authenticity
 
 
 def column(*values):
@@ -49,14 +49,14 @@ def brute_authentic(pool, synthetic, labels):
 def test_relabelled_contrast_is_brute_force(monkeypatch, space):
     train, holdout = column(*range(8)) ** 2.1, column(*range(3, 9)) ** 1.7
     synthetic = column(*np.random.default_rng(0).uniform(0, 50, 30))
-    seen, test = [], authenticity.contrast_test
+    seen, test = [], identifiability.contrast_test
 
     def record(contrast, blocks):
         blocks = list(blocks)
         seen.extend((contrast(block), block.labels.T) for block in blocks)
         return test(contrast, iter(blocks))
 
-    monkeypatch.setattr(authenticity, "contrast_test", record)
+    monkeypatch.setattr(identifiability, "contrast_test", record)
     context = Context.of(train, holdout).with_synthetic(synthetic)
     metric = Authenticity(50, space=space).fit_context(context.real)
     result = metric.evaluate_context(context)

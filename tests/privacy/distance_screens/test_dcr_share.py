@@ -12,7 +12,7 @@ from skeval import Context, SuiteResult
 from skeval.datasets import make_census, make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import DCROverfittingProtection
-from skeval.privacy.distance_screens.dcr_share import (
+from skeval.privacy.distance_screens.dcr import (
     DCRShare,
     are_groups,
     related_and_random,

@@ -14,7 +14,7 @@ from sklearn.model_selection import train_test_split
 from skeval.fidelity.distances import MDAResemblance
 from skeval.generators import RandomForestImputation
 from skeval.privacy.distance_screens.accumulation import MinimumDistanceAccumulation
-from skeval.result import Result
+from skeval.results.result import Result
 
 DOSES = np.arange(11) / 10
 THRESHOLDS = [0.02, 0.05, 0.1, 0.2]

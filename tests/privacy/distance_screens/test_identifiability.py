@@ -10,7 +10,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from scipy.stats import entropy
 
-from skeval.context import Context
+from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy.distance_screens import identifiability

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 
-from skeval.context import Context
+from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, MissingInputError, SharedRowsWarning
 from skeval.fidelity.distances import NearestNeighborAdversarialAccuracy

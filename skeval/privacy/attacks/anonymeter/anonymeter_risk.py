@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal
 
-from skeval.context import Context
-from skeval.formatting import as_float, number
-from skeval.parameters import Columns, Count, NonNegative, OpenFraction, Seed
+from skeval.core.context import Context
 from skeval.privacy.attacks.anonymeter.inference import InferenceRiskAll
 from skeval.privacy.attacks.anonymeter.linkability import LinkabilityRisk
 from skeval.privacy.attacks.anonymeter.risks import (
@@ -19,10 +17,12 @@ from skeval.privacy.attacks.anonymeter.risks import (
     largest_risk,
 )
 from skeval.privacy.attacks.anonymeter.singling_out import MODES, SinglingOutRisk
-from skeval.result import Result
+from skeval.results.result import Result
+from skeval.results.verdict import raises_alarm
 from skeval.stats.risks import RISK_LEVELS, risk_level
 from skeval.steps.samples import chosen_columns
-from skeval.verdict import raises_alarm
+from skeval.utils.formatting import as_float, number
+from skeval.utils.parameters import Columns, Count, NonNegative, OpenFraction, Seed
 
 
 class AnonymeterRisk(ResidualRiskMetric):

@@ -9,17 +9,8 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval.context import Context, shared
+from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError, VoidAttackWarning
-from skeval.parameters import (
-    ColumnName,
-    Columns,
-    Count,
-    NonNegative,
-    OpenFraction,
-    Seed,
-    has_methods,
-)
 from skeval.privacy.attacks.anonymeter.risks import (
     Attack,
     Levels,
@@ -39,14 +30,23 @@ from skeval.privacy.attacks.anonymeter.risks import (
     targets,
 )
 from skeval.privacy.attacks.secrets import Lesson, guess_labels, guess_numbers
-from skeval.result import Result, undefined
+from skeval.results.result import Result, undefined
+from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import least_p_value
 from skeval.stats.risks import RISK_LEVELS, attack_rate, residual_risk, risk_level
-from skeval.steps.contrasts import name_of_test
 from skeval.steps.neighbors import ranges
+from skeval.steps.relabelled import name_of_test
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key
 from skeval.tables.preprocessing import NOMINAL
-from skeval.verdict import Contrast
+from skeval.utils.parameters import (
+    ColumnName,
+    Columns,
+    Count,
+    NonNegative,
+    OpenFraction,
+    Seed,
+    has_methods,
+)
 
 _K = 8  # nearest rows looked at; those equally near share the guess
 _LEAST_MARGIN = 1e-12

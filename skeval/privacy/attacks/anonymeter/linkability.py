@@ -9,9 +9,8 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from skeval.context import Context, shared
+from skeval.core.context import Context, shared
 from skeval.exceptions import MetricWarning
-from skeval.parameters import Columns, Count, Legal, OpenFraction, Seed, are_columns
 from skeval.privacy.attacks.anonymeter.risks import (
     Attack,
     Levels,
@@ -29,14 +28,15 @@ from skeval.privacy.attacks.anonymeter.risks import (
     shown_share,
     targets,
 )
-from skeval.result import Result
+from skeval.results.result import Result
+from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import least_p_value
 from skeval.stats.risks import RISK_LEVELS, random_link_rate
-from skeval.steps.contrasts import name_of_test
 from skeval.steps.neighbors import ranges
+from skeval.steps.relabelled import name_of_test
 from skeval.steps.samples import chosen_columns, column_key
 from skeval.tables.preprocessing import NOMINAL
-from skeval.verdict import Contrast
+from skeval.utils.parameters import Columns, Count, Legal, OpenFraction, Seed, are_columns
 
 _SHARED = (
     "aux_cols has {columns} in both parts: whoever knows it in both links rows by it without any "

@@ -13,13 +13,13 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skeval.base import Metric
-from skeval.context import Context, shared
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.tags import ATTACK_TAGS
 from skeval.exceptions import MissingInputError
-from skeval.formatting import as_float, number, percent
 from skeval.neighbors.mixed import MixedNearestNeighbors
-from skeval.parameters import Legal
-from skeval.result import Result, undefined
+from skeval.results.result import Result, undefined
+from skeval.results.verdict import ALARM_LEVEL, Contrast, raises_alarm
 from skeval.stats.risks import (
     N_DRAWS,
     RISK_LEVELS,
@@ -34,13 +34,13 @@ from skeval.stats.risks import (
     risks_by_counts,
     scores_p_value,
 )
-from skeval.steps.exposure import advice_on_leak
+from skeval.steps.entities import advice_on_leak
 from skeval.steps.neighbors import Index, encoded, encoded_columns, kept_features, ranges, rows_of
 from skeval.steps.samples import ColumnChoice
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
-from skeval.tags import ATTACK_TAGS
-from skeval.verdict import ALARM_LEVEL, Contrast, raises_alarm
+from skeval.utils.formatting import as_float, number, percent
+from skeval.utils.parameters import Legal
 
 _ALL_SUCCEED = "every attack on holdout rows succeeds too, so that it shows no risk of train rows."
 _NONE_MADE = "no attack could be made on this table."

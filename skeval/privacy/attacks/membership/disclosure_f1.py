@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 from scipy.stats import hypergeom
 
-from skeval.base import Metric
-from skeval.context import Context
-from skeval.formatting import as_float, number, percent
-from skeval.parameters import Columns, Fraction, NonNegative, OpenFraction, Seed, Space
+from skeval.core.base import Metric
+from skeval.core.context import Context
+from skeval.core.tags import ATTACK_TAGS
 from skeval.privacy.attacks.membership.rates import in_halves
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
-from skeval.result import Result, undefined
+from skeval.results.result import Result, undefined
+from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import least_p_value, share_p_value
 from skeval.stats.roc import Rates, rates_at
-from skeval.steps.exposure import advice_on_leak
+from skeval.steps.entities import advice_on_leak
 from skeval.steps.samples import column_key, nothing_to_measure
-from skeval.tags import ATTACK_TAGS
-from skeval.verdict import Contrast
+from skeval.utils.formatting import as_float, number, percent
+from skeval.utils.parameters import Columns, Fraction, NonNegative, OpenFraction, Seed, Space
 
 _SHARES = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)  # of all rows, the nearest of which
 _N_DRAWS = 9_999

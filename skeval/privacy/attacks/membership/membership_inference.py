@@ -9,21 +9,10 @@ from typing import Annotated, Any, Literal
 import numpy as np
 import pandas as pd
 
-from skeval.base import Metric
-from skeval.context import Context, shared
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.tags import ATTACK_TAGS
 from skeval.exceptions import MetricWarning, TableError
-from skeval.formatting import as_float, percent
-from skeval.parameters import (
-    Columns,
-    Count,
-    Fraction,
-    Interval,
-    Legal,
-    OpenFraction,
-    Seed,
-    Space,
-    one_of,
-)
 from skeval.privacy.attacks.membership.rates import (
     PAIRS,
     FalsePositiveRates,
@@ -36,16 +25,27 @@ from skeval.privacy.attacks.membership.rates import (
     rates,
 )
 from skeval.privacy.attacks.membership.scores import ATTACKS, SAMPLED, MemberScores, member_scores
-from skeval.result import Result, undefined
+from skeval.results.result import Result, undefined
+from skeval.results.verdict import ALARM_LEVEL, Contrast
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.relabelling import holm, least_p_value
 from skeval.stats.roc import auc, delong, label_tests, tpr_at_fpr
-from skeval.steps.exposure import advice_on_leak
+from skeval.steps.entities import advice_on_leak
 from skeval.steps.neighbors import is_gower
 from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tables.frames import as_frame, check_columns, conform, shared_share
-from skeval.tags import ATTACK_TAGS
-from skeval.verdict import ALARM_LEVEL, Contrast
+from skeval.utils.formatting import as_float, percent
+from skeval.utils.parameters import (
+    Columns,
+    Count,
+    Fraction,
+    Interval,
+    Legal,
+    OpenFraction,
+    Seed,
+    Space,
+    one_of,
+)
 
 _FOUND = "train rows found where {fpr} of holdout rows may be called so, by {by}"
 _FEW = 50

@@ -8,15 +8,15 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.stats import rankdata
 
-from skeval.context import Context
-from skeval.parameters import Interval, Legal
+from skeval.core.context import Context
 from skeval.privacy.attacks.membership.rows import drawing_order, validation_half
 from skeval.privacy.attacks.membership.scores import MemberScores
 from skeval.stats import roc
 from skeval.stats.intervals import clopper_pearson, newcombe
 from skeval.stats.relabelling import share_p_value
-from skeval.steps.exposure import outlyingness
+from skeval.steps.entities import outlyingness
 from skeval.steps.samples import ColumnChoice
+from skeval.utils.parameters import Interval, Legal
 
 PAIRS = "pairs of a train and a holdout row in which the train row ranks higher, by {by}"
 _SHARES = (0.01, 0.05, 0.5)  # of the scored rows, those with the highest scores

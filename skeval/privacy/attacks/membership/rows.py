@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from skeval.context import Context, shared
+from skeval.core.context import Context, shared
 from skeval.steps.neighbors import (
     Index,
     as_matrix,

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from skeval.context import Context
-from skeval.parameters import Legal
+from skeval.core.context import Context
 from skeval.privacy.attacks.shadow.game import ALL, GameRows
 from skeval.privacy.attacks.shadow.row_features import (
     Domain,
@@ -25,6 +24,7 @@ from skeval.privacy.attacks.shadow.row_features import (
     row_distances,
 )
 from skeval.steps.samples import sample_positions
+from skeval.utils.parameters import Legal
 
 FEATURES = ("naive", "hist", "corr", "query", "closest")
 _OF_COLUMNS = {"naive": naive_features, "hist": hist_features}

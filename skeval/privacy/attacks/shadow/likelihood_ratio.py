@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from skeval.base import Metric
-from skeval.context import Context, shared
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.tags import SHADOW_TAGS
 from skeval.exceptions import MetricWarning, TableError
-from skeval.formatting import percent
-from skeval.parameters import Count, Fraction, Interval, JobCount, Seed
 from skeval.privacy.attacks.membership.rates import (
     PAIRS,
     FalsePositiveRates,
@@ -35,12 +34,13 @@ from skeval.privacy.attacks.shadow.game import (
 )
 from skeval.privacy.attacks.shadow.row_features import Domain, Reader, agreement_scores
 from skeval.privacy.attacks.shadow.targets import METHODS, rows_or, target_positions
-from skeval.result import Result, undefined
+from skeval.results.result import Result, undefined
+from skeval.results.verdict import Contrast
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
-from skeval.steps.exposure import advice_on_leak
+from skeval.steps.entities import advice_on_leak
 from skeval.steps.samples import nothing_to_measure
-from skeval.tags import SHADOW_TAGS
-from skeval.verdict import Contrast
+from skeval.utils.formatting import percent
+from skeval.utils.parameters import Count, Fraction, Interval, JobCount, Seed
 
 _NAME = "likelihood_ratio"
 _N_PERMUTATIONS = 199

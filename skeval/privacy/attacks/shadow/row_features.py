@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skeval.context import Context
+from skeval.core.context import Context
 from skeval.exceptions import SchemaMismatchError
 from skeval.tables.frames import Oddities, as_frame, column_values, read_as
 from skeval.tables.schema import TableSchema

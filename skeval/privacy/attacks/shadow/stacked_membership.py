@@ -10,10 +10,9 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from skeval.base import Metric
-from skeval.context import Context, shared
-from skeval.formatting import as_float, percent
-from skeval.parameters import Count, Fraction, Interval, JobCount, Legal, OpenFraction, Seed
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.tags import SHADOW_TAGS
 from skeval.privacy.attacks.membership.rates import (
     PAIRS,
     FalsePositiveRates,
@@ -37,13 +36,14 @@ from skeval.privacy.attacks.shadow.likelihood_ratio import (
     offline_score,
     whole_table,
 )
-from skeval.result import Result, undefined
+from skeval.results.result import Result, undefined
+from skeval.results.verdict import Contrast
 from skeval.stats.roc import auc_p_value, delong, label_tests
 from skeval.steps.classifiers import LINEAR, Classifier, learn
-from skeval.steps.exposure import advice_on_leak
+from skeval.steps.entities import advice_on_leak
 from skeval.steps.samples import nothing_to_measure
-from skeval.tags import SHADOW_TAGS
-from skeval.verdict import Contrast
+from skeval.utils.formatting import as_float, percent
+from skeval.utils.parameters import Count, Fraction, Interval, JobCount, Legal, OpenFraction, Seed
 
 _NAME = "stacked"
 _N_PERMUTATIONS = 199

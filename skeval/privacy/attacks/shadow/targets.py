@@ -9,14 +9,14 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from skeval.context import Context, shared
+from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.parameters import Count, Legal, Seed, check_parameters, legal_sets, one_of
 from skeval.privacy.attacks.membership.rows import drawing_order, nominal_features, plain_rows
 from skeval.steps.neighbors import nearest
-from skeval.tables.columns import with_columns
+from skeval.tables.frames import with_columns
 from skeval.tables.preprocessing import Discretizer, OneHot
 from skeval.tables.schema import Kind, TableSchema
+from skeval.utils.parameters import Count, Legal, Seed, check_parameters, legal_sets, one_of
 
 METHODS = ("achilles", "gower-knn", "isolation-forest", "rare-value", "random", "canary")
 _LAST = pd.Timestamp.max.floor("us").as_unit("us")

@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from skeval.privacy.attacks.anonymeter import isolation as tried
 from skeval.privacy.attacks.anonymeter import predicates as made
-from skeval.privacy.attacks.anonymeter.compiled import BLOCK
-from skeval.privacy.attacks.anonymeter.isolation import (
-    isolation_chances,
-    isolation_integral,
-    isolation_test,
-    size_factor,
-)
+from skeval.privacy.attacks.anonymeter import singling_out as tried
 from skeval.privacy.attacks.anonymeter.predicates import (
+    BLOCK,
     Predicates,
     distinct_rows,
     multivariate_predicates,
     random_predicates,
     univariate_predicates,
+)
+from skeval.privacy.attacks.anonymeter.singling_out import (
+    isolation_chances,
+    isolation_integral,
+    isolation_test,
+    size_factor,
 )
 
 TOP = np.iinfo(np.int32).max

@@ -9,9 +9,9 @@ import pytest
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
-from skeval.formatting import percent
 from skeval.privacy.attacks.anonymeter.risks import Measure
 from skeval.privacy.attacks.anonymeter.singling_out import SinglingOutRisk, singling_out
+from skeval.utils.formatting import percent
 
 # tables of few columns have rows in common by nature
 pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")

@@ -16,7 +16,7 @@ from skeval.privacy.attacks.membership.rates import (
 from skeval.privacy.attacks.membership.scores import member_scores
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.roc import auc, auc_p_value
-from skeval.steps.exposure import outlyingness
+from skeval.steps.entities import outlyingness
 
 
 def frame(rows: np.ndarray) -> pd.DataFrame:

@@ -8,13 +8,13 @@ import pytest
 
 from skeval import Context
 from skeval.datasets import make_mixed
-from skeval.privacy.attacks.membership import texts
-from skeval.privacy.attacks.membership.scores import member_scores
-from skeval.privacy.attacks.membership.texts import (
+from skeval.privacy.attacks.membership import scores as texts
+from skeval.privacy.attacks.membership.scores import (
     affordable,
     cells_of,
     decimals_of,
     least_edits,
+    member_scores,
     nearest_edits,
     nearest_edits_of_cells,
     written,

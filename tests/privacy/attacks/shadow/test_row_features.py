@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval.context import Context
+from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.neighbors.mixed import MixedNearestNeighbors
 from skeval.privacy.attacks.shadow.row_features import (

@@ -11,7 +11,6 @@ from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.neighbors.mixed import MixedNearestNeighbors
-from skeval.parameters import legal_sets
 from skeval.privacy.attacks.shadow import targets as module
 from skeval.privacy.attacks.shadow.shadow_membership import ShadowMembershipInference
 from skeval.privacy.attacks.shadow.targets import (
@@ -25,6 +24,7 @@ from skeval.privacy.attacks.shadow.targets import (
     stacked,
     target_positions,
 )
+from skeval.utils.parameters import legal_sets
 
 TRAIN, HOLDOUT = make_mixed(150, random_state=0), make_mixed(150, random_state=1)
 REAL_ROWS = METHODS[:-1]

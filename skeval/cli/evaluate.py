@@ -1,0 +1,379 @@
+"""The command that prints and saves scores: `evaluate`.
+
+Commands of saved scores: `render` draws them, `verify` checks what they are of.
+
+The gate of pipelines: options that decide the exit code, and the file that says why.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from skeval.cli.catalogue import suite_of_names
+from skeval.cli.inputs import (
+    check_apart,
+    check_paths,
+    dialect_of,
+    files_by_role,
+    read_given,
+    say_kinds,
+)
+from skeval.cli.options import (
+    OUTPUT,
+    Given,
+    Tables,
+    app,
+    debugging,
+    say,
+    show,
+    table_of,
+    with_given,
+)
+from skeval.exceptions import InvalidParameterError, Sentence
+from skeval.results.policy import FAIL_ON, Outcome, Policy, failed_metrics, junit
+from skeval.results.result import Result
+from skeval.results.suite_result import SuiteResult
+from skeval.tables.reading import check_exists, read_table
+from skeval.tables.relational_schema import RelationalSchema
+from skeval.utils.execution import shown
+from skeval.utils.files import check_output, replacing
+from skeval.utils.formatting import shown_interval
+
+if TYPE_CHECKING:
+    from skeval.results.comparison import Comparison
+    from skeval.suites.suite import MetricSuite
+
+
+Scores = Annotated[Path, typer.Argument(help="What `evaluate -o scores.json` saved.")]
+
+
+@app.command()
+def render(
+    scores: Scores,
+    output: Annotated[Path, typer.Option(*OUTPUT, help="A PDF, or an HTML page.")] = Path(
+        "report.html"
+    ),
+    title: Annotated[str, typer.Option(help="Of the report.")] = "",
+) -> None:
+    """Write the report of saved scores: no table is needed."""
+    from skeval.results.rendering import ENDINGS
+
+    check_paths(output, ENDINGS, "report", [scores])
+    check_exists(scores)
+    result = _read_comparison(scores) or read_results(scores)
+    write = result.to_html if output.suffix.lower() in ENDINGS[1:] else result.to_pdf
+    settings: dict[str, Any] = {"title": title} if title else {}
+    with shown("lines") as tick:
+        if isinstance(result, SuiteResult):
+            settings["progress"] = tick("drawn")
+        write(output, **settings)
+    say(f"Report: {output}")
+
+
+@app.command()
+def verify(
+    scores: Scores,
+    files: Annotated[list[Path], typer.Argument(help="CSV or Parquet files, in any order.")],
+) -> None:
+    """Check that scores are of these files; exit code 1 if one of them is none of the inputs."""
+    from skeval.results.provenance import DIFFERENT, installed_versions
+    from skeval.results.provenance import verify as verify_tables
+
+    provenance = read_results(scores).provenance
+    if provenance is None:
+        raise InvalidParameterError(f"{scores} says nothing of where its scores come from.")
+    for path in files:
+        check_exists(path)
+    frame = verify_tables(provenance, files)
+    table = table_of("file", "input", "found", texts=3)
+    for row in frame.itertuples(index=False):
+        table.add_row(*map(escape, row))
+    show(table)
+    say(f"{scores.name}: evaluated by skeval {provenance.version} on {provenance.date}.")
+    here = installed_versions()
+    then = {"skeval": provenance.version, **provenance.packages}
+    if changed := [
+        f"{n} {v}, here {here.get(n, 'none')}" for n, v in then.items() if v != here.get(n)
+    ]:
+        say(f"note: evaluated with other versions: {'; '.join(changed)}.")
+    if unknown := frame.loc[frame["found"] == DIFFERENT, "given"].tolist():
+        say(f"skeval: not among the inputs of {scores}: {', '.join(unknown)}.")
+        raise typer.Exit(1)
+
+
+def _read_comparison(path: Path) -> Comparison | None:
+    """Return what `compare -o comparison.json` saved; None where a file holds other scores."""
+    from skeval.results.comparison import Comparison
+
+    try:
+        return Comparison.from_json(path)
+    except InvalidParameterError:
+        return None
+
+
+def suite_of_file(
+    path: Path, tables: list[Path], given: Given, metrics: str | None, *, rows: bool
+) -> MetricSuite:
+    """Return a suite that was saved, where one synthetic table is given and nothing of train."""
+    from skeval.suites.suite import MetricSuite
+
+    options = {
+        **{"--target": given.target, "--sensitive": given.sensitive, "--schema": given.schema},
+        "--metrics": metrics,
+    }
+    if foreign := [name for name, value in options.items() if value is not None]:
+        raise InvalidParameterError(
+            f"{' and '.join(foreign)}: --saved has it from the suite; leave it out."
+        )
+    if len(tables) != 1 or tables[0].is_dir():
+        raise InvalidParameterError("--saved takes one file, SYNTHETIC: it is the real tables.")
+    check_exists(path)
+    return MetricSuite.load(path, rows=rows)
+
+
+def read_results(path: Path) -> SuiteResult:
+    """Read scores that `evaluate` saved."""
+    check_exists(path)
+    return SuiteResult.from_json(path)
+
+
+def policy_of(options: Given) -> Policy | None:
+    """Return the policy of a file and of options together; None without any."""
+    fail_on, require, file = options.fail_on, options.require, options.policy
+    if options.junit is not None:
+        check_output(options.junit, (".xml",), owner="--junit")
+    if unknown := [name for name in fail_on or () if name not in FAIL_ON]:
+        raise InvalidParameterError(
+            f"--fail-on must be among {', '.join(FAIL_ON)}, got {', '.join(unknown)}."
+        )
+    if not (fail_on or require or file):
+        if options.junit is not None:
+            raise InvalidParameterError("--junit needs --fail-on, --require or --policy.")
+        return None
+    given = Policy.from_toml(file) if file is not None else Policy(fail_on=())
+    return Policy(
+        tuple(dict.fromkeys((*given.fail_on, *(fail_on or ())))),
+        tuple(dict.fromkeys((*given.require, *(require or ())))),
+        given.level,
+    )
+
+
+def check_policy(policy: Policy | None, suite: MetricSuite | None) -> None:
+    """Refuse a policy on what the suite does not measure, before the work."""
+    if policy is not None and suite is not None:
+        policy.check_names({name: type(metric).__name__ for name, metric in suite.metrics})
+
+
+def write_junit(
+    policy: Policy | None, results: Mapping[str, SuiteResult], path: Path | None
+) -> None:
+    """Write what the policy says of each synthetic table, if asked for."""
+    if policy is not None and path is not None:
+        with replacing(path) as temporary:
+            temporary.write_text(junit(_outcomes(policy, results)), encoding="utf-8")
+
+
+def enforce(policy: Policy | None, results: Mapping[str, SuiteResult]) -> None:
+    """End with exit code 1 where a rule is violated, or metrics failed: others may stand."""
+    failures = {name: failed for name, one in results.items() if (failed := failed_metrics(one))}
+    for name, failed in failures.items():
+        of = f"{name}: " if name else ""
+        n_metrics = len(results[name])
+        say(f"skeval: {of}{len(failed)} of {n_metrics} metrics failed: {', '.join(failed)}.")
+    outcomes = _outcomes(policy, results) if policy is not None else []
+    for outcome in outcomes:
+        say(f"policy {outcome}")
+    if failures or not all(outcome.passed for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+def _outcomes(policy: Policy, results: Mapping[str, SuiteResult]) -> list[Outcome]:
+    """Return the outcome of each rule, of several synthetic tables by their names."""
+    return [
+        replace(outcome, rule=f"{name}: {outcome.rule}") if name else outcome
+        for name, result in results.items()
+        for outcome in policy.judge(result)
+    ]
+
+
+_WRITERS: dict[str, Callable[[SuiteResult], str]] = {
+    ".txt": lambda result: f"{result!r}\n",
+    ".csv": lambda result: result.frame().to_csv(index=False),
+    ".json": lambda result: result.to_json(),
+}
+_PRESETS = "report, fidelity, utility, privacy, screens, attacks, syneval, quality or diagnostic."
+
+
+@app.command()
+@with_given
+def evaluate(
+    given: Given,
+    tables: Tables,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            *OUTPUT, help="Save the table: .txt, .csv or .json (.json keeps all details)."
+        ),
+    ] = None,
+    suite: Annotated[str, typer.Option(help=_PRESETS)] = "report",
+    metrics: Annotated[
+        str | None,
+        typer.Option(help="These metrics instead, by their names in `list` or in scores: A,B."),
+    ] = None,
+    timeout: Annotated[
+        float | None, typer.Option(help="Seconds that each metric may take.", min=0.0)
+    ] = None,
+    saved: Annotated[
+        Path | None,
+        typer.Option(help="What MetricSuite.save wrote, for TRAIN and HOLDOUT: give SYNTHETIC."),
+    ] = None,
+    rows: Annotated[
+        bool,
+        typer.Option("--rows", help="--saved holds rows: a pickle, which runs code; your own."),
+    ] = False,
+) -> None:
+    """Print the scores of a synthetic table, and save them."""
+    read = [*tables, given.schema, given.policy, saved]
+    if output is not None:
+        check_paths(output, tuple(_WRITERS), "scores", read)
+    check_apart([output, given.junit], read)
+    gate, dialect = policy_of(given), dialect_of(given.sep, given.encoding, given.decimal)
+    if saved is not None:
+        loaded = suite_of_file(saved, tables, given, metrics, rows=rows)
+        check_policy(gate, loaded)
+        on_error = "raise" if debugging() else "warn"
+        loaded.set_params(timeout=timeout, on_error=on_error, n_jobs=given.jobs)
+        synthetic = read_table(tables[0], header=given.header, dialect=dialect)
+        with shown("lines") as tick:
+            result = loaded.evaluate(synthetic, progress=tick("measured"), date=given.date)
+        _conclude(result, {"synthetic": tables[0]}, output, gate, given)
+        return
+    if rows:
+        raise InvalidParameterError("--rows needs --saved, the suite that holds them.")
+    made = partial(_suite, metrics, suite, given)
+    if not any(path.is_dir() for path in tables):  # of folders, the suite depends on their keys
+        check_policy(gate, made())
+    (train, holdout, synthetic), known = read_given(tables, given, dialect)
+    measured = made(known if isinstance(known, RelationalSchema) else None)
+    on_error = "raise" if debugging() else "warn"
+    check_policy(gate, measured)
+    measured.set_params(
+        timeout=timeout, on_error=on_error, n_jobs=given.jobs, max_memory=given.max_bytes
+    )
+    with shown("lines") as tick:
+        progress = tick("measured")
+        measured.fit(train, holdout, schema=known)
+        result = measured.evaluate(synthetic, progress=progress, date=given.date)
+    _conclude(result, files_by_role(tables), output, gate, given)
+
+
+def _conclude(
+    result: SuiteResult,
+    files: Mapping[str, Path],
+    output: Path | None,
+    gate: Policy | None,
+    given: Given,
+) -> None:
+    """Save and print scores, and hold them to the policy."""
+    if result.provenance is not None:
+        known_by = result.provenance.with_files(files)
+        result.provenance = known_by if given.hashes else known_by.without_hashes()
+    if output is not None:  # before they are printed: whatever goes wrong there, they are kept
+        with replacing(output) as temporary:
+            temporary.write_text(_WRITERS[output.suffix.lower()](result), encoding="utf-8")
+    write_junit(gate, {"": result}, given.junit)
+    print_scores(result)
+    say_kinds(result)
+    _say_verdict(result, output)
+    enforce(gate, {"": result})
+
+
+def _say_verdict(result: SuiteResult, output: Path | None) -> None:
+    from skeval.results.verdict import summary
+
+    if sentence := summary(result):
+        say(sentence)
+    if output is not None:
+        say(f"Saved: {output}")
+
+
+def _suite(
+    metrics: str | None, preset: str, given: Given, relations: RelationalSchema | None = None
+) -> MetricSuite:
+    from skeval.suites.ready import make_suite
+
+    target, sensitive, seed = given.target, given.sensitive, given.seed
+    if metrics is not None:
+        return suite_of_names(metrics, target=target, sensitive=sensitive, seed=seed)
+    return make_suite(
+        preset, target=target, sensitive=sensitive, random_state=seed, n_jobs=-1, schema=relations
+    )
+
+
+def print_scores(result: SuiteResult) -> None:
+    """Print the tables of scores and of tests of privacy, properties, and what was left out."""
+    from skeval.reporting.scores import parted, reason
+
+    scores, tests = parted(result)
+    if scores:
+        _show_scores(scores)
+    if tests:
+        _show_tests(tests)
+    for name, why in ((name, reason(one)) for name, one in tests.items()):
+        if why:
+            Console(soft_wrap=True).print(f"{name}: {why}", markup=False)
+    if any("/" in name for name in result):
+        table = table_of("property", "score", "baseline", "columns or pairs")
+        for name, *scores, n_used in result.properties().itertuples():
+            table.add_row(escape(name), f"{scores[0]:.4g}", _or_empty(scores[1]), str(n_used))
+        show(table)
+    for name, each in result.items():
+        if each.error:
+            why = each.error.shell if isinstance(each.error, Sentence) else each.error
+            Console(soft_wrap=True).print(f"{name} left out: {why}", markup=False)
+
+
+def _show_scores(results: Mapping[str, Result]) -> None:
+    from skeval.reporting.scores import DIFFERENCE, INTERVAL, shown_difference
+
+    table = table_of("metric", "value", INTERVAL, "baseline", DIFFERENCE.lower(), "best")
+    for name, one in results.items():
+        numbers = f"{one.value:.4g}", shown_interval(one.interval), _or_empty(one.baseline)
+        table.add_row(escape(name), *numbers, shown_difference(one), _best(one))
+    show(table)
+
+
+def _show_tests(results: Mapping[str, Result]) -> None:
+    from skeval.reporting.scores import INTERVAL, numbers_tested
+
+    heads = "tested", "against", "p-value", "score", INTERVAL, "baseline", "best", "evidence"
+    table = table_of("metric", *heads)
+    for name, one in results.items():
+        numbers = f"{one.value:.4g}", shown_interval(one.interval), _or_empty(one.baseline)
+        kind = one.tags.evidence or "" if one.tags is not None else ""
+        compared = *numbers_tested(one), _p_value(one.p_value)
+        table.add_row(escape(name), *compared, *numbers, _best(one), kind)
+    show(table)
+
+
+def _best(result: Result) -> str:
+    return result.tags.direction.split()[0] if result.tags is not None else ""
+
+
+def _or_empty(value: float | None) -> str:
+    return "" if value is None or math.isnan(value) else f"{value:.4g}"
+
+
+def _p_value(value: float | None) -> str:
+    if value is None or math.isnan(value):
+        return ""
+    return "<1e-16" if value < 1e-16 else f"{value:.2g}"

@@ -1,0 +1,615 @@
+"""The contract: parameters in `__init__`, real rows in `fit`, synthetic rows in `evaluate`.
+
+What is to be said where rare levels of a category share features of a matrix.
+
+Halves of a table in the synthetic place: how much a value varies from sample to sample.
+
+The base of metrics that look at several tables at once.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from numbers import Real
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.metadata_routing import UNUSED
+from sklearn.utils.validation import check_is_fitted
+
+from skeval.core.context import Context, by_context, shared
+from skeval.core.reading import read_context
+from skeval.core.tags import MetricTags, Need, Reads
+from skeval.exceptions import (
+    InvalidParameterError,
+    MissingInputError,
+    PooledLevelsWarning,
+    SampledWarning,
+    Sentence,
+)
+from skeval.results.result import Result
+from skeval.results.verdict import ALARM_LEVEL
+from skeval.stats.intervals import Sampled, Varied, halves_interval
+from skeval.steps.holdout_shift import shift_notices
+from skeval.steps.neighbors import is_gower, preprocessor
+from skeval.steps.samples import (
+    check_measured,
+    content_order,
+    drawn_positions,
+    drawn_sizes,
+    holdout_in_place,
+    in_place,
+    measured_on,
+    named_seed,
+    synthetic_sample,
+)
+from skeval.tables.schema import TableSchema
+from skeval.tables.spaces import with_fitted
+from skeval.utils.execution import sharing
+from skeval.utils.formatting import as_float
+from skeval.utils.parameters import Legal, Scaling, check_parameters, legal_sets
+
+if TYPE_CHECKING:
+    from skeval.core.relational_context import RelationalContext
+    from skeval.tables.relational_schema import RelationalSchema
+
+
+def pooled_notices(context: Context, space: Any) -> tuple[PooledLevelsWarning, ...]:
+    """Name the columns whose rare levels share features in a space of vectors.
+
+    Parameters
+    ----------
+    context : Context
+        The tables.
+    space : "gower", "euclidean", transformer or None
+        In "gower", and where there is no space, no level shares anything.
+
+    Returns
+    -------
+    tuple of PooledLevelsWarning
+        One, or none.
+    """
+    if space is None or is_gower(space) or not context.levels:
+        return ()
+    from skeval.tables.spaces import most_features
+
+    sizes = [len(levels) for levels in context.levels.values()]
+    if max(sizes) <= most_features(sizes):
+        return ()
+    n_cells = getattr(preprocessor(context, space), "n_cells_", {})
+    pooled = [
+        f"{name} ({len(context.levels[name]):,} levels, {n - 2} features)"
+        for name, n in n_cells.items()
+        if name in context.levels and n - 2 < len(context.levels[name])
+    ]
+    text = f"rare levels share features of the matrix, by a hash: {', '.join(pooled)}."
+    return (PooledLevelsWarning(text),) if pooled else ()
+
+
+MOST_HALVED = 2**17  # rows: the noise of more is that of so many, scaled
+_KEPT = 20_000  # rows, up to which the halves are kept for the other metrics of a suite
+
+Halves = tuple[Context, Context]
+
+
+def halvings(context: Context, role: str, n_rows: int, n_halvings: int) -> Iterator[Halves]:
+    """Yield contexts in which halves of `n_rows` of a role stand in the synthetic place.
+
+    Parameters
+    ----------
+    context : Context
+        With synthetic rows.
+    role : {"synthetic", "holdout"}
+        Whose rows they are.
+    n_rows : int
+        Rows of both halves together; another draw of the table's rows each time, of 131,072 of
+        them where it has more and not all are asked for.
+    n_halvings : int
+        Number of pairs of halves.
+
+    Yields
+    ------
+    tuple of two Contexts
+        No row is in both: they are two independent samples, of ``n_rows // 2`` rows each, so that
+        half the squared difference of any statistic of theirs is its variance, on average.
+    """
+    if n_rows < context.n_rows(role) > MOST_HALVED:  # the table is read once for all halves
+        context, role = _pool(context, role), "synthetic"
+    draw = halved if n_rows <= _KEPT else halved.__wrapped__  # type: ignore[attr-defined]
+    for k in range(n_halvings):
+        yield draw(context, role, n_rows, k)
+
+
+@shared
+def halved(context: Context, role: str, n_rows: int, seed: int) -> Halves:
+    """Return the contexts of two disjoint samples of a role, of ``n_rows // 2`` rows each."""
+    rng, half = np.random.default_rng(named_seed(role, seed)), n_rows // 2
+    order = rng.permutation(content_order(context, role))
+    first, second = order[:half], order[half : 2 * half]
+    return in_place(context, role, first), in_place(context, role, second)
+
+
+@shared
+def _pool(context: Context, role: str) -> Context:
+    return in_place(context, role, drawn_positions(context, role, MOST_HALVED, named_seed(role, 0)))
+
+
+Halved = Literal[False, True, "root"]
+_N_HALVINGS = 5  # of each table, for the noise of a difference
+_FEWEST_HALVED = 20  # rows, under which halves say nothing
+
+# of each need: what is lacking, and the cure in Python and in the shell
+_UNMET = {
+    "holdout": (
+        "compares against holdout rows, and none were given.",
+        "Pass them: fit(train, holdout=rows).",
+        "Give their file: TRAIN HOLDOUT SYNTHETIC.",
+    ),
+    "keys": (
+        "needs a primary key.",
+        "Pass a schema that names it: fit(train, schema=TableSchema(...)).",
+        "Name it in the metadata of SDV: --schema FILE.",
+    ),
+    "relational": (
+        "compares several tables.",
+        "Pass them by name: "
+        "fit({{'users': users, 'orders': orders}}, schema=RelationalSchema(...)).",
+        "Give folders, a file a table: TRAIN [HOLDOUT] SYNTHETIC.",
+    ),
+    "text": (
+        "needs a text column, and the table has none.",
+        "Name one: fit(train, schema={{column: 'text'}}).",
+        'Name one in --schema FILE: {"column": "text"}.',
+    ),
+    "target": (
+        "needs a target, a column of the table that can be measured.",
+        "Name it: {metric}(target=column).",
+        "Name it: --target COLUMN.",
+    ),
+    "one table": (
+        "measures one table, and several were given.",
+        "Lift it: PerTable({metric}(...)), or PerSubject({metric}(...)) for the subjects with all "
+        "their rows.",
+        "Give the files of one table.",
+    ),
+}
+
+
+def unmet(need: str, metric: str, lack: str = "") -> Sentence:
+    """Return what a metric lacks of a need, and the cure in Python and in the shell.
+
+    Parameters
+    ----------
+    need : str
+        Such as "holdout".
+    metric : str
+        The class, of which the cure is.
+    lack : str, optional
+        What is lacking, where the metric says more of it.
+
+    Examples
+    --------
+    >>> from skeval.core.base import unmet
+    >>> print(unmet("target", "TSTR").shell)
+    needs a target, a column of the table that can be measured. Name it: --target COLUMN.
+    """
+    known, python, shell = _UNMET[need]
+    cure = python.format(metric=metric)
+    return Sentence(f"{lack or known} {cure}", f"{lack or known} {shell}", need)
+
+
+class Metric(BaseEstimator):
+    """Base of all metrics: the author writes `tags` and `_compute`, the rest is inherited.
+
+    A metric is an estimator. Its parameters are stored untouched by `__init__`; :meth:`fit` takes
+    the real tables; :meth:`evaluate` takes a synthetic one and gives a :class:`Result`,
+    :meth:`score` its value alone, in its published scale and direction.
+
+    Authors set ``tags`` and write ``_compute(context)``, which returns a float or a
+    :class:`Result`, from ``context.train``, ``context.holdout``, ``context.synthetic`` and shared
+    steps. Work on the real rows that is worth doing once goes into ``_prepare(context)``. The
+    annotations of ``__init__`` are the legal sets of the parameters, see :mod:`skeval.parameters`.
+    Reports print the sentence that ``_summary(result)`` returns, of a result that has its baseline.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables, and what was computed of them. A fitted metric holds real rows; pickling
+        drops them unless ``context_.remember_rows`` is set.
+
+    See Also
+    --------
+    check_metric : Whether a metric keeps the contract.
+    shared : Work that metrics have in common.
+
+    Notes
+    -----
+    Where a holdout is given, the baseline is the same metric with holdout rows in the synthetic
+    place, at equal sizes; metrics that contrast train and holdout give the null of their contrast
+    instead. Where the holdout is smaller than the synthetic table, the value at the baseline's size
+    stands in ``details["at_baseline_size"]``, since many measures depend on the number of rows.
+
+    Metrics with ``_halved = True`` are measured on halves of both tables too, five times each. This
+    gives ``Result.difference``, the interval of value minus baseline with the noise of both; rows
+    are taken to be drawn independently. With ``_halved = "root"`` it is the noise of the root, for
+    sums of squares, which shrink as the square of the noise.
+
+    Metrics whose tags say ``reads="columns"`` can be evaluated by a suite that was saved without
+    rows, :meth:`MetricSuite.save`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval import Metric, MetricTags
+    >>> class MeanGap(Metric):
+    ...     tags = MetricTags("fidelity", greater_is_better=False, bounds=(0, float("inf")))
+    ...     def __init__(self, column):
+    ...         self.column = column
+    ...     def _compute(self, context):
+    ...         real, synthetic = context.train[self.column], context.synthetic[self.column]
+    ...         return abs(real.mean() - synthetic.mean())
+    >>> MeanGap("x").fit(pd.DataFrame({"x": [1, 2, 3]})).score(pd.DataFrame({"x": [3, 3]}))
+    1.0
+    """
+
+    tags: ClassVar[MetricTags]
+    # train and synthetic are positional: scikit-learn has nothing to route here
+    __metadata_request__fit: ClassVar[dict[str, str]] = {
+        "holdout": UNUSED,
+        "schema": UNUSED,
+        "check_holdout": UNUSED,
+    }
+
+    _parts: ClassVar[tuple[str, ...]] = ()  # of the details, shown for the holdout too
+
+    # parameters that a suite changes where it puts a metric in another space than "gower"
+    in_other_spaces: ClassVar[Mapping[str, Any]] = {}
+
+    # whether it is fast enough to be measured on halves as well
+    _halved: ClassVar[Halved] = False
+
+    context_: Context
+
+    def __sklearn_clone__(self) -> Self:
+        """Return an unfitted metric of the same parameters; fitted transformers stay fitted."""
+        return with_fitted(super().__sklearn_clone__(), self)
+
+    def fit(
+        self,
+        train: Any,
+        holdout: Any = None,
+        *,
+        schema: TableSchema | RelationalSchema | Mapping[str, Any] | None = None,
+        check_holdout: bool = False,
+    ) -> Self:
+        """Take the real tables.
+
+        Parameters
+        ----------
+        train : table of shape (n_train, n_columns), or mapping of str to table
+            The rows that the generator learned from: pandas, polars or pyarrow; or, where they need
+            not fit in memory, a folder of Parquet files, a `pyarrow.dataset.Dataset`, a lazy polars
+            or a Dask frame, none of which is collected. Metrics of
+            :mod:`skeval.relational` take several tables, by name, or a RelationalData.
+        holdout : table of shape (n_holdout, n_columns), or mapping of str to table, optional
+            Real rows of the same population that the generator never saw.
+        schema : TableSchema, RelationalSchema, mapping of str to str, or SDV's Metadata, optional
+            The kinds of the columns; those not named are inferred from train.
+        check_holdout : bool, default=False
+            Whether to look if train and holdout can be told apart, which makes contrasts of the
+            two void; if so, :class:`~skeval.exceptions.HoldoutShiftWarning` is given. A suite does
+            this once for all its metrics.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter is outside its legal set, or names a column that train does not have.
+        MissingInputError
+            If the metric needs something that is not given.
+        TableError, SchemaMismatchError
+            If the tables cannot be used; all faulty columns are named at once.
+        """
+        self.named_columns()  # an illegal parameter is found before large tables are read
+        context = read_context(train, holdout, schema=schema)
+        self.fit_context(context)
+        if check_holdout:
+            context.notices += shift_notices(context)
+        for notice in context.notices:
+            warnings.warn(notice, stacklevel=2)
+        return self
+
+    def fit_context(self, context: Context) -> Self:
+        """Take real tables that were read already, as a suite does to share them."""
+        named = self.named_columns()
+        if named and not context.is_relational:
+            check_measured(context.schema, named, type(self).__name__)
+        if lack := self.unmet_need(context):
+            raise MissingInputError(lack, type(self).__name__)
+        with sharing(getattr(self, "n_jobs", None)):
+            self._prepare(measured_on(context, self._scaling))
+        self.context_ = context
+        return self
+
+    def evaluate(self, synthetic: Any, *, advise: bool = False) -> Result:
+        """Measure a synthetic table.
+
+        Parameters
+        ----------
+        synthetic : table of shape (n_synthetic, n_columns)
+            With the columns of train, in any order; further ones are ignored, with a warning.
+        advise : bool, default=False
+            Whether a test that shows a leak also looks where it lies, which may take longer than
+            the test: `Result.advice`. Suites do, once for all their metrics.
+
+        Returns
+        -------
+        Result
+            The value with its baseline and interval, aggregates, warnings, among them those that
+            were given of the real tables at fit.
+        """
+        check_is_fitted(self, "context_")
+        context = self.context_.with_synthetic(synthetic, lenient=self.tags.lenient)
+        result = self.evaluate_context(context, advise=advise)
+        result = replace(result, warnings=(*context.notices, *result.warnings))
+        result.emit_warnings()
+        return replace(result, warnings=(*self.context_.notices, *result.warnings))
+
+    def score(self, synthetic: Any) -> float:
+        """Return the value alone: that of :meth:`evaluate`, without the cost of its baseline."""
+        check_is_fitted(self, "context_")
+        context = self.context_.with_synthetic(synthetic, lenient=self.tags.lenient)
+        result = self.value_in(context)
+        sampled = sample_notices(measured_on(context, self._scaling))
+        for warning in (*context.notices, *sampled, *result.warnings):
+            warnings.warn(warning, stacklevel=2)
+        return result.value
+
+    def value_in(self, context: Context) -> Result:
+        """Measure the synthetic rows of a context as :meth:`score` does, without a baseline."""
+        with sharing(getattr(self, "n_jobs", None)):
+            return self._result(measured_on(context, self._scaling))
+
+    def evaluate_context(self, context: Context, *, advise: bool = True) -> Result:
+        """Measure the synthetic rows of a context, as a suite does to share its steps."""
+        start = time.perf_counter()
+        with sharing(getattr(self, "n_jobs", None)):
+            context = measured_on(context, self._scaling)
+            result = self._kept_in_family(context, self._evaluated(context))
+            if advise and as_float(result.p_value) <= ALARM_LEVEL and not result.advice:
+                result = replace(result, advice=self._leak_advice(context))
+        if not np.isnan(result.value):  # else the warnings say why
+            result = replace(result, summary=self._summary(result))
+            pooled = pooled_notices(context, self._matrix_space)
+            result = replace(result, warnings=(*result.warnings, *pooled))
+        if notices := sample_notices(context):
+            sizes = {**result.details.get("sampled", {}), **drawn_sizes(context)}
+            details = {**result.details, "sampled": sizes}
+            result = replace(result, details=details, warnings=(*result.warnings, *notices))
+        return replace(result, seconds=time.perf_counter() - start)
+
+    @property
+    def _matrix_space(self) -> Any:
+        """The space in which rows are vectors; None where they are compared cell by cell."""
+        return getattr(self, "space", None)
+
+    @property
+    def _scaling(self) -> Scaling:
+        """What it does with tables that need not fit in memory, see :class:`MetricTags`."""
+        return self.tags.scaling
+
+    @property
+    def _reads(self) -> Reads:
+        """What it looks at, see :class:`MetricTags`."""
+        return self.tags.reads
+
+    def unmet_need(self, context: Context) -> Sentence | None:
+        """Return which need of the metric the real tables leave unmet, and the cure, or None."""
+        if context.is_relational and "relational" not in self.tags.needs:
+            return unmet("one table", type(self).__name__)
+        lacking = self.unmet_needs(context)
+        return unmet(lacking[0], type(self).__name__) if lacking else None
+
+    def unmet_needs(self, context: Context) -> list[Need]:
+        """Return the needs of the metric that the real tables leave unmet, by name."""
+        met = {
+            "holdout": "holdout" in context,
+            "keys": bool(context.schema.primary_key),
+            "text": bool(context.schema.columns("text")),
+            "target": getattr(self, "target", None) is not None,
+            "relational": context.is_relational,
+        }
+        return [need for need in sorted(self.tags.needs) if not met.get(need, True)]
+
+    def named_columns(self) -> dict[str, list[str]]:
+        """Return the columns that parameters name, by parameter; each must be one of train's.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a parameter is outside its legal set.
+        """
+        if not isinstance(getattr(type(self), "tags", None), MetricTags):
+            raise InvalidParameterError(f"{type(self).__name__} must set tags = MetricTags(...).")
+        legal = legal_sets(type(self))
+        check_parameters(type(self).__name__, self.get_params(deep=False), legal)
+        names = [n for n, one in legal.items() if isinstance(one, Legal) and one.names_columns]
+        if "target" in self.tags.needs and "target" not in names:
+            names.insert(0, "target")
+        named = {}
+        for name in names:
+            value = getattr(self, name, None)
+            if isinstance(value, str | list | tuple):
+                named[name] = [value] if isinstance(value, str) else list(value)
+        return named
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        """Return parameters with which checks are quick, of metrics that fit many models."""
+        return {}
+
+    def _compute(self, context: Context) -> float | Result:
+        raise NotImplementedError(f"{type(self).__name__} must define _compute(context).")
+
+    def _prepare(self, context: Context) -> None:
+        """Do work on the real rows once, at fit; nothing by default."""
+
+    def _summary(self, result: Result) -> str:
+        """Say in a sentence what the finished result shows: by default what `_compute` wrote."""
+        return result.summary
+
+    def _leak_advice(self, context: Context) -> str:
+        """Say where a leak lies that the test has shown, and what to do; nothing by default."""
+        return ""
+
+    def _result(self, context: Context) -> Result:
+        return self._finished(self._compute(context))
+
+    def _finished(self, computed: float | Result) -> Result:
+        """Return what `_compute` gave as a result of this metric."""
+        if not isinstance(computed, Result | Real):
+            raise TypeError(
+                f"{type(self).__name__}._compute must return a float or a Result, "
+                f"got {type(computed).__name__}."
+            )
+        result = computed if isinstance(computed, Result) else Result(computed)
+        # a metric whose parameters decide its direction says so in its result
+        return replace(result, metric=type(self).__name__, tags=result.tags or self.tags)
+
+    def _evaluated(self, context: Context) -> Result:
+        """Return the value in relation to what fresh real rows get."""
+        return self._in_relation(context, self._result(context))
+
+    def _kept_in_family(self, context: Context, result: Result) -> Result:
+        """Give p = 1 to a test that these rows leave undefined, and train rows in their place not.
+
+        Which tests are corrected for must depend on sizes and parameters, never on the data.
+        """
+        tags = result.tags or self.tags
+        undecided = np.isnan(result.value) or tags.evidence in {"screen", "attack"}
+        if tags.aspect != "privacy" or not undecided or not np.isnan(as_float(result.p_value)):
+            return result
+        if "holdout" not in context or context.is_relational:
+            return result
+        n_rows = min(context.n_rows("synthetic"), context.n_rows("train"))
+        copies = in_place(context, "train", drawn_positions(context, "train", n_rows, 0))
+        p_value = as_float(self._evaluated(copies).p_value)
+        return result if np.isnan(p_value) else replace(result, p_value=1.0)
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        """Compare a result with what fresh real rows get; `score` does without."""
+        return in_relation(context, self, result)
+
+    def _with_baseline(self, context: Context, result: Result) -> Result:
+        n_rows, value = context.n_rows("synthetic"), result.value
+        n_fresh = min(n_rows, context.n_rows("holdout"))
+        fresh = self._result(holdout_in_place(context, n_fresh))
+        result = self._beside(fresh, result)
+        if n_fresh < n_rows:
+            value = self._result(synthetic_sample(context, n_fresh)).value
+            at_size = {"at_baseline_size": {"n_rows": n_fresh, "value": value}}
+            result = replace(result, details={**result.details, **at_size})
+        return replace(result, difference=self._difference(context, n_fresh, value, fresh.value))
+
+    def _beside(self, fresh: Result, result: Result) -> Result:
+        """Give a result the baseline, and what else fresh real rows get."""
+        lacking = np.isnan(fresh.value) and not np.isnan(result.value)
+        said = tuple(w.within("baseline") for w in fresh.warnings if lacking)
+        details = dict(result.details)
+        if "columns" in fresh.details:
+            details["baseline_columns"] = fresh.details["columns"]
+        if parts := {name: fresh.details[name] for name in self._parts if name in fresh.details}:
+            details["holdout"] = parts
+        warnings = (*result.warnings, *said)
+        return replace(result, baseline=fresh.value, details=details, warnings=warnings)
+
+    def _difference(
+        self, context: Context, n_rows: int, value: float, fresh: float
+    ) -> tuple[float, float] | None:
+        """Return the interval of value minus baseline, both of `n_rows`, from halves of both."""
+        counted = self._n_counted(context, n_rows)
+        if not self._halved or counted < _FEWEST_HALVED or np.isnan(value - fresh):
+            return None
+        drawn = min(counted, MOST_HALVED)
+        synthetic, holdout = (
+            self._of_halves(context, role, drawn) for role in ("synthetic", "holdout")
+        )
+        slopes = 1.0, 1.0
+        if self._halved == "root":
+            slopes = 2.0 * np.sqrt(value), 2.0 * np.sqrt(fresh)
+            synthetic, holdout = np.sqrt(synthetic), np.sqrt(holdout)
+        return halves_interval(
+            value - fresh, synthetic, holdout, slopes=slopes, share=drawn / counted
+        )
+
+    def _of_halves(self, context: Context, role: str, n_rows: int) -> np.ndarray:
+        pairs = halvings(context, role, n_rows, _N_HALVINGS)
+        return np.array([[self._value_alone(half) for half in halves] for halves in pairs])
+
+    def _value_alone(self, context: Context) -> float:
+        """Return the value alone: metrics override it whose other properties take longer."""
+        return self._result(context).value
+
+    def variation(self, context: Context, n_rows: int) -> Sampled | None:
+        """Return the value of `n_rows` synthetic rows and how it varies, given the real rows.
+
+        Two synthetic tables are compared by it; None where the metric has only intervals that take
+        the real rows as random too.
+        """
+        counted = self._n_counted(context, n_rows)
+        if not self._halved or counted < _FEWEST_HALVED:
+            return None
+        whole = n_rows >= context.n_rows("synthetic")
+        value = self._result(context if whole else synthetic_sample(context, n_rows)).value
+        drawn = min(counted, MOST_HALVED)
+        halves = self._of_halves(context, "synthetic", drawn)
+        kind: Varied = "roots" if self._halved == "root" else "halves"
+        return Sampled(value, halves, kind, drawn / counted)
+
+    def _n_counted(self, context: Context, n_rows: int) -> int:
+        """Return how many of `n_rows` in the synthetic place the value is of."""
+        return min(n_rows, getattr(self, "max_rows", None) or n_rows)
+
+
+@by_context
+def in_relation(context: Context, metric: Metric, result: Result) -> Result:
+    """Return the result of a metric with the baseline of fresh real rows, if there are any."""
+    if result.baseline is None and "holdout" in context and "holdout" not in metric.tags.needs:
+        return metric._with_baseline(context, result)
+    return result
+
+
+def sample_notices(context: Context) -> tuple[SampledWarning, ...]:
+    """Say how many rows of each table were measured, where it was not all."""
+    sizes = drawn_sizes(context).items()
+    drawn = [f"{n:,} of {of:,} {role} rows" for role, (n, of) in sizes if n < of]
+    text = f"measured on a sample, for all rows cannot be counted up here: {', '.join(drawn)}."
+    return (SampledWarning(text),) if drawn else ()
+
+
+NO_KEYS = "The schema has no foreign key. Give them: RelationalSchema(..., foreign_keys=[...])."
+
+
+class RelationalMetric(Metric):
+    """A metric of several tables: its author writes `_measure`, of a relational context.
+
+    Where a holdout is given, the baseline is the same metric with the holdout's tables in the
+    synthetic place.
+    """
+
+    def _compute(self, context: Context) -> float | Result:
+        return self._measure(cast("RelationalContext", context))
+
+    def _measure(self, context: RelationalContext) -> float | Result:
+        raise NotImplementedError(f"{type(self).__name__} must define _measure(context).")
+
+    def _with_baseline(self, context: Context, result: Result) -> Result:
+        in_place = cast("RelationalContext", context).in_place("holdout")
+        return self._beside(self._result(in_place), result)

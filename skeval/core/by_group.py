@@ -1,0 +1,363 @@
+"""Any metric, group by group: the average person may be well served, and a minority not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.tags import MetricTags
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning, Sentence
+from skeval.results.result import Result, undefined
+from skeval.stats.relabelling import holm
+from skeval.tables.preprocessing import NOMINAL
+from skeval.tables.schema import TableSchema
+from skeval.utils.parameters import ColumnName, GroupSize, Legal
+
+if TYPE_CHECKING:
+    from skeval.results.verdict import Contrast
+    from skeval.stats.repeats import Copies
+
+MISSING, SMALL = "(missing)", "(small groups)"
+AnyMetric = Annotated[
+    Metric, Legal("a Metric", lambda value: isinstance(value, Metric), "no metric")
+]
+
+
+class _TagsOfMetric:
+    """The tags of the metric that is applied; of the class, those of a metric in general."""
+
+    def __get__(self, instance: ByGroup | None, owner: type) -> MetricTags:
+        own = getattr(instance, "metric", None)
+        tags = own.tags if isinstance(own, Metric) else MetricTags("diagnostic")
+        return replace(tags, display="ColumnScoresDisplay")
+
+
+class ByGroup(Metric):
+    """A metric on each group of rows by itself, and the worst group's value.
+
+    A synthetic table may imitate the majority well and a minority badly, or leak a minority alone:
+    few rows are learned badly, and remembered easily. Both vanish in a score over all rows. So rows
+    are divided by a column, the metric is applied to each group of train, holdout and synthetic
+    rows, and the value is that of the group that fares worst, in the scale and direction of the
+    metric.
+
+    Parameters
+    ----------
+    metric : Metric
+        What to measure. It is cloned, never fitted itself; groups have one value in the column
+        that divides them, which it does not see.
+    by : str
+        The column, of categories or booleans.
+    min_size : int, default=50
+        At least 10: a score of fewer rows would say whose they are. Groups with fewer rows in
+        train, or in the holdout if there is one, are pooled; the pool is left out if it is smaller
+        still.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        At fit, if the column is no category, no group is large enough, or the metric refuses its
+        parameters.
+    MissingInputError
+        At fit, if the metric needs something that is not given.
+
+    See Also
+    --------
+    skeval.utility.FairnessGap : Whether groups are treated alike by a model.
+    skeval.fidelity.KMarginalSimilarity : Has groups of its own.
+
+    Notes
+    -----
+    Groups are those of real rows. Missing is a group; synthetic rows of a category that no real row
+    has are in none, their number is ``details["n_outside"]``. ``details["columns"]`` has the value
+    of each group, ``details["baseline_columns"]`` that of fresh real rows of it,
+    ``details["intervals"]`` its interval, ``details["groups"]`` numbers of rows and p-values, as
+    they are and after Holm, ``details["n_small"]`` how many groups were pooled or left out. The
+    p-value is the least after Holm, so that several groups raise no more false alarms than one.
+    Facts and copies of all groups are handed on, with bounds for as many counts.
+    Without a direction ("in between is best"), the worst is what lies furthest from the middle of
+    the bounds.
+
+    The baseline is the worst of the groups' baselines. There is no interval of the value: that of
+    the worst of several is not the interval of any of them. Small groups vary more, and score worse
+    where a metric is biased in small samples: compare a group with its own baseline before you call
+    it the worst served. Distances and bins are those of the group, not of the table.
+
+    References
+    ----------
+    NIST, "SDNist: deidentified data report tool" (2023), which lists the worst of its areas first.
+
+    Examples
+    --------
+    >>> from skeval import ByGroup
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import KSComplement
+    >>> train, synthetic = make_mixed(400, random_state=0), make_mixed(400, random_state=1)
+    >>> synthetic.loc[synthetic["plan"] == "premium", "age"] = 20
+    >>> result = ByGroup(KSComplement(), by="plan").fit(train).evaluate(synthetic)
+    >>> result.details["worst"]["column"], result.value < KSComplement().fit(train).score(synthetic)
+    ('premium', True)
+    """
+
+    tags: ClassVar[MetricTags] = _TagsOfMetric()  # type: ignore[assignment]
+
+    def __init__(self, metric: AnyMetric, by: ColumnName, *, min_size: GroupSize = 50) -> None:
+        self.metric = metric
+        self.by = by
+        self.min_size = min_size
+
+    def named_columns(self) -> dict[str, list[str]]:
+        """Return the columns that parameters name, those of the metric among them."""
+        return {**super().named_columns(), **self.metric.named_columns()}
+
+    def unmet_need(self, context: Context) -> Sentence | None:
+        """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
+        return self.metric.unmet_need(context)
+
+    def _prepare(self, context: Context) -> None:
+        nominal = context.schema.columns(*NOMINAL)
+        if self.by not in nominal:
+            raise InvalidParameterError(
+                f"ByGroup: by must be a categorical or boolean column, among "
+                f"{', '.join(nominal)}; got {self.by!r}."
+            )
+        labels = list(groups_of(context, self.by, self.min_size))
+        if not labels:
+            raise InvalidParameterError(
+                f"ByGroup: no group of {self.by} has min_size={self.min_size} rows; lower it."
+            )
+        clone(self.metric).fit_context(group_context(context, self.by, self.min_size, labels[0]))
+
+    def _compute(self, context: Context) -> Result:
+        contexts = self._contexts(context)
+        results = {label: one._result(own) for label, (one, own) in self._fitted(contexts).items()}
+        values = {label: result.value for label, result in results.items()}
+        tags = next((r.tags for r in results.values() if r.tags is not None), self.tags)
+        tags = replace(tags, display=self.tags.display)
+        groups = groups_of(context, self.by, self.min_size)
+        absent = [label for label in groups if label not in contexts]
+        said = _said(results, absent)
+        known = {label: value for label, value in values.items() if not np.isnan(value)}
+        if not known:
+            nothing = undefined(f"no group of {self.by} has a value.")
+            return replace(nothing, tags=tags, warnings=(*said, *nothing.warnings))
+        worst = min(known, key=lambda label: goodness(known[label], tags))
+        sizes = {label: own.n_rows("synthetic") for label, own in contexts.items()}
+        return Result(
+            known[worst],
+            tags=tags,
+            details={
+                "columns": {label: values.get(label, np.nan) for label in groups},
+                "worst": {"column": worst, "value": known[worst]},
+                "by": self.by,
+                "groups": {
+                    label: {**n_rows, "n_synthetic": sizes.get(label, 0)}
+                    for label, n_rows in group_sizes(context, self.by, self.min_size).items()
+                },
+                "mean": float(np.mean(list(known.values()))),
+                "n_small": _n_groups(context, self.by) - len(groups) + (SMALL in groups),
+                "n_outside": context.n_rows("synthetic") - sum(sizes.values()),
+            },
+            warnings=said,
+        )
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value):
+            return result
+        results = {
+            label: one.evaluate_context(own)
+            for label, (one, own) in self._fitted(self._contexts(context)).items()
+        }
+        tests = {label: r.p_value for label, r in results.items() if r.p_value is not None}
+        corrected = dict(zip(tests, holm(list(tests.values())), strict=True))
+        baselines = {label: r.baseline for label, r in results.items() if r.baseline is not None}
+        groups, worst = dict(result.details["groups"]), dict(result.details["worst"])
+        for label, p_value in tests.items():
+            tested = {"p_value": p_value, "holm_p_value": corrected[label]}
+            groups[label] = {**groups[label], **tested}
+        own = results[worst["column"]]
+        tags, known = result.tags or self.tags, [b for b in baselines.values() if not np.isnan(b)]
+        least = min(known, key=lambda b: goodness(b, tags), default=None)
+        return replace(
+            result,
+            p_value=min(corrected.values(), default=None),
+            contrast=self._contrast(results, corrected),
+            fact=" ".join(
+                f"Where {self.by} is {n}: {r.fact}" for n, r in results.items() if r.fact
+            ),
+            copies=self._copies(results),
+            advice=self._advice(results, corrected),
+            baseline=own.baseline if tags.sign == 0 else least,
+            details={
+                **result.details,
+                "groups": groups,
+                "worst": {**worst, "summary": own.summary},
+                "baseline_columns": baselines,
+                "intervals": {
+                    label: list(r.interval) for label, r in results.items() if r.interval
+                },
+            },
+        )
+
+    def _contrast(
+        self, results: Mapping[str, Result], corrected: Mapping[str, float]
+    ) -> Contrast | None:
+        """Return what was compared in the group that has the least p-value."""
+        label = min(corrected, key=lambda name: corrected[name], default="")
+        shown = results[label].contrast if label else None
+        if shown is None:
+            return None
+        what = f"{shown.what}, where {self.by} is {label}"
+        # tests of groups are none of those that metrics make of the whole table
+        return replace(shown, what=what, n_tests=shown.n_tests * len(corrected), tests=())
+
+    def _copies(self, results: Mapping[str, Result]) -> tuple[Copies, ...]:
+        """Return what was counted of copies in each group; chance has as many trials."""
+        n_counts = sum(len(result.copies) for result in results.values())
+        return tuple(
+            one.of_several(n_counts, f"where {self.by} is {label}")
+            for label, result in results.items()
+            for one in result.copies
+        )
+
+    def _advice(self, results: Mapping[str, Result], corrected: Mapping[str, float]) -> str:
+        """Return what the metric advises where the p-value is least, and where that is."""
+        label = min(corrected, key=lambda name: corrected[name], default="")
+        advice = results[label].advice if label else ""
+        return f"Where {self.by} is {label}: {advice}" if advice else ""
+
+    def _summary(self, result: Result) -> str:
+        worst, n_groups = result.details["worst"], len(result.details["groups"])
+        of = f"Of {n_groups} groups by {self.by}, {worst['column']} is the worst"
+        return f"{of}. {worst['summary']}" if worst["summary"] else f"{of} ({worst['value']:.3g})."
+
+    def _contexts(self, context: Context) -> dict[str, Context]:
+        """Return the context of each group that has synthetic rows."""
+        groups = groups_of(context, self.by, self.min_size)
+        codes = context.synthetic[self.by].cat.codes.to_numpy()
+        contexts = {}
+        for label, own in groups.items():
+            rows = np.flatnonzero(np.isin(codes, own))
+            if rows.size:
+                real = group_context(context, self.by, self.min_size, label)
+                canonical, given = (
+                    table.iloc[rows].reset_index(drop=True)
+                    for table in (context.synthetic, context.given("synthetic"))
+                )
+                contexts[label] = real.standing_in(
+                    canonical.drop(columns=self.by), given.drop(columns=self.by, errors="ignore")
+                )
+        return contexts
+
+    def _fitted(self, contexts: Mapping[str, Context]) -> dict[str, tuple[Metric, Context]]:
+        return {
+            label: (clone(self.metric).fit_context(own.real), own)
+            for label, own in contexts.items()
+        }
+
+
+def goodness(value: float, tags: MetricTags) -> float:
+    """Return a number that is the higher, the better a value is.
+
+    Examples
+    --------
+    >>> from skeval import MetricTags
+    >>> from skeval.core.by_group import goodness
+    >>> between = MetricTags("fidelity", greater_is_better=None, bounds=(0, 1))
+    >>> goodness(0.5, between) > goodness(0.25, between), goodness(3.0, MetricTags("fidelity"))
+    (True, -3.0)
+    """
+    if tags.sign:
+        return tags.sign * value
+    middle = sum(tags.bounds) / 2.0
+    return -abs(value - (middle if np.isfinite(middle) else 0.0))
+
+
+def _levels(context: Context, by: str) -> list[str]:
+    return [str(level) for level in context.levels.get(by, context.train[by].cat.categories)]
+
+
+def _sizes(context: Context, by: str) -> np.ndarray:
+    """Count the rows of each role with a real table, those without a value first."""
+    counts, n_levels = [], len(_levels(context, by))
+    for role in ("train", "holdout"):
+        if role in context:
+            codes = context[role][by].cat.codes.to_numpy()
+            counts.append(np.bincount(codes + 1, minlength=n_levels + 1))
+    return np.array(counts)
+
+
+def _n_groups(context: Context, by: str) -> int:
+    return int(np.count_nonzero(_sizes(context, by).sum(axis=0)))
+
+
+@shared
+def groups_of(context: Context, by: str, min_size: int) -> dict[str, list[int]]:
+    """Return the codes of each group of real rows, small ones pooled, missing values last."""
+    # the code of missing is -1
+    every, names = _sizes(context, by), [MISSING, *_levels(context, by)]
+    large = every.min(axis=0) >= min_size
+    groups = {
+        names[i]: [i - 1] for i in (*np.flatnonzero(large[1:]) + 1, *np.flatnonzero(large[:1]))
+    }
+    pooled = np.flatnonzero(~large & (every.sum(axis=0) > 0))
+    if pooled.size and every[:, pooled].sum(axis=1).min() >= min_size:
+        groups[SMALL] = [int(i) - 1 for i in pooled]
+    return {label: [int(code) for code in own] for label, own in groups.items()}
+
+
+@shared
+def group_context(context: Context, by: str, min_size: int, label: str) -> Context:
+    """Return the real rows of a group, without the column that is the same in all of them."""
+    codes = groups_of(context, by, min_size)[label]
+    tables: dict[str, pd.DataFrame] = {}
+    given: dict[str, pd.DataFrame] = {}
+    for role in ("train", "holdout"):
+        if role in context:
+            rows = np.flatnonzero(np.isin(context[role][by].cat.codes.to_numpy(), codes))
+            for frames, table in ((tables, context[role]), (given, context.given(role))):
+                frames[role] = table.iloc[rows].reset_index(drop=True).drop(columns=by)
+    schema = context.schema
+    return Context(
+        TableSchema(
+            {name: kind for name, kind in schema.kinds.items() if name != by},
+            tuple(name for name in schema.primary_key if name != by),
+            {name: form for name, form in schema.datetime_formats.items() if name != by},
+        ),
+        tables,
+        levels={name: own for name, own in context.levels.items() if name != by},
+        given=given,
+    )
+
+
+def group_sizes(context: Context, by: str, min_size: int) -> dict[str, dict[str, Any]]:
+    """Return the numbers of real rows of each group, by role."""
+    sizes = {}
+    for label in groups_of(context, by, min_size):
+        own = group_context(context, by, min_size, label)
+        sizes[label] = {
+            f"n_{role}": own.n_rows(role) for role in ("train", "holdout") if role in own
+        }
+    return sizes
+
+
+def _said(results: Mapping[str, Result], absent: list[str]) -> tuple[MetricWarning, ...]:
+    said = [
+        warning.within(label) for label, result in results.items() for warning in result.warnings
+    ]
+    if absent:
+        text = f"synthetic has no rows of {', '.join(absent)}, train has: no score."
+        said.append(DegenerateInputWarning(text))
+    return tuple(said)

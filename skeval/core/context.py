@@ -1,0 +1,570 @@
+"""The tables under their role names, and what was already computed of them.
+
+A *step* is a plain function of a context, decorated with :func:`shared`. Calling it twice on one
+context with equal arguments computes once. There is no registry and no declared graph, and data are
+never hashed: the context is the data's identity.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import pickle
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import AbstractContextManager
+from dataclasses import is_dataclass
+from threading import RLock
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
+
+import joblib
+import numpy as np
+import pandas as pd
+
+from skeval.exceptions import (
+    MetricWarning,
+    MostlySharedRowsWarning,
+    NotRememberedError,
+    SharedRowsWarning,
+)
+from skeval.tables.frames import (
+    Precision,
+    as_frame,
+    at_precision,
+    coarsest,
+    conform,
+    hashed_share,
+    learn_levels,
+    order_of_content,
+    row_hashes,
+    rows_at,
+    stored_precision,
+    with_levels,
+)
+from skeval.tables.schema import Kind, TableSchema
+from skeval.utils.execution import Stopped, waiting
+
+SHARED_ROWS = (
+    "{share:.2%} of the holdout rows also stand in train, so that whatever contrasts the two looks "
+    "milder than it is. Remove them from one of the tables, unless such rows are natural here."
+)
+
+MOST_SHARED = 0.5  # of the holdout rows: beyond, contrasts of train and holdout say nothing
+
+NOT_REMEMBERED = (
+    "The real rows were left out when this fitted object was pickled. Fit it again, or set "
+    "context_.remember_rows = True before pickling (the file then holds them)."
+)
+P = ParamSpec("P")
+T = TypeVar("T")
+R = TypeVar("R", covariant=True)
+C = TypeVar("C", bound="Context")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Context:
+    """Tables under their role names, with a memo of the steps computed of them.
+
+    Reading ``context.train``, ``context.holdout`` or ``context.synthetic`` gives a canonical frame:
+    float64 numbers, ``datetime64`` dates, pandas categoricals with string levels, the real levels
+    first. Where a column is stored to fewer digits in one table than in another, as float32, all
+    tables hold its values at the coarser precision. The rows that metrics are given have an order
+    that goes by what they hold, so that the one in which a table was given changes no bit of a
+    result. While a step runs, the context notes which roles it reads. A step that did not read
+    `synthetic` is remembered by the parent context, so that work on the real rows is done once for
+    any number of synthetic tables.
+
+    Parameters
+    ----------
+    schema : TableSchema
+        The kinds of the columns.
+    tables : dict of str to DataFrame
+        Canonical frames by role; of `train`, `holdout`, `synthetic`.
+    levels : dict of str to list of str, optional
+        The real levels of each categorical column.
+    notices : tuple of MetricWarning, default=()
+        What was to be said of the tables when they were read.
+    given : dict of str to DataFrame, optional
+        The tables as they were given, by role; the canonical ones if not said.
+    parent : Context, optional
+        The context of the real tables that this one adds synthetic rows to.
+    remember_rows : bool, default=False
+        Whether pickling keeps the rows. A pickle with rows holds training data.
+    precision : mapping of str to dtype, optional
+        The storage, or the decimals, to which the values of columns were rounded; float64 where it
+        is not said.
+    ordered : bool, default=False
+        Whether the rows of synthetic tables are put in their order of content when they are read.
+    places : mapping of str to ndarray, optional
+        Where each row of a role stood in the table as it was given, if rows changed places.
+
+    Attributes
+    ----------
+    remember_rows : bool
+        As given; it may be set later.
+    taken : tuple of (Context, str, ndarray) or None
+        Where the synthetic rows were taken from: positions of rows of a role in another context, so
+        that what is dear to read, as texts are, is read once.
+    """
+
+    is_relational = False  # whether it is of several tables
+
+    def __init__(
+        self,
+        schema: TableSchema,
+        tables: dict[str, pd.DataFrame] | None,
+        *,
+        levels: dict[str, list[str]] | None = None,
+        notices: tuple[MetricWarning, ...] = (),
+        given: dict[str, pd.DataFrame] | None = None,
+        parent: Context | None = None,
+        remember_rows: bool = False,
+        precision: Precision | None = None,
+        ordered: bool = False,
+        places: Mapping[str, np.ndarray] | None = None,
+    ) -> None:
+        self.schema = schema
+        self.levels = levels or {}
+        self.notices = notices
+        self.remember_rows = remember_rows
+        self.precision = dict(precision or {})
+        self.ordered = ordered
+        self._places = dict(places or {})
+        self._viewed: Context | None = None  # what it is a view of, as steps get one
+        self.taken: tuple[Context, str, np.ndarray] | None = None
+        self._tables = tables  # None where a pickle left them out
+        self._given = {**(tables or {}), **(given or {})}
+        self._parent = parent
+        self._memo: dict[Hashable, Future[tuple[Any, frozenset[str]]]] = {}
+        self._lock: AbstractContextManager[Any] = parent._lock if parent else RLock()
+        self._coarser: dict[Hashable, Context | None] = {}
+        self._roles: set[str] = set()  # that were read
+        self._running: frozenset[Hashable] = frozenset()
+
+    @property
+    def real(self) -> Context:
+        """The context of the real tables alone."""
+        # not kept: a context that refers to itself holds its rows until the garbage is collected
+        return self._parent or self._viewed or self
+
+    @property
+    def train(self) -> pd.DataFrame:
+        """The rows that the generator learned from."""
+        return self["train"]
+
+    @property
+    def holdout(self) -> pd.DataFrame:
+        """Real rows of the same population that the generator never saw."""
+        return self["holdout"]
+
+    @property
+    def synthetic(self) -> pd.DataFrame:
+        """The rows under evaluation."""
+        return self["synthetic"]
+
+    def __contains__(self, role: object) -> bool:
+        self._roles.add(str(role))
+        return self._tables is not None and role in self._tables
+
+    def __getitem__(self, role: str) -> pd.DataFrame:
+        return self._rows(role).copy(deep=False)  # what one metric assigns, the next must not see
+
+    def _rows(self, role: str) -> pd.DataFrame:
+        if self._tables is None:
+            raise NotRememberedError(NOT_REMEMBERED)
+        if role not in self._tables:
+            raise KeyError(f"The context has no {role} rows; it has {', '.join(self._tables)}.")
+        self._roles.add(role)
+        return self._tables[role]
+
+    def given(self, role: str) -> pd.DataFrame:
+        """Return the rows of a role as they were given: other types, cells that cannot be read."""
+        self._rows(role)
+        return self._given[role].copy(deep=False)
+
+    def n_rows(self, role: str) -> int:
+        """Return the number of rows of a role."""
+        return len(self._rows(role))
+
+    def single_tables(self) -> Iterator[tuple[str, Context]]:
+        """Yield the context of each table by its name, which is empty for the only one."""
+        yield "", self
+
+    def note_places(self, role: str, places: np.ndarray) -> None:
+        """Note where each row of a role stood in the table as it was given."""
+        self._places = {**self._places, role: places}
+
+    def places(self, role: str) -> np.ndarray:
+        """Return where each row of a role stood in the table as it was given."""
+        places = self._places.get(role)
+        return np.arange(self.n_rows(role)) if places is None else places
+
+    @classmethod
+    def of(
+        cls,
+        train: Any,
+        holdout: Any = None,
+        *,
+        schema: TableSchema | Mapping[str, Kind] | None = None,
+        ordered: bool = False,
+    ) -> Context:
+        """Read the real tables.
+
+        Parameters
+        ----------
+        train : table of shape (n_train, n_columns)
+            The rows that the generator learned from: pandas, polars or pyarrow.
+        holdout : table of shape (n_holdout, n_columns), optional
+            Real rows of the same population that the generator never saw.
+        schema : TableSchema or mapping of str to str, optional
+            The kinds of the columns; those not named are inferred from train.
+        ordered : bool, default=False
+            Whether rows are put in an order that goes by what they hold, as metrics have them: the
+            order in which tables are given then changes no bit of a result.
+
+        Returns
+        -------
+        Context
+
+        Raises
+        ------
+        TableError, SchemaMismatchError
+            If a table is empty, has infinities or doubled column names, or the columns differ.
+        """
+        frame = as_frame(train, "train")
+        schema = TableSchema.infer(frame, schema)
+        frames = {"train": frame}
+        if holdout is not None:
+            frames["holdout"] = as_frame(holdout, "holdout")
+        read = {role: conform(rows, schema, role) for role, rows in frames.items()}
+        levels = learn_levels([rows for rows, _ in read.values()], schema)
+        precision = coarsest(
+            stored_precision(frames[role], rows, decimals=role == "train")
+            for role, (rows, _) in read.items()
+        )
+        tables = {role: with_levels(rows, levels) for role, (rows, _) in read.items()}
+        if precision:
+            tables = {role: at_precision(rows, precision) for role, rows in tables.items()}
+        places = {}
+        if ordered:
+            ids = schema.columns("id")
+            places = {role: order_of_content(rows, ids) for role, rows in tables.items()}
+            tables, frames = (
+                {role: rows_at(kind[role], places[role]) for role in kind}
+                for kind in (tables, frames)
+            )
+        parts: dict[str, Any] = {"levels": levels, "given": frames, "precision": precision}
+        context = cls(schema, tables, ordered=ordered, places=places, **parts)
+        context.notices = tuple(notice for _, given in read.values() for notice in given)
+        if holdout is not None:
+            context.notices += shared_rows(context)
+        return context
+
+    def with_synthetic(self, synthetic: Any, *, lenient: bool = False) -> Context:
+        """Return a context with these rows as `synthetic`; it shares this one's memo of real rows.
+
+        Parameters
+        ----------
+        synthetic : table of shape (n_synthetic, n_columns)
+            It has the columns of train; further ones are ignored, with a warning.
+        lenient : bool, default=False
+            Whether columns that are missing or of another type count as empty, with a warning, as
+            metrics have it that judge the structure itself.
+
+        Returns
+        -------
+        Context
+
+        Raises
+        ------
+        TableError, SchemaMismatchError
+            If the table is empty, or, unless `lenient`, columns are missing or of another type.
+        """
+        given = as_frame(synthetic, "synthetic")
+        rows, notices = conform(given, self.schema, "synthetic", self.levels, lenient=lenient)
+        real = self.real
+        precision = coarsest([real.precision, stored_precision(given, rows)])
+        at_it = real if precision == real.precision else real._at(precision)
+        rows = at_precision(rows, precision) if precision else rows
+        if self.ordered:
+            order = order_of_content(rows, self.schema.columns("id"))
+            rows, given = rows_at(rows, order), rows_at(given, order)
+        context = at_it.standing_in(rows, given, notices)
+        if self.ordered:
+            context.note_places("synthetic", order)
+        context.precision = precision
+        return context
+
+    def standing_in(
+        self,
+        rows: pd.DataFrame,
+        given: pd.DataFrame | None = None,
+        notices: tuple[MetricWarning, ...] = (),
+        taken: tuple[Context, str, np.ndarray] | None = None,
+    ) -> Context:
+        """Return a context in which canonical `rows` stand in the synthetic place.
+
+        `given` are the same rows as they were given; the canonical ones if not said. `taken` says
+        of which role of which context they are, and at which positions.
+        """
+        if self.real._tables is None:
+            raise NotRememberedError(NOT_REMEMBERED)
+        context = type(self)(
+            self.schema,
+            {**self.real._tables, "synthetic": rows},
+            levels=self.levels,
+            notices=notices,
+            given={**self.real._given, "synthetic": rows if given is None else given},
+            parent=self.real,
+            precision=self.real.precision,
+            ordered=self.ordered,
+            places=self.real._places,
+        )
+        context.taken = taken
+        return context
+
+    def _at(self, precision: Precision) -> Context:
+        """Return the context of the real rows with their values at a coarser precision.
+
+        It is this one where nothing changes, and made once for all tables of one storage.
+        """
+        if self._tables is None:
+            return self
+        key = frozenset(precision.items())
+        with self._lock:
+            if key not in self._coarser:
+                tables = {
+                    role: at_precision(rows, precision) for role, rows in self._tables.items()
+                }
+                same = all(tables[role] is rows for role, rows in self._tables.items())
+                state = {**self._state(), "tables": tables, "precision": dict(precision)}
+                self._coarser[key] = None if same else _restored(type(self), state)
+            return self._coarser[key] or self
+
+    def recall(self, key: Hashable, compute: Callable[[Context], T]) -> T:
+        """Return what is known under `key`; if nothing is, compute it of a view of this context.
+
+        Threads that ask for the same wait for the one that computes. The view notes which roles
+        are read of it, in whatever thread.
+        """
+        if key in self._running:
+            raise RuntimeError(f"The shared step {key!r} calls itself with equal arguments.")
+        known: Future[tuple[Any, frozenset[str]]] | None = None
+        future = None
+        try:
+            with self._lock:
+                above = self._parent._memo.get(key) if self._parent else None
+                known = above or self._memo.get(key)
+                if known is None:
+                    known = future = self._memo[key] = Future()
+            if future is not None:
+                view = object.__new__(type(self))
+                whole, running = self._viewed or self, self._running | {key}
+                vars(view).update(vars(self), _roles=set(), _running=running, _viewed=whole)
+                future.set_result((_frozen(compute(view)), frozenset(view._roles)))
+                if self._parent is not None and "synthetic" not in view._roles:
+                    with self._lock:
+                        self._parent._memo.setdefault(key, future)
+        except BaseException as error:
+            if future is not None and not future.done():
+                with self._lock:
+                    self._memo.pop(key, None)  # an error is no result: the next caller tries again
+                future.set_exception(error)
+            if future is None or known is None:
+                raise
+        try:
+            if not known.done():
+                with waiting():  # for the thread that computes it, which can use the core
+                    known.exception()
+            value, roles = known.result()
+        except Stopped:
+            if future is not None:
+                raise
+            return self.recall(key, compute)  # what stopped another metric stops not this one
+        self._roles.update(roles)  # a step depends on what its own steps depend on
+        return cast("T", value)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Context:
+        return _restored(
+            type(self), self._state()
+        )  # frames are never written to: copies share them
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = self._state()
+        if not self.remember_rows:
+            state |= {"tables": None, "given": {}, "levels": {}, "places": {}}
+        return _restored, (type(self), state)
+
+    def _state(self) -> dict[str, Any]:
+        """Return what copies and pickles hold; the rest is computed again."""
+        return {
+            "schema": self.schema,
+            "tables": self._tables,
+            "levels": self.levels,
+            "notices": self.notices,
+            "given": self._given,
+            "parent": self._parent,
+            "remember_rows": self.remember_rows,
+            "precision": self.precision,
+            "ordered": self.ordered,
+            "places": self._places,
+        }
+
+
+def _restored(kind: type[Context], state: dict[str, Any]) -> Context:
+    return kind(**state)
+
+
+def _frozen(value: T) -> T:
+    """Make remembered arrays read-only: what is shared must not change under a reader."""
+    if isinstance(value, np.ndarray):
+        value.flags.writeable = False
+    elif isinstance(value, tuple | list):
+        for part in value:
+            _frozen(part)
+    elif isinstance(value, dict):
+        for part in value.values():
+            _frozen(part)
+    elif is_dataclass(value) and not isinstance(value, type):
+        for part in vars(value).values():
+            _frozen(part)
+    return value
+
+
+def argument_key(argument: Any) -> Hashable:
+    """Return what stands for an argument; 1, 1.0 and True stay apart."""
+    if isinstance(argument, str | int | float | None):
+        return type(argument), argument
+    if isinstance(argument, tuple | list):
+        return tuple(argument_key(part) for part in argument)
+    if isinstance(argument, Context) or hasattr(argument, "context_"):
+        raise TypeError(
+            "A shared step cannot take a context or a fitted metric besides its own context; "
+            "call it on that context."
+        )
+    return content_hash(argument)
+
+
+def content_hash(argument: Any) -> str:
+    """Return a hash of what an argument holds, estimators of a script's own classes included."""
+    try:
+        return str(joblib.hash(argument))
+    except pickle.PicklingError:  # a transformer made of a lambda or of a class of the script
+        try:
+            import cloudpickle  # comes with joblib: next to it since 1.6, within it before
+        except ImportError:
+            from joblib.externals import cloudpickle
+        return hashlib.sha1(cloudpickle.dumps(argument), usedforsecurity=False).hexdigest()
+
+
+class ByContext(Protocol[P, R]):
+    """A function of a context that a kind of context may override.
+
+    Attributes
+    ----------
+    ordinary : callable
+        The function for tables in memory, which an override may fall back on.
+    """
+
+    ordinary: Callable[..., Any]
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function that the kind of the context asks for."""
+
+    def register(self, kind: type[Context]) -> Callable[[F], F]:
+        """Decorate what is called in place of the function for a kind of context."""
+
+
+def by_context(function: Callable[P, T]) -> ByContext[P, T]:
+    """Let kinds of contexts override a function, whose first argument is the context.
+
+    Parameters
+    ----------
+    function : callable
+        What is done with tables in memory.
+
+    Returns
+    -------
+    callable
+        The function, with `register(kind)` to decorate what a kind of context does instead.
+
+    Examples
+    --------
+    >>> from skeval.core.context import Context, by_context
+    >>> @by_context
+    ... def place(context):
+    ...     return "memory"
+    >>> class Elsewhere(Context):
+    ...     pass
+    >>> @place.register(Elsewhere)
+    ... def _(context):
+    ...     return f"not in {place.ordinary(context)}"
+    >>> place(Context(None, {})), place(Elsewhere(None, {}))
+    ('memory', 'not in memory')
+    """
+    chosen: Any = functools.singledispatch(function)
+    chosen.ordinary = function
+    return cast("ByContext[P, T]", chosen)
+
+
+def shared(step: Callable[Concatenate[C, P], T]) -> ByContext[Concatenate[C, P], T]:
+    """Make a function of a context compute once for equal arguments.
+
+    Parameters
+    ----------
+    step : callable
+        A function whose first parameter is the context. The others must be hashable by joblib:
+        numbers, strings, tuples, estimators. Randomness enters as an int seed. It must read the
+        tables through the context, return what nobody changes afterwards, and have no side effect.
+
+    Returns
+    -------
+    callable
+        The same function with a memory on the context; arrays it returns are read-only. Kinds of
+        contexts may override it, see :func:`by_context`.
+
+    Notes
+    -----
+    Arguments are normalised by the signature, so that a default, given or left out, is one call.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval import Context, TableSchema, shared
+    >>> calls = []
+    >>> @shared
+    ... def n_missing(context, role):
+    ...     calls.append(role)
+    ...     return int(context[role].isna().sum().sum())
+    >>> table = pd.DataFrame({"x": [1.0, None]})
+    >>> context = Context(TableSchema.infer(table), {"train": table})
+    >>> n_missing(context, "train"), n_missing(context, role="train"), calls
+    (1, 1, ['train'])
+    """
+    signature, chosen = inspect.signature(step), by_context(step)
+
+    @functools.wraps(step)
+    def recalled(context: C, *args: P.args, **kwargs: P.kwargs) -> T:
+        bound = signature.bind(context, *args, **kwargs)
+        bound.apply_defaults()
+        key = (recalled, *(argument_key(value) for value in list(bound.arguments.values())[1:]))
+        return context.recall(key, lambda view: chosen(cast("C", view), *args, **kwargs))
+
+    vars(recalled).update(register=chosen.register, ordinary=step)
+    return cast("ByContext[Concatenate[C, P], T]", recalled)
+
+
+@shared
+def content_hashes(context: Context, role: str) -> np.ndarray | None:
+    """Return a hash of what each row holds, ids aside; None where there is nothing else."""
+    rows, ids = context[role], context.schema.columns("id")
+    names = [name for name in rows.columns if name not in ids]
+    return row_hashes(rows, names) if names else None
+
+
+def shared_rows(context: Context) -> tuple[MetricWarning, ...]:
+    """Say which share of the holdout rows also stand in train, if any do."""
+    share = hashed_share(*(content_hashes(context, role) for role in ("train", "holdout")))
+    kind = MostlySharedRowsWarning if share > MOST_SHARED else SharedRowsWarning
+    return (kind(SHARED_ROWS.format(share=share)),) if share else ()

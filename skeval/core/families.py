@@ -1,0 +1,235 @@
+"""Base of the metrics that look for nearest rows in a space."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar, Literal
+
+import numpy as np
+
+from skeval.core.base import Metric
+from skeval.core.context import Context
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
+from skeval.results.result import Result, undefined
+from skeval.steps.accumulation import (
+    _LARGEST_THRESHOLD,
+    FEW,
+    TERMS,
+    _are_thresholds,
+    accumulation_curve,
+    area_interval,
+    areas,
+    jackknife_error,
+    loo_median,
+    moved_terms,
+    removed_terms,
+    scaled_distances,
+)
+from skeval.steps.entities import advice_on_leak
+from skeval.steps.neighbors import is_gower, nearest
+from skeval.steps.samples import column_key
+from skeval.utils.parameters import Columns, JobCount, Legal, Scaling, Seed, Space
+
+ColumnKey = tuple[str, ...] | None
+
+
+class NeighborMetric(Metric):
+    """Base of the metrics of nearest rows: first the value, then its evidence.
+
+    Authors write ``_measure(context, columns)``, which returns the value, all that ``score``
+    needs, and ``_with_evidence(context, columns, result)``, which adds the interval, the p-value,
+    the baseline and the details for ``evaluate``. Columns come in the form of
+    :func:`~skeval.steps.samples.column_key`.
+    """
+
+    space: Any = "gower"
+    columns: int | list[str] | None
+
+    def __init__(
+        self,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
+        n_jobs: JobCount | None = None,
+    ) -> None:
+        self.space = space
+        self.columns = columns
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @property
+    def _scaling(self) -> Scaling:
+        """How it scales: a space of one's own may make many numbers of each."""
+        return "neighbours" if is_gower(self.space) else "sampled"
+
+    def _compute(self, context: Context) -> float | Result:
+        if isinstance(self.space, str) and not context.schema.measured:
+            return undefined("no column of this table can be measured.")
+        return self._measure(context, self._key(context))
+
+    def _key(self, context: Context) -> ColumnKey:
+        return None if self.columns is None else column_key(context.schema, self.columns)
+
+    def _measure(self, context: Context, columns: ColumnKey) -> float | Result:
+        raise NotImplementedError(f"{type(self).__name__} must define _measure.")
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if not np.isnan(result.value):
+            result = self._with_evidence(context, self._key(context), result)
+        return super()._in_relation(context, result)
+
+    def _leak_advice(self, context: Context) -> str:
+        return advice_on_leak(context, self._key(context))
+
+    def _with_evidence(self, context: Context, columns: ColumnKey, result: Result) -> Result:
+        return result
+
+    def _distances(
+        self, context: Context, query: str, reference: str, columns: ColumnKey, **samples: Any
+    ) -> np.ndarray:
+        """Return the distance of each query row to its nearest reference row; or in `samples`."""
+        settings = {"space": self.space, "columns": columns, **samples}
+        return nearest(context, query, reference, **settings)[0][:, 0]
+
+
+Thresholds = Annotated[
+    float | list[float] | str,
+    Legal("a float in (0, 1), a non-empty list of such or 'loo-median'", _are_thresholds, 1.0),
+]
+
+
+class AccumulationMetric(NeighborMetric):
+    """Base of the two areas of the accumulation curve: left and right of a threshold."""
+
+    area: ClassVar[str]
+    in_other_spaces: ClassVar = {"scale": "observed"}
+
+    def __init__(
+        self,
+        threshold: Thresholds = 0.2,
+        direction: Literal["symmetric", "synthetic", "real"] = "symmetric",
+        scale: Literal["max", "observed"] = "max",
+        *,
+        space: Space = "gower",
+        columns: Columns = None,
+        random_state: Seed = 0,
+        n_jobs: JobCount | None = None,
+    ) -> None:
+        self.threshold = threshold
+        self.direction = direction
+        self.scale = scale
+        super().__init__(space, columns, random_state, n_jobs)
+
+    def _prepare(self, context: Context) -> None:
+        if self.scale == "max" and not is_gower(self.space):
+            raise InvalidParameterError(
+                f"{type(self).__name__}: scale='max' divides by the largest distance possible, "
+                "which space='gower' alone has; take scale='observed'."
+            )
+
+    def _measure(self, context: Context, columns: Any) -> float | Result:
+        if self.threshold == "loo-median":
+            if context.n_rows("train") < 2:
+                return undefined("train needs two rows for threshold='loo-median'.")
+            if loo_median(context, self.space, columns) == 0:
+                return undefined(
+                    "at least half of the train rows have a duplicate in train, so that "
+                    "threshold='loo-median' is 0. Name a threshold, or remove the duplicates."
+                )
+        distances = self._by_direction(context, "synthetic", columns)
+        largest, thresholds = self._scale_of(context, distances, columns)
+        return float(areas(distances, largest, thresholds)[self.area].mean(axis=0)[0])
+
+    def _by_direction(
+        self, context: Context, role: str, columns: Any, n_rows: int | None = None
+    ) -> dict[str, np.ndarray]:
+        """Return the distances between train and a table, of which train meets `n_rows` at most.
+
+        Only the distances of train rows depend on the size of the other table.
+        """
+        distances = {}
+        if self.direction != "real":
+            distances["synthetic"] = self._distances(context, role, "train", columns)
+        if self.direction != "synthetic":
+            distances["real"] = self._from_train(context, role, columns, n_rows)[0][:, 0]
+        return distances
+
+    def _from_train(
+        self, context: Context, role: str, columns: Any, n_rows: int | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        k = min(2, context.n_rows(role) if n_rows is None else n_rows)
+        settings = {"space": self.space, "columns": columns, "seed": self.random_state}
+        return nearest(context, "train", role, k=k, n_reference=n_rows, **settings)
+
+    def _scale_of(
+        self, context: Context, distances: Mapping[str, np.ndarray], columns: Any
+    ) -> tuple[float, np.ndarray]:
+        """Return the largest distance, and the thresholds in units of it."""
+        observed = self.scale == "observed"
+        largest = max(float(d.max()) for d in distances.values()) if observed else 1.0
+        if not isinstance(self.threshold, str):
+            return largest, np.atleast_1d(np.asarray(self.threshold, dtype=float))
+        if largest == 0:  # then any threshold gives the same areas
+            return largest, np.array([_LARGEST_THRESHOLD])
+        median = loo_median(context, self.space, columns)
+        return largest, np.array([min(median / largest, _LARGEST_THRESHOLD)])
+
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        distances = self._by_direction(context, "synthetic", columns)
+        largest, thresholds = self._scale_of(context, distances, columns)
+        of_area = areas(distances, largest, thresholds)
+        by_direction = of_area[self.area][:, 0].tolist()
+        error, interval = self._uncertainty(context, distances, largest, thresholds[0], columns)
+        curves = {"synthetic": accumulation_curve(distances, largest)}
+        details: dict[str, Any] = {
+            "threshold": float(thresholds[0]),
+            "thresholds": thresholds,
+            **{area: values.mean(axis=0) for area, values in of_area.items()},
+            "directions": dict(zip(distances, by_direction, strict=True)),
+            "standard_error": error,
+        }
+        baseline, n_synthetic = None, context.n_rows("synthetic")
+        if "holdout" in context:
+            n_rows = min(n_synthetic, context.n_rows("holdout"))
+            fresh = self._by_direction(context, "holdout", columns, n_rows)
+            of_fresh = areas(fresh, largest, thresholds)
+            details["holdout"] = {area: values.mean(axis=0) for area, values in of_fresh.items()}
+            baseline = float(details["holdout"][self.area][0])
+            curves["holdout"] = accumulation_curve(fresh, largest)
+            if n_rows < n_synthetic and self.direction != "synthetic":
+                fewer = self._by_direction(context, "synthetic", columns, n_rows)
+                value = float(areas(fewer, largest, thresholds)[self.area].mean(axis=0)[0])
+                details["at_baseline_size"] = {"n_rows": n_rows, "value": value}
+                curves["synthetic at baseline size"] = accumulation_curve(fewer, largest)
+        # without the synthetic curve there is nothing to draw
+        details["curve"] = curves if curves["synthetic"] else {}
+        result = replace(result, interval=interval, baseline=baseline, details=details)
+        if interval is not None:
+            return result
+        few = DegenerateInputWarning(f"fewer than {FEW} synthetic rows: no interval.")
+        return replace(result, warnings=(*result.warnings, few))
+
+    def _uncertainty(
+        self,
+        context: Context,
+        distances: Mapping[str, np.ndarray],
+        largest: float,
+        threshold: float,
+        columns: Any,
+    ) -> tuple[float, tuple[float, float] | None]:
+        """Return the standard error over the synthetic rows, and the interval; none of a few."""
+        n_synthetic, terms = context.n_rows("synthetic"), TERMS[self.area]
+        if n_synthetic < FEW:
+            return float("nan"), None
+        scaled = {name: scaled_distances(d, largest) for name, d in distances.items()}
+        parts = {name: terms(d, threshold) for name, d in scaled.items()}
+        changes = np.zeros(n_synthetic)
+        if "synthetic" in parts:
+            changes += removed_terms(parts["synthetic"])
+        if "real" in parts:
+            two, at = self._from_train(context, "synthetic", columns)
+            second = terms(scaled_distances(two[:, -1], largest), threshold)
+            changes += moved_terms(parts["real"], second, at[:, 0], n_synthetic)
+        error = jackknife_error(changes / len(parts))
+        return error, area_interval(list(parts.values()), error)

@@ -1,0 +1,444 @@
+"""Several tables under their role names: a context for each, and what relates them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from copy import deepcopy
+from typing import Any, cast
+
+import numpy as np
+import pandas as pd
+
+from skeval.core.context import MOST_SHARED, NOT_REMEMBERED, Context
+from skeval.exceptions import (
+    IgnoredColumnsWarning,
+    InvalidParameterError,
+    InvalidValueWarning,
+    MetricWarning,
+    MostlySharedRowsWarning,
+    NotRememberedError,
+    SchemaMismatchError,
+    SharedRowsWarning,
+    SkevalError,
+    TableError,
+)
+from skeval.tables.frames import order_of_content, row_hashes, with_columns
+from skeval.tables.keys import key_codes
+from skeval.tables.relational_data import RelationalData, positions_along
+from skeval.tables.relational_schema import RelationalSchema
+from skeval.tables.schema import TableSchema, is_metadata
+
+_DETECTED = (
+    "The keys were detected from names and values: {keys}. Say otherwise, or confirm it, by "
+    "schema=RelationalSchema(...)."
+)
+_FURTHER = "train has tables that the schema does not name; ignored: {tables}."
+_SHARED_SUBJECTS = (
+    "{share:.2%} of the subjects of the holdout ({table}) also stand in train, so that whatever "
+    "contrasts the two looks milder than it is. Divide the tables by split_by_subject, unless such "
+    "subjects are natural here."
+)
+
+
+class RelationalContext(Context):
+    """The tables of each role, canonical, with a memo of the steps computed of them.
+
+    ``context["train"]`` is a mapping of table names to canonical frames, ``context.given("train")``
+    the :class:`RelationalData` as it was given, whose key columns join; ``context.table(name)`` is
+    the :class:`~skeval.Context` of one table, that any metric of one table takes.
+
+    Parameters
+    ----------
+    relations : RelationalSchema
+        Complete, with the kinds of all columns.
+    contexts : dict of str to Context
+        One of each table.
+    given : dict of str to RelationalData
+        By role, as given.
+    notices : tuple of MetricWarning, default=()
+        What was to be said of the tables when they were read.
+    parent : RelationalContext, optional
+        The context of the real tables that this one adds synthetic ones to.
+    remember_rows, ordered : bool, default=False
+        As of a Context; the rows of sequences keep the order in which they are given.
+    """
+
+    is_relational = True
+
+    def __init__(
+        self,
+        relations: RelationalSchema,
+        contexts: dict[str, Context],
+        given: dict[str, RelationalData],
+        notices: tuple[MetricWarning, ...] = (),
+        parent: RelationalContext | None = None,
+        remember_rows: bool = False,
+        ordered: bool = False,
+    ) -> None:
+        # of one table's schema there is nothing to say here
+        super().__init__(
+            TableSchema({}),
+            None,
+            notices=notices,
+            parent=parent,
+            remember_rows=remember_rows,
+            ordered=ordered,
+        )
+        self.relations = relations
+        self._contexts = contexts
+        self._data = given
+
+    def __contains__(self, role: object) -> bool:
+        self._roles.add(str(role))
+        return role in self._data
+
+    def __getitem__(self, role: str) -> Any:
+        self.given(role)
+        own = {name: self._own_role(name, role) for name in self._contexts}
+        return {n: self._contexts[n][place] for n, place in own.items() if place is not None}
+
+    def _own_role(self, name: str, role: str) -> str | None:
+        """Return the role that a table's context knows its rows by; None if they are missing."""
+        if role in self._contexts[name]:
+            return role
+        return "train" if role == "holdout" else None  # public rows are given once
+
+    def given(self, role: str) -> Any:
+        """Return the tables of a role as they were given, whose keys join."""
+        if role not in self._data:
+            self._refuse(role)
+        self._roles.add(role)
+        return self._data[role]
+
+    def n_rows(self, role: str) -> int:
+        """Return the number of rows of a role, of all tables."""
+        return sum(map(len, self.given(role).values()))
+
+    def table(self, name: str) -> Context:
+        """Return the context of one table; reference tables have no holdout."""
+        self._roles.update(self._data)
+        return self._contexts[name]
+
+    def single_tables(self) -> Iterator[tuple[str, Context]]:
+        """Yield the contexts of single tables, by the name of the table."""
+        for name in self._contexts:
+            yield name, self.table(name)
+
+    @classmethod
+    def of(  # type: ignore[override]
+        cls,
+        train: Mapping[str, Any],
+        holdout: Mapping[str, Any] | None = None,
+        *,
+        schema: RelationalSchema | Mapping[str, Any] | None = None,
+        ordered: bool = False,
+    ) -> RelationalContext:
+        """Read the real tables.
+
+        Parameters
+        ----------
+        train : RelationalData or mapping of str to table
+            The rows that the generator learned from.
+        holdout : RelationalData or mapping of str to table, optional
+            Real rows of other subjects of the same population; reference tables may be left out.
+        schema : RelationalSchema, mapping of str to kinds, or SDV's Metadata, optional
+            The relations; those of `train`, if it is a RelationalData. Otherwise, keys are
+            detected from names and values (:meth:`RelationalSchema.detect`), and a mapping gives
+            kinds by table. Kinds that are not named are inferred from train.
+        ordered : bool, default=False
+            Whether rows are put in an order that goes by what they hold, those of sequences aside.
+
+        Returns
+        -------
+        RelationalContext
+
+        Raises
+        ------
+        TableError, SchemaMismatchError
+            If tables lack, or one of them cannot be used.
+        """
+        if not isinstance(schema, RelationalSchema) and is_metadata(schema):
+            schema = RelationalSchema.from_sdv(schema)
+        if not isinstance(schema, RelationalSchema | Mapping | None):
+            raise InvalidParameterError(
+                "schema of several tables must be a RelationalSchema, or map names of tables to "
+                f"kinds of their columns, got {type(schema).__name__}."
+            )
+        data, notices = _data(train, "train"), []
+        if isinstance(schema, RelationalSchema):
+            relations = schema
+        else:
+            relations = data.schema
+            if relations.foreign_keys and not isinstance(train, RelationalData):
+                notices.append(MetricWarning(_DETECTED.format(keys=relations)))
+        known = None if schema is None or isinstance(schema, RelationalSchema) else schema
+        relations = relations.infer(data, known)
+        given = {"train": RelationalData({n: data[n] for n in relations.tables}, relations)}
+        if further := [name for name in data if name not in relations.tables]:
+            notices.append(MetricWarning(_FURTHER.format(tables=", ".join(further))))
+        if holdout is not None:
+            given["holdout"] = _complete(_data(holdout, "holdout"), given["train"], "holdout")
+        orders = {r: _orders(tables, relations) if ordered else {} for r, tables in given.items()}
+        given = {role: tables.taken(orders[role]) for role, tables in given.items()}
+        contexts = {}
+        for name, own in relations.tables.items():
+            apart = "holdout" in given and name not in relations.references
+            rows = given["holdout"][name] if apart else None
+            with _naming(name):
+                contexts[name] = Context.of(given["train"][name], rows, schema=own)
+            for role in [role for role in given if role in contexts[name] and name in orders[role]]:
+                contexts[name].note_places(role, orders[role][name])
+        said = (*notices, *_notices(contexts))
+        context = cls(relations, contexts, given, said, ordered=ordered)
+        if holdout is not None:
+            context.notices += shared_subjects(context)
+        return context
+
+    def with_synthetic(
+        self, synthetic: Mapping[str, Any], *, lenient: bool = False
+    ) -> RelationalContext:
+        """Return a context with `synthetic` tables; see :meth:`skeval.Context.with_synthetic`.
+
+        With `lenient`, tables may be missing: they have no synthetic rows.
+        """
+        real = cast("RelationalContext", self.real)
+        if not real._data:
+            real._refuse("train")
+        data = _data(synthetic, "synthetic", real.relations)
+        if not lenient:
+            data = _complete(data, real._data["train"], "synthetic")
+        orders = _orders(data, real.relations) if self.ordered else {}
+        data = data.taken(orders)
+        contexts = dict(real._contexts)
+        for name in contexts:
+            if name in data:
+                with _naming(name):
+                    contexts[name] = contexts[name].with_synthetic(data[name], lenient=lenient)
+                if name in orders:
+                    contexts[name].note_places("synthetic", orders[name])
+        notices = _notices({name: c for name, c in contexts.items() if "synthetic" in c})
+        if further := [name for name in data if name not in real.relations.tables]:
+            ignored = f"synthetic has tables that train lacks; ignored: {', '.join(further)}."
+            notices += (IgnoredColumnsWarning(ignored),)
+        private = [name for name in real.relations.tables if name not in real.relations.references]
+        if lacking := [name for name in private if name not in data]:
+            empty = f"synthetic lacks tables of train: {', '.join(lacking)}."
+            notices += (InvalidValueWarning(empty),)
+        return real._beside(contexts, data, notices)
+
+    def in_place(self, role: str, positions: Mapping[str, Any] | None = None) -> RelationalContext:
+        """Return a context in which the rows of a role, some of them, stand in the synthetic place.
+
+        Parameters
+        ----------
+        role : {"train", "holdout", "synthetic"}
+            Whose rows.
+        positions : mapping of str to ndarray, optional
+            Which rows, by table; all of a table that is not named.
+
+        Returns
+        -------
+        RelationalContext
+        """
+        positions, contexts = positions or {}, {}
+        for name, context in self._contexts.items():
+            own = self._own_role(name, role)
+            if own is None:
+                contexts[name] = context.real
+                continue
+            rows, given = context[own], context.given(own)
+            if name in positions:
+                rows, given = (
+                    t.iloc[positions[name]].reset_index(drop=True) for t in (rows, given)
+                )
+            contexts[name] = context.standing_in(rows, given)
+        data = self.given(role).taken(positions)
+        return cast("RelationalContext", self.real)._beside(contexts, data)
+
+    def _beside(
+        self,
+        contexts: dict[str, Context],
+        synthetic: RelationalData,
+        notices: tuple[MetricWarning, ...] = (),
+    ) -> RelationalContext:
+        data = {**self._data, "synthetic": synthetic}
+        beside = RelationalContext(
+            self.relations, contexts, data, notices, parent=self, ordered=self.ordered
+        )
+        if any(contexts[name].real is not own for name, own in self._contexts.items()):
+            beside._parent = None  # real values at a coarser precision: a memo of their own
+        return beside
+
+    def _refuse(self, role: str) -> None:
+        if not self._data:
+            raise NotRememberedError(NOT_REMEMBERED)
+        raise KeyError(f"The context has no {role} tables; it has {', '.join(self._data)}.")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> RelationalContext:
+        return _restored(self._parts())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        parts = self._parts()
+        if self.remember_rows:
+            parts["contexts"] = {name: deepcopy(c) for name, c in self._contexts.items()}
+            for context in parts["contexts"].values():
+                context.remember_rows = True
+        else:
+            parts |= {"contexts": {}, "given": {}}
+        return _restored, (parts,)
+
+    def _parts(self) -> dict[str, Any]:
+        return {
+            "relations": self.relations,
+            "contexts": self._contexts,
+            "given": self._data,
+            "notices": self.notices,
+            "parent": self._parent,
+            "remember_rows": self.remember_rows,
+            "ordered": self.ordered,
+        }
+
+
+def read_several(
+    train: Any, holdout: Any = None, *, schema: Any = None, max_rows: int | None = None
+) -> RelationalContext | None:
+    """Read real tables by name; None where train is one table."""
+    if not isinstance(train, Mapping):
+        return None
+    return RelationalContext.of(train, holdout, schema=schema, ordered=True)
+
+
+def _restored(parts: dict[str, Any]) -> RelationalContext:
+    return RelationalContext(**parts)
+
+
+def _data(
+    tables: Mapping[str, Any], role: str, relations: RelationalSchema | None = None
+) -> RelationalData:
+    """Return tables as data with these relations, their own or those that can be detected."""
+    if isinstance(tables, RelationalData):
+        return tables
+    if not isinstance(tables, Mapping):
+        raise TableError(
+            f"{role} must be several tables, as train is: pass {{name: table}}, got "
+            f"{type(tables).__name__}."
+        )
+    try:
+        return RelationalData(tables, relations)
+    except TableError as error:
+        raise type(error)(f"{role}: {error}") from error
+
+
+def _complete(data: RelationalData, train: RelationalData, role: str) -> RelationalData:
+    """Return the tables of a role with public ones of train where it lacks them."""
+    relations = train.schema
+    lacking = [name for name in relations.tables if name not in data]
+    public = [name for name in lacking if name in relations.references]
+    if len(public) < len(lacking):
+        raise SchemaMismatchError(
+            f"{role} lacks {', '.join(n for n in lacking if n not in public)}. Train has the "
+            f"tables: {', '.join(relations.tables)}."
+        )
+    return RelationalData({**data, **{name: train[name] for name in public}}, relations)
+
+
+def _orders(data: RelationalData, relations: RelationalSchema) -> dict[str, np.ndarray]:
+    """Return the positions of the rows of tables in an order of content.
+
+    Rows of a sequence with the same index, or without one, keep the order in which they are given,
+    which has a meaning.
+    """
+    positions = {}
+    for name in [name for name in data if name in relations.tables]:
+        rows, sequence = data[name], relations.sequences.get(name)
+        if sequence is None:
+            ids = [key for key in relations.tables[name].columns("id") if key in rows]
+            positions[name] = order_of_content(rows, ids)
+        else:
+            placed = [key for key in (*sequence.key, sequence.index) if key and key in rows]
+            positions[name] = np.argsort(row_hashes(rows, placed), kind="stable")
+    return positions
+
+
+@contextmanager
+def _naming(table: str) -> Iterator[None]:
+    """Say in errors which table they are about."""
+    try:
+        yield
+    except SkevalError as error:
+        raise error.within(table) from error
+
+
+def _notices(contexts: Mapping[str, Context]) -> tuple[MetricWarning, ...]:
+    """Return what was said of the tables, with their names.
+
+    Rows of several tables may well be equal, as orders of one thing: who stands in train and
+    holdout is compared by subject.
+    """
+    return tuple(
+        notice.within(name)
+        for name, context in contexts.items()
+        for notice in context.notices
+        if not isinstance(notice, SharedRowsWarning)
+    )
+
+
+def shared_subjects(context: RelationalContext) -> tuple[SharedRowsWarning, ...]:
+    """Say which share of the holdout's subjects also stands in train.
+
+    A subject is the same if its own row and all rows that belong to it are, or, where keys are no
+    mere numbers of rows, if its key is.
+    """
+    relations, notices = context.relations, []
+    for subject in relations.subjects if not relations.undetermined else ():
+        train, holdout = (_fingerprints(context, role, subject) for role in ("train", "holdout"))
+        share = float(np.isin(holdout, train).mean()) if train.size else 0.0
+        key = relations.primary_keys.get(subject, ())
+        if len(key) == 1:
+            by_key = shared_keys(*(context.given(r)[subject][key[0]] for r in ("train", "holdout")))
+            share = max(share, by_key)
+        if share:
+            kind = MostlySharedRowsWarning if share > MOST_SHARED else SharedRowsWarning
+            notices.append(kind(_SHARED_SUBJECTS.format(table=subject, share=share)))
+    return tuple(notices)
+
+
+def _fingerprints(context: RelationalContext, role: str, subject: str) -> np.ndarray:
+    """Return a number of each subject, equal for equal ones whatever the order of their rows.
+
+    Where the rows of the subject's table are sequences, each of them is one. There is none at all
+    if there is no column to tell them apart by.
+    """
+    data, tables, relations = context.given(role), context[role], context.relations
+    own, measured = np.arange(len(tables[subject])), False
+    if subject in relations.sequences:
+        keys = data[subject][list(relations.sequences[subject].key)]
+        own = key_codes(keys, keys.iloc[:0])[0]
+    total = np.zeros(own.max(initial=-1) + 1, dtype=np.uint64)
+    for i, name in enumerate([subject, *relations.dependents(subject)]):
+        at = own
+        if name != subject:
+            along = positions_along(relations.path(name, subject), data.parent_positions)
+            at = np.where(along >= 0, own[np.maximum(along, 0)], along)
+        columns = relations.tables[name].measured
+        measured |= bool(columns)
+        rows = with_columns(tables[name][columns], {"": i})  # a row of another table is another row
+        hashes = pd.util.hash_pandas_object(rows, index=False).to_numpy()
+        np.add.at(total, at[at >= 0], hashes[at >= 0])
+    return total if measured else total[:0]
+
+
+def shared_keys(train: pd.Series, holdout: pd.Series) -> float:
+    """Return the share of holdout keys that train has; 0 where keys just number the rows.
+
+    Keys that count up (1, 2, 3, or user-001) may be those of others in another table. So keys with
+    a number in them are compared only where they use a tenth of the range at most.
+    """
+    both = pd.concat([train, holdout], ignore_index=True).dropna()
+    parts = both.astype(str).str.extract(r"^\D*(\d+)(?:\.0)?\D*$")[0]
+    numbers = pd.to_numeric(parts, errors="coerce")
+    if numbers.notna().mean() > 0.5 and np.ptp(numbers.dropna()) < 10 * len(both):
+        return 0.0
+    codes = key_codes(holdout.to_frame(), train.to_frame())
+    return float((np.isin(codes[0], codes[1]) & (codes[0] >= 0)).mean())

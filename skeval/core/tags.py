@@ -1,0 +1,170 @@
+"""What a metric is about, what it needs and which way is good; and what families have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, get_args
+
+from skeval.exceptions import InvalidParameterError
+from skeval.utils.parameters import Scaling
+
+Aspect = Literal["fidelity", "utility", "privacy", "diagnostic"]
+Need = Literal["holdout", "target", "keys", "generator", "relational", "text"]
+Evidence = Literal["screen", "attack", "audit", "disclosure"]
+Risk = Literal["singling out", "linkability", "inference"]
+Reads = Literal["columns", "rows"]
+
+
+@dataclass(frozen=True)
+class MetricTags:
+    """What a metric is about, what it needs and which way is good.
+
+    Parameters
+    ----------
+    aspect : {"fidelity", "utility", "privacy", "diagnostic"}
+        The question it belongs to.
+    needs : iterable of str, default=()
+        Among `holdout`, `target`, `keys`, `generator`, `relational`, `text`.
+    greater_is_better : bool or None
+        None where the best value lies in between.
+    bounds : tuple of (float, float)
+        The least and the greatest value possible.
+    evidence : {"screen", "attack", "audit", "disclosure"}, optional
+        For privacy: a `screen` can raise an alarm and never clears a release; an `attack` is what
+        one adversary achieves; an `audit` is a valid lower bound on epsilon; `disclosure` is the
+        k-anonymity family.
+    display : str, default="ValueDisplay"
+        The class that draws the result: one of :mod:`skeval.reporting`, or a registered one of
+        your own (:func:`~skeval.reporting.register_display`).
+    lenient : bool, default=False
+        Whether the metric takes a synthetic table that lacks columns of train or has them in
+        another type, as one that judges the structure does.
+    scaling : {"counts", "sorted runs", "neighbours", "sampled"}, default="sampled"
+        What is done with tables that need not fit in memory: "counts" are added up and "sorted
+        runs" merged over all rows, a column or a few at a time; "neighbours" are looked for among
+        all rows, in parts where these do not fit in memory; otherwise a seeded sample is measured,
+        and the result says so.
+    reads : {"columns", "rows"}, default="rows"
+        What the metric looks at: "columns", the real columns one by one, and two of them by the
+        steps of :mod:`skeval.steps.pairs` alone, so that aggregates will do
+        (:meth:`MetricSuite.save <skeval.MetricSuite.save>`); or "rows".
+
+    risks : iterable of str, default=()
+        Among `singling out`, `linkability` and `inference`: the risks of the opinion of the Article
+        29 working party that the metric bears on, under which reports list it.
+    headline : int, default=0
+        Place among the metrics of its aspect that the first page of a report shows, from 1 on; with
+        0 it comes after those.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a field is outside its legal set, or a privacy metric names no evidence.
+
+    Examples
+    --------
+    >>> from skeval import MetricTags
+    >>> MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0)).direction
+    'higher is better'
+    """
+
+    aspect: Aspect
+    needs: frozenset[Need] = frozenset()
+    greater_is_better: bool | None = None
+    bounds: tuple[float, float] = (float("-inf"), float("inf"))
+    evidence: Evidence | None = None
+    display: str = "ValueDisplay"
+    lenient: bool = False
+    scaling: Scaling = "sampled"
+    risks: frozenset[Risk] = frozenset()
+    headline: int = 0
+    reads: Reads = "rows"
+
+    def __post_init__(self) -> None:
+        needs: Iterable[Need] = self.needs
+        object.__setattr__(self, "needs", frozenset({needs} if isinstance(needs, str) else needs))
+        object.__setattr__(self, "risks", frozenset(self.risks))
+        object.__setattr__(self, "bounds", (float(self.bounds[0]), float(self.bounds[1])))
+        if self.aspect not in get_args(Aspect):
+            raise InvalidParameterError(
+                f"MetricTags: aspect must be among {get_args(Aspect)}, got {self.aspect!r}."
+            )
+        if self.scaling not in get_args(Scaling):
+            raise InvalidParameterError(
+                f"MetricTags: scaling must be among {get_args(Scaling)}, got {self.scaling!r}."
+            )
+        if strange := self.risks - set(get_args(Risk)):
+            raise InvalidParameterError(
+                f"MetricTags: risks must be among {get_args(Risk)}, got {sorted(strange)}."
+            )
+        if self.reads not in get_args(Reads):
+            raise InvalidParameterError(
+                f"MetricTags: reads must be among {get_args(Reads)}, got {self.reads!r}."
+            )
+        if unknown := self.needs - set(get_args(Need)):
+            raise InvalidParameterError(
+                f"MetricTags: needs must be among {get_args(Need)}, got {sorted(unknown)}."
+            )
+        if (self.evidence is None) == (self.aspect == "privacy") or self.evidence not in {
+            None,
+            *get_args(Evidence),
+        }:
+            raise InvalidParameterError(
+                f"MetricTags: evidence must be among {get_args(Evidence)} for a privacy metric and "
+                f"None for others, got {self.evidence!r} for {self.aspect}."
+            )
+
+    @property
+    def direction(self) -> str:
+        """Say which way is good."""
+        return {1: "higher is better", -1: "lower is better", 0: "in between is best"}[self.sign]
+
+    @property
+    def sign(self) -> int:
+        """1 where higher is better, -1 where lower is, 0 where neither."""
+        return 0 if self.greater_is_better is None else 1 if self.greater_is_better else -1
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values."""
+        return {**asdict(self), "needs": sorted(self.needs), "risks": sorted(self.risks)}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> MetricTags:
+        """Rebuild tags from what :meth:`to_dict` gave."""
+        low, high = content["bounds"]
+        sets = {name: frozenset(content[name]) for name in ("needs", "risks")}
+        headline = int(content["headline"])
+        return cls(**{**content, **sets, "bounds": (float(low), float(high)), "headline": headline})
+
+
+# what the metrics of a family have in common; each replaces what is its own
+DIAGNOSTIC_TAGS = MetricTags(
+    "diagnostic",
+    greater_is_better=True,
+    bounds=(0.0, 1.0),
+    display="ColumnScoresDisplay",
+    lenient=True,
+    scaling="counts",
+)
+COLUMN_TAGS = MetricTags(
+    "fidelity",
+    greater_is_better=True,
+    bounds=(0.0, 1.0),
+    display="ColumnScoresDisplay",
+    scaling="counts",
+)
+RELATIONAL_TAGS = replace(COLUMN_TAGS, needs=frozenset({"relational"}), scaling="sampled")
+TEXT_TAGS = replace(RELATIONAL_TAGS, needs=frozenset({"text"}))
+MODEL_TAGS = MetricTags(
+    "utility", greater_is_better=True, needs=frozenset({"holdout", "target"}), bounds=(0.0, 1.0)
+)
+SCREEN_TAGS = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen")
+NEIGHBOR_TAGS = replace(SCREEN_TAGS, scaling="neighbours")
+CONTRAST_TAGS = replace(NEIGHBOR_TAGS, needs=frozenset({"holdout"}))
+DISCLOSURE_TAGS = replace(SCREEN_TAGS, evidence="disclosure", scaling="counts")
+ATTACK_TAGS = replace(SCREEN_TAGS, evidence="attack", needs=frozenset({"holdout"}))
+SHADOW_TAGS = replace(ATTACK_TAGS, needs=frozenset({"generator", "holdout"}))
+AUDIT_TAGS = replace(
+    ATTACK_TAGS, evidence="audit", bounds=(0.0, float("inf")), display="AuditDisplay"
+)

@@ -1,0 +1,529 @@
+"""A lower bound of epsilon from one release: random choices of rows, and an attack that guesses."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Annotated, Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.stats import binom
+
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.tags import AUDIT_TAGS
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, TableError
+from skeval.privacy.attacks.membership.membership_inference import AttackName
+from skeval.privacy.attacks.membership.rows import drawing_order, plain_rows
+from skeval.privacy.attacks.membership.scores import CALIBRATED, MemberScores, member_scores
+from skeval.results.result import Result, undefined
+from skeval.results.verdict import Contrast
+from skeval.stats.dp_audit import (
+    against_claim,
+    one_run_epsilon,
+    one_run_p_value,
+    pairs_epsilon,
+    pairs_p_value,
+)
+from skeval.steps.entities import advice_on_leak
+from skeval.steps.samples import nothing_to_measure
+from skeval.tables.preprocessing import NOMINAL, numbers
+from skeval.utils.formatting import as_float, number
+from skeval.utils.parameters import ColumnName, Columns, Interval, Legal, NonNegative, Seed
+
+_NOTHING = {
+    "pairs": "no train row can be matched with a holdout row.",
+    "bernoulli": "no row with a coin is left to be guessed.",
+}
+_ALL_ALIKE = "the attack scores all rows alike, so that nothing was guessed."
+_TESTS: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
+    "pairs": (pairs_epsilon, pairs_p_value),
+    "bernoulli": (one_run_epsilon, one_run_p_value),
+}
+_GUESSES = {
+    "pairs": "pairs of a train and a holdout row told apart rightly",
+    "bernoulli": "rows rightly said to be in train, or not",
+}
+_REAL = ("train", "holdout")
+_WHOLE = Interval(0, kind=int)
+# whoever is refused with fair coins, one in ten thousand, still has the pairs; splits of 4 to 1 and
+# 2 to 1 are refused from some 40 and 130 rows on
+_HARDLY = 1e-4
+
+
+class OneRunDPAudit(Metric):
+    r"""Lower bound of epsilon: 0 where nothing is refuted, large where train rows are detected.
+
+    A generator may claim that its release is differentially private: that it would have been nearly
+    as likely without any one person. Whoever distinguishes rows of train from rows of the holdout
+    better than such a release allows refutes the claim. Rows of both tables are matched in pairs at
+    random; an attack scores both rows of each pair by the release, and guesses that the one with
+    the higher score was in train. So many right guesses are unlikely below a certain epsilon,
+    which is the value. One release is enough, and no generator is run.
+
+    Parameters
+    ----------
+    attack : str, default="distance"
+        How rows are scored: "distance", by the nearest synthetic row; "monte_carlo",
+        "knn_density", "eq1" and "levatt"; "ratio", "distance_calibrated", "domias" and
+        "classifier", against a reference of the population, for which half of the holdout is set
+        aside. Choose it before you see results: the best of several is no valid bound.
+    design : {"pairs", "bernoulli"}, default="pairs"
+        "pairs": valid where train and holdout are a random split of any sizes. "bernoulli": a fair
+        coin of its own was tossed for each row, whether it was trained on. A split whose sizes
+        were chosen is none of these, not even one into halves. The reference is then the holdout
+        rows without a coin; where these are less than a quarter as many as the coins, rows with a
+        coin make up for it, drawn from train and holdout whether they were in or not: a reference
+        of the holdout alone would leave more rows that were in. No reference row is guessed.
+    delta : float, default=0.0
+        In [0, 1): of the (epsilon, delta) that is bounded.
+    confidence : float, default=0.95
+        In [3/4, 1): how often at least the bound holds.
+    k_guesses : int, tuple of two ints or None, default=None
+        How many guesses are made; of pairs those with the largest differences. In the "bernoulli"
+        design, half of them that a row was in, for the highest scores, and half that one was not;
+        or as many of either as two numbers say. Choose it before you see results. None guesses
+        whenever the scores differ.
+    adjacency : {"add_remove", "replace"}, default="add_remove"
+        Of which epsilon: for one row more or less, as most generators claim it, or for one row
+        that is another. The second is at most twice the first. The "bernoulli" design bounds the
+        first only.
+    claimed_epsilon : float, optional
+        What the generator claims, for the same adjacency; ``details["verdict"]`` holds the bound
+        against it.
+    included : list, array or Series of 0, 1 and nan, optional
+        For the "bernoulli" design, a number for each row of train, then for each of the holdout, in
+        their order: whether the coin put it among those that the generator was trained on; nan or
+        None for a row without a coin. Train rows were in and holdout rows were not if nothing is
+        given.
+    stratify : str, optional
+        A column within whose values rows are matched, where the split was stratified by it. It must
+        be the column by which the split was made; missing is a value.
+    columns : None, int or list of str, default=None
+        The columns that the attack looks at.
+    random_state : int, default=0
+        Seed of the matching and of the attack. Choose it before you see results.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the parameters contradict each other, `included` does not fit the tables, or more or
+        fewer rows were in than fair coins give but once in ten thousand times.
+
+    Warnings
+    --------
+    The value is a lower bound of epsilon, and no upper bound exists: 0 does not clear a release,
+    and a stronger attack may find more.
+
+    See Also
+    --------
+    DPAudit : Runs the generator many times, and bounds more.
+    MembershipInference : The attacks whose scores are used here.
+
+    Notes
+    -----
+    With n pairs, r guesses and v right ones, the value is the least epsilon at which
+
+    .. math::
+
+        P\left[\mathrm{Bin}\left(r, \frac{e^\varepsilon}{1 + e^\varepsilon}\right) \ge v\right]
+
+    reaches one minus the confidence (delta adds a term). Given the pairs, which of the two rows was
+    in train is a fair coin, and the pairs are drawn before any score is seen: this bounds epsilon
+    of replacing a row, and half of it that of adding or removing one. The p-value is that of
+    epsilon = 0, that the release does not depend on which of the rows were in train.
+
+    The interval is from the value to infinity: **no upper bound exists**. A weak attack gives 0 for
+    any release, and the bound stays 0 for a fresh table; 0 does not say that epsilon is small.
+    ``details["ceiling"]`` is what an attack that is never wrong would have shown with these rows,
+    which grows with the logarithm of their number only.
+
+    It is valid only where chance alone decided which rows are train and which are the holdout. A
+    split by time, place or person does not qualify, nor does a holdout collected later. Where a
+    stratified split was made, give its column to `stratify`.
+
+    The confidence is that over random splits and over the matching, which chance draws too:
+    `random_state` and what both tables hold decide it, so that the same tables give the same value
+    and another split is matched anew. Of one given split some matchings find more than others;
+    whoever tries several seeds, and keeps the highest value, has no bound.
+
+    References
+    ----------
+    T. Steinke, M. Nasr, M. Jagielski, "Privacy auditing with one (1) training run", NeurIPS 2023,
+    arXiv:2305.08846. The matching in pairs, which a split of fixed sizes needs, is ours.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.privacy import OneRunDPAudit
+    >>> train, holdout = make_mixed(100, random_state=0), make_mixed(100, random_state=1)
+    >>> audit = OneRunDPAudit(claimed_epsilon=1.0).fit(train, holdout).evaluate(train)
+    >>> round(audit.value, 4), audit.details["verdict"]
+    (1.7465, 'violation')
+    >>> OneRunDPAudit().fit(train, holdout).score(make_mixed(100, random_state=2))
+    0.0
+    """
+
+    tags = replace(AUDIT_TAGS, headline=6)
+
+    def __init__(
+        self,
+        attack: AttackName = "distance",
+        design: Literal["pairs", "bernoulli"] = "pairs",
+        *,
+        delta: Annotated[float, Interval(0, 1, "left")] = 0.0,
+        confidence: Annotated[float, Interval(0.75, 1, "left")] = 0.95,
+        k_guesses: Guesses = None,
+        adjacency: Literal["add_remove", "replace"] = "add_remove",
+        claimed_epsilon: NonNegative | None = None,
+        included: Bits = None,
+        stratify: ColumnName | None = None,
+        columns: Columns = None,
+        random_state: Seed = 0,
+    ) -> None:
+        self.attack = attack
+        self.design = design
+        self.delta = delta
+        self.confidence = confidence
+        self.k_guesses = k_guesses
+        self.adjacency = adjacency
+        self.claimed_epsilon = claimed_epsilon
+        self.included = included
+        self.stratify = stratify
+        self.columns = columns
+        self.random_state = random_state
+
+    def _prepare(self, context: Context) -> None:
+        pairs, two = self.design == "pairs", isinstance(self.k_guesses, list | tuple)
+        replaces = self.adjacency == "replace"
+        contradictions = {
+            "included is for design='bernoulli'": pairs and self.included is not None,
+            "two k_guesses are for design='bernoulli'": pairs and two,
+            "stratify is for design='pairs'": not pairs and self.stratify is not None,
+            "design='bernoulli' bounds adjacency='add_remove' only": not pairs and replaces,
+        }
+        if faults := [text for text, applies in contradictions.items() if applies]:
+            raise InvalidParameterError(f"OneRunDPAudit: {'; '.join(faults)}.")
+        if not pairs:
+            self._coins(context)
+
+    def _compute(self, context: Context) -> Result:
+        if nothing_to_measure(context, "gower"):
+            return undefined("no column of this table can be measured.")
+        try:
+            guessed = self._guessed(context)
+        except TableError as error:
+            return undefined(str(error))
+        if guessed.n_canaries == 0:
+            return undefined(_NOTHING[self.design])
+        adjacency = {"adjacency": self.adjacency} if self.design == "pairs" else {}
+        epsilon, p_value = _TESTS[self.design]
+        bound = partial(epsilon, delta=self.delta, confidence=self.confidence, **adjacency)
+        p_value = partial(p_value, *guessed, delta=self.delta, **adjacency)
+        value, most = bound(*guessed), guessed.n_canaries
+        details = {
+            "attack": self.attack,
+            "design": self.design,
+            "adjacency": self.adjacency,
+            **guessed._asdict(),
+            "accuracy": guessed.n_correct / max(guessed.n_guesses, 1),
+            "ceiling": bound(most, most, most),
+            **against_claim(value, self.claimed_epsilon, p_value),
+        }
+        if self.design == "pairs":
+            both = ("add_remove", "replace")
+            details["epsilon"] = {name: bound(*guessed, adjacency=name) for name in both}
+        return Result(
+            value,
+            interval=(value, float("inf")),
+            p_value=p_value(0.0) if guessed.n_guesses else None,
+            baseline=0.0,
+            details=details,
+            warnings=() if guessed.n_guesses else (DegenerateInputWarning(_ALL_ALIKE),),
+            contrast=guesses_contrast(guessed, self.design),
+        )
+
+    def _leak_advice(self, context: Context) -> str:
+        return advice_on_leak(context)
+
+    def _summary(self, result: Result) -> str:
+        details = result.details
+        what = "pairs of a train and a holdout row" if details["design"] == "pairs" else "rows"
+        ceiling = number(as_float(details["ceiling"]))
+        shown = f"epsilon is at least {number(result.value)}"
+        if result.value == 0.0:
+            shown = "no bound on epsilon, which does not show that it is small"
+        share = "" if result.contrast is None else f", {result.contrast.written[0]}"
+        sentence = (
+            f"The attack guessed {details['n_correct']:,} of {details['n_guesses']:,} {what} "
+            f"rightly{share}, half of which chance gives: {shown}; with so many guesses no attack "
+            f"could show more than {ceiling}."
+        )
+        if details.get("verdict") == "violation":
+            claimed = number(as_float(details["claimed_epsilon"]))
+            sentence += f" This refutes the claimed {claimed}."
+        return sentence
+
+    def _coins(self, context: Context) -> np.ndarray:
+        n_train, n_holdout = context.n_rows("train"), context.n_rows("holdout")
+        coins = tossed(self.included, n_train, n_holdout)
+        return coins[np.append(context.places("train"), n_train + context.places("holdout"))]
+
+    def _guessed(self, context: Context) -> Guessed:
+        seed = draw_seed(context, self.random_state)
+        if self.design == "bernoulli":
+            coins = self._coins(context)
+            return guess_rows(context, self.attack, coins, self.k_guesses, self.columns, seed)
+        # always in the common space: one learned from train alone would give its rows away
+        scores = member_scores(context, self.attack, columns=self.columns, seed=seed)
+        return guess_pairs(pair_gaps(context, scores, self.stratify, seed), self.k_guesses)
+
+
+class Guessed(NamedTuple):
+    """What the attack did: coins tossed, guesses made, right ones."""
+
+    n_canaries: int
+    n_guesses: int
+    n_correct: int
+
+
+def guesses_contrast(guessed: Guessed, design: str) -> Contrast | None:
+    """Return the share of right guesses beside the half of a coin; None if nothing was guessed."""
+    if not guessed.n_guesses:
+        return None
+    share, least = guessed.n_correct / guessed.n_guesses, 0.5**guessed.n_canaries
+    return Contrast(_GUESSES[design], share, 0.5, least_p=least)
+
+
+# ------------------------------------------------------------------------------ guesses of pairs
+
+
+def pair_gaps(
+    context: Context, scores: MemberScores, stratify: str | None, seed: int
+) -> np.ndarray:
+    """Return by how much the train row of each pair has the higher score, in random order."""
+    members, others = (  # positions in the scores, in an order that is not that of the tables
+        np.argsort(np.argsort(drawing_order(context, role, seed))[rows])
+        for role, rows in (("train", scores.member_rows), ("holdout", scores.other_rows))
+    )
+    strata = strata_of(context, stratify)
+    first, second = matched(
+        strata["train"][scores.member_rows[members]], strata["holdout"][scores.other_rows[others]]
+    )
+    return scores.members[members[first]] - scores.others[others[second]]
+
+
+def guess_pairs(gaps: np.ndarray, k_guesses: int | Sequence[int] | None) -> Guessed:
+    """Guess that the row with the higher score was learned from, in pairs with the largest gaps."""
+    n_pairs = gaps.size
+    if k_guesses is not None:  # the order of the pairs decides among equal gaps
+        gaps = gaps[np.argsort(-np.abs(gaps), kind="stable")[: int(np.sum(k_guesses))]]
+    return Guessed(n_pairs, int((gaps != 0.0).sum()), int((gaps > 0.0).sum()))
+
+
+def _are_bits(value: object) -> bool:
+    held = all(hasattr(value, name) for name in ("__len__", "__iter__"))
+    return value is None or (held and not isinstance(value, str | bytes))
+
+
+Bits = Annotated[
+    Sequence[float] | np.ndarray | None, Legal("None or a sequence of 0, 1 and nan", _are_bits, 2)
+]
+
+
+def _are_guesses(value: object) -> bool:
+    counts: list[Any] = [*value] if isinstance(value, list | tuple) else [value]
+    n_expected = 2 if isinstance(value, list | tuple) else 1
+    whole = len(counts) == n_expected and all(map(_WHOLE.accepts, counts))
+    return value is None or (whole and sum(counts) > 0)
+
+
+Guesses = Annotated[
+    int | tuple[int, int] | None,
+    Legal("None, a positive int or two ints from 0 on", _are_guesses, 0),
+]
+
+
+def strata_of(context: Context, column: str | None) -> dict[str, np.ndarray]:
+    """Return a number for each value of a column, by role; missing is one of them.
+
+    Without a column all rows are of one stratum.
+    """
+    if column is None:
+        return {role: np.zeros(context.n_rows(role), dtype=np.int64) for role in _REAL}
+    values = [
+        context[role][column].cat.codes
+        if context.schema.kinds[column] in NOMINAL
+        else numbers(context[role][[column]]).ravel()
+        for role in _REAL
+    ]
+    codes = np.unique(np.concatenate(values), return_inverse=True, equal_nan=True)[1].ravel()
+    return dict(zip(_REAL, np.split(codes, [len(values[0])]), strict=True))
+
+
+def matched(first: np.ndarray, second: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return positions of pairs of rows of one stratum, the first of either table first."""
+    n_strata = int(max(first.max(initial=-1), second.max(initial=-1))) + 2
+    keys = [
+        # how many rows of its stratum stand before a row, then the stratum
+        pd.Series(strata).groupby(strata).cumcount().to_numpy() * n_strata + strata + 1
+        for strata in (first, second)
+    ]
+    _, left, right = np.intersect1d(*keys, return_indices=True)
+    return left, right
+
+
+# ------------------------------------------------------------------------------- guesses of rows
+
+
+def tossed(included: Any, n_train: int, n_holdout: int) -> np.ndarray:
+    """Return how the coin of each row fell, train first: 1 in, 0 out, nan for a row without one.
+
+    Parameters
+    ----------
+    included : sequence of 0, 1 and nan, or None
+        None: train rows were in and holdout rows were not.
+    n_train, n_holdout : int
+        Rows of the tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        If that is not what it holds, or the coins are not fair.
+    """
+    coins = np.repeat([1.0, 0.0], [n_train, n_holdout]) if included is None else _bits(included)
+    if coins.size != n_train + n_holdout:
+        raise InvalidParameterError(
+            f"OneRunDPAudit: included must have a number for each of {n_train + n_holdout} rows, "
+            f"train first, and has {coins.size}."
+        )
+    n_in, n_coins = int((coins == 1.0).sum()), int((~np.isnan(coins)).sum())
+    if n_coins == 0:
+        raise InvalidParameterError("OneRunDPAudit: included must give a row a coin.")
+    if 2.0 * binom.cdf(min(n_in, n_coins - n_in), n_coins, 0.5) < _HARDLY:
+        raise InvalidParameterError(
+            f"OneRunDPAudit: {n_in} of {n_coins} rows were in, which fair coins hardly do; a split "
+            "of sizes that were chosen goes with design='pairs'."
+        )
+    return coins
+
+
+def _bits(included: Any) -> np.ndarray:
+    try:
+        bits = np.array([np.nan if pd.isna(bit) else float(bit) for bit in included])
+    except (TypeError, ValueError):
+        bits = np.array([np.inf])
+    if not (np.isnan(bits) | (bits == 0.0) | (bits == 1.0)).all():
+        raise InvalidParameterError(
+            "OneRunDPAudit: included must be None or a sequence of 0, 1 and nan."
+        )
+    return bits
+
+
+@shared
+def draw_seed(context: Context, seed: int) -> int:
+    """Return the seed of what is drawn of two tables: one of its own for each split of the rows.
+
+    A seed alone would match the same places of any two tables of these sizes, places by what the
+    rows hold. With some seeds that favours one side: a release that knows nothing is then refuted
+    in 15% of splits or more, and with others in none. Drawn anew for each split, it is 5%.
+    """
+    contents = hashlib.sha256(f"{seed}".encode())
+    for role in _REAL:
+        rows = plain_rows(context, role, "gower", None)
+        rows = np.where(np.isnan(rows), np.nan, rows)[np.lexsort(rows.T[::-1])]
+        contents.update(f"{rows.shape}".encode() + rows.tobytes())
+    return int.from_bytes(contents.digest()[:4], "big")
+
+
+def in_random_order(context: Context, seed: int) -> np.ndarray:
+    """Return the positions in both tables, train first, in an order that favours neither."""
+    train, holdout = (drawing_order(context, role, seed) for role in _REAL)
+    return np.random.default_rng(seed).permutation(np.append(train, train.size + holdout))
+
+
+def reference_among(context: Context, coins: np.ndarray, seed: int) -> np.ndarray:
+    """Return positions of the rows that calibrate, in both tables: whoever was in is not looked at.
+
+    A quarter as many as there are coins: holdout rows without a coin, all of them, and if these
+    are fewer, rows with a coin, of either table. A reference of the holdout alone would leave more
+    rows that were in than rows that were not, and its size must not depend on how the coins fell.
+
+    Parameters
+    ----------
+    context : Context
+        With train and holdout.
+    coins : ndarray of shape (n_train + n_holdout,)
+        As :func:`tossed` gives them.
+    seed : int
+        Of the draw.
+    """
+    order = in_random_order(context, seed)
+    has_coin = ~np.isnan(coins[order])
+    free = order[~has_coin & (order >= context.n_rows("train"))]
+    n_wanted = max(int(has_coin.sum()) // 4, 1)
+    return np.concatenate([free, order[has_coin][: max(0, n_wanted - free.size)]])
+
+
+def guess_rows(
+    context: Context,
+    attack: str,
+    coins: np.ndarray,
+    k_guesses: int | Sequence[int] | None,
+    columns: int | Sequence[str] | None,
+    seed: int,
+) -> Guessed:
+    """Guess which of the rows with a coin were in; those that calibrate an attack lose theirs."""
+    reference = None
+    if attack in CALIBRATED:
+        rows = reference_among(context, coins, seed)
+        reference = pd.concat([context.train, context.holdout], ignore_index=True).iloc[rows]
+        coins[rows] = np.nan
+    scores = member_scores(context, attack, columns=columns, seed=seed, reference=reference)
+    every = np.concatenate([scores.members, scores.others])  # all rows, in the tables' order
+    # equal scores are guessed in an order that does not tell train from holdout
+    order = in_random_order(context, seed)
+    order = order[~np.isnan(coins[order])]
+    return guess_ranked(every[order], coins[order], k_guesses)
+
+
+def guess_ranked(
+    scores: np.ndarray, bits: np.ndarray, k_guesses: int | Sequence[int] | None
+) -> Guessed:
+    """Guess that the rows with the highest scores were in, and those with the lowest were not.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+        In random order, which decides among equal ones.
+    bits : ndarray of shape (n,)
+        1 for rows that were in.
+    k_guesses : int, two ints or None
+        Guesses in all, or of either kind; None guesses on either side of the median.
+    """
+    if k_guesses is None:
+        middle = np.median(scores) if scores.size else 0.0
+        said_in, said_out = bits[scores > middle], bits[scores < middle]
+    else:
+        k_in, k_out = _sides(k_guesses, scores.size)
+        order = np.argsort(-scores, kind="stable")
+        said_in, said_out = bits[order[:k_in]], bits[order[order.size - k_out :]]
+    n_correct = int((said_in == 1.0).sum() + (said_out == 0.0).sum())
+    return Guessed(scores.size, said_in.size + said_out.size, n_correct)
+
+
+def _sides(k_guesses: int | Sequence[int], n_rows: int) -> tuple[int, int]:
+    """Return how many rows are guessed in and out: no row both."""
+    if isinstance(k_guesses, Sequence):
+        k_in = min(int(k_guesses[0]), n_rows)
+        return k_in, min(int(k_guesses[1]), n_rows - k_in)
+    total = min(int(k_guesses), n_rows)
+    return total - total // 2, total // 2

@@ -1,0 +1,526 @@
+"""Whole records completed from a part of them by what the release holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from skeval.core.base import Metric
+from skeval.core.context import Context, shared
+from skeval.core.tags import ATTACK_TAGS
+from skeval.exceptions import InvalidParameterError
+from skeval.privacy.attacks.anonymeter.risks import Levels
+from skeval.privacy.attacks.linear_reconstruction import column_sets, in_own_order
+from skeval.privacy.attacks.membership.rows import drawing_order
+from skeval.results.result import Result, undefined
+from skeval.results.verdict import ALARM_LEVEL, Contrast
+from skeval.stats.relabelling import least_p_value
+from skeval.stats.risks import (
+    N_DRAWS,
+    RISK_LEVELS,
+    Risk,
+    attack_rate,
+    relabelled_sums,
+    residual_risk,
+    risk_level,
+    scores_p_value,
+)
+from skeval.steps.entities import advice_on_leak
+from skeval.steps.neighbors import (
+    encoded,
+    encoded_columns,
+    kept_features,
+    pool_index,
+    ranges,
+    reference_index,
+)
+from skeval.steps.samples import ColumnChoice, chosen_columns, named_seed
+from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.tables.schema import TableSchema
+from skeval.utils.formatting import as_float, percent
+from skeval.utils.parameters import Columns, Count, NonNegative, OpenFraction, Seed
+
+_MOST_STRATA, _FEWEST = 10, 20  # records of either table in a stratum
+_WHAT = "train records that are completed rightly from a part of their columns"
+_EXACT = 1e-12
+_FAR = 1e30
+_REAL = ("train", "holdout")
+Split = tuple[tuple[str, ...], tuple[str, ...]]  # columns that are known, and that are hidden
+
+
+class RecordReconstruction(Metric):
+    r"""Residual risk that records are completed from a part: 0 for no leak, 1 if all of train are.
+
+    An attacker knows some columns of a person's record and wants all the others. They look for the
+    synthetic row that is nearest in what is known and take the rest from it. Only a record of which
+    every hidden column is right counts. Records of the holdout are completed in the same way: what
+    succeeds with them needs no row of theirs in train, and the value is what the attack achieves on
+    train beyond that, as a share of what is left to achieve.
+
+    Parameters
+    ----------
+    known : None, int or list of str, default=None
+        The columns that are known. None draws `n_splits` random sets.
+    known_fraction : float, default=0.5
+        In (0, 1): share of the columns that are known in a random set.
+    n_unknown : int, optional
+        Number of hidden columns, drawn among those that are not known; instead of `known_fraction`
+        where `known` is None.
+    tolerance : float, default=0.05
+        By how much a number may be off: this share of the true value, or of the column's range over
+        train and holdout. Dates: of the range.
+    tolerance_kind : {"relative", "range"}, default="relative"
+        Which of the two for numbers.
+    method : {"nearest", "sequential"}, default="nearest"
+        "nearest": from the nearest synthetic rows. "sequential": decision trees fitted to the
+        synthetic rows predict one hidden column after the other, each from the known ones and those
+        before it.
+    n_neighbors : int, default=1
+        Synthetic rows that a record is completed from by "nearest": of categories the most common
+        value of theirs, of numbers the median.
+    n_splits : int, default=5
+        Number of random sets of columns; the mean is reported.
+    max_rows : int, default=2000
+        Records of each table that are attacked, a random sample of larger ones.
+    levels : pair of float, default=(0.3, 0.5)
+        From where on a risk is called medium, and beyond which high.
+    confidence : float, default=0.95
+        Of the interval, in (0, 1).
+    random_state : int, default=0
+        Seed of column sets, samples and trees.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `known` or `n_unknown` leaves nothing to hide, or nothing that is known.
+
+    Warnings
+    --------
+    It is one attack: 0 does not clear a release.
+
+    See Also
+    --------
+    LinearReconstructionAttack : Solves counts of synthetic rows for one secret of everyone.
+    InferenceRisk : The nearest synthetic row gives one secret away.
+    LinkabilityRisk : Two parts of a record lead to the same synthetic row.
+
+    Notes
+    -----
+    With the shares p of train and c of holdout records that are completed, the value is
+
+    .. math:: \max\left(0, \frac{p - c}{1 - c}\right)
+
+    Unclipped it stands in ``details["unshrunk"]``. Its null value is 0; the baseline is its mean
+    over random choices of which records are train, which clipping puts above 0. The interval is
+    that of the ratio of the shares of failures, after Katz; with several sets of columns its width
+    follows from how the success of single records varies. Where no record of either table is
+    completed, it reaches to Wilson's bound. The p-value is exact: without a leak, any of the real
+    records could have been those of train. Missing where the truth is missing is right.
+
+    ``details["strata"]`` has the risk of records by how far they are from the nearest other real
+    one, in up to ten groups of equal size, the most remote last, and ``details["worst_stratum"]``
+    the largest of them with a p-value that allows for their number: an average hides that only
+    outliers are reconstructed. A guess of numbers within 5% is easy where a column varies little;
+    ``details["rates"]`` has the shares.
+
+    References
+    ----------
+    M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs
+    2023, doi:10.56553/popets-2023-0055, for the residual risk; D. Katz et al., Biometrics 34 (1978)
+    469-474, doi:10.2307/2530610, for its interval. That whole records are to be right is ours.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.privacy import RecordReconstruction
+    >>> train, holdout, fresh = (make_mixed(random_state=seed) for seed in range(3))
+    >>> attack = RecordReconstruction().fit(train, holdout)
+    >>> attack.score(train) > 0.9
+    True
+    >>> attack.evaluate(fresh).p_value > 0.025
+    True
+    """
+
+    tags = replace(ATTACK_TAGS, risks=frozenset({"inference"}))
+
+    def __init__(
+        self,
+        known: Columns = None,
+        known_fraction: OpenFraction = 0.5,
+        *,
+        n_unknown: Count | None = None,
+        tolerance: NonNegative = 0.05,
+        tolerance_kind: Literal["relative", "range"] = "relative",
+        method: Literal["nearest", "sequential"] = "nearest",
+        n_neighbors: Count = 1,
+        n_splits: Count = 5,
+        max_rows: Count = 2000,
+        levels: Levels = RISK_LEVELS,
+        confidence: OpenFraction = 0.95,
+        random_state: Seed = 0,
+    ) -> None:
+        self.known = known
+        self.known_fraction = known_fraction
+        self.n_unknown = n_unknown
+        self.tolerance = tolerance
+        self.tolerance_kind = tolerance_kind
+        self.method = method
+        self.n_neighbors = n_neighbors
+        self.n_splits = n_splits
+        self.max_rows = max_rows
+        self.levels = levels
+        self.confidence = confidence
+        self.random_state = random_state
+
+    def _prepare(self, context: Context) -> None:
+        names = _columns(context.schema)
+        if len(names) < 2:
+            return  # the result warns
+        known = 1 if self.known is None else len(chosen_columns(context.schema, self.known))
+        if known >= len(names) and self.known is not None:
+            raise InvalidParameterError(
+                "RecordReconstruction: known names all columns that can be measured, "
+                f"{', '.join(names)}; none is hidden."
+            )
+        if self.n_unknown is not None and self.n_unknown > len(names) - known:
+            raise InvalidParameterError(
+                f"RecordReconstruction: n_unknown must be at most {len(names) - known}, got "
+                f"{self.n_unknown}: one column at least must be known, and all in `known` are."
+            )
+
+    def _compute(self, context: Context) -> Result:
+        if len(_columns(context.schema)) < 2:
+            return undefined("a record needs two columns that can be measured, one to be known.")
+        splits, scores = self._attacked(context)
+        risk = katz_of_scores(*scores, self.confidence)
+        rates = [attack_rate(float(part.sum()), part.size, self.confidence) for part in scores]
+        details: dict[str, Any] = {
+            "rates": {role: rate.to_dict() for role, rate in zip(_REAL, rates, strict=True)},
+            "unshrunk": risk.unshrunk,
+            "level": "" if np.isnan(risk.value) else risk_level(risk.value, self.levels),
+            "n_splits": len(splits),
+            "hidden": [list(hidden) for _, hidden in splits],
+        }
+        if np.isnan(risk.value):
+            text = "every record of the holdout is completed: nothing is left to measure."
+            return undefined(text, **details)
+        return Result(risk.value, interval=risk.interval, details=details)
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value):
+            return result
+        (_, scores), seed = self._attacked(context), self.random_state
+        strata = stratified(scores, remoteness(context, self.max_rows, seed), seed)
+        completed, others = (float(part.mean()) for part in scores)
+        return replace(
+            result,
+            p_value=scores_p_value(*scores, seed=seed),
+            baseline=risk_by_chance(*scores, seed=seed),
+            details={**result.details, **strata},
+            contrast=Contrast(
+                _WHAT,
+                completed,
+                others,
+                reference="of holdout records",
+                least_p=least_p_value(*(part.size for part in scores)),
+            ),
+            advice=advice_on(strata),
+        )
+
+    def _leak_advice(self, context: Context) -> str:
+        return advice_on_leak(context)
+
+    def _summary(self, result: Result) -> str:
+        train, holdout = (
+            percent(as_float(rate["n_success"]) / as_float(rate["n"]))
+            for rate in (result.details["rates"][role] for role in _REAL)
+        )
+        return (
+            f"{train} of train records are completed rightly from a part of their columns, "
+            f"{holdout} of holdout records.{shown_worst(result.details)}"
+        )
+
+    def _attacked(
+        self, context: Context
+    ) -> tuple[tuple[Split, ...], tuple[np.ndarray, np.ndarray]]:
+        """Return what is known and hidden, and how often each record is completed."""
+        drawn = (self.known, self.known_fraction, self.n_unknown, self.n_splits)
+        splits = column_splits(context.schema, *drawn, self.random_state)
+        guess = (self.method, self.n_neighbors, self.tolerance, self.tolerance_kind)
+        return splits, completed_shares(context, splits, *guess, self.max_rows, self.random_state)
+
+
+def advice_on(strata: Mapping[str, Any]) -> str:
+    """Return what to do if the most remote records are the most exposed; empty otherwise."""
+    worst = strata.get("worst_stratum")
+    if worst is None or worst["p_value"] >= ALARM_LEVEL:
+        return ""
+    if worst["stratum"] != strata["strata"][-1]["stratum"]:
+        return ""
+    return "Leave out, or coarsen, the records that are most unlike others: they are completed."
+
+
+def risk_by_chance(train: np.ndarray, holdout: np.ndarray, seed: int) -> float:
+    """Return the mean risk over random choices of which records are train."""
+    scores, n = np.append(train, holdout)[:, None], train.size
+    sums = relabelled_sums(scores, n, N_DRAWS, np.random.default_rng(seed))[:, 0]
+    completed, others = sums / n, (scores.sum() - sums) / holdout.size
+    left = np.maximum(1.0 - others, 0.0)
+    excess = np.maximum(completed - others, 0.0)
+    return float(np.divide(excess, left, out=np.zeros_like(excess), where=left > 0.0).mean())
+
+
+def shown_worst(details: Mapping[str, Any]) -> str:
+    """Return the sentence on the most exposed group of records; empty if none stands out."""
+    worst = details.get("worst_stratum") or {}
+    if as_float(worst.get("p_value", 1.0)) >= ALARM_LEVEL:
+        return ""
+    train, holdout = (percent(as_float(worst[role])) for role in _REAL)
+    return (
+        f" Most exposed is group {worst['stratum']} of {len(details['strata'])} by remoteness: "
+        f"{train} against {holdout}."
+    )
+
+
+@shared
+def completed_shares(
+    context: Context,
+    splits: Sequence[Split],
+    method: str,
+    n_neighbors: int,
+    tolerance: float,
+    tolerance_kind: str,
+    max_rows: int,
+    seed: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return for each record of train, and of the holdout, with which share of splits it is right.
+
+    Parameters are those of :class:`RecordReconstruction`.
+    """
+    context = in_own_order(context, seed)
+    rows = [drawing_order(context, role, seed)[:max_rows] for role in _REAL]
+    queries = np.concatenate(
+        [encoded(context, role)[own] for role, own in zip(_REAL, rows, strict=True)]
+    )
+    shares = np.zeros(len(queries))
+    for known, hidden in splits:
+        if method == "sequential":
+            guesses = guesses_by_trees(context, queries, known, hidden, seed)
+        else:
+            guesses = guesses_by_neighbors(context, queries, known, hidden, n_neighbors)
+        truth = queries[:, _places(context.schema, hidden)]
+        right = agreement(context, hidden, guesses, truth, tolerance, tolerance_kind)
+        shares += right.all(axis=1) / len(splits)
+    return shares[: rows[0].size], shares[rows[0].size :]
+
+
+def katz_of_scores(train: np.ndarray, holdout: np.ndarray, confidence: float = 0.95) -> Risk:
+    """Return the residual risk of shares of success a record, with the interval after Katz.
+
+    Parameters
+    ----------
+    train, holdout : ndarray of shape (n,), (m,)
+        For each record the share of the sets of columns with which it is completed.
+    confidence : float, default=0.95
+        In (0, 1).
+    """
+    rates = [attack_rate(float(part.sum()), part.size, confidence) for part in (train, holdout)]
+    if not train.any() and not holdout.any():
+        wilson = residual_risk(*rates, confidence=confidence)
+        return replace(wilson, value=0.0, interval=(0.0, wilson.interval[1]))
+    spread = _spread(train, holdout)
+    return residual_risk(*rates, method="katz", confidence=confidence, spread=spread)
+
+
+def _spread(train: np.ndarray, holdout: np.ndarray) -> float:
+    """Return how much surer the mean of several tries a record is than one try."""
+    several, single = 0.0, 0.0
+    for scores in (train, holdout):
+        share = float(scores.mean())
+        if 0.0 < share < 1.0:
+            weight = scores.size * (1.0 - share) ** 2
+            several += float(scores.var()) / weight
+            single += share * (1.0 - share) / weight
+    return float(np.sqrt(several / single)) if several > 0.0 else 1.0
+
+
+def _columns(schema: TableSchema) -> list[str]:
+    """Return the columns of a record by name; a key says nothing of anyone."""
+    return sorted(set(schema.measured) - set(schema.primary_key))
+
+
+def _places(schema: TableSchema, names: Sequence[str]) -> list[int]:
+    """Return where columns are among those of encoded rows."""
+    return [encoded_columns(schema).index(name) for name in names]
+
+
+def column_splits(
+    schema: TableSchema,
+    known: ColumnChoice,
+    known_fraction: float,
+    n_unknown: int | None,
+    n_splits: int,
+    seed: int,
+) -> tuple[Split, ...]:
+    """Return known and hidden columns of each set, by name: the table's order must not matter."""
+    fixed = set() if known is None else set(chosen_columns(schema, known))
+    candidates = [name for name in _columns(schema) if name not in fixed]
+    n_hidden = len(candidates) if n_unknown is None else n_unknown
+    if known is None and n_unknown is None:
+        n_hidden -= max(1, round(known_fraction * len(candidates)))
+    sets = column_sets(
+        len(candidates), max(1, n_hidden), n_splits, named_seed("hidden columns", seed)
+    )
+    hidden = [tuple(candidates[j] for j in chosen) for chosen in sets]
+    return tuple((tuple(sorted(fixed or set(candidates) - set(names))), names) for names in hidden)
+
+
+def remoteness(context: Context, max_rows: int, seed: int) -> np.ndarray:
+    """Return how far each record, of train first, is from the nearest other real record."""
+    pool, n_train = pool_index(context.real, "gower", None), context.n_rows("train")
+    train, holdout = (drawing_order(context, role, seed)[:max_rows] for role in _REAL)
+    positions = np.append(train, n_train + holdout)
+    distances, _ = pool.others(positions, 1, np.full(positions.size, np.inf))
+    return distances[:, 0]
+
+
+def guesses_by_neighbors(
+    context: Context,
+    queries: np.ndarray,
+    known: tuple[str, ...],
+    hidden: tuple[str, ...],
+    n_neighbors: int,
+) -> np.ndarray:
+    """Return guesses of hidden columns of encoded records from the nearest synthetic rows."""
+    released = encoded(context, "synthetic")
+    index = reference_index(context, "synthetic", "gower", known, None, 0)
+    features = kept_features(context, "gower", known)
+    rows = index.kneighbors(queries[:, features], min(n_neighbors, len(released)))[1]
+    n_numeric = len(context.schema.columns(*NUMERIC))
+    places = _places(context.schema, hidden)
+    return np.column_stack([_agreed(released[rows, j], j >= n_numeric) for j in places])
+
+
+def _agreed(values: np.ndarray, is_code: bool) -> np.ndarray:
+    """Return one value for each row: the most common code, the nearest of them; or the median."""
+    if values.shape[1] == 1:
+        return np.asarray(values[:, 0])
+    missing = np.isnan(values)
+    if not is_code:
+        most_missing = missing.sum(axis=1) * 2 > values.shape[1]
+        present = np.where(most_missing[:, None], 0.0, values)
+        return np.where(most_missing, np.nan, np.nanmedian(present, axis=1))
+    codes = np.where(missing, -1.0, values)
+    votes = np.stack([(codes == codes[:, [j]]).sum(axis=1) for j in range(codes.shape[1])], axis=1)
+    chosen = np.take_along_axis(codes, votes.argmax(axis=1)[:, None], axis=1)[:, 0]
+    return np.where(chosen < 0, np.nan, chosen)
+
+
+def guesses_by_trees(
+    context: Context,
+    queries: np.ndarray,
+    known: tuple[str, ...],
+    hidden: tuple[str, ...],
+    seed: int,
+) -> np.ndarray:
+    """Return guesses of one hidden column after the other, by trees fitted to the release."""
+    released, n_numeric = encoded(context, "synthetic"), len(context.schema.columns(*NUMERIC))
+    columns = _places(context.schema, known)
+    seen, asked = released[:, columns], queries[:, columns]
+    for j in _places(context.schema, hidden):
+        guess = _tree_guess(seen, released[:, j], asked, j >= n_numeric, named_seed("trees", seed))
+        seen, asked = np.column_stack([seen, released[:, j]]), np.column_stack([asked, guess])
+    return asked[:, len(columns) :]
+
+
+def _tree_guess(
+    seen: np.ndarray, target: np.ndarray, asked: np.ndarray, is_code: bool, seed: int
+) -> np.ndarray:
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    seen, asked, target = (_bounded(values) for values in (seen, asked, target))
+    if is_code:  # missing is a class of its own
+        labels = np.where(np.isnan(target), -1, target).astype(np.int64)
+        tree = DecisionTreeClassifier(random_state=seed % 2**31).fit(seen, labels)
+        predicted = np.asarray(tree.predict(asked), dtype=np.float64)
+        return np.where(predicted < 0, np.nan, predicted)
+    present = ~np.isnan(target)
+    if 2 * present.sum() < target.size:
+        return np.full(len(asked), np.nan)
+    regressor = DecisionTreeRegressor(random_state=seed % 2**31)
+    return np.asarray(regressor.fit(seen[present], target[present]).predict(asked))
+
+
+def _bounded(values: np.ndarray) -> np.ndarray:
+    """Return values that trees take: they compare in single precision."""
+    return np.asarray(np.where(np.isinf(values), np.nan, np.clip(values, -_FAR, _FAR)))
+
+
+def agreement(
+    context: Context,
+    hidden: tuple[str, ...],
+    guesses: np.ndarray,
+    truth: np.ndarray,
+    tolerance: float,
+    kind: str,
+) -> np.ndarray:
+    """Return which guesses are right: equal categories, numbers within the tolerance.
+
+    Missing is right where the truth is missing, and there only.
+    """
+    scale = ranges(context)[_places(context.schema, hidden)]
+    right = np.isnan(guesses) & np.isnan(truth)
+    for column, name in enumerate(hidden):
+        guess, true = guesses[:, column], truth[:, column]
+        if context.schema.kinds[name] in NOMINAL:
+            right[:, column] |= guess == true
+            continue
+        relative = kind == "relative" and context.schema.kinds[name] == "continuous"
+        allowed = tolerance * (np.abs(true) if relative else scale[column])
+        right[:, column] |= np.abs(guess - true) <= np.maximum(allowed, _EXACT)
+    return right
+
+
+def stratified(
+    scores: tuple[np.ndarray, np.ndarray], remote: np.ndarray, seed: int
+) -> dict[str, Any]:
+    """Return the risk in groups of records by their distance to the nearest other real one.
+
+    There are as many groups as leave 20 records of either table in each on average; none if that
+    is fewer than two.
+    """
+    n_strata = min(_MOST_STRATA, min(part.size for part in scores) // _FEWEST)
+    if n_strata < 2:
+        return {"strata": []}
+    edges = np.quantile(remote, np.linspace(0.0, 1.0, n_strata + 1)[1:-1])
+    groups = np.split(np.searchsorted(edges, remote), [scores[0].size])
+    strata = []
+    for number in range(n_strata):
+        train, holdout = (part[own == number] for part, own in zip(scores, groups, strict=True))
+        if min(train.size, holdout.size) < _FEWEST // 2:
+            continue  # equal distances fill some groups and leave others empty
+        strata.append(_stratum(number, train, holdout, seed))
+    if not strata:
+        return {"strata": []}
+    worst = min(strata, key=lambda stratum: (stratum["p_value"], -stratum["risk"]))
+    p_value = min(1.0, worst["p_value"] * len(strata))
+    return {"strata": strata, "worst_stratum": {**worst, "p_value": p_value}}
+
+
+def _stratum(number: int, train: np.ndarray, holdout: np.ndarray, seed: int) -> dict[str, Any]:
+    rates = [attack_rate(float(part.sum()), part.size) for part in (train, holdout)]
+    return {
+        "stratum": number + 1,
+        "train": rates[0].share,
+        "holdout": rates[1].share,
+        "risk": residual_risk(*rates, method="katz").value,
+        "p_value": scores_p_value(train, holdout, seed=seed),
+    }

@@ -1,0 +1,1 @@
+"""Results, the verdict and what else is concluded from them."""

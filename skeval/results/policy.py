@@ -1,0 +1,481 @@
+"""A release policy: what results must show, written as sentences, and whether they do."""
+
+from __future__ import annotations
+
+import ast
+import math
+import operator
+import re
+import tomllib
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from skeval.exceptions import InvalidParameterError, MetricFailedWarning
+from skeval.results.result import Result
+from skeval.results.suite_result import SuiteResult
+from skeval.results.verdict import ALARM_LEVEL, UNCOUNTED
+from skeval.utils.files import foreign_text
+from skeval.utils.formatting import counted, number
+
+FAIL_ON = ("leak", "alarm", "fact")
+FIELDS = ("value", "baseline", "low", "high", "diff_low", "diff_high", "p_value", "p_adjusted")
+_NO_LEAK = "no leak found"
+_NO_ALARM = "no test raised an alarm"
+_LARGEST = 2**20  # bytes of a policy
+_LONGEST = 500  # characters of a requirement
+_MOST_BITS = 1000  # of whole numbers, more than which no float holds
+_QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"|`([^`]+)`")
+# "column_shapes/ks_complement" is a name; "low / high" a quotient
+_SLASHED = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:/[A-Za-z_]\w*)+")
+_ARITHMETIC: Mapping[type[ast.AST], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+_COMPARISONS: Mapping[type[ast.AST], Callable[[float, float], bool]] = {
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+}
+_HOW = (
+    'Write a comparison of a result, such as "tstr >= 0.95 * baseline": names of results, '
+    f"{', '.join(FIELDS)}, numbers, + - * / and < <= > >="
+)
+_NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd]")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Whether one rule of a policy holds, and the numbers it was judged by.
+
+    Parameters
+    ----------
+    rule : str
+        As the policy has it.
+    passed : bool
+        Whether it holds.
+    reason : str
+        The numbers, or why it cannot hold; one sentence.
+
+    Examples
+    --------
+    >>> from skeval.results.policy import Outcome
+    >>> str(Outcome("tstr >= 0.8", False, "tstr = 0.71"))
+    'violated: tstr >= 0.8 (tstr = 0.71)'
+    """
+
+    rule: str
+    passed: bool
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{'holds' if self.passed else 'violated'}: {self.rule} ({self.reason})"
+
+
+class Requirement:
+    """One comparison that results must meet.
+
+    Parameters
+    ----------
+    text : str
+        Such as ``"tstr >= 0.95 * baseline"``. A name is that of a result, or of its class where one
+        result is of it; `value`, `baseline`, the ends `low` and `high` of its interval, `diff_low`
+        and `diff_high` of value minus baseline, `p_value` and `p_adjusted` belong to the result
+        that is named first, ``other.baseline`` to another one. Names with odd characters are
+        quoted; a slash without spaces is part of a name.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it is no such comparison.
+
+    Examples
+    --------
+    >>> from skeval import Result, SuiteResult
+    >>> from skeval.results.policy import Requirement
+    >>> results = SuiteResult({"tstr": Result(0.71, baseline=0.8)})
+    >>> str(Requirement("tstr >= 0.95 * baseline").judge(results))
+    'violated: tstr >= 0.95 * baseline (tstr = 0.710, baseline = 0.800)'
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._names: dict[str, str] = {}
+        if not isinstance(text, str) or len(text) > _LONGEST:
+            raise InvalidParameterError(f"a requirement is a text of at most {_LONGEST} letters.")
+        try:
+            spelled = _SLASHED.sub(self._placed, _QUOTED.sub(self._placed, text))
+            with warnings.catch_warnings():  # such as of "1if", which is no requirement either
+                warnings.simplefilter("error", SyntaxWarning)
+                tree = ast.parse(spelled.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            raise InvalidParameterError(f"{text!r} is no requirement. {_HOW}.") from error
+        self._tree = tree
+        self.names = self._checked(tree)
+
+    def _placed(self, match: re.Match[str]) -> str:
+        name = next((part for part in match.groups() if part), match[0])
+        self._names[placed := f"_name{len(self._names)}_"] = name
+        return placed
+
+    def _checked(self, tree: ast.AST) -> tuple[str, ...]:
+        """Return the names of results, in the order of the text; refuse what is no comparison."""
+        if not isinstance(tree, ast.Compare) or any(type(o) not in _COMPARISONS for o in tree.ops):
+            raise InvalidParameterError(f"{self.text!r} compares nothing. {_HOW}.")
+        names: list[str] = []
+        for part in (tree.left, *tree.comparators):
+            self._walk(part, names)
+        if not names:
+            raise InvalidParameterError(f"{self.text!r} names no result. {_HOW}.")
+        return tuple(dict.fromkeys(names))
+
+    def _walk(self, node: ast.AST, names: list[str]) -> None:
+        if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
+            self._walk(node.left, names)
+            self._walk(node.right, names)
+        elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+            self._walk(node.operand, names)
+        elif isinstance(node, ast.Name):
+            if node.id not in FIELDS:
+                names.append(self._names.get(node.id, node.id))
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if node.attr not in FIELDS:
+                raise InvalidParameterError(
+                    f"{self.text!r}: a result has no {node.attr}; it has {', '.join(FIELDS)}."
+                )
+            names.append(self._names.get(node.value.id, node.value.id))
+        elif not (isinstance(node, ast.Constant) and _is_number(node.value)):
+            raise InvalidParameterError(f"{self.text!r} is no requirement. {_HOW}.")
+
+    def judge(self, results: SuiteResult) -> Outcome:
+        """Return whether results meet it; what was not measured does not.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a name is that of no result.
+        """
+        read: dict[str, float] = {}
+        failed = [f"{n} was not measured: {e}" for n in self.names if (e := _error(results, n))]
+        if failed:
+            return Outcome(self.text, False, "; ".join(failed))
+        assert isinstance(self._tree, ast.Compare)
+        sides = [self._number(s, results, read) for s in (self._tree.left, *self._tree.comparators)]
+        shown = ", ".join(f"{name} = {number(value)}" for name, value in read.items())
+        if lacking := [name for name, value in read.items() if math.isnan(value)]:
+            return Outcome(self.text, False, f"there is no {' and no '.join(lacking)}")
+        pairs = zip(self._tree.ops, sides[:-1], sides[1:], strict=True)
+        passed = all(_COMPARISONS[type(o)](left, right) for o, left, right in pairs)
+        return Outcome(self.text, passed, shown)
+
+    def _number(self, node: ast.AST, results: SuiteResult, read: dict[str, float]) -> float:
+        if isinstance(node, ast.BinOp):
+            left, right = (self._number(s, results, read) for s in (node.left, node.right))
+            try:
+                return _ARITHMETIC[type(node.op)](left, right)
+            except ZeroDivisionError:
+                return math.nan
+        if isinstance(node, ast.UnaryOp):
+            sign = -1.0 if isinstance(node.op, ast.USub) else 1.0
+            return sign * self._number(node.operand, results, read)
+        if isinstance(node, ast.Constant):
+            return float(node.value)  # type: ignore[arg-type]
+        if isinstance(node, ast.Attribute):
+            assert isinstance(node.value, ast.Name)
+            name, what = self._names.get(node.value.id, node.value.id), node.attr
+            shown = f"{name}.{what}"
+        else:
+            assert isinstance(node, ast.Name)
+            known = self._names.get(node.id, node.id)
+            name, what = (self.names[0], known) if node.id in FIELDS else (known, "value")
+            shown = known
+        read[shown] = value = _field(results, name, what)
+        return value
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a release must meet: no leak found, no metric failed, and requirements of one's own.
+
+    Parameters
+    ----------
+    fail_on : tuple of str, default=("leak",)
+        "leak": an alarm of the verdict or copies beyond chance, and also that nothing could be
+        told, since a gate must not open because nobody looked. "alarm": the same without copies: it
+        goes by the tests alone. "fact": whatever was counted of privacy, such as a single copy of a
+        train row.
+    require : tuple of str, default=()
+        Comparisons, see :class:`Requirement`.
+    level : float, default=0.05
+        Chance of a false alarm of all tests of privacy together.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter is outside its legal set, or a requirement is no comparison.
+
+    See Also
+    --------
+    assert_release : The same in a test.
+    SuiteResult.verdict : The alarms.
+
+    Notes
+    -----
+    A metric that failed violates every policy. So does a requirement on a metric that was left out.
+    What passes has met these rules; tests of privacy never clear a release.
+
+    Examples
+    --------
+    >>> from skeval import Policy, make_suite
+    >>> from skeval.datasets import make_mixed
+    >>> train, holdout, fresh = (make_mixed(300, random_state=seed) for seed in (3, 4, 5))
+    >>> suite = make_suite("screens").fit(train, holdout)
+    >>> policy = Policy(fail_on=("leak",), require=("exact_matches <= baseline + 0.01",))
+    >>> [outcome.passed for outcome in policy.judge(suite.evaluate(fresh))]
+    [True, True, True]
+    >>> [outcome.passed for outcome in policy.judge(suite.evaluate(train))]
+    [False, True, False]
+    """
+
+    fail_on: tuple[str, ...] = ("leak",)
+    require: tuple[str, ...] = ()
+    level: float = ALARM_LEVEL
+    requirements: tuple[Requirement, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("fail_on", "require"):
+            given = getattr(self, name)
+            texts = (given,) if isinstance(given, str) else given
+            if not isinstance(texts, Sequence) or not all(isinstance(t, str) for t in texts):
+                raise InvalidParameterError(f"Policy: {name} must be a list of texts.")
+            object.__setattr__(self, name, tuple(texts))
+        if unknown := [name for name in self.fail_on if name not in FAIL_ON]:
+            raise InvalidParameterError(
+                f"Policy: fail_on must be among {', '.join(FAIL_ON)}, got {', '.join(unknown)}."
+            )
+        if not isinstance(self.level, int | float) or not 0 < self.level < 1:
+            raise InvalidParameterError(f"Policy: level must be in (0, 1), got {self.level!r}.")
+        object.__setattr__(self, "requirements", tuple(map(Requirement, self.require)))
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Policy:
+        """Read a policy from a TOML file: `fail_on`, `require` and `level`.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is no such file, it is no TOML, or holds something else.
+        """
+        text = foreign_text(path, most=_LARGEST)
+        try:
+            content = tomllib.loads(text)
+        except (ValueError, OverflowError, RecursionError, MemoryError) as error:
+            raise InvalidParameterError(f"{path} is no TOML: {error}.") from error
+        known = ("fail_on", "require", "level")
+        if unknown := [name for name in content if name not in known]:
+            raise InvalidParameterError(
+                f"{path}: a policy has {', '.join(known)}, and no {', '.join(unknown)}."
+            )
+        try:
+            return cls(**content)
+        except InvalidParameterError as error:
+            raise InvalidParameterError(f"{path}: {error}") from error
+
+    def check_names(self, metrics: Mapping[str, str]) -> None:
+        """Refuse requirements on what a suite does not measure, before it is fitted.
+
+        Parameters
+        ----------
+        metrics : mapping of str to str
+            Classes of the metrics, by their names in the suite.
+        """
+        for requirement in self.requirements:
+            for name in requirement.names:
+                _key(metrics, name)
+
+    def judge(self, results: SuiteResult) -> list[Outcome]:
+        """Return of each rule whether the results meet it.
+
+        Parameters
+        ----------
+        results : SuiteResult
+            Of any suite that has what is required.
+
+        Returns
+        -------
+        list of Outcome
+            One for each of `fail_on`, one on failed metrics, one for each of `require`.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a requirement names no result.
+        """
+        rules: dict[str, Callable[[SuiteResult], Outcome]] = {
+            "leak": self._leak,
+            "alarm": self._alarm,
+            "fact": _facts,
+        }
+        return [
+            *(rules[name](results) for name in self.fail_on),
+            _failures(results),
+            *(requirement.judge(results) for requirement in self.requirements),
+        ]
+
+    def _leak(self, results: SuiteResult) -> Outcome:
+        found, alarm = results.verdict(self.level), self._alarm(results)
+        if found.outcome == "copies found":
+            copied = [one.found for r in results.values() for one in r.copies if one.found]
+            return Outcome(_NO_LEAK, False, " ".join(dict.fromkeys(copied)))
+        some = [one.some for r in results.values() for one in r.copies if one.some]
+        if not any(r.copies for r in results.values()):
+            some = [UNCOUNTED]
+        reasons = dict.fromkeys((alarm.reason, *(some if alarm.passed else [])))
+        return Outcome(_NO_LEAK, alarm.passed, "; ".join(reasons))
+
+    def _alarm(self, results: SuiteResult) -> Outcome:
+        found = results.verdict(self.level)
+        tests = counted(found.n_tests, "test")
+        if found.alarm:
+            return Outcome(_NO_ALARM, False, f"alarm of {', '.join(found.alarms)}, of {tests}")
+        if found.void or not found.n_tests:
+            why = " ".join(found.void) or "no test of privacy could be judged"
+            return Outcome(_NO_ALARM, False, f"nothing can be told: {why}")
+        return Outcome(_NO_ALARM, True, f"{tests} raised no alarm")
+
+
+def assert_release(results: SuiteResult, policy: Policy | str | Path | None = None) -> None:
+    """Fail a test whose release does not meet a policy.
+
+    Parameters
+    ----------
+    results : SuiteResult
+        Of the synthetic table that is to be released.
+    policy : Policy or path, optional
+        Or the TOML file that holds it; ``Policy()`` if None: no leak found, no metric failed.
+
+    Raises
+    ------
+    AssertionError
+        It names each rule that is violated, and by which numbers.
+    InvalidParameterError
+        If the policy cannot be read or names a result that is not there.
+
+    Examples
+    --------
+    >>> from skeval import assert_release, make_suite
+    >>> from skeval.datasets import make_mixed
+    >>> train, holdout, fresh = (make_mixed(300, random_state=seed) for seed in (3, 4, 5))
+    >>> def test_release():
+    ...     results = make_suite("screens").fit(train, holdout).evaluate(fresh)
+    ...     assert_release(results)
+    >>> test_release()
+    """
+    if policy is None:
+        policy = Policy()
+    elif not isinstance(policy, Policy):
+        policy = Policy.from_toml(policy)
+    violated = [outcome for outcome in policy.judge(results) if not outcome.passed]
+    if violated:
+        leak = any(outcome.rule in {_NO_LEAK, _NO_ALARM} for outcome in violated)
+        said = [*map(str, violated), *([results.verdict(policy.level).sentence] if leak else [])]
+        raise AssertionError("\n".join(["the release does not meet its policy", *said]))
+
+
+def junit(outcomes: Iterable[Outcome], name: str = "skeval") -> str:
+    """Return outcomes as JUnit's XML, which pipelines show as tests: one a rule.
+
+    Parameters
+    ----------
+    outcomes : iterable of Outcome
+        Of :meth:`Policy.judge`.
+    name : str, default="skeval"
+        Of the suite of tests.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from skeval.results.policy import Outcome, junit
+    >>> print(junit([Outcome("tstr >= 0.8", True, "tstr = 0.9")]).splitlines()[2].strip())
+    <testcase classname="skeval" name="tstr &gt;= 0.8" />
+    """
+    outcomes = list(outcomes)
+    n_failed = sum(not outcome.passed for outcome in outcomes)
+    counts = {"tests": str(len(outcomes)), "failures": str(n_failed), "errors": "0"}
+    suite = ElementTree.Element("testsuite", {"name": name, **counts})
+    for outcome in outcomes:
+        rule, reason = (_NO_XML.sub("\ufffd", text) for text in (outcome.rule, outcome.reason))
+        case = ElementTree.SubElement(suite, "testcase", {"classname": name, "name": rule})
+        if not outcome.passed:
+            ElementTree.SubElement(case, "failure", {"message": reason}).text = reason
+    ElementTree.indent(suite)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{ElementTree.tostring(suite, "unicode")}\n'
+
+
+def failed_metrics(results: SuiteResult) -> list[str]:
+    """Return the names of the metrics that raised an error, other than those left out."""
+    return [
+        name
+        for name, result in results.items()
+        if any(isinstance(warning, MetricFailedWarning) for warning in result.warnings)
+    ]
+
+
+def _is_number(value: object) -> bool:
+    return type(value) is float or (type(value) is int and value.bit_length() < _MOST_BITS)
+
+
+def _failures(results: SuiteResult) -> Outcome:
+    failed = failed_metrics(results)
+    reason = f"failed: {', '.join(failed)}" if failed else counted(len(results), "metric")
+    return Outcome("no metric failed", not failed, reason)
+
+
+def _facts(results: SuiteResult) -> Outcome:
+    facts = results.verdict().facts
+    return Outcome("nothing counted against privacy", not facts, " ".join(facts) or "no fact")
+
+
+def _key(metrics: Mapping[str, Any], name: str) -> str:
+    """Return the name of the result that a policy means: its own, or that of its class.
+
+    A class goes by its name in presets too: `TSTR` and `tstr`, `KSComplement` and `ks_complement`.
+    """
+    if name in metrics:
+        return name
+    kinds = {key: getattr(one, "metric", one) for key, one in metrics.items()}
+    matching = [key for key, kind in kinds.items() if _plain(kind) == _plain(name)]
+    if len(matching) == 1:
+        return matching[0]
+    if matching:
+        raise InvalidParameterError(f"{name} is measured as {', '.join(matching)}; name one.")
+    raise InvalidParameterError(
+        f"the policy names {name}, which is not measured; there are {', '.join(metrics)}."
+    )
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def _error(results: SuiteResult, name: str) -> str:
+    result = results[_key(results, name)]
+    return result.error or " ".join(map(str, result.warnings)) * math.isnan(result.value)
+
+
+def _field(results: SuiteResult, name: str, what: str) -> float:
+    key = _key(results, name)
+    if what == "p_adjusted":
+        return float(results.verdict().adjusted.get(key, math.nan))
+    result: Result = results[key]
+    value = result.value if what == "value" else result.row()[what]
+    return float(value)

@@ -1,0 +1,282 @@
+"""Which of several synthetic tables to take: the rule, and the reasons as values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from itertools import combinations
+
+import pandas as pd
+
+from skeval.results.overall import calibrated_score
+from skeval.results.provenance import ColumnRecord, InputRecord, Provenance
+from skeval.results.result import Result
+from skeval.results.suite_result import SuiteResult
+from skeval.results.verdict import Verdict
+from skeval.utils.formatting import as_float
+
+ORDER = ("utility", "fidelity", "privacy", "diagnostic")
+"""The facets in the order in which they count, once tables that leak are out."""
+HEADLINES = {"utility": "TSTR", "fidelity": "SimilarityScore"}
+"""The metric that decides a facet where it was measured."""
+GOOD_ENOUGH = 0.5
+"""The least share of the way from a useless table to fresh real rows, of each headline."""
+_CHANCE = {"roc_auc": 0.5, "roc_auc_ovr": 0.5, "roc_auc_ovo": 0.5, "r2": 0.0}
+_NOT_COMPARED = ("no interval", "no value", "no direction")
+
+
+class Outcome(Enum):
+    """What a comparison comes to."""
+
+    TAKE = "take one"
+    TIED = "cannot be told apart"
+    OPEN = "each is ahead in something"
+    NOT_GOOD_ENOUGH = "none is good enough"
+    LEAKS = "a leak was found in all"
+    INCOMPARABLE = "nothing can be compared"
+
+
+class Difference(Enum):
+    """How inputs of results differ that should be the same."""
+
+    CONTENT = "other cells"
+    KINDS = "the same file, read with other kinds of columns"
+    UNKNOWN = "other kinds of columns, so that the cells cannot be held against each other"
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """A role whose table was not the same for all results, and the columns of other kinds."""
+
+    role: str
+    difference: Difference
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Lead:
+    """One table ahead of another in a facet: by its headline, or by more metrics than it is not."""
+
+    facet: str
+    better: str
+    worse: str
+    headline: str
+    wins: int
+    losses: int
+    untold: int
+
+
+@dataclass(frozen=True)
+class Shortfall:
+    """A table that is not good enough: a headline that is nearer to a useless table's."""
+
+    table: str
+    facet: str
+    metric: str
+    value: float
+    fresh: float
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The tables that remain by the rule, and why others do not.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        What it comes to.
+    tables : tuple of str
+        Those to take, or to choose from; empty where there is none.
+    leads : tuple of Lead
+        Of every pair of tables that are neither leaking nor short.
+    leaking : tuple of str
+        Tables in which a leak was found.
+    shortfalls : tuple of Shortfall
+        Of tables without a found leak.
+    mismatches : tuple of Mismatch
+        Why nothing can be compared.
+    """
+
+    outcome: Outcome
+    tables: tuple[str, ...] = ()
+    leads: tuple[Lead, ...] = ()
+    leaking: tuple[str, ...] = ()
+    shortfalls: tuple[Shortfall, ...] = ()
+    mismatches: tuple[Mismatch, ...] = ()
+
+
+def recommendation(results: Mapping[str, SuiteResult], differences: pd.DataFrame) -> Recommendation:
+    """Return what the rule says.
+
+    Inputs must be the same. Tables in which a leak was found are out, then those whose headline is
+    nearer to that of a useless table than to that of fresh real rows. Of two that remain, the one
+    ahead by the headline of utility is taken, then by that of fidelity; a lead by other metrics
+    counts where no other facet speaks against it.
+
+    Parameters
+    ----------
+    results : mapping of str to SuiteResult
+        By the names of the tables.
+    differences : DataFrame
+        As of :class:`~skeval.Comparison`.
+
+    Returns
+    -------
+    Recommendation
+    """
+    leaking = tuple(table for table, one in results.items() if leaks(one.verdict()))
+    if different := mismatches(results):
+        return Recommendation(Outcome.INCOMPARABLE, leaking=leaking, mismatches=different)
+    clean = [table for table in results if table not in leaking]
+    if not clean:
+        return Recommendation(Outcome.LEAKS, leaking=leaking)
+    short = tuple(one for table in clean for one in shortfalls(table, results[table]))
+    good = [table for table in clean if table not in {one.table for one in short}]
+    found = tuple(
+        one for pair in combinations(good or clean, 2) for one in leads(results, differences, *pair)
+    )
+    if not good:
+        return Recommendation(Outcome.NOT_GOOD_ENOUGH, (), found, leaking, short)
+    beaten = {w for pair in combinations(good, 2) if (w := _loser(_between(found, pair)))}
+    kept = tuple(table for table in good if table not in beaten) or tuple(good)
+    among = [one for one in found if {one.better, one.worse} <= set(kept)]
+    outcome = Outcome.TAKE if len(kept) == 1 else Outcome.OPEN if among else Outcome.TIED
+    return Recommendation(outcome, kept, found, leaking, short)
+
+
+def leaks(verdict: Verdict) -> bool:
+    """Return whether a verdict keeps a table from being taken."""
+    return verdict.alarm or verdict.copies
+
+
+def leads(
+    results: Mapping[str, SuiteResult], differences: pd.DataFrame, first: str, second: str
+) -> Iterator[Lead]:
+    """Yield which of two tables is ahead in each facet where one is, in the order of facets."""
+    own = differences[differences["first"].isin([first, second])]
+    own = own[own["second"].isin([first, second])]
+    for facet in ORDER:
+        names = [n for n, one in _metrics(results).items() if _aspect(one) == facet]
+        rows = own[own["metric"].isin(names)]
+        wins, losses = (int((rows["ahead"] == table).sum()) for table in (first, second))
+        counts = wins, losses, len(rows) - wins - losses
+        kinds = {name: one.metric for name, one in _metrics(results).items()}
+        named = rows["metric"].map(kinds) == HEADLINES.get(facet, "")
+        headline = rows[named & ~rows["said"].isin(_NOT_COMPARED)]
+        if len(headline):
+            decided = headline[headline["ahead"] != ""]
+            if len(set(decided["ahead"])) != 1:
+                continue
+            better, by = decided["ahead"].iloc[0], str(decided["metric"].iloc[0])
+        elif wins != losses:
+            better, by = first if wins > losses else second, ""
+        else:
+            continue
+        if better == first:
+            yield Lead(facet, first, second, by, *counts)
+        else:
+            yield Lead(facet, second, first, by, losses, wins, counts[2])
+
+
+def _between(found: Iterable[Lead], pair: Sequence[str]) -> list[Lead]:
+    return [one for one in found if {one.better, one.worse} == set(pair)]
+
+
+def _loser(found: Sequence[Lead]) -> str:
+    """Return the table that the other one is taken before; empty where that is left open."""
+    if found and (found[0].headline or len({one.better for one in found}) == 1):
+        return found[0].worse
+    return ""
+
+
+def shortfalls(table: str, results: Mapping[str, Result]) -> Iterator[Shortfall]:
+    """Yield the headlines of a table that are nearer to a useless table's than to fresh rows'.
+
+    They differ from those of fresh rows by more than chance explains.
+    """
+    for facet, kind in HEADLINES.items():
+        for name, result in results.items():
+            if result.metric != kind or result.error or _within_chance(result):
+                continue
+            if _reached(result) < GOOD_ENOUGH:
+                yield Shortfall(table, facet, name, result.value, as_float(result.baseline))
+
+
+def _within_chance(result: Result) -> bool:
+    """Return whether chance explains what lies between a value and its baseline."""
+    ends, stated = result.difference, result.details.get("difference")
+    if ends is None and isinstance(stated, Mapping):
+        ends = as_float(stated.get("low")), as_float(stated.get("high"))
+    return ends is not None and ends[0] <= 0.0 <= ends[1]
+
+
+def _reached(result: Result) -> float:
+    """Return how far a value is on the way from a useless table's to fresh rows'; nan if unknown.
+
+    Of models, useless is guessing where the score of guessing is known, else the worst value.
+    """
+    tags, fresh = result.tags, as_float(result.baseline)
+    if tags is None or not tags.sign or math.isnan(fresh) or math.isnan(result.value):
+        return math.nan
+    chance = _CHANCE.get(str(result.details.get("scoring", "")))
+    if chance is not None and fresh > chance:
+        return (result.value - chance) / (fresh - chance)
+    if chance is not None:
+        return math.nan  # real rows teach nothing either
+    return calibrated_score(result.value, fresh, tags.bounds, greater_is_better=tags.sign > 0)[0]
+
+
+def mismatches(results: Mapping[str, SuiteResult]) -> tuple[Mismatch, ...]:
+    """Return the real tables that were not the same for all results, and how they differ."""
+    known = [one.provenance for one in results.values() if one.provenance is not None]
+    roles = dict.fromkeys(
+        record.role
+        for one in known
+        for record in one.inputs
+        if record.role.partition("/")[0] != "synthetic"
+    )
+    return tuple(one for role in roles for one in _mismatch(role, known))
+
+
+def _mismatch(role: str, known: Sequence[Provenance]) -> Iterator[Mismatch]:
+    records = [next((r for r in one.inputs if r.role == role), None) for one in known]
+    there = [record for record in records if record is not None]
+    if len(there) < len(records) or len({record.n_rows for record in there}) > 1:
+        yield Mismatch(role, Difference.CONTENT)
+        return
+    if len({record.cells for record in there if record.cells}) < 2:
+        return
+    table = role.partition("/")[2]
+    columns = _of_other_kinds([[c for c in one.columns if c.table == table] for one in known])
+    if not columns:
+        yield Mismatch(role, Difference.CONTENT)
+    else:
+        yield Mismatch(role, _of_kinds(there), columns)
+
+
+def _of_kinds(records: Sequence[InputRecord]) -> Difference:
+    """Return what is known of the cells of tables whose columns had other kinds."""
+    files = {record.file_bytes for record in records}
+    if "" in files:
+        return Difference.UNKNOWN
+    return Difference.KINDS if len(files) == 1 else Difference.CONTENT
+
+
+def _of_other_kinds(records: Sequence[Sequence[ColumnRecord]]) -> tuple[str, ...]:
+    """Return the columns whose kinds are not the same in all."""
+    kinds: dict[str, set[tuple[str, str]]] = {}
+    for own in records:
+        for column in own:
+            kinds.setdefault(column.column, set()).add((column.kind, column.form))
+    counts = {name: sum(c.column == name for own in records for c in own) for name in kinds}
+    return tuple(n for n, held in kinds.items() if len(held) > 1 or counts[n] < len(records))
+
+
+def _metrics(results: Mapping[str, SuiteResult]) -> dict[str, Result]:
+    return {name: one for result in results.values() for name, one in result.items()}
+
+
+def _aspect(result: Result) -> str:
+    return result.tags.aspect if result.tags is not None else ""

@@ -1,0 +1,550 @@
+"""What results may conclude: one family-wise rule over all tests of privacy, and a count of copies.
+
+Each test keeps its own level, which a sentence over twenty of them would not: the chance that a
+clean table meets at least one alarm is held by Holm's procedure over all tests of a suite. Copies
+of rows that are unique in train are counted by a rule of their own: where as many holdout rows were
+copied, no contrast of the two shows it, and few copies have no small p-value.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, ValuesView
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, Protocol
+
+from skeval.exceptions import (
+    HoldoutShiftWarning,
+    IgnoredColumnsWarning,
+    MetricWarning,
+    MostlySharedRowsWarning,
+    NoTestWarning,
+)
+from skeval.results.result import Contrast as Contrast
+from skeval.results.result import Result
+from skeval.stats.relabelling import holm
+from skeval.stats.repeats import Copies
+from skeval.utils.formatting import as_float, counted, number, scoring_in_words
+
+# Of all alarms of a suite together, and of one metric where it stands alone.
+ALARM_LEVEL = 0.05
+# Of tests of the inputs or of a metric itself, many of which are made unasked: they warn.
+WARNING_LEVEL = 0.01
+# Of tests whose outcome a result reports as passed or significant.
+TEST_LEVEL = 0.05
+_KINDS = {
+    "screen": "distance screen",
+    "attack": "attack",
+    "audit": "audit",
+    "disclosure": "measure of disclosure",
+}
+_VOID = (HoldoutShiftWarning, MostlySharedRowsWarning, IgnoredColumnsWarning)
+ReasonKind = Literal["needs holdout", "unable", "failed", "undefined", "untested"]
+SaidKind = Literal["not looked at", "fact", "void", "copies", "alarms", "no alarm", "advice"]
+_MOST_ALARMS = 3  # that the sentence spells out; the others are named
+Outcome = Literal["leak found", "copies found", "cannot be told", "no leak found"]
+NOTHING_OF_PRIVACY = "No metric of privacy was measured."
+_LEAST_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
+_CAVEAT = "Such tests can raise an alarm and never clear a release."
+_REFIT = re.compile(r"(?:, or |: )fit the generator again[^.]*")  # which is advised once
+UNCOUNTED = "copies of train rows were not counted"  # as where no metric looks for any
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a metric of privacy made no test.
+
+    Parameters
+    ----------
+    kind : {"needs holdout", "unable", "failed", "undefined", "untested"}
+        Whether it lacks holdout rows, has too few of them to raise an alarm, was left out or raised
+        an error, has no value, or made no test of it.
+    text : str
+        The reason in a sentence.
+    """
+
+    kind: ReasonKind
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+_UNABLE = Reason("unable", "there are too few holdout rows or relabellings to raise an alarm.")
+_NEEDS_HOLDOUT = Reason("needs holdout", "its test needs holdout rows.")
+
+
+@dataclass(frozen=True)
+class Said:
+    """One part of what a verdict says.
+
+    Parameters
+    ----------
+    kind : {"not looked at", "fact", "void", "copies", "alarms", "no alarm", "advice"}
+        What it is about.
+    text : str
+        One or more sentences.
+    """
+
+    kind: SaidKind
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a suite may conclude about privacy.
+
+    Parameters
+    ----------
+    alarm : bool
+        Whether a test is significant family-wise. False is no clearance. Where train and holdout
+        are no samples of one population, that difference alone may be the reason: see `void`.
+    alarms : tuple of str
+        The metrics whose tests are significant family-wise, the most significant first.
+    facts : tuple of str
+        What was counted, such as copies of train rows, whatever a test says of it.
+    not_looked_at : dict of str to Reason
+        By the metric that made no test, why.
+    void : tuple of str
+        Why nothing can be told without an alarm: train and holdout are not samples of one
+        population, or mostly the same rows, holdout rows stand in the release, or it has columns
+        that train lacks, is too small, or too empty to be compared.
+    n_tests : int
+        Number of different tests.
+    level : float
+        Chance of any alarm, at most, where nothing leaks.
+    adjusted : dict of str to float
+        Holm's adjusted p-values, by metric: an alarm is one of at most `level`.
+    parts : tuple of Said
+        All this in words: what was not looked at, facts, then alarms or their absence, and advice.
+    copies : bool, default=False
+        Whether more rows, texts or subjects that are unique in train stand in the release than real
+        ones repeat among themselves, whatever a test says of it.
+    outcome : {"leak found", "copies found", "cannot be told", "no leak found"}
+        An alarm; else copies; else, where something is void or no test was made, that nothing can
+        be told. The last is no clearance.
+    advice : tuple of str, default=()
+        What to do about alarms, the most significant first, then about copies. Empty where train
+        and holdout are no samples of one population: it would be wrong.
+
+    See Also
+    --------
+    SuiteResult.verdict : It is made there.
+    Policy : What a release must meet.
+
+    Examples
+    --------
+    >>> from skeval import make_suite
+    >>> from skeval.datasets import make_mixed
+    >>> train, holdout = make_mixed(200, random_state=0), make_mixed(200, random_state=1)
+    >>> verdict = make_suite("screens").fit(train, holdout).evaluate(train).verdict()
+    >>> verdict.outcome, verdict.copies, "exact_matches" in verdict.alarms
+    ('leak found', True, True)
+    """
+
+    alarm: bool
+    alarms: tuple[str, ...]
+    facts: tuple[str, ...]
+    not_looked_at: dict[str, Reason]
+    void: tuple[str, ...]
+    n_tests: int
+    level: float
+    adjusted: dict[str, float]
+    parts: tuple[Said, ...]
+    copies: bool = False
+    outcome: Outcome = "cannot be told"
+    advice: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    @property
+    def sentence(self) -> str:
+        """All parts, one after the other."""
+        return " ".join(one.text for one in self.parts) or NOTHING_OF_PRIVACY
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values, and the sentence."""
+        return {**asdict(self), "sentence": self.sentence}
+
+
+def raises_alarm(result: Result, level: float = ALARM_LEVEL) -> bool:
+    """Tell whether the test of one privacy metric, where it stands alone, is significant."""
+    return _is_test(result) and as_float(result.p_value) <= level
+
+
+def adjusted_p_values(
+    results: Mapping[str, Result], level: float = ALARM_LEVEL
+) -> dict[str, float]:
+    """Return Holm's adjusted p-values of all tests of privacy, by metric.
+
+    Which tests make up the family depends on what they look at and on the sizes of the tables,
+    never on what they give: otherwise it would not hold the level.
+
+    Results that name the same tests made one, and the least significant of them gives its p-value.
+    A test that was picked from several is none of its own where the suite has all of those; it is
+    significant where one of them is, since then not all are null. Left out are tests whose least
+    possible p-value is too large for an alarm at `level`, after Tarone.
+
+    References
+    ----------
+    R. E. Tarone, "A modified Bonferroni method for discrete data", Biometrics 46 (1990) 515-522.
+    """
+    names: dict[frozenset[str], list[str]] = {}
+    for name, result in results.items():
+        if _is_test(result):
+            tests = result.contrast.tests if result.contrast else ()
+            names.setdefault(frozenset(tests or (f"of {name} alone",)), []).append(name)
+    least = {
+        tests: max(shown.least_p if (shown := results[name].contrast) else 0.0 for name in same)
+        for tests, same in names.items()
+    }
+    family = _family(least, level)
+    p_values = [max(as_float(results[name].p_value) for name in names[tests]) for tests in family]
+    adjusted = dict(zip(family, holm(p_values), strict=True))
+    by_metric: dict[str, float] = {}
+    for whole, same in names.items():
+        if within := [p_value for part, p_value in adjusted.items() if part <= whole]:
+            by_metric |= dict.fromkeys(same, min(within))
+    return {name: by_metric[name] for name in results if name in by_metric}
+
+
+def _family(least: Mapping[frozenset[str], float], level: float) -> list[frozenset[str]]:
+    """Return the tests to correct for: not those made up of others, nor those that cannot alarm."""
+    able = dict(least)
+    while True:
+        family = [
+            tests
+            for tests in able
+            if tests != frozenset().union(*(part for part in able if part < tests))
+        ]
+        n_able = [
+            sum(able[tests] <= level / k for tests in family) for k in range(1, len(able) + 1)
+        ]
+        corrected = next((k for k, n in enumerate(n_able, start=1) if n <= k), 1)
+        unable = [tests for tests in family if able[tests] > level / corrected]
+        if not unable:
+            return family
+        for tests in unable:
+            del able[tests]
+
+
+def verdict(
+    results: Mapping[str, Result],
+    sizes: Mapping[str, int],
+    notices: Sequence[MetricWarning],
+    level: float = ALARM_LEVEL,
+    *,
+    called: Mapping[str, str] | None = None,
+) -> Verdict:
+    """Judge a suite; see :meth:`SuiteResult.verdict`.
+
+    Parameters
+    ----------
+    results : mapping of str to Result
+        Of any suite.
+    sizes : mapping of str to int
+        Number of rows by role.
+    notices : sequence of MetricWarning
+        Warnings about the tables themselves.
+    level : float, default=0.05
+        Chance of any alarm where nothing leaks.
+    called : mapping of str to str, optional
+        What the sentence calls the results, by their names; these if not said.
+
+    Returns
+    -------
+    Verdict
+    """
+    called = called or {name: name for name in results}
+    of_privacy = {name: r for name, r in results.items() if _aspect(r) == "privacy"}
+    adjusted = adjusted_p_values(of_privacy, level)
+    order = {n: (p, as_float(of_privacy[n].p_value)) for n, p in adjusted.items() if p <= level}
+    alarms = sorted(order, key=lambda name: order[name])
+    has_holdout, shifted = "holdout" in sizes, is_shifted(notices)
+    # tests that the rows left undefined are corrected for, and looked at nothing
+    looked_at = [name for name in adjusted if not math.isnan(of_privacy[name].value)]
+    skipped = _not_looked_at(of_privacy, has_holdout, looked_at)
+    tested = {name: of_privacy[name] for name in looked_at}
+    copies = tuple(dict.fromkeys(one for r in of_privacy.values() for one in r.copies))
+    in_release = [one.of_holdout for one in copies if one.of_holdout]
+    facts = tuple(dict.fromkeys([*(r.fact for r in of_privacy.values() if r.fact), *in_release]))
+    voided = [str(n) for n in notices if tested and isinstance(n, _VOID)]
+    void = (*voided, *in_release, *_too_little(sizes, copies, tested, level))
+    outcome = _outcome(alarms, copies, void, tested)
+    # of a column that differs between train and holdout, advice would be wrong
+    advice = () if shifted else tuple(refit_once(_advice(of_privacy, alarms)))
+    said: list[tuple[SaidKind, Iterable[str]]] = [
+        ("not looked at", [_left_out(skipped, len(skipped) + len(tested), called)]),
+        ("fact", facts),
+        ("void", (why for why in dict.fromkeys(void) if why not in facts)),
+        ("copies", (one.found for one in copies)),
+        ("alarms", [_alarmed(alarms, tested, shifted, called)] if alarms else []),
+        ("no alarm", [_without_alarm(tested, copies, outcome)] if of_privacy else []),
+        ("advice", advice),
+    ]
+    return Verdict(
+        alarm=bool(alarms),
+        alarms=tuple(alarms),
+        facts=facts,
+        not_looked_at=skipped,
+        void=void,
+        n_tests=len(_distinct(tested.values())),
+        level=level,
+        adjusted=adjusted,
+        parts=tuple(Said(kind, text) for kind, texts in said for text in texts if text),
+        copies=any(one.train.beyond_chance for one in copies),
+        outcome=outcome,
+        advice=advice,
+    )
+
+
+def _outcome(
+    alarms: list[str], copies: Iterable[Copies], void: tuple[str, ...], tested: Mapping[str, Result]
+) -> Outcome:
+    if alarms:
+        return "leak found"
+    if any(one.train.beyond_chance for one in copies):
+        return "copies found"
+    return "cannot be told" if void or not tested else "no leak found"
+
+
+def _advice(of_privacy: Mapping[str, Result], alarms: Iterable[str]) -> Iterator[str]:
+    """Yield what to do about alarms, the most significant first, then about copies."""
+    yield from (of_privacy[name].advice for name in alarms)
+    yield from (r.advice for r in of_privacy.values() if any(one.found for one in r.copies))
+
+
+def refit_once(advice: Iterable[str]) -> list[str]:
+    """Return pieces of advice, each once, of which the first alone says to fit the generator again.
+
+    Examples
+    --------
+    >>> from skeval.verdict import refit_once
+    >>> refit_once(["Drop a, or fit the generator again.", "Drop b, or fit the generator again."])
+    ['Drop a, or fit the generator again.', 'Drop b.']
+    """
+    said: list[str] = []
+    for one in filter(None, dict.fromkeys(advice)):
+        again = any(_REFIT.search(earlier) for earlier in said)
+        said.append(_REFIT.sub("", one) if again else one)
+    return list(dict.fromkeys(said))
+
+
+def _too_little(
+    sizes: Mapping[str, int], copies: Iterable[Copies], tested: Mapping[str, Result], level: float
+) -> Iterator[str]:
+    """Say why a release is too small or too empty for what looks at it to find anything.
+
+    Where each row copies another train row, and train and holdout exchange labels, a test has a
+    p-value of the share of train to the power of their number, at the least.
+    """
+    n_train, n_holdout = (sizes.get(role, 0) for role in ("train", "holdout"))
+    n_tests = len(_distinct(tested.values()))
+    if n_tests and n_train and n_holdout:
+        fewest = math.ceil(math.log(level / n_tests) / math.log(n_train / (n_train + n_holdout)))
+        n_rows = sizes.get("synthetic", fewest)
+        different = min((o.n_distinct for o in copies if o.n_expected >= fewest), default=n_rows)
+        if min(n_rows, different) < fewest:
+            rows = counted(min(n_rows, different), "different row" if n_rows >= fewest else "row")
+            yield f"The release has {rows}, too few for a test: {fewest} are needed."
+    if any(one.known < _LEAST_KNOWN for one in copies):
+        yield "Most cells of the release are missing or cannot be read: it was hardly compared."
+    yield from (one.hidden for one in copies if one.hidden)
+    yield from (one.untold for one in copies if one.untold)
+
+
+def _aspect(result: Result) -> str:
+    return result.tags.aspect if result.tags is not None else ""
+
+
+def _is_test(result: Result) -> bool:
+    return _aspect(result) == "privacy" and not math.isnan(as_float(result.p_value))
+
+
+def _distinct(tested: Iterable[Result]) -> dict[Any, Result]:
+    """Return one result of each test, the first."""
+    first: dict[Any, Result] = {}
+    for result in tested:
+        first.setdefault(result.contrast.said if result.contrast else id(result), result)
+    return first
+
+
+def _not_looked_at(
+    of_privacy: Mapping[str, Result], holdout: bool, judged: Container[str]
+) -> dict[str, Reason]:
+    reasons = {n: _reason(r, holdout) for n, r in of_privacy.items() if n not in judged}
+    return {name: reason for name, reason in reasons.items() if reason is not None}
+
+
+def _reason(result: Result, holdout: bool) -> Reason | None:
+    """Return why a metric made no test; None where it describes, and tests nothing."""
+    if _is_test(result) and not math.isnan(result.value):
+        return _UNABLE
+    if result.error:
+        lacks_holdout = result.unmet == "holdout" and not holdout
+        return Reason("needs holdout" if lacks_holdout else "failed", result.error)
+    if math.isnan(result.value):
+        said = " ".join(map(str, result.warnings))
+        return Reason("undefined", said or "it has no value.")
+    if untested := [str(w) for w in result.warnings if isinstance(w, NoTestWarning)]:
+        return Reason("untested", " ".join(untested))
+    if result.row()["evidence"] == "disclosure":
+        return None
+    return Reason("untested", "it made no test.") if holdout else _NEEDS_HOLDOUT
+
+
+def _left_out(skipped: Mapping[str, Reason], n_wanted: int, called: Mapping[str, str]) -> str:
+    if not skipped:
+        return ""
+    kinds = Counter(reason.kind for reason in skipped.values())
+    for_holdout, unable = kinds["needs holdout"], kinds["unable"]
+    counts = {
+        f"need{'s' if for_holdout == 1 else ''} holdout rows": for_holdout,
+        "could raise no alarm with so few holdout rows or relabellings": unable,
+        "could not be made": len(skipped) - for_holdout - unable,
+    }
+    (first, n_first), *others = [(what, n) for what, n in counts.items() if n]
+    of_all = f"{n_first} of {n_wanted} tests {first}"
+    why = ", and ".join([of_all, *(f"{n} {what}" for what, n in others)])
+    if 2 * len(skipped) >= n_wanted:
+        looked = "not" if len(skipped) == n_wanted else "hardly"
+        return f"Privacy was {looked} looked at: {why}."
+    return f"Not looked at: {', '.join(called[name] for name in skipped)} ({why})."
+
+
+def is_shifted(notices: Iterable[MetricWarning]) -> bool:
+    """Tell whether train and holdout are no samples of one population, by a suite's notices.
+
+    A significant test of the two then shows that difference or a leak, and nobody knows which.
+    """
+    return any(isinstance(notice, HoldoutShiftWarning) for notice in notices)
+
+
+def _alarmed(
+    alarms: list[str], tested: Mapping[str, Result], shifted: bool, called: Mapping[str, str]
+) -> str:
+    n_tests = len(_distinct(tested.values()))
+    different = list(_distinct(tested[name] for name in alarms).values())
+    shown = [_written(tested, result, called) for result in different[:_MOST_ALARMS]]
+    more = len(different) - len(shown)
+    rest = f"; and by {more} more" if more else ""
+    by = f"{len(different)} of {n_tests} tests" if n_tests > 1 else "the only test"
+    lead = "A leak, or only that difference, was found" if shifted else "Leak found"
+    return f"{lead} by {by}: {'; '.join(shown)}{rest}."
+
+
+def _written(tested: Mapping[str, Result], result: Result, called: Mapping[str, str]) -> str:
+    name = called[next(name for name, one in tested.items() if one is result)]
+    if result.contrast is not None:
+        return f"{result.contrast} ({name})"
+    return f"{name} (p = {number(result.p_value)})"
+
+
+def _without_alarm(
+    tested: Mapping[str, Result], copies: tuple[Copies, ...], outcome: Outcome
+) -> str:
+    if not tested:
+        return "No test of privacy was made."
+    if outcome == "cannot be told":
+        return "Whether there is a leak cannot be told."
+    counts = Counter(r.row()["evidence"] for r in _distinct(tested.values()).values())
+    kinds = [
+        f"one {what}" if counts[kind] == 1 else f"{counts[kind]} {what}s"
+        for kind, what in _KINDS.items()
+        if counts[kind]
+    ]
+    listed = " and ".join(filter(None, [", ".join(kinds[:-1]), kinds[-1]]))
+    if outcome == "copies found":
+        return f"No further leak was found by {listed}."
+    if outcome == "leak found":
+        return ""
+    if some := [one.some for one in copies if one.some]:
+        lead = "; ".join(some)
+        return f"{lead[0].upper()}{lead[1:]}. Beyond copies, {listed} raised no alarm. {_CAVEAT}"
+    counted_too = "" if copies else f" {UNCOUNTED.capitalize()}."
+    return f"No leak found by {listed}. {_CAVEAT}{counted_too}"
+
+
+class Judged(Protocol):
+    """Results that have a verdict, as a SuiteResult has."""
+
+    def values(self) -> ValuesView[Result]:
+        """Return the results."""
+        ...
+
+    def verdict(self) -> Verdict:
+        """Return what they may conclude about privacy."""
+        ...
+
+
+def summary(results: Judged) -> str:
+    """Say in a few sentences how alike the tables are and whether a leak was found.
+
+    Parameters
+    ----------
+    results : SuiteResult
+        Of any suite; what it lacks is not spoken of.
+
+    Returns
+    -------
+    str
+        It never says that data are private or safe: tests can raise an alarm only.
+
+    Examples
+    --------
+    >>> from skeval import MetricTags, Result, SuiteResult
+    >>> from skeval.verdict import Contrast, summary
+    >>> tags = MetricTags("privacy", greater_is_better=True, bounds=(0, 1), evidence="screen")
+    >>> shown = Contrast("rows that equal a train row", 0.9, 0.0)
+    >>> leak = Result(0.1, p_value=0.001, metric="Screen", tags=tags, contrast=shown)
+    >>> print(summary(SuiteResult({"screen": leak}, sizes={"holdout": 10})))
+    Leak found by the only test: rows that equal a train row: 90.0%, by chance 0% (screen).
+    """
+    found = results.verdict().sentence
+    of_privacy = "" if found == NOTHING_OF_PRIVACY else found
+    return " ".join(
+        filter(None, [fidelity_sentence(results), utility_sentence(results), of_privacy])
+    )
+
+
+def _measured(results: Judged, metric: str) -> Result | None:
+    """Return the first result of a metric that has a value; of several tables, that of the worst.
+
+    That is the table whose value is the least beside what fresh real rows get.
+    """
+    known = [r for r in results.values() if r.metric == metric and not math.isnan(r.value)]
+    return min(known, key=lambda r: r.value - (r.baseline or 0.0) if r.table else 0.0, default=None)
+
+
+def fidelity_sentence(results: Judged) -> str:
+    """Say how alike the tables are; nothing where no similarity score was measured."""
+    score = _measured(results, "SimilarityScore")
+    if score is None:
+        return ""
+    fresh = "" if score.baseline is None else f", where fresh real rows score {score.baseline:.1f}"
+    worst = score.details.get("worst")
+    pair = worst.get("columns") if isinstance(worst, Mapping) else None
+    least = f"; least in {' and '.join(map(str, pair))}" if isinstance(pair, list | tuple) else ""
+    where, whom = "Columns", "train"
+    if score.table:
+        where, whom = f"In {score.table}, the table least like train, columns", "it"
+    return f"{where} and pairs agree with {whom} at {score.value:.1f} of 100{fresh}{least}."
+
+
+def utility_sentence(results: Judged) -> str:
+    """Say what a model learns from the table; nothing where none was trained."""
+    tstr = _measured(results, "TSTR")
+    if tstr is None or tstr.baseline is None:
+        return ""
+    score = scoring_in_words(str(tstr.details.get("scoring", "score")))
+    target = tstr.details.get("target", "the target")
+    return (
+        f"A model of {target} that learns from it reaches {score} {tstr.value:.3g} "
+        f"on holdout rows, one that learns from train {tstr.baseline:.3g}."
+    )

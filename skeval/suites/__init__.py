@@ -1,0 +1,1 @@
+"""Suites of metrics: ready ones, reports, several draws, and suites that are saved."""

@@ -1,0 +1,235 @@
+"""The metrics of ready suites, by the name of the preset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from skeval.suites.suite import Named
+
+_CLUSTERED = 1_000  # rows of each table, of which a curve of a report need no more
+
+
+def _report(target: str | None, sensitive: str | None) -> Named:
+    import skeval.fidelity as fidelity
+
+    return [
+        *_validity(),
+        *_fidelity(),
+        ("precision_recall", fidelity.PRDCurve(n_runs=3, max_rows=_CLUSTERED)),
+        *_utility(target, sensitive),
+        *_headlines(),
+    ]
+
+
+def _validity() -> Named:
+    import skeval.diagnostic as diagnostic
+
+    return [
+        ("table_structure", diagnostic.TableStructure()),
+        ("boundary_adherence", diagnostic.BoundaryAdherence()),
+        ("range_coverage", diagnostic.RangeCoverage()),
+        ("category_adherence", diagnostic.CategoryAdherence()),
+        ("category_coverage", diagnostic.CategoryCoverage()),
+        ("missing_values", diagnostic.MissingValueSimilarity()),
+    ]
+
+
+def _utility(target: str | None, sensitive: str | None) -> Named:
+    import skeval.utility as utility
+
+    if target is None:
+        return []
+    metrics: Named = [
+        ("tstr", utility.TSTR(target)),
+        ("trts", utility.TRTS(target)),
+        ("tsts", utility.TSTS(target)),
+        ("augmentation", utility.AugmentationGain(target)),
+        ("precision_efficacy", utility.PrecisionEfficacy(target)),
+        ("recall_efficacy", utility.RecallEfficacy(target)),
+        ("model_ranks", utility.ModelRankAgreement(target)),
+        ("selection_regret", utility.SelectionRegret(target)),
+        ("importances", utility.FeatureImportanceAgreement(target)),
+        ("coefficients", utility.CoefficientOverlap(target)),
+        ("means", utility.MeanCIOverlap()),
+        ("calibration", utility.CalibrationPreservation(target)),
+    ]
+    if sensitive is not None:
+        metrics += [
+            ("fairness_gap", utility.FairnessGap(target, sensitive)),
+            ("equalized_odds", utility.EqualizedOddsImprovement(target, sensitive)),
+        ]
+    return metrics
+
+
+def _fidelity() -> Named:
+    import skeval.fidelity as fidelity
+
+    return [
+        ("ks_complement", fidelity.KSComplement()),
+        ("tv_complement", fidelity.TVComplement()),
+        ("similarity", fidelity.SimilarityScore()),
+        ("phik_difference", fidelity.PhikMatrixDifference()),
+        ("nn_distances", fidelity.NNDistanceDistributions()),
+        *text_fidelity(),
+    ]
+
+
+def text_fidelity() -> Named:
+    """Return how alike texts are."""
+    import skeval.text as text
+
+    return [
+        ("text_lengths", text.TextLengthSimilarity()),
+        ("vocabulary", text.VocabularySimilarity()),
+        ("ngrams", text.NGramSimilarity()),
+        ("text_two_sample", text.TextTwoSampleTest()),
+    ]
+
+
+def _headlines() -> Named:
+    """Return the metrics of privacy that the report shows: screens, attacks, an audit."""
+    import skeval.privacy as privacy
+
+    return [
+        ("exact_matches", privacy.ExactMatchShare()),
+        ("near_duplicates", privacy.NearDuplicateShare()),
+        ("privacy_score", privacy.PrivacyScore()),
+        ("dcr_overfitting", privacy.DCROverfittingProtection()),
+        ("dcr_baseline", privacy.DCRBaselineProtection()),
+        ("membership", privacy.MembershipInference()),
+        ("anonymeter", privacy.AnonymeterRisk()),
+        ("one_run_audit", privacy.OneRunDPAudit()),
+        *text_screens(),
+        *text_attacks(),
+    ]
+
+
+def text_screens() -> Named:
+    """Return the screens of texts that need no model."""
+    import skeval.text as text
+
+    return [
+        ("text_exact_matches", text.TextExactMatch()),
+        ("near_duplicate_texts", text.NearDuplicateText()),
+        ("longest_passages", text.LongestCommonSubstring()),
+        ("ngram_novelty", text.NGramNovelty()),
+        ("stylistic_outliers", text.StylisticOutliers()),
+        ("entities", text.EntityLeakage()),
+    ]
+
+
+def text_attacks() -> Named:
+    """Return the attacks on texts that need no model."""
+    import skeval.text as text
+
+    return [("text_membership", text.TextMembershipInference())]
+
+
+def _privacy(sensitive: str | None) -> Named:
+    import skeval.privacy as privacy
+
+    return [*_screens(), *_attacks(sensitive), ("one_run_audit", privacy.OneRunDPAudit())]
+
+
+def _attacks(sensitive: str | None) -> Named:
+    import skeval.privacy as privacy
+
+    metrics: Named = [
+        ("membership", privacy.MembershipInference()),
+        ("membership_f1", privacy.MembershipDisclosureF1()),
+        ("singling_out_univariate", privacy.SinglingOutRisk("univariate")),
+        ("singling_out_multivariate", privacy.SinglingOutRisk("multivariate")),
+        ("linkability", privacy.LinkabilityRisk()),
+        ("inference", privacy.InferenceRiskAll()),
+        ("anonymeter", privacy.AnonymeterRisk()),
+        ("reconstruction", privacy.RecordReconstruction()),
+        *text_attacks(),
+    ]
+    if sensitive is not None:
+        metrics.append(("attribute_inference", privacy.AttributeInferenceRisk(sensitive)))
+    return metrics
+
+
+def _syneval() -> Named:
+    import skeval.fidelity as fidelity
+    import skeval.privacy as privacy
+    import skeval.text as text
+
+    return [
+        ("exact_matches", privacy.ExactMatchShare()),
+        ("identical_match_share", privacy.IdenticalMatchShare()),
+        ("dcr", privacy.DCRPercentile()),
+        ("nndr", privacy.NNDR()),
+        ("distinguishability", fidelity.ClassifierTwoSampleTest("auc")),
+        ("singling_out_univariate", privacy.SinglingOutRisk("univariate")),
+        ("singling_out_multivariate", privacy.SinglingOutRisk("multivariate")),
+        ("linkability", privacy.LinkabilityRisk()),
+        ("inference", privacy.InferenceRiskAll()),
+        ("overall_risk", privacy.AnonymeterRisk()),
+        ("entities", text.EntityLeakage()),
+        ("nominal_mentions", text.NominalMentions()),
+        ("stylistic_outliers", text.StylisticOutliers()),
+    ]
+
+
+def _screens() -> Named:
+    import skeval.privacy as privacy
+
+    return [
+        ("exact_matches", privacy.ExactMatchShare()),
+        ("near_duplicates", privacy.NearDuplicateShare()),
+        ("new_rows", privacy.NewRowShare()),
+        ("hitting_rate", privacy.HittingRate()),
+        ("dcr_percentile", privacy.DCRPercentile()),
+        ("nndr", privacy.NNDR()),
+        ("holdout_distance_ratio", privacy.HoldoutDistanceRatio()),
+        ("dcr_share", privacy.DCRShare()),
+        ("dcr_overfitting", privacy.DCROverfittingProtection()),
+        ("dcr_baseline", privacy.DCRBaselineProtection()),
+        ("privacy_score", privacy.PrivacyScore()),
+        ("minimum_distance_accumulation", privacy.MinimumDistanceAccumulation()),
+        ("nnaa_privacy_loss", privacy.NNAAPrivacyLoss()),
+        ("epsilon_identifiability", privacy.EpsilonIdentifiability()),
+        ("authenticity", privacy.Authenticity()),
+        *text_screens(),
+    ]
+
+
+def _quality() -> Named:
+    import skeval.fidelity as fidelity
+
+    return [
+        ("column_shapes/ks_complement", fidelity.KSComplement()),
+        ("column_shapes/tv_complement", fidelity.TVComplement(nan="drop")),
+        ("column_pair_trends/correlation", fidelity.CorrelationSimilarity(min_correlation=0.5)),
+        (
+            "column_pair_trends/contingency",
+            fidelity.ContingencySimilarity(  # cut as it is there, so that the same pairs count
+                min_association=0.3, numeric_pairs=False, strategy="uniform-plain"
+            ),
+        ),
+    ]
+
+
+def _diagnostic() -> Named:
+    import skeval.diagnostic as diagnostic
+
+    return [
+        ("data_validity/boundary_adherence", diagnostic.BoundaryAdherence()),
+        ("data_validity/category_adherence", diagnostic.CategoryAdherence()),
+        ("data_validity/key_uniqueness", diagnostic.KeyUniqueness()),
+        ("data_structure/table_structure", diagnostic.TableStructure()),
+    ]
+
+
+PRESETS: dict[str, Callable[[str | None, str | None], Named]] = {
+    "report": _report,
+    "fidelity": lambda target, sensitive: _fidelity(),
+    "utility": _utility,
+    "privacy": lambda target, sensitive: _privacy(sensitive),
+    "screens": lambda target, sensitive: _screens(),
+    "attacks": lambda target, sensitive: _attacks(sensitive),
+    "syneval": lambda target, sensitive: _syneval(),
+    "quality": lambda target, sensitive: _quality(),
+    "diagnostic": lambda target, sensitive: _diagnostic(),
+}

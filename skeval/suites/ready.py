@@ -1,0 +1,98 @@
+"""Ready suites: the metrics of a preset, with one seed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skeval.exceptions import InvalidParameterError, Sentence
+from skeval.suites.presets import PRESETS
+from skeval.suites.suite import MetricSuite
+from skeval.tables.relational_schema import RelationalSchema
+from skeval.utils.parameters import bound_by
+
+
+@bound_by("All but the preset is given by name: make_suite('report', target=column).")
+def make_suite(
+    preset: str = "report",
+    *,
+    schema: RelationalSchema | None = None,
+    target: str | None = None,
+    sensitive: str | None = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    check_holdout: bool = True,
+    space: Any = None,
+) -> MetricSuite:
+    """Return a ready suite.
+
+    Parameters
+    ----------
+    preset : str, default="report"
+        "report": all that the report shows, of privacy the headlines only. "fidelity": the
+        headlines of fidelity. "utility": all metrics of one `target`. "privacy": every screen and
+        attack, and the audit. "screens", "attacks": one kind of them. "syneval": what SynEval's
+        privacy report holds, with the overall risk. "quality" and "diagnostic": what SDMetrics' two
+        reports hold, the shapes of columns and the trends of pairs, validity and structure, with
+        their properties in the names (:meth:`SuiteResult.properties`). Metrics of texts, which
+        these suites have but "utility", "quality" and "diagnostic", show where a table has texts.
+    schema : RelationalSchema, optional
+        Of several tables, with their keys and roles: the suite then measures what relates them,
+        each table by itself, under the name "table/metric", and the subjects with all their rows.
+        It is that of `fit` too, unless another one is given there.
+        "syneval" and "utility" are of one table.
+    target : str, optional
+        The column that models predict. Where it is given, the report has utility too.
+    sensitive : str, optional
+        The column whose groups models should treat alike, of the measures of fairness; and the
+        secret of the attack by models.
+    random_state : int, default=0
+        Seed of every metric that draws at random.
+    n_jobs : int, optional
+        Number of threads.
+    check_holdout : bool, default=True
+        Whether fit looks if train and holdout can be told apart; see :class:`MetricSuite`.
+    space : "gower", "euclidean" or transformer, optional
+        The space of all metrics that have one; see :class:`MetricSuite`.
+
+    Returns
+    -------
+    MetricSuite
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such preset, or utility is asked for without a target.
+
+    See Also
+    --------
+    MetricSuite : A suite of one's own metrics.
+    report : What the preset "report" measures, as a document.
+
+    Examples
+    --------
+    >>> from skeval import make_suite
+    >>> [name for name, _ in make_suite("fidelity").metrics][:5]
+    ['ks_complement', 'tv_complement', 'similarity', 'phik_difference', 'nn_distances']
+    """
+    if preset not in PRESETS:
+        known = f"must be among {', '.join(PRESETS)}, got {preset!r}."
+        raise InvalidParameterError(Sentence(f"make_suite: preset {known}", f"--suite {known}"))
+    if preset == "utility" and target is None:
+        raise InvalidParameterError(
+            Sentence(
+                "make_suite: 'utility' needs a column to predict. "
+                "Name it: make_suite('utility', target=column).",
+                "--suite utility needs --target, the column to predict.",
+            )
+        )
+    if schema is None:
+        metrics = PRESETS[preset](target, sensitive)
+    else:
+        from skeval.suites.relational_presets import relational_metrics
+
+        metrics = relational_metrics(preset, schema)
+    for _, metric in metrics:
+        seeds = [p for p in metric.get_params() if p.split("__")[-1] == "random_state"]
+        metric.set_params(**dict.fromkeys(seeds, random_state))
+    settings: dict[str, Any] = {"n_jobs": n_jobs, "check_holdout": check_holdout, "space": space}
+    return MetricSuite(metrics, **settings, optional=("text",), schema=schema)

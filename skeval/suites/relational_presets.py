@@ -1,0 +1,299 @@
+"""Ready suites of several tables: what relates them, each table by itself, the subjects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import skeval.diagnostic as diagnostic
+import skeval.fidelity as fidelity
+import skeval.privacy as privacy
+from skeval.core.base import Metric
+from skeval.exceptions import InvalidParameterError, Sentence
+from skeval.relational.cardinality import CardinalityBoundaryAdherence, CardinalityShapeSimilarity
+from skeval.relational.detection import AggregationDetection, SequenceDetection
+from skeval.relational.per_table import OfTable, PerSubject
+from skeval.relational.sequence_copies import NearestSequences, SharedSubsequences
+from skeval.relational.sequences import (
+    AutocorrelationDifference,
+    InterEventTimeSimilarity,
+    InterRowMSAS,
+    SequenceLengthSimilarity,
+    StatisticMSAS,
+    TransitionSimilarity,
+)
+from skeval.relational.structure import (
+    PrimaryKeyUniqueness,
+    ReferenceEquality,
+    ReferentialIntegrity,
+    SchemaStructure,
+)
+from skeval.relational.subjects import SharedHistoryShare, SubjectCopies, SubjectMembership
+from skeval.relational.trends import InterTableTrends, ParentChildAggregates
+from skeval.steps.aggregates import private_parents
+from skeval.suites.presets import text_attacks, text_fidelity, text_screens
+from skeval.tables.relational_schema import RelationalSchema
+
+Named = list[tuple[str, Metric]]
+_MOST_ROWS = 5_000  # that a classifier learns from
+
+
+def relational_metrics(preset: str, schema: RelationalSchema) -> Named:
+    """Return the named metrics of a preset of :func:`skeval.make_suite`, for these tables.
+
+    Parameters
+    ----------
+    preset : str
+        Among the keys of :data:`PRESETS`.
+    schema : RelationalSchema
+        Of the tables, with their roles.
+
+    Returns
+    -------
+    list of (str, Metric)
+        What looks at a table by itself is called "table/metric".
+
+    Raises
+    ------
+    InvalidParameterError
+        If the preset is of one table only.
+    """
+    if preset not in PRESETS:
+        known = f"must be among {', '.join(PRESETS)}, got {preset!r}."
+        raise InvalidParameterError(
+            Sentence(
+                f"make_suite: of several tables, preset {known}",
+                f"of several tables, --suite {known}",
+            )
+        )
+    return PRESETS[preset](schema)
+
+
+def of_each(tables: Iterable[str], metrics: Callable[[], Named]) -> Named:
+    """Return metrics of one table, on each of these tables."""
+    return [(f"{t}/{name}", OfTable(metric, t)) for t in tables for name, metric in metrics()]
+
+
+def persons(schema: RelationalSchema) -> list[str]:
+    """Return the tables that are about persons: all that are no public reference."""
+    return [name for name in schema.tables if name not in schema.references]
+
+
+def of_subjects(schema: RelationalSchema, metrics: Callable[[str | None], Named]) -> Named:
+    """Return metrics of the subjects with all their rows, for each subject.
+
+    Where the schema leaves roles open, they are there too: a suite says what they need to know.
+    """
+    if not schema.undetermined and not any(schema.dependents(name) for name in schema.subjects):
+        return []
+    if schema.undetermined or len(schema.subjects) == 1:
+        return metrics(None)
+    return [
+        (f"{name} of {subject}", metric)
+        for subject in schema.subjects
+        if schema.dependents(subject)
+        for name, metric in metrics(subject)
+    ]
+
+
+def _report(schema: RelationalSchema) -> Named:
+    screens = [*_headlines(schema), *_sequence_screens(schema), *_subjects(schema)]
+    return [*_between(schema), *_fidelity(schema), *screens]
+
+
+def _relations(schema: RelationalSchema) -> Named:
+    keys: Named = [("referential_integrity", ReferentialIntegrity())] if schema.foreign_keys else []
+    unique: Named = (
+        [("primary_key_uniqueness", PrimaryKeyUniqueness())] if schema.primary_keys else []
+    )
+    public: Named = [("reference_equality", ReferenceEquality())] if schema.references else []
+    return [("schema_structure", SchemaStructure()), *unique, *keys, *public]
+
+
+def _between(schema: RelationalSchema) -> Named:
+    """Return what relates the tables, and their rows in order, beside each table by itself."""
+    links: Named = []
+    if private_parents(schema):
+        links = [
+            ("cardinality_shape", CardinalityShapeSimilarity()),
+            ("parent_child_aggregates", ParentChildAggregates()),
+            ("aggregation_detection", AggregationDetection(max_rows=_MOST_ROWS)),
+        ]
+    if schema.foreign_keys:
+        links.append(("inter_table_trends", InterTableTrends()))
+    return [*_relations(schema), *links, *_sequences(schema)]
+
+
+def _sequences(schema: RelationalSchema) -> Named:
+    if not set(schema.sequences) - set(schema.references):
+        return []
+    return [
+        ("sequence_lengths", SequenceLengthSimilarity()),
+        ("statistic_msas", StatisticMSAS()),
+        ("inter_row_msas", InterRowMSAS()),
+        ("inter_event_times", InterEventTimeSimilarity()),
+        ("autocorrelation_difference", AutocorrelationDifference()),
+        ("transitions", TransitionSimilarity()),
+        ("sequence_detection", SequenceDetection(max_sequences=_MOST_ROWS)),
+    ]
+
+
+def _sequence_screens(schema: RelationalSchema) -> Named:
+    if not set(schema.sequences) - set(schema.references):
+        return []
+    return [
+        ("shared_subsequences", SharedSubsequences()),
+        ("nearest_sequences", NearestSequences()),
+    ]
+
+
+def _fidelity(schema: RelationalSchema) -> Named:
+    def of_one() -> Named:
+        return [
+            ("ks_complement", fidelity.KSComplement()),
+            ("tv_complement", fidelity.TVComplement()),
+            ("similarity", fidelity.SimilarityScore()),
+            ("phik_difference", fidelity.PhikMatrixDifference()),
+            *text_fidelity(),
+        ]
+
+    return of_each(persons(schema), of_one)
+
+
+def _headlines(schema: RelationalSchema) -> Named:
+    def of_one() -> Named:
+        return [
+            ("exact_matches", privacy.ExactMatchShare()),
+            ("near_duplicates", privacy.NearDuplicateShare()),
+            ("dcr_overfitting", privacy.DCROverfittingProtection()),
+            *text_screens(),
+        ]
+
+    return of_each(persons(schema), of_one)
+
+
+def _subject_screens(schema: RelationalSchema) -> Named:
+    def of_one(subject: str | None) -> Named:
+        return [
+            ("subject_copies", SubjectCopies(subject)),
+            ("copied_histories", SubjectCopies(subject, own_row=False)),
+            ("shared_histories", SharedHistoryShare(subject)),
+            ("subject_near_duplicates", PerSubject(privacy.NearDuplicateShare(), subject)),
+            ("subject_dcr_percentile", PerSubject(privacy.DCRPercentile(1), subject)),
+            ("subject_dcr_overfitting", PerSubject(privacy.DCROverfittingProtection(), subject)),
+        ]
+
+    return of_subjects(schema, of_one)
+
+
+def _subject_attacks(schema: RelationalSchema) -> Named:
+    def of_one(subject: str | None) -> Named:
+        return [
+            ("subject_membership", SubjectMembership(subject)),
+            ("subject_membership_f1", PerSubject(privacy.MembershipDisclosureF1(), subject)),
+            ("subject_anonymeter", PerSubject(privacy.AnonymeterRisk(), subject)),
+        ]
+
+    return of_subjects(schema, of_one)
+
+
+def _subjects(schema: RelationalSchema) -> Named:
+    """Return what the report shows of the subjects: few tests, each of another kind of leak."""
+    left_out = ("subject_dcr_overfitting", "subject_anonymeter")
+    every = [*_subject_screens(schema), *_subject_attacks(schema)]
+    return [(name, metric) for name, metric in every if not name.startswith(left_out)]
+
+
+def _screens(schema: RelationalSchema) -> Named:
+    def of_one() -> Named:
+        return [
+            ("exact_matches", privacy.ExactMatchShare()),
+            ("near_duplicates", privacy.NearDuplicateShare()),
+            ("dcr_overfitting", privacy.DCROverfittingProtection()),
+            ("privacy_score", privacy.PrivacyScore()),
+            *text_screens(),
+        ]
+
+    each = of_each(persons(schema), of_one)
+    return [*each, *_sequence_screens(schema), *_subject_screens(schema)]
+
+
+def _attacks(schema: RelationalSchema) -> Named:
+    def of_one() -> Named:
+        return [
+            ("membership", privacy.MembershipInference()),
+            ("anonymeter", privacy.AnonymeterRisk()),
+            *text_attacks(),
+        ]
+
+    return [*of_each(persons(schema), of_one), *_subject_attacks(schema)]
+
+
+def _quality(schema: RelationalSchema) -> Named:
+    """Return what SDMetrics' report of several tables holds, under its names of properties."""
+
+    def shapes() -> Named:
+        return [
+            ("ks_complement", fidelity.KSComplement()),
+            ("tv_complement", fidelity.TVComplement(nan="drop")),
+        ]
+
+    def trends() -> Named:
+        return [
+            ("correlation", fidelity.CorrelationSimilarity(min_correlation=0.5)),
+            (
+                "contingency",
+                fidelity.ContingencySimilarity(
+                    min_association=0.3, numeric_pairs=False, strategy="uniform-plain"
+                ),
+            ),
+        ]
+
+    between = InterTableTrends(
+        siblings=False, min_correlation=0.5, min_association=0.3, strategy="uniform-plain"
+    )
+    return [
+        *_of_property("column_shapes", schema.tables, shapes),
+        *_of_property("column_pair_trends", schema.tables, trends),
+        ("cardinality/shape", CardinalityShapeSimilarity()),
+        ("intertable_trends/one_hop", between),
+    ]
+
+
+def _diagnostic(schema: RelationalSchema) -> Named:
+    """Return what SDMetrics' diagnostic of several tables holds, under its names of properties."""
+
+    def validity() -> Named:
+        return [
+            ("boundary_adherence", diagnostic.BoundaryAdherence()),
+            ("category_adherence", diagnostic.CategoryAdherence()),
+        ]
+
+    def keys() -> Named:
+        return [("key_uniqueness", diagnostic.KeyUniqueness())]
+
+    def structure() -> Named:
+        return [("table_structure", diagnostic.TableStructure())]
+
+    return [
+        *_of_property("data_validity", schema.tables, validity),
+        *_of_property("data_validity", schema.primary_keys, keys),
+        *_of_property("data_structure", schema.tables, structure),
+        ("relationship_validity/referential_integrity", ReferentialIntegrity()),
+        ("relationship_validity/cardinality_boundary", CardinalityBoundaryAdherence()),
+    ]
+
+
+def _of_property(name: str, tables: Iterable[str], metrics: Callable[[], Named]) -> Named:
+    """Return metrics of one table, on each of these tables, as parts of a property."""
+    return [(f"{name}/{part}", metric) for part, metric in of_each(tables, metrics)]
+
+
+PRESETS: dict[str, Callable[[RelationalSchema], Named]] = {
+    "report": _report,
+    "fidelity": lambda schema: [*_between(schema), *_fidelity(schema)],
+    "privacy": lambda schema: [*_screens(schema), *_attacks(schema)],
+    "screens": _screens,
+    "attacks": _attacks,
+    "quality": _quality,
+    "diagnostic": _diagnostic,
+}

@@ -1,0 +1,356 @@
+"""The one-liner: real tables and a synthetic one in, a report out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+from skeval.core.relational_context import RelationalContext
+from skeval.exceptions import InvalidParameterError
+from skeval.results.comparison import Comparison
+from skeval.results.provenance import Date, Provenance
+from skeval.results.rendering import ENDINGS
+from skeval.results.suite_result import SuiteResult
+from skeval.scale.tables import table_of
+from skeval.steps.samples import sampled
+from skeval.suites.ready import make_suite
+from skeval.suites.suite import MetricSuite
+from skeval.tables.relational_data import RelationalData
+from skeval.tables.relational_schema import RelationalSchema
+from skeval.tables.schema import TableSchema
+from skeval.utils.execution import Shown, shown
+from skeval.utils.files import check_output
+from skeval.utils.parameters import bound_by
+
+MOST_ROWS = 5_000  # of several tables, of each, where nothing else is said
+Chosen = int | Sequence[str]
+Limit = int | Mapping[str, int] | None
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class ReportColumns:
+    """Which columns each section of a report looks at: the first *n*, or a list of names.
+
+    Parameters
+    ----------
+    univ : int or list of str, default=100
+        Univariate distributions.
+    biv : int or list of str, default=20
+        Bivariate distributions: the pairs of these columns.
+    knn : int or list of str, default=100
+        Distances.
+    phik : int or list of str, default=20
+        Phik matrices.
+    pairs : int or "all", default=24
+        How many pairs are drawn: half those that agree least, half those that are most strongly
+        associated in train.
+
+    See Also
+    --------
+    report : It takes them.
+
+    Examples
+    --------
+    >>> from skeval import ReportColumns
+    >>> ReportColumns(biv=["age", "income"])
+    ReportColumns(univ=100, biv=['age', 'income'], knn=100, phik=20, pairs=24)
+    """
+
+    univ: Chosen = 100
+    biv: Chosen = 20
+    knn: Chosen = 100
+    phik: Chosen = 20
+    pairs: int | str = 24
+
+    @classmethod
+    def of(cls, columns: ReportColumns | int | Sequence[str] | None) -> ReportColumns:
+        """Return the choice that an int or a list of names stands for: the same everywhere."""
+        if columns is None or isinstance(columns, ReportColumns):
+            return columns or cls()
+        chosen: Chosen
+        if isinstance(columns, int | np.integer):
+            chosen = int(columns)
+        else:
+            chosen = [columns] if isinstance(columns, str) else list(columns)
+        return cls(chosen, chosen, chosen, chosen)
+
+
+Wanted = ReportColumns | int | Sequence[str] | None
+
+
+@bound_by(
+    "Without a holdout: report(train, None, synthetic, path); with one: "
+    "report(train, holdout, synthetic, path)."
+)
+def report(
+    train: Any,
+    holdout: Any,
+    synthetic: Any,
+    path: str | Path,
+    *,
+    n_max_train: int | Mapping[str, int] | None = None,
+    n_max_test: int | Mapping[str, int] | None = None,
+    columns: Wanted | Mapping[str, Wanted] = None,
+    target: str | None = None,
+    sensitive: str | None = None,
+    suite: MetricSuite | None = None,
+    schema: TableSchema | RelationalSchema | Mapping[str, Any] | None = None,
+    random_state: int = 0,
+    n_jobs: int | None = -1,
+    progress: Shown = True,
+    date: Date = None,
+    files: Mapping[str, str | Path] | None = None,
+    hashes: bool = True,
+    max_memory: int | None = None,
+) -> SuiteResult | Comparison:
+    """Evaluate a synthetic table, or several candidates, and write the report.
+
+    Parameters
+    ----------
+    train : table of shape (n_train, n_columns), or mapping of str to table
+        The rows that the generator learned from: pandas, polars or pyarrow; or what need not fit in
+        memory, as :meth:`~skeval.Metric.fit` takes it. Several tables are
+        given by name, or as a :class:`~skeval.relational.RelationalData`.
+    holdout : table of shape (n_holdout, n_columns), mapping of str to table, or None
+        Real rows of the same population that the generator never saw; of several tables, of other
+        subjects. Without them there are no baselines, and metrics that need them are listed as left
+        out.
+    synthetic : table of shape (n_synthetic, n_columns), or mapping of str to table
+        The rows under evaluation. Where train is one table, a mapping names candidates, two or
+        more, of which the report says which is ahead; where train is several tables, so does a
+        mapping of names to such mappings.
+    path : str or Path
+        Where to write: ending in ``.pdf``, or in ``.html`` or ``.htm`` for an HTML page. An
+        existing file is replaced only when the report is complete.
+    n_max_train, n_max_test : int or mapping of str to int, optional
+        Greatest number of rows of train and of the holdout, drawn at random. Of several tables, of
+        each, or by table; what looks at a table by itself then takes at most as many synthetic rows
+        as of train, and 5,000 of each role where nothing is said, while keys, links and subjects
+        are those of all rows.
+    columns : ReportColumns, int or list of str, or mapping of str to any of them, optional
+        Which columns each section looks at; an int or a list holds for every section. Of several
+        tables, of each, or by table.
+    target : str, optional
+        The column that models predict; the report then has utility too.
+    sensitive : str, optional
+        The column of the measures of fairness.
+    suite : MetricSuite, optional
+        What to measure; ``make_suite("report")`` otherwise. `columns` then chooses what is drawn.
+    schema : TableSchema, RelationalSchema, mapping of str to str, or SDV's Metadata, optional
+        The kinds of the columns; those not named are inferred from train. Of several tables, their
+        keys and roles.
+    random_state : int, default=0
+        Seed of samples and of the default suite.
+    n_jobs : int or None, default=-1
+        Number of threads of the default suite, as in joblib: -1 is all cores.
+    progress : bool or "lines", default=True
+        Whether progress is shown in a terminal or notebook, with an estimate of the time that is
+        left; with "lines", elsewhere as lines on standard error.
+    date : date, datetime or str, optional
+        Of the report; now, or what the environment variable ``SOURCE_DATE_EPOCH`` says. Equal
+        tables, parameters and dates give the same bytes.
+    files : mapping of str to path, optional
+        By `train`, `holdout` and `synthetic`, or the name of a candidate, the files of which the
+        tables were read: their names and hashes go into the provenance.
+    hashes : bool, default=True
+        Whether the hashes of the real tables are among the provenance; see
+        :class:`~skeval.provenance.Provenance` on what they show.
+    max_memory : int, optional
+        Of the default suite: bytes by which the process may grow while a metric runs; one that
+        takes more is left out, and the report says so.
+
+    Returns
+    -------
+    SuiteResult or Comparison
+        The results that the report shows; a :class:`~skeval.Comparison` of candidates.
+
+    Raises
+    ------
+    InvalidParameterError, TableError, SchemaMismatchError
+        If parameters or tables cannot be used, or `path` has another ending.
+    OSError
+        If `path` cannot be written; this is found before the work.
+
+    See Also
+    --------
+    make_suite : The same numbers, as a result.
+    SuiteResult.to_pdf : The report of any suite.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from skeval import report
+    >>> from skeval.datasets import make_mixed
+    >>> train, holdout, synthetic = (make_mixed(random_state=i) for i in range(3))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "report.pdf"
+    ...     result = report(train, holdout, synthetic, path, columns=2)
+    >>> result["similarity"].tags.direction
+    'higher is better'
+    """
+    from skeval.reporting import HTMLRenderer, PDFRenderer
+
+    path = check_output(path, ENDINGS, owner="report")
+    limits = _positive(n_max_train, "n_max_train"), _positive(n_max_test, "n_max_test")
+    chosen: Any
+    wholes = {"train": train, "holdout": holdout}
+    if schema is None and suite is not None:
+        schema = suite.schema
+    if isinstance(train, Mapping):
+        relations = RelationalContext.of(train, schema=cast("Any", schema)).relations
+        schema, chosen = relations, _by_table(columns, relations, ReportColumns.of)
+        if suite is None:
+            most = (_by_table(limit, relations, lambda n: n or MOST_ROWS) for limit in limits)
+            suite = relational_report_suite(relations, chosen, *most, random_state=random_state)
+            suite.n_jobs, suite.max_memory = n_jobs, max_memory
+    else:
+        chosen = ReportColumns.of(cast("Wanted", columns))
+        of_train, of_test = (cast("int | None", limit) for limit in limits)
+        train = limited(train, of_train, random_state, "train")
+        if holdout is not None:
+            holdout = limited(holdout, of_test, random_state, "holdout")
+        if suite is None:
+            suite = report_suite(chosen, random_state, target=target, sensitive=sensitive)
+            suite.n_jobs, suite.max_memory = n_jobs, max_memory
+    on_page = path.suffix.lower() in ENDINGS[1:]
+    renderer = HTMLRenderer if on_page else PDFRenderer
+    with shown(progress) as tick:
+        measured = tick("measured")
+        suite.fit(train, holdout, schema=schema)
+        if _are_candidates(train, synthetic):
+            compared = suite.compare(synthetic, progress=measured, date=date)
+            for name, one in compared.items():
+                own = {"synthetic" if n == name else n: p for n, p in (files or {}).items()}
+                own = {role: own[role] for role in own if role in ("synthetic", *wholes)}
+                one.provenance = _of_wholes(one, wholes, random_state, own, hashes=hashes)
+            (compared.to_html if on_page else compared.to_pdf)(path)
+            return compared
+        result = suite.evaluate(synthetic, progress=measured, date=date)
+        result.provenance = _of_wholes(result, wholes, random_state, files or {}, hashes=hashes)
+        renderer(columns=chosen, progress=tick("drawn")).render(result, path)
+    return result
+
+
+def _are_candidates(train: Any, synthetic: Any) -> bool:
+    """Tell whether the synthetic side is a mapping of candidates, each such as train is."""
+    if not isinstance(synthetic, Mapping) or isinstance(synthetic, RelationalData):
+        return False
+    several = isinstance(train, Mapping)
+    return not several or all(isinstance(one, Mapping) for one in synthetic.values())
+
+
+def _of_wholes(
+    result: SuiteResult,
+    wholes: Mapping[str, Any],
+    seed: int,
+    files: Mapping[str, str | Path],
+    *,
+    hashes: bool,
+) -> Provenance | None:
+    """Return the provenance with the files, and the whole of tables that rows were drawn of."""
+    provenance = result.provenance
+    if provenance is not None:
+        for role, whole in wholes.items():
+            table = None if whole is None or isinstance(whole, Mapping) else table_of(whole, role)
+            if table is not None and len(table) != result.sizes[role]:
+                provenance = provenance.with_whole(role, table, seed)
+        provenance = provenance.with_files(files)
+        provenance = provenance if hashes else provenance.without_hashes()
+    return provenance
+
+
+def relational_report_suite(
+    relations: RelationalSchema,
+    columns: Mapping[str, ReportColumns],
+    n_train: Mapping[str, int],
+    n_test: Mapping[str, int],
+    *,
+    random_state: int = 0,
+) -> MetricSuite:
+    """Return the default suite of several tables, looking at these columns and rows of each."""
+    suite = make_suite("report", schema=relations, random_state=random_state)
+    settings: dict[str, Any] = {}
+    for name, metric in suite.metrics:
+        table, _, own = name.rpartition("/")
+        if not table:
+            continue
+        settings[f"{name}__max_rows"] = (n_train[table], n_test[table], n_train[table])
+        settings |= {
+            f"{name}__metric__{parameter}": value
+            for parameter, value in _chosen(own, columns[table]).items()
+            if parameter in metric.metric.get_params()
+        }
+    return suite.set_params(**settings)
+
+
+def report_suite(
+    columns: ReportColumns,
+    random_state: int = 0,
+    *,
+    target: str | None = None,
+    sensitive: str | None = None,
+) -> MetricSuite:
+    """Return the default suite, looking at these columns."""
+    suite = make_suite("report", target=target, sensitive=sensitive, random_state=random_state)
+    return suite.set_params(
+        **{
+            f"{name}__{parameter}": value
+            for name, metric in suite.metrics
+            for parameter, value in _chosen(name, columns).items()
+            if parameter in metric.get_params()
+        }
+    )
+
+
+def _chosen(name: str, columns: ReportColumns) -> dict[str, Any]:
+    """Return the parameters of a metric of the report that say which columns it looks at."""
+    if name == "similarity":
+        return {
+            "columns": _joined(columns.univ, columns.biv),
+            "n_pairs": None if columns.pairs == "all" else columns.pairs,
+            "pair_columns": columns.biv,
+        }
+    if name == "phik_difference":
+        return {"columns": columns.phik}
+    distances = ("nn_distances", "privacy_score", "dcr_overfitting", "dcr_baseline")
+    return {"columns": columns.knn} if name in distances else {}
+
+
+def _joined(first: Chosen, second: Chosen) -> Chosen | None:
+    """Return a choice that holds both; all columns where that is not known before the table is."""
+    if isinstance(first, int) and isinstance(second, int):
+        return max(first, second)
+    if isinstance(first, int) or isinstance(second, int):
+        return None
+    return list(dict.fromkeys([*first, *second]))
+
+
+def limited(table: Any, n_drawn: int | None, seed: int, role: str) -> Any:
+    """Return a seeded sample of a table's rows; a table larger than memory stays where it is."""
+    return sampled(table_of(table, role), n_drawn, seed)
+
+
+def _positive(limit: Limit, name: str) -> Limit:
+    counts = limit.values() if isinstance(limit, Mapping) else [limit]
+    if any(n is not None and n < 1 for n in counts):
+        raise InvalidParameterError(
+            f"report: {name} must be a positive int or None, got {limit!r}."
+        )
+    return limit
+
+
+def _by_table(given: Any, relations: RelationalSchema, read: Callable[[Any], T]) -> dict[str, T]:
+    """Return a choice for each table: the same for all, or by name."""
+    if isinstance(given, Mapping):
+        if unknown := [name for name in given if name not in relations.tables]:
+            raise InvalidParameterError(
+                f"report: there is no table {', '.join(map(str, unknown))}; there are "
+                f"{', '.join(relations.tables)}."
+            )
+        return {name: read(given.get(name)) for name in relations.tables}
+    return {name: read(given) for name in relations.tables}

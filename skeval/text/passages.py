@@ -1,0 +1,331 @@
+"""The longest passages that texts of the release have in common with texts of train.
+
+Whether the passages of the release are new, or stand in train.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from skeval.core.context import Context
+from skeval.core.tags import SCREEN_TAGS
+from skeval.results.result import Result
+from skeval.stats.matches import MatchLists
+from skeval.stats.relabelling import row_mean
+from skeval.steps.relabelled import set_against
+from skeval.text.corpus import GroupColumn, corpus
+from skeval.text.memorization import Key, TextScreen
+from skeval.text.spans import N_LISTED, gram_numbers, longest_shared, run_lists
+from skeval.utils.formatting import counted, number, percent
+from skeval.utils.parameters import AnyColumns, Count, Seed
+
+
+class NGramNovelty(TextScreen):
+    r"""Share of the synthetic texts' runs of n words that train does not have: 0 to 1, all new.
+
+    Everyone's sentences are made of phrases that others have used; a model that has memorised its
+    texts uses those of train more than those of other people. A value below the baseline, the share
+    that the holdout does not have, says so, even if no text and no long passage is repeated.
+
+    Parameters
+    ----------
+    n : int, default=5
+        Number of words. With few, all phrases are known; with many, only copied passages are.
+    columns : None, int or list of str, default=None
+        The columns whose texts are looked at: all of free text, the first so many of these, or
+        names of some.
+    group : str or None, default=None
+        The column that names the author, who is then what changes places in the test.
+    n_permutations : int, default=1999
+        Number of relabellings behind the p-value; fewer are drawn where many reach what was
+        observed.
+    random_state : int, default=0
+        Seed of the relabellings.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Warnings
+    --------
+    This is a screen: it can raise an alarm and cannot clear a release.
+
+    See Also
+    --------
+    LongestCommonSubstring : How long the repeated passages are.
+    TextExactMatch : Whole texts; explains test and baseline.
+
+    Notes
+    -----
+    With G(s) the distinct runs of n words of a text s, and G(T) those of all train texts,
+
+    .. math:: 1 - \frac{\sum_{s \in S} |G(s) \cap G(T)|}{\sum_{s \in S} |G(s)|}
+
+    over the distinct texts S of the release. A text of fewer than n words has one run, of all its
+    words, which equals another such run only. Words are as in :class:`LongestCommonSubstring`. Runs
+    are compared by 64 bits of a hash.
+
+    The test looks at up to 16 real texts that have a run. The interval takes the texts, and not the
+    runs in them, to be independent.
+
+    References
+    ----------
+    R. T. McCoy et al., "How much do language models copy from their training data?", TACL 11 (2023)
+    652-670, doi:10.1162/tacl_a_00567.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.text import NGramNovelty
+    >>> train = pd.DataFrame({"note": ["She came in with a cough", "Fell on ice"]})
+    >>> synthetic = pd.DataFrame({"note": ["He came in with fever", "Slept well"]})
+    >>> NGramNovelty(n=2).fit(train, schema={"note": "text"}).score(synthetic)
+    0.6
+    """
+
+    tags = replace(SCREEN_TAGS, needs=frozenset({"text"}), greater_is_better=True)
+    _what = "runs of words of the synthetic texts that train does not have"
+
+    def __init__(
+        self,
+        n: Count = 5,
+        columns: AnyColumns = None,
+        group: GroupColumn = None,
+        *,
+        n_permutations: Count = 1999,
+        random_state: Seed = 0,
+    ) -> None:
+        super().__init__(columns, group, n_permutations=n_permutations, random_state=random_state)
+        self.n = n
+
+    def _lacking(self, context: Context, key: Key) -> str:
+        lacking, none = super()._lacking(context, key), "no synthetic text has a word."
+        return lacking or ("" if known_grams(context, self.n, *key, "train")[1].any() else none)
+
+    def _measured(self, context: Context, key: Key, role: str) -> float:
+        known, totals = known_grams(context, self.n, *key, role)
+        return float(1.0 - known.sum() / totals.sum())
+
+    def _lists(self, context: Context, key: Key) -> MatchLists:
+        return gram_lists(context, self.n, *key)
+
+    def _details(self, context: Context, key: Key, result: Result) -> Result:
+        known, totals = known_grams(context, self.n, *key, "train")
+        low, high = row_mean((known, totals)).interval
+        own = result.value  # rounding must not leave it out
+        between = min(own, 1.0 - high), max(own, 1.0 - low)
+        details = {**result.details, "n": self.n, "n_grams": int(totals.sum())}
+        return replace(result, interval=between, details=details)
+
+    def _summary(self, result: Result) -> str:
+        lead = (
+            f"{percent(result.value)} of the runs of {result.details['n']} words in synthetic "
+            "texts stand in no train text"
+        )
+        return set_against(lead, result)
+
+
+def known_grams(
+    context: Context, n: int, columns: tuple[str, ...], group: str | None, role: str
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many runs of each distinct synthetic text a role has, and how many there are."""
+    texts, (owners, grams) = (
+        corpus(context, columns, group),
+        gram_numbers(context, n, columns, group),
+    )
+    known = np.zeros(int(grams.max(initial=-1)) + 1, dtype=np.bool_)
+    known[grams[texts.held[role][owners]]] = True
+    of_text = np.bincount(owners, weights=known[grams], minlength=texts.texts.size)
+    totals = np.bincount(owners, minlength=texts.texts.size)
+    mine = texts.held["synthetic"]
+    return of_text[mine], totals[mine]
+
+
+def gram_lists(context: Context, n: int, columns: tuple[str, ...], group: str | None) -> MatchLists:
+    """Return the real texts that have each run of the synthetic ones, weighted by their number."""
+    texts, (owners, grams) = (
+        corpus(context, columns, group),
+        gram_numbers(context, n, columns, group),
+    )
+    weights = np.bincount(grams[texts.held["synthetic"][owners]])
+    real = np.zeros(texts.texts.size, dtype=np.bool_)
+    real[texts.numbers("train", "holdout")] = True
+    order = np.flatnonzero(real[owners])
+    order = order[np.argsort(grams[order], kind="stable")]  # owners ascend within a run
+    sorted_grams = grams[order]
+    first = np.searchsorted(sorted_grams, sorted_grams)
+    kept = order[np.arange(order.size) - first < N_LISTED]
+    return MatchLists.of_pairs(grams[kept], owners[kept], weights, int(weights.sum()))
+
+
+_QUANTILES = {"median": 0.5, "q90": 0.9, "q99": 0.99}
+_LENGTHS = (8, 16, 32, 64)  # words
+
+
+class LongestCommonSubstring(TextScreen):
+    r"""Mean length of the longest passage that a synthetic text shares with train, in words.
+
+    A language model that has memorised a text seldom writes all of it: it repeats a sentence or
+    two, word for word, and goes on in its own. Ordinary phrases are repeated too, from train as
+    from the holdout: a value like the baseline, four or five words, is what language is like. One
+    far above it is memorised text; at ``max_words`` every text is quoted at length, at 0 no word
+    is known.
+
+    Parameters
+    ----------
+    columns : None, int or list of str, default=None
+        The columns whose texts are looked at: all of free text, the first so many of these, or
+        names of some.
+    group : str or None, default=None
+        The column that names the author, who is then what changes places in the test.
+    max_words : int, default=25
+        A passage of so many words is long. Longer ones count as so long: a few texts that are
+        copied as a whole, or that the tables share by themselves, would otherwise decide alone.
+        Long passages are a fact if none of the holdout is long.
+    n_permutations : int, default=1999
+        Number of relabellings behind the p-value; fewer are drawn where many reach what was
+        observed.
+    random_state : int, default=0
+        Seed of the relabellings.
+
+    Attributes
+    ----------
+    context_ : Context
+        The real tables.
+
+    Warnings
+    --------
+    This is a screen: it can raise an alarm and cannot clear a release. A word replaced here and
+    there hides a passage from it.
+
+    See Also
+    --------
+    NGramNovelty : Short passages, all of them.
+    TextExactMatch : Whole texts; explains test and baseline.
+
+    Notes
+    -----
+    With distinct texts S of the release and T of train, each a sequence of words, runs of letters,
+    digits and underscores in lower case,
+
+    .. math:: \frac{1}{|S|} \sum_{s \in S} \max_{t \in T} \max \{ k \le \mathrm{max\_words} :
+        s_{i+1} \ldots s_{i+k} = t_{j+1} \ldots t_{j+k} \text{ for some } i, j \}
+
+    In scripts without spaces each character is a word. Punctuation plays no part. All suffixes of
+    all texts are put in order once, which takes a time that grows little faster than the number of
+    words, so that no two texts are compared by themselves.
+
+    The test holds the mean with train, less that with the holdout, against random choices of which
+    documents, or authors, were train. It looks at the 16 real texts with the longest passages of
+    each synthetic one: where all 16 are of one table, the other one's passage counts as long as the
+    last of them, so that ``details["difference"]`` may be a little smaller than the difference of
+    the two means. The interval is the mean with 1.96 standard errors.
+
+    ``details`` has for both tables quantiles and the maximum of the whole lengths (``to_train``,
+    ``holdout_lengths``), and the shares of synthetic texts with a passage of at least 8, 16, 32 and
+    64 words. No passage is quoted.
+
+    References
+    ----------
+    N. Carlini et al., "Quantifying memorization across neural language models", ICLR 2023,
+    arXiv:2202.07646.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.text import LongestCommonSubstring
+    >>> train = pd.DataFrame({"note": ["She came in with a cough", "Fell on ice"]})
+    >>> synthetic = pd.DataFrame({"note": ["He came in with a fever", "Slept on ice"]})
+    >>> LongestCommonSubstring().fit(train, schema={"note": "text"}).score(synthetic)
+    3.0
+    """
+
+    tags = replace(SCREEN_TAGS, needs=frozenset({"text"}), bounds=(0.0, float("inf")))
+    _what = "words in the longest passage shared with a train text, on average"
+
+    def __init__(
+        self,
+        columns: AnyColumns = None,
+        group: GroupColumn = None,
+        *,
+        max_words: Count = 25,
+        n_permutations: Count = 1999,
+        random_state: Seed = 0,
+    ) -> None:
+        super().__init__(columns, group, n_permutations=n_permutations, random_state=random_state)
+        self.max_words = max_words
+
+    def _measured(self, context: Context, key: Key, role: str) -> float:
+        return float(np.minimum(longest_shared(context, role, *key), self.max_words).mean())
+
+    def _lists(self, context: Context, key: Key) -> MatchLists:
+        return run_lists(context, *key, self.max_words)
+
+    def _details(self, context: Context, key: Key, result: Result) -> Result:
+        lengths, greatest = longest_shared(context, "train", *key), 0
+        details = {**result.details, "to_train": length_summary(lengths)}
+        if "to_holdout" in details:
+            of_holdout = longest_shared(context, "holdout", *key)
+            details["holdout_lengths"], greatest = length_summary(of_holdout), int(of_holdout.max())
+        long = int((lengths >= self.max_words).sum())
+        # without a holdout nobody knows how long passages are by themselves
+        compared = "to_holdout" in details and greatest < self.max_words
+        return replace(
+            result,
+            interval=mean_interval(np.minimum(lengths, self.max_words)),
+            fact=passages_in_words(long, lengths.size, self.max_words) if compared else "",
+            details={**details, "n_long": long, "max_words": self.max_words},
+        )
+
+    def _summary(self, result: Result) -> str:
+        lead = (
+            "The longest passage that a synthetic text has in common with a train text is "
+            f"{number(result.value)} words long on average"
+        )
+        return set_against(lead, result)
+
+
+def length_summary(lengths: np.ndarray) -> dict[str, object]:
+    """Return quantiles of lengths, and the shares of those that are long.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.text.passages import length_summary
+    >>> shown = length_summary(np.array([3, 4, 40]))
+    >>> shown["median"], shown["longest"], round(shown["at_least"]["32"], 2)
+    (4.0, 40, 0.33)
+    """
+    quantiles = {name: float(np.quantile(lengths, q)) for name, q in _QUANTILES.items()}
+    shares = {str(length): float((lengths >= length).mean()) for length in _LENGTHS}
+    return {**quantiles, "longest": int(lengths.max()), "at_least": shares}
+
+
+def mean_interval(values: np.ndarray) -> tuple[float, float] | None:
+    """Return the interval of a mean of numbers from 0 on; None of one number."""
+    if values.size < 2:
+        return None
+    mean = float(values.mean())
+    half = 1.96 * float(values.std(ddof=1)) / np.sqrt(values.size)
+    return max(0.0, mean - half), mean + half
+
+
+def passages_in_words(k: int, n: int, max_words: int) -> str:
+    """Return how many texts have a long passage of train; empty if none has.
+
+    Examples
+    --------
+    >>> from skeval.text.passages import passages_in_words
+    >>> passages_in_words(2, 50, 25)
+    '2 of 50 distinct synthetic texts repeat 25 words or more of a train text, none of the holdout.'
+    """
+    if not k:
+        return ""
+    verb = "repeats" if k == 1 else "repeat"
+    return (
+        f"{k:,} of {counted(n, 'distinct synthetic text')} {verb} {max_words} words or more of a "
+        "train text, none of the holdout."
+    )

@@ -1,0 +1,193 @@
+"""Numbers as a reader wants them, in sentences and figures."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+NOTHING = "\N{EN DASH}"
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_MOST_DIGITS = 6  # tried before two numbers are called equal
+_SCORE_NAMES = {
+    "roc_auc": "ROC-AUC",
+    "average_precision": "average precision",
+    "balanced_accuracy": "balanced accuracy",
+    "f1": "F1",
+    "log_loss": "log-loss",
+    "brier": "Brier score",
+    "r2": "R2",
+    "mse": "mean squared error",
+    "rmse": "root mean squared error",
+    "mae": "mean absolute error",
+}
+
+# what names of metrics abbreviate, where people do not
+_ABBREVIATED = {
+    "KS": "Kolmogorov-Smirnov",
+    "TV": "total variation",
+    "NNAA": "nearest-neighbour adversarial accuracy",
+    "NN": "nearest-neighbour",
+    "PRD": "precision-recall",
+    "BN": "Bayesian network",
+    "GM": "Gaussian mixture",
+    "KL": "Kullback-Leibler",
+    "MDA": "minimum distance accumulation",
+    "CI": "confidence interval",
+    "DP": "differential privacy",
+    "MSE": "mean squared error",
+    "Shannon": "Shannon",
+    "Wasserstein": "Wasserstein",
+    "Theils": "Theil's",
+    "Cramers": "Cramér's",
+    "TSTR": "train on synthetic, test on real (TSTR)",
+    "TRTS": "train on real, test on synthetic (TRTS)",
+    "TSTS": "train on synthetic, test on synthetic (TSTS)",
+    "NNDR": "nearest-neighbour distance ratio (NNDR)",
+}
+_WORD = re.compile(r"[A-Z]\d|[A-Z]+(?=[A-Z][a-z]|\b)|[A-Z]?[a-z]+|\d+")
+_LETTER = re.compile(r"\b([A-Z]) (?=[a-z])")
+
+
+def number(value: float | str | None, digits: int = 3) -> str:
+    r"""Return three significant digits, or as many as said; a dash for nan and None.
+
+    Examples
+    --------
+    >>> from skeval.utils.formatting import number
+    >>> number(0.97985), number(1234.5), number(float("nan"))
+    ('0.980', '1,234', '\u2013')
+    """
+    value = as_float(value)
+    if math.isnan(value):
+        return NOTHING
+    if value == 0 or math.isinf(value):
+        return f"{value:.0f}"
+    if 1000 <= abs(value) < 1e7:
+        return f"{value:,.{max(0, digits - 4)}f}"
+    text = f"{value:#.{digits}g}".rstrip(".")
+    return text.replace("-", "\N{MINUS SIGN}", 1) if value < 0 else text
+
+
+def percent(share: float | None, digits: int = 1) -> str:
+    """Return a share as a percentage; tiny ones are not rounded to nothing.
+
+    Examples
+    --------
+    >>> from skeval.utils.formatting import percent
+    >>> percent(0.0905), percent(0.0), percent(0.00001), percent(0.654)
+    ('9.1%', '0%', '<0.1%', '65.4%')
+    """
+    value = round(100.0 * as_float(share), 9)  # 0.0905 is 9.05%, not 9.0499...%
+    if math.isnan(value):
+        return NOTHING
+    if value in (0.0, 100.0):
+        return f"{value:.0f}%"
+    least = 10.0**-digits
+    return f"<{least:g}%" if 0 < value < least else f"{value:.{digits}f}%"
+
+
+def pair(first: float, second: float, *, share: bool) -> tuple[str, str]:
+    """Return two numbers or shares with as many digits as show which is the larger.
+
+    Examples
+    --------
+    >>> from skeval.utils.formatting import pair
+    >>> pair(0.5, 0.5, share=True), pair(0.12341, 0.12349, share=False)
+    (('50.0%', '50.0%'), ('0.1234', '0.1235'))
+    """
+    for more in range(_MOST_DIGITS if first != second else 0):
+        if share:
+            texts = percent(first, 1 + more), percent(second, 1 + more)
+        else:
+            texts = number(first, 3 + more), number(second, 3 + more)
+        if texts[0] != texts[1]:
+            return texts
+    return (percent(first), percent(second)) if share else (number(first), number(second))
+
+
+def title_of(metric: str) -> str:
+    """Return the name of a class of metrics as people write it.
+
+    Examples
+    --------
+    >>> from skeval.utils.formatting import title_of
+    >>> title_of("KSComplement"), title_of("DCRShare"), title_of("ExactMatchShare")
+    ('Kolmogorov-Smirnov complement', 'DCR share', 'Exact match share')
+    """
+    words = [
+        _ABBREVIATED.get(word, word if len(word) == 1 or not word[1:].islower() else word.lower())
+        for word in _WORD.findall(metric)
+    ]
+    title = " ".join(words)
+    return _LETTER.sub(r"\1-", title[:1].upper() + title[1:])
+
+
+def scoring_in_words(scoring: str) -> str:
+    """Return the name of a score of models as sentences have it.
+
+    Examples
+    --------
+    >>> from skeval.utils.formatting import scoring_in_words
+    >>> scoring_in_words("roc_auc"), scoring_in_words("accuracy")
+    ('ROC-AUC', 'accuracy')
+    """
+    return _SCORE_NAMES.get(scoring, scoring)
+
+
+def shown_interval(interval: tuple[float, float] | None) -> str:
+    """Return an interval in words; nothing without one.
+
+    Examples
+    --------
+    >>> from skeval.utils.formatting import shown_interval
+    >>> [shown_interval(one) for one in ((0.25, 0.5), (1.5, float("inf")), (0.0, float("inf")))]
+    ['0.250 to 0.500', 'at least 1.50', 'no bound']
+    """
+    if interval is None:
+        return ""
+    low, high = interval
+    if math.isinf(high):
+        return f"at least {number(low)}" if low > 0 else "no bound"
+    return f"{number(low)} to {number(high)}"
+
+
+def counted(n: int, what: str) -> str:
+    """Return a number of things in words.
+
+    Examples
+    --------
+    >>> from skeval.utils.formatting import counted
+    >>> counted(1, "holdout row"), counted(1200, "holdout row")
+    ('1 holdout row', '1,200 holdout rows')
+    """
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def beside(baseline: float | None, what: str) -> str:
+    """Return the end of a sentence on a share: what share fresh rows have; nothing without one.
+
+    Examples
+    --------
+    >>> from skeval.utils.formatting import beside
+    >>> beside(0.25, "of holdout rows do"), beside(None, "of holdout rows do")
+    ('; 25.0% of holdout rows do', '')
+    """
+    return "" if baseline is None else f"; {percent(baseline)} {what}"
+
+
+def printable(text: str) -> str:
+    r"""Return a text with what terminals obey and do not show replaced, and halves of surrogates.
+
+    Examples
+    --------
+    >>> from skeval.utils.formatting import printable
+    >>> printable("a\x1b[2J") == "a\N{REPLACEMENT CHARACTER}[2J"
+    True
+    """
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def as_float(value: Any) -> float:
+    """Return a number that went through JSON or not: None is nan, "inf" infinite."""
+    return float("nan") if value is None else float(value)

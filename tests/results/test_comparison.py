@@ -1,0 +1,348 @@
+"""Several synthetic tables: who is ahead, who cannot be told apart, and whose rows are lacking."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pypdf
+import pytest
+from matplotlib.text import Text
+
+from skeval import Comparison, MetricSuite, MetricTags, Result, SuiteResult, compare, report
+from skeval.datasets import make_mixed, make_relational
+from skeval.exceptions import InvalidParameterError
+from skeval.fidelity import KSComplement, SimilarityScore, TVComplement
+from skeval.privacy import ExactMatchShare
+from skeval.reporting import draw_comparison_page
+from skeval.results.recommendation import Difference, Outcome
+from skeval.tables.schema import TableSchema
+from skeval.utility import TSTR
+
+HIGH = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
+LOW = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="screen")
+DATE = "2026-11-22"
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return [make_mixed(300, random_state=seed) for seed in range(4)]
+
+
+@pytest.fixture(scope="module")
+def suite(tables):
+    metrics = [
+        ("ks", KSComplement()),
+        ("similarity", SimilarityScore()),
+        ("tstr", TSTR("member", n_bootstrap=200)),
+        ("matches", ExactMatchShare()),
+    ]
+    return MetricSuite(metrics).fit(*tables[:2])
+
+
+@pytest.fixture(scope="module")
+def comparison(suite, tables):
+    rng = np.random.default_rng(0)
+    shuffled = tables[2].apply(lambda c: c.to_numpy()[rng.permutation(len(c))])
+    copies = tables[0].sample(300, replace=True, random_state=0)
+    candidates = {"fresh": tables[3], "shuffled": shuffled, "copies": copies}
+    return suite.compare(candidates, date=DATE)
+
+
+def made(value, interval=None, tags=HIGH, **more):
+    return Result(value, interval, tags=tags, **more)
+
+
+def test_the_copy_is_set_aside_and_the_faithful_table_chosen(comparison):
+    assert comparison.leaking == ["copies"]
+    assert comparison.choice() == ["fresh"]
+    sentence = comparison.sentence
+    assert sentence.startswith("Not copies: a leak was found there. Not shuffled, not good enough:")
+    assert "Take fresh: the one table without a found leak" in sentence
+    assert "Each of 3 tables is tested for leaks at 5% by itself" in sentence
+    assert "accused in up to 14%" in sentence
+    assert "does not show that there is none" in sentence
+    standing = comparison.standing()
+    assert standing.loc["privacy", "copies"] == "leak found"
+    assert standing.loc["fidelity", "shuffled"] == "behind"
+    assert standing.loc["utility", "shuffled"] == "behind"
+
+
+def test_metrics_say_how_their_intervals_were_found(comparison):
+    by_metric = comparison.differences.groupby("metric")["interval"].first().to_dict()
+    assert by_metric == {
+        **dict.fromkeys(("ks", "similarity", "tstr"), "paired"),
+        "matches": "independent",
+    }
+
+
+def test_paired_intervals_are_narrower_than_independent_ones(comparison):
+    saved = compare(dict(comparison)).differences
+    for metric in ("similarity", "tstr"):
+        widths = [
+            frame[frame["metric"] == metric].eval("high - low").mean()
+            for frame in (comparison.differences, saved)
+        ]
+        assert widths[0] < widths[1]
+
+
+def test_nearer_to_train_than_fresh_rows_is_not_ahead(comparison):
+    row = comparison.differences.query("metric == 'similarity' and first == 'fresh'").iloc[1]
+    assert row["second"] == "copies"
+    assert row["difference"] < 0
+    assert row["ahead"] == ""
+
+
+def test_values_are_those_of_each_table_alone(comparison, suite, tables):
+    alone = suite.evaluate(tables[3], date=DATE)
+    assert comparison["fresh"].to_json() == alone.to_json()
+
+
+def test_tables_of_unequal_size_are_compared_at_the_smaller(suite, tables):
+    small = tables[3].head(60)
+    both = suite.compare({"small": small, "whole": tables[3]}, date=DATE)
+    row = both.differences.query("metric == 'similarity'").iloc[0]
+    values = both["whole"]["similarity"].value, both["small"]["similarity"].value
+    # of few rows the measure is lower, whatever they are like
+    assert values[0] > values[1] + 2
+    assert row["low"] <= 0.0 <= row["high"]
+
+
+@pytest.mark.slow
+def test_alike_tables_are_seldom_told_apart():
+    suite = MetricSuite([("ks", KSComplement()), ("tv", TVComplement()), ("s", SimilarityScore())])
+    told, n = 0, 0
+    for seed in range(0, 40, 5):
+        train, holdout, *others = (make_mixed(120, random_state=seed + i) for i in range(5))
+        both = suite.fit(train, holdout).compare(dict(zip("abc", others, strict=True)))
+        told += (both.differences["ahead"] != "").sum()
+        n += len(both.differences)
+    assert told / n <= 0.05
+
+
+def test_a_facet_is_one_statement_of_all_its_metrics():
+    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
+    a, b = (
+        {f"m{k}": Result(x, (x - 0.1, x + 0.1), tags=tags) for k in range(10)} for x in (0.5, 0.7)
+    )
+    alone = compare({name: SuiteResult({"m0": r["m0"]}) for name, r in (("a", a), ("b", b))})
+    among = compare({"a": SuiteResult(a), "b": SuiteResult(b)})
+    assert alone.differences["ahead"].tolist() == ["b"]
+    assert among.differences["ahead"].tolist() == [""] * 10
+
+
+def test_what_is_set_aside_is_named_with_the_reason():
+    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
+    values = {"a": 0.8, "b": 0.3, "c": 0.7}
+    results = {
+        n: SuiteResult({"m": Result(x, (x - 0.1, x + 0.1), tags=tags)}) for n, x in values.items()
+    }
+    said = compare(results).sentence
+    assert said.startswith(
+        "a and c are not distinguishable: take any of them, or measure more rows."
+    )
+    assert "a is ahead of b in fidelity by 1 of 1 metrics." in said
+
+
+def test_rows_that_one_side_lacks_are_named():
+    a = SuiteResult({"m": made(0.5, (0.4, 0.6)), "only": made(0.1)})
+    b = SuiteResult({"m": made(0.9, (0.8, 1.0)), "failed": Result(float("nan"), error="no target")})
+    both = compare({"a": a, "b": b})
+    assert both.lacking() == {
+        "only": {"b": "not measured"},
+        "failed": {"a": "not measured", "b": "no target"},
+    }
+    assert both.frame().loc["only", "lacking"] == "b"
+    assert both.told("only") == "not in b"
+    assert "Not compared in all tables: only, failed." in both.sentence
+    assert both.differences["ahead"].tolist() == ["b"]
+
+
+def test_directions_and_missing_intervals():
+    a = SuiteResult({"low": made(0.5, (0.4, 0.6), LOW), "bare": made(0.1), "nan": made(np.nan)})
+    b = SuiteResult({"low": made(0.9, (0.8, 1.0), LOW), "bare": made(0.9), "nan": made(0.9)})
+    frame = compare({"a": a, "b": b}).differences.set_index("metric")
+    assert frame.loc["low", "ahead"] == "a"
+    assert frame.loc["bare", "said"] == "no interval"
+    assert frame.loc["nan", "said"] == "no value"
+
+
+def test_what_is_as_good_as_its_baseline_is_behind_none():
+    a = SuiteResult({"m": made(0.80, (0.78, 0.82), baseline=0.79)})
+    b = SuiteResult({"m": made(0.90, (0.88, 0.92), baseline=0.79)})
+    both = compare({"a": a, "b": b})
+    assert both.differences["said"].tolist() == ["both as good as the baseline"]
+    assert "not distinguishable: take any of them" in both.sentence
+
+
+def test_a_choice_between_facets_is_left_to_the_reader():
+    utility = MetricTags("utility", greater_is_better=True, bounds=(0, 1))
+    a = SuiteResult({"f": made(0.9, (0.89, 0.91)), "u": made(0.2, (0.19, 0.21), utility)})
+    b = SuiteResult({"f": made(0.5, (0.49, 0.51)), "u": made(0.8, (0.79, 0.81), utility)})
+    both = compare({"a": a, "b": b})
+    assert both.choice() == ["a", "b"]
+    assert both.recommendation.outcome is Outcome.OPEN
+    assert "b is ahead of a in utility by 1 of 1 metrics; a is ahead of b" in both.sentence
+
+
+def test_results_that_were_made_otherwise_are_named(suite, tables):
+    a = suite.evaluate(tables[3], date=DATE)
+    other = MetricSuite([("ks", KSComplement(columns=["age"]))]).fit(tables[2], tables[1])
+    both = compare({"a": a, "b": other.evaluate(tables[3], date=DATE)})
+    assert any("train was not the same table" in said for said in both.caveats())
+    assert both.choice() == []
+    assert both.sentence.startswith("Nothing can be compared")
+    assert both.recommendation.outcome is Outcome.INCOMPARABLE
+    assert set(both.differences["said"]) == {"of other real tables"}
+    assert set(both.differences["ahead"]) == {""}
+    assert set(both.standing().to_numpy().ravel()) == {"not compared"}
+    assert "Take" not in both.sentence
+    assert both.sentence.count("train was not the same table") == 1
+    assert any("ks was measured with other parameters" in said for said in both.caveats())
+
+
+def test_results_of_other_kinds_of_columns_say_that(tables, tmp_path):
+    path = tmp_path / "train.csv"
+    tables[0].to_csv(path, index=False)
+    kinds = [None, TableSchema.infer(tables[0]).with_kinds(age="categorical")]
+    for files in ({}, {"train": path}):
+        results = {}
+        for name, schema in zip("ab", kinds, strict=True):
+            suite = MetricSuite([("ks", KSComplement())]).fit(tables[0], schema=schema)
+            results[name] = suite.evaluate(tables[3], date=DATE)
+            results[name].provenance = results[name].provenance.with_files(files)
+        both = compare(results)
+        assert "read with other kinds of columns (age)" in both.sentence
+        assert "not the same table" not in both.sentence
+        (one,) = both.recommendation.mismatches
+        known = Difference.KINDS if files else Difference.UNKNOWN
+        assert (one.role, one.difference, one.columns) == ("train", known, ("age",))
+
+
+UTILITY = MetricTags("utility", greater_is_better=True, bounds=(0, 1))
+
+
+def released(tstr, recall, similarity, ks):
+    """Return scores as a mortgage table had them: half widths of .02, and fresh rows' beside."""
+
+    def one(value, fresh, tags, metric="", width=0.02):
+        details = {"scoring": "roc_auc"} if metric == "TSTR" else {}
+        ends = value - width, value + width
+        return Result(value, ends, baseline=fresh, tags=tags, metric=metric, details=details)
+
+    return SuiteResult(
+        {
+            "tstr": one(tstr, 0.78, UTILITY, "TSTR"),
+            "recall": one(recall, 0.6, UTILITY),
+            "similarity": one(similarity, 0.92, HIGH, "SimilarityScore"),
+            "ks": one(ks, 0.97, HIGH),
+        }
+    )
+
+
+def test_one_narrow_win_does_not_make_a_table_the_one_to_take():
+    both = compare(
+        {"gc": released(0.72, 0.40, 0.846, 0.76), "ct": released(0.71, 0.55, 0.709, 0.63)}
+    )
+    assert both.differences.set_index("metric")["ahead"].to_dict() == {
+        "tstr": "", "recall": "ct", "similarity": "gc", "ks": "gc",
+    }  # fmt: skip
+    assert both.choice() == ["gc"]
+    assert both.sentence.startswith(
+        "Take gc: gc is ahead of ct in fidelity by similarity, which decides."
+    )
+
+
+def test_where_none_is_good_enough_none_is_taken():
+    gc, ct = released(0.57, 0.48, 0.846, 0.76), released(0.50, 0.54, 0.709, 0.63)
+    both = compare({"gc": gc, "ct": ct})
+    assert both.choice() == []
+    assert both.sentence.startswith("Neither is good enough: tstr of gc is 0.570, less than half")
+    assert "Take" not in both.sentence
+    assert both.recommendation.outcome is Outcome.NOT_GOOD_ENOUGH
+    good = compare({"gc": gc, "good": released(0.74, 0.48, 0.709, 0.63)})
+    assert good.choice() == ["good"]
+    assert good.sentence.startswith("Not gc, not good enough: tstr of gc is 0.570")
+
+
+def test_utility_counts_before_fidelity_and_what_is_lost_is_said():
+    both = compare({"a": released(0.76, 0.5, 0.70, 0.7), "b": released(0.66, 0.5, 0.90, 0.9)})
+    assert both.choice() == ["a"]
+    assert "Take a: a is ahead of b in utility by tstr, which decides, though b is" in both.sentence
+
+
+def test_a_table_with_a_leak_is_never_taken_before_one_without(suite, tables):
+    rng = np.random.default_rng(0)
+    shuffled = tables[2].apply(lambda c: c.to_numpy()[rng.permutation(len(c))])
+    both = suite.compare({"copies": tables[0], "shuffled": shuffled}, date=DATE)
+    assert both.leaking == ["copies"]
+    assert "copies" not in both.choice()
+    assert both.recommendation.outcome is Outcome.NOT_GOOD_ENOUGH
+    twice = suite.compare({"a": tables[0], "b": tables[0]}, date=DATE)
+    assert twice.recommendation.outcome is Outcome.LEAKS
+    assert twice.sentence.startswith("Take none: a leak was found in a and b.")
+
+
+def test_one_table_is_no_comparison(suite, tables):
+    with pytest.raises(InvalidParameterError, match="at least two synthetic tables"):
+        suite.compare({"a": tables[2]})
+
+
+def test_json_keeps_it(comparison):
+    again = Comparison.from_dict(json.loads(comparison.to_json()))
+    assert again.to_json() == comparison.to_json()
+    assert again.sentence == comparison.sentence
+    pd.testing.assert_frame_equal(again.differences, comparison.differences)
+
+
+def test_a_report_of_candidates_has_the_answer_on_its_first_page(tables, tmp_path):
+    suite = MetricSuite([("ks", KSComplement()), ("matches", ExactMatchShare())])
+    candidates = {"<b>fresh</b>": tables[3], "copies": tables[0]}
+    train = tmp_path / "train.csv"
+    tables[0].to_csv(train, index=False)
+    arguments = {"suite": suite, "date": DATE, "progress": False, "files": {"train": train}}
+    result = report(*tables[:2], candidates, tmp_path / "a.pdf", **arguments)
+    first = pypdf.PdfReader(tmp_path / "a.pdf").pages[0].extract_text()
+    assert "Not copies: a leak was found there." in " ".join(first.split())
+    assert result["copies"].provenance.inputs[0].file == "train.csv"
+    for name in ("a.html", "b.html"):
+        report(*tables[:2], candidates, tmp_path / name, **arguments)
+    page = (tmp_path / "a.html").read_text(encoding="utf-8")
+    assert page == (tmp_path / "b.html").read_text(encoding="utf-8")
+    assert "&lt;b&gt;fresh&lt;/b&gt;" in page
+    assert "<b>fresh" not in page
+    assert result._repr_html_() in page
+
+
+def test_its_first_page_can_be_drawn_alone(comparison):
+    page = draw_comparison_page(comparison, "Which")
+    texts = " ".join(text.get_text() for text in page.findobj(Text))
+    assert "Which train " in texts
+    assert comparison.sentence in texts
+    assert [*page.get_size_inches().round(1)] == [8.3, 11.7]
+
+
+def test_several_tables_are_compared_too(tmp_path):
+    train, one, other = (make_relational(30, random_state=seed) for seed in range(3))
+    from skeval import make_suite
+
+    suite = make_suite("diagnostic", schema=train.schema)
+    both = report(
+        train, None, {"a": one, "b": other}, tmp_path / "a.html", suite=suite, progress=False
+    )
+    assert set(both) == {"a", "b"}
+
+
+def test_two_facets_are_drawn(comparison, suite, tables):
+    assert comparison.plot().figure_.axes[0].get_xlabel().startswith("utility")
+    alone = MetricSuite([("ks", KSComplement())]).fit(tables[0])
+    with pytest.raises(InvalidParameterError, match="one facet only"):
+        alone.compare({"a": tables[2], "b": tables[3]}).plot()
+
+
+def test_progress_is_told_over_all_tables(tables):
+    told = []
+    suite = MetricSuite([("ks", KSComplement())]).fit(tables[0])
+    suite.compare({"a": tables[2], "b": tables[3]}, progress=lambda *step: told.append(step))
+    assert told == [("a: ks", 1, 2), ("b: ks", 2, 2)]

@@ -1,0 +1,156 @@
+"""A release policy: its language, its rules, and what pipelines read of them."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import pytest
+
+from skeval import MetricTags, Policy, Result, SuiteResult, assert_release
+from skeval.exceptions import InvalidParameterError, MetricFailedWarning, MetricWarning
+from skeval.results.policy import Requirement, junit
+from skeval.results.verdict import Contrast
+
+PRIVACY = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="screen")
+TESTED = Contrast("rows that equal a train row", 0.9, 0.0)
+
+
+def results(p_value=0.5, fact="", **more):
+    screen = Result(0.1, p_value=p_value, tags=PRIVACY, contrast=TESTED, fact=fact, metric="Copies")
+    tstr = Result(0.71, interval=(0.65, 0.77), baseline=0.8, metric="TSTR")
+    nothing = Result(float("nan"), metric="KS", warnings=(MetricWarning("no numbers."),))
+    left_out = Result(float("nan"), metric="MIA", error="needs holdout rows.")
+    named = {"screen": screen, "tstr": tstr, "shapes/ks": nothing, "mia": left_out, **more}
+    return SuiteResult(named, sizes={"holdout": 10})
+
+
+@pytest.mark.parametrize(
+    ("text", "passed"),
+    [
+        ("tstr >= 0.95 * baseline", False),
+        ("tstr >= 0.85 * baseline", True),
+        ("TSTR > .7", True),
+        ("0.7 < tstr < 0.72", True),
+        ("low >= 0.6 and-1", None),
+        ("tstr.low >= 0.6", True),
+        ("tstr + low - high / 2 >= -(1 - 2)", False),
+        ("value - tstr >= 0", True),
+        ("tstr - screen.p_value > 0.2", True),
+        ("'tstr' >= +0.1e1", False),
+        ("screen.p_adjusted > 0.4", True),
+        ("tstr / (baseline - 0.8) > 0", False),
+        ("tstr.p_value > 0.05", False),
+        ("shapes/ks > 0", False),
+        ("mia < 1", False),
+    ],
+)
+def test_requirements(text, passed):
+    if passed is None:
+        with pytest.raises(InvalidParameterError):
+            Requirement(text)
+    else:
+        assert Requirement(text).judge(results()).passed is passed
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("tstr >= 0.95 * baseline", "tstr = 0.710, baseline = 0.800"),
+        ("tstr.p_value > 0.05", "there is no tstr.p_value"),
+        ("shapes/ks > 0", "shapes/ks was not measured: no numbers."),
+        ("mia < 1", "mia was not measured: needs holdout rows."),
+    ],
+)
+def test_reasons_give_the_numbers(text, reason):
+    assert Requirement(text).judge(results()).reason == reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "tstr", "tstr >=", "tstr = 1", "tstr == 1", "1 < 2", "value > 1", "tstr ** 9 > 1"),
+        *("tstr.__class__ > 1", "__import__('os').system('x') > 1", "tstr[0] > 1", "len(tstr) > 1"),
+        *("tstr > 'a' 'b'", "tstr > True", "tstr > 1 if 1 else 2", "(lambda: 1)() < tstr"),
+        *("tstr.low.high > 1", "tstr in (1, 2)", "(" * 400 + "tstr", "tstr > 0" + " " * 600),
+        *("\x00", "tstr > 1; 2", "tstr > 1j", "a b > 1", "tstr\n> 1\n2"),
+        *("tstr > 1" + "0" * 400, "tstr > 1if 1else 2", "'\\d' > 1 is 2", "-" * 300 + "tstr"),
+    ],
+)
+def test_what_is_no_requirement_is_refused_in_a_sentence(text):
+    with pytest.raises(InvalidParameterError) as error:
+        Policy(require=(text,))
+    assert "\n" not in str(error.value).replace(repr(text), "")
+
+
+def test_numbers_too_large_do_not_pass():
+    assert not Requirement("tstr > 1e999").judge(results()).passed
+    assert not Requirement("tstr > 1e308 * 10 - 1e308 * 10").judge(results()).passed
+
+
+def test_names_are_checked_before_the_work():
+    with pytest.raises(InvalidParameterError, match="names trts, which is not measured; there are"):
+        Policy(require=("trts > 0",)).check_names({"tstr": "TSTR"})
+    with pytest.raises(InvalidParameterError, match="TSTR is measured as a, b; name one"):
+        Policy(require=("TSTR > 0",)).check_names({"a": "TSTR", "b": "TSTR"})
+    Policy(require=("TSTR > 0",)).check_names({"tstr": "TSTR"})
+    Policy(require=("tstr > 0", "tstr.p_value < 1")).check_names({"TSTR": "TSTR"})
+
+
+def test_a_leak_fails_and_so_does_that_nobody_looked():
+    assert [outcome.passed for outcome in Policy().judge(results())] == [True, True]
+    leak, *_ = Policy().judge(results(p_value=1e-4))
+    assert (leak.passed, leak.reason) == (False, "alarm of screen, of 1 test")
+    blind, *_ = Policy().judge(SuiteResult({"tstr": Result(0.5)}))
+    assert not blind.passed
+    assert "no test of privacy could be judged" in blind.reason
+
+
+def test_facts_and_failures():
+    copied = results(fact="1 of 10 rows is a copy.")
+    assert [one.passed for one in Policy(fail_on="fact").judge(copied)] == [False, True]
+    failed = Result(float("nan"), error="x", warnings=(MetricFailedWarning("x"),))
+    assert [one.passed for one in Policy(()).judge(results(bad=failed))] == [False]
+
+
+def test_the_level_is_that_of_the_policy():
+    assert not Policy().judge(results(p_value=0.03))[0].passed
+    assert Policy(level=0.01).judge(results(p_value=0.03))[0].passed
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("fail_on = ['lek']", "fail_on must be among leak, alarm, fact, got lek"),
+        ("fail = true", "a policy has fail_on, require, level, and no fail"),
+        ("require = 'tstr'", "compares nothing"),
+        ("require = 5", "require must be a list of texts"),
+        ("level = 2", "level must be in"),
+        ("level = ", "is no TOML"),
+    ],
+)
+def test_faults_of_policy_files(tmp_path, content, message):
+    (tmp_path / "policy.toml").write_text(content)
+    with pytest.raises(InvalidParameterError, match=message) as error:
+        Policy.from_toml(tmp_path / "policy.toml")
+    assert "policy.toml" in str(error.value)
+    with pytest.raises(InvalidParameterError, match="there is no file"):
+        Policy.from_toml(tmp_path / "none.toml")
+
+
+def test_assert_release(tmp_path):
+    (tmp_path / "policy.toml").write_text('fail_on = ["leak"]\nrequire = ["tstr >= 0.7"]')
+    assert_release(results(), tmp_path / "policy.toml")
+    assert_release(results())
+    with pytest.raises(AssertionError, match=r"violated: tstr >= 0.9 \(tstr = 0.710\)"):
+        assert_release(results(), Policy(require=("tstr >= 0.9",)))
+    with pytest.raises(AssertionError, match="Leak found by the only test"):
+        assert_release(results(p_value=1e-4))
+
+
+def test_junit_is_xml_whatever_the_names():
+    outcomes = Policy(require=("'a<b&\x1b' > 1", "tstr > 0")).judge(
+        results(**{"a<b&\x1b": Result(0.5)})
+    )
+    suite = ElementTree.fromstring(junit(outcomes).encode())
+    assert suite.attrib == {"name": "skeval", "tests": "4", "failures": "1", "errors": "0"}
+    assert [case.find("failure") is None for case in suite] == [True, True, False, True]

@@ -1,0 +1,388 @@
+"""What a suite concludes: one family-wise rule, facts, what was not looked at, in words."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from skeval import MetricTags, Policy, Result, SuiteResult, make_suite
+from skeval.datasets import make_mixed
+from skeval.exceptions import (
+    HoldoutShiftWarning,
+    IgnoredColumnsWarning,
+    MostlySharedRowsWarning,
+    SharedRowsWarning,
+)
+from skeval.results.verdict import Contrast, adjusted_p_values, raises_alarm, summary, verdict
+from skeval.stats.repeats import Copied, Copies
+
+TAGS = {
+    kind: MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence=kind)
+    for kind in ("screen", "attack", "audit", "disclosure")
+}
+SIZES = {"train": 100, "holdout": 100, "synthetic": 100}
+SHARED = Contrast("rows closer to train", 0.7, 0.5)
+
+
+def made(p_value, kind="screen", **fields):
+    return Result(0.1, p_value=p_value, metric="Some", tags=TAGS[kind], **fields)
+
+
+def suite(**results):
+    return SuiteResult(results, sizes=SIZES)
+
+
+def test_adjusted_p_values_are_holms():
+    p_values = np.random.default_rng(0).uniform(size=30) ** 3
+    results = suite(**{f"m{i}": made(p) for i, p in enumerate(p_values)})
+    order = np.argsort(p_values)
+    expected = np.empty(30)
+    expected[order] = np.maximum.accumulate(p_values[order] * np.arange(30, 0, -1)).clip(max=1.0)
+    assert list(adjusted_p_values(results).values()) == pytest.approx(expected, abs=1e-15)
+    assert results.frame()["p_adjusted"].to_numpy() == pytest.approx(expected, abs=1e-15)
+    assert results.frame()["p_value"].to_numpy() == pytest.approx(p_values)
+
+
+def test_alarms_are_those_below_the_level_most_significant_first():
+    results = suite(a=made(0.02), b=made(0.001), c=made(0.5), d=made(0.0001))
+    assert results.verdict().alarms == ("d", "b", "a")
+    assert results.verdict(level=0.03).alarms == ("d", "b")
+    assert results.verdict(level=0.05).adjusted["a"] == pytest.approx(0.04)
+    assert suite(a=made(0.024), b=made(0.9)).verdict().alarm
+    assert not suite(a=made(0.026), b=made(0.9)).verdict().alarm
+
+
+def named(*tests, observed=0.7, **fields):
+    return Contrast("rows closer to train", observed, 0.5, tests=tests, **fields)
+
+
+def test_results_that_name_one_test_count_once():
+    twice = suite(a=made(0.02, contrast=named("x")), b=made(0.01, contrast=named("x")), c=made(0.9))
+    assert twice.verdict().n_tests == 2
+    assert twice.verdict().adjusted == {"a": 0.04, "b": 0.04, "c": 0.9}
+    assert "by 1 of 2 tests" in twice.verdict().sentence
+    assert "(b)" in twice.verdict().sentence  # the most significant of those that made the test
+    apart = suite(a=made(0.02, contrast=named("x")), b=made(0.02, contrast=named("y")), c=made(0.9))
+    assert not apart.verdict().alarm
+
+
+def test_equal_numbers_are_one_in_words_only():
+    """They may be equal by accident, and then count as the two tests that they are."""
+    by_accident = suite(a=made(0.02, contrast=SHARED), b=made(0.001, contrast=SHARED))
+    assert by_accident.verdict().adjusted == {"a": 0.02, "b": 0.002}
+    assert "by the only test: rows closer to train" in by_accident.verdict().sentence
+
+
+def test_what_was_picked_from_tests_of_the_suite_is_none_of_its_own():
+    parts = {n: made(p, contrast=named(n)) for n, p in (("x", 0.01), ("y", 0.6))}
+    both, other = made(0.02, contrast=named("x", "y")), made(0.03)
+    assert suite(both=both, **parts, other=other).verdict().adjusted == {
+        "both": 0.03, "x": 0.03, "y": 0.6, "other": 0.06,
+    }  # fmt: skip
+    # where the suite lacks a part, it is a test, and significant where one of its parts is, too
+    assert suite(both=both, x=parts["x"]).verdict().adjusted == {"both": 0.02, "x": 0.02}
+    assert suite(both=both, y=parts["y"]).verdict().adjusted == {"both": 0.04, "y": 0.6}
+
+
+def test_level_where_a_part_of_what_was_picked_stands_beside_it():
+    """That the two are one where the part is the less, and two where not, would give 6.1%."""
+    rng, n_suites, n_alarms = np.random.default_rng(0), 6000, 0
+    for p_values in rng.uniform(size=(n_suites, 2)):
+        shown = [named(name, observed=1.0 - p) for name, p in zip("xy", p_values, strict=True)]
+        surest = named("x", "y", observed=1.0 - p_values.min(), n_tests=2)
+        results = suite(
+            both=made(2.0 * p_values.min(), contrast=surest), x=made(p_values[0], contrast=shown[0])
+        )
+        n_alarms += min(adjusted_p_values(results).values()) <= 0.05
+    assert binom.cdf(n_alarms, n_suites, 0.05) < 0.9
+    assert n_alarms / n_suites == pytest.approx(1.0 - 0.975 * 0.9875, abs=0.01)
+
+
+def test_tests_that_cannot_alarm_are_not_looked_at():
+    """And do not cost the others: of Tarone."""
+    small = {f"s{i}": made(0.2, contrast=named(f"s{i}", least_p=0.2)) for i in range(9)}
+    judged = suite(a=made(0.04), **small).verdict()
+    assert judged.adjusted == {"a": 0.04}
+    assert judged.alarms == ("a",)
+    assert list(judged.not_looked_at) == list(small)
+    assert judged.not_looked_at["s0"].kind == "unable"
+    assert judged.sentence.startswith(
+        "Privacy was hardly looked at: 9 of 10 tests could raise no alarm with so few holdout rows"
+    )
+    alone = suite(a=made(0.5, contrast=named("a", least_p=0.5))).verdict()
+    assert alone.sentence.endswith("No test of privacy was made.")
+    # 0.02 would do for two tests and not for three, of which then two are left out
+    three = {f"t{i}": made(0.02, contrast=named(f"t{i}", least_p=0.02)) for i in range(3)}
+    assert suite(**three).verdict().n_tests == 0
+    assert suite(t0=three["t0"], t1=three["t1"]).verdict().adjusted == {"t0": 0.04, "t1": 0.04}
+    assert len(suite(**three).verdict(level=0.06).adjusted) == 3
+    parts = {n: made(0.5, contrast=named(n, least_p=0.3)) for n in "xy"}
+    whole = suite(both=made(0.01, contrast=named("x", "y")), **parts).verdict()
+    assert whole.adjusted == {"both": 0.01}
+
+
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+@pytest.mark.parametrize("n_holdout", [1, 2, 30])
+def test_a_tiny_holdout_is_no_ground_to_say_that_no_leak_was_found(n_holdout):
+    train, holdout = make_mixed(150, random_state=0), make_mixed(n_holdout, random_state=1)
+    results = make_suite("screens", check_holdout=False).fit(train, holdout).evaluate(train)
+    judged = results.verdict()
+    if n_holdout == 1:
+        assert not judged.alarm
+        assert judged.sentence.startswith(
+            "Privacy was hardly looked at: 10 of 15 tests could raise"
+        )
+    else:
+        assert judged.alarm
+
+
+def test_only_tests_of_privacy_count():
+    fidelity = Result(0.1, p_value=1e-9, tags=MetricTags("fidelity", bounds=(0, 1)))
+    results = suite(fidelity=fidelity, none=Result(0.2, p_value=1e-9), a=made(0.3))
+    assert results.verdict().n_tests == 1
+    assert not results.verdict().alarm
+    assert not raises_alarm(fidelity)
+    assert results.frame()["p_adjusted"].isna().tolist() == [True, True, False]
+
+
+def test_facts_stand_whatever_p():
+    fact = "5 of 343 synthetic rows are complete copies of train rows."
+    judged = suite(a=made(0.9, fact=fact), b=made(0.8, fact=fact)).verdict()
+    assert judged.facts == (fact,)
+    assert not judged.alarm
+    assert judged.sentence.startswith(f"{fact} No leak found by 2 distance screens.")
+
+
+def test_advice_stands_beside_alarms_only():
+    advice = "Drop or pool tailnum."
+    assert suite(a=made(0.001, advice=advice)).verdict().sentence.endswith(advice)
+    assert advice not in suite(a=made(0.9, advice=advice)).verdict().sentence
+
+
+def test_reasons_and_parts_are_typed():
+    """What a reason or an advice says decides nothing: it may speak of a holdout and stay itself."""
+    lacks = Result(np.nan, tags=TAGS["screen"], metric="Some", error="no rows.", unmet="holdout")
+    fails = Result(np.nan, tags=TAGS["screen"], metric="Some", error="ValueError: holdout rows.")
+    fact = "Leak found."  # as an alarm begins
+    alarm = made(0.001, advice="Drop it.", fact=fact)
+    results = SuiteResult({"a": lacks, "b": fails, "c": alarm}, sizes={"train": 100})
+    judged = results.verdict()
+    kinds = {name: reason.kind for name, reason in judged.not_looked_at.items()}
+    assert kinds == {"a": "needs holdout", "b": "failed"}
+    assert "1 of 3 tests needs holdout rows, and 1 could not be made." in judged.sentence
+    said = [part.kind for part in judged.parts]
+    assert said == ["not looked at", "fact", "alarms", "advice"]
+    assert judged.sentence == " ".join(map(str, judged.parts))
+    again = SuiteResult.from_dict(json.loads(results.to_json())).verdict()
+    assert again.to_dict() == judged.to_dict()
+
+
+def test_what_was_not_looked_at_is_said_first():
+    lacking = Result(np.nan, tags=TAGS["screen"], error="needs rows.", unmet="holdout")
+    counted = Result(3.0, tags=TAGS["disclosure"])
+    results = SuiteResult({"a": lacking, "b": lacking, "c": made(0.3), "k": counted}, sizes=SIZES)
+    assert list(results.verdict().not_looked_at) == ["a", "b"]
+    assert results.verdict().sentence.startswith(
+        "Privacy was hardly looked at: 2 of 3 tests could not be made. No leak found by one"
+    )
+    few = suite(a=lacking, b=made(0.3), c=made(0.4), d=made(0.4))
+    assert few.verdict().sentence.startswith("Not looked at: a (1 of 4 tests could not be made).")
+    results = {**results, "d": lacking, "e": Result(np.nan, tags=TAGS["screen"], error="Fails.")}
+    without = SuiteResult(results, sizes={"train": 100, "synthetic": 100})
+    assert without.verdict().sentence.startswith(
+        "Privacy was hardly looked at: 3 of 5 tests need holdout rows, and 1 could not be made."
+    )
+    blind = SuiteResult({"a": Result(1.0, tags=TAGS["screen"])}, sizes={"train": 9})
+    assert blind.verdict().sentence == (
+        "Privacy was not looked at: 1 of 1 tests needs holdout rows. No test of privacy was made."
+    )
+    assert SuiteResult({}).verdict().sentence == "No metric of privacy was measured."
+    assert summary(SuiteResult({})) == ""
+
+
+def test_sentences_count_tests_by_evidence_and_never_clear():
+    results = suite(
+        a=made(0.3), b=made(0.4), c=made(0.5, "attack"), d=made(0.6, "audit"), e=made(1.0, "attack")
+    )
+    assert summary(results) == (
+        "No leak found by 2 distance screens, 2 attacks and one audit. "
+        "Such tests can raise an alarm and never clear a release. "
+        "Copies of train rows were not counted."
+    )
+
+
+def test_the_sentence_quotes_what_was_tested():
+    results = suite(
+        share=made(0.0001, contrast=SHARED),
+        plain=made(0.001),
+        **{
+            f"m{i}": made(0.0005, contrast=Contrast(f"what {i}", 2.5, 1, share=False))
+            for i in (1, 2)
+        },
+    )
+    assert results.verdict().sentence == (
+        "Leak found by 4 of 4 tests: rows closer to train: 70.0%, by chance 50.0% (share); "
+        "what 1: 2.50, by chance 1.00 (m1); what 2: 2.50, by chance 1.00 (m2); and by 1 more."
+    )
+    assert SHARED.supports_leak
+    assert not Contrast("nearest distance", 0.3, 0.2, high_leaks=False).supports_leak
+
+
+def test_a_verdict_goes_through_json(tmp_path):
+    shown = Contrast("ratio", float("inf"), 1.0, share=False)
+    results = suite(a=made(0.001, contrast=shown, fact="Two.", advice="Drop x."), b=made(0.9))
+    path = tmp_path / "scores.json"
+    results.to_json(path)
+    assert json.loads(path.read_text())["verdict"]["alarms"] == ["a"]
+    again = SuiteResult.from_json(path)
+    judged = verdict(results, results.sizes, results.notices)
+    assert again.verdict() == results.verdict() == judged
+    assert again["a"].contrast == shown
+
+
+@pytest.mark.parametrize(
+    "kind", [HoldoutShiftWarning, MostlySharedRowsWarning, IgnoredColumnsWarning]
+)
+def test_nothing_can_be_told_of_a_holdout_that_is_none(kind):
+    results = SuiteResult({"a": made(0.3)}, sizes=SIZES, notices=(kind("They differ."),))
+    assert results.verdict().void == ("They differ.",)
+    assert results.verdict().sentence == "They differ. Whether there is a leak cannot be told."
+    alarmed = SuiteResult(
+        {"a": made(0.001, advice="Drop it.")}, sizes=SIZES, notices=results.notices
+    )
+    shifted = kind is HoldoutShiftWarning
+    lead = "A leak, or only that difference, was found" if shifted else "Leak found"
+    assert alarmed.verdict().sentence.startswith(f"They differ. {lead} by the only test")
+    assert alarmed.verdict().sentence.endswith("Drop it.") is not shifted
+    mild = SuiteResult({"a": made(0.3)}, sizes=SIZES, notices=(SharedRowsWarning("Some."),))
+    assert mild.verdict().void == ()
+
+
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+def test_equal_train_and_holdout_cannot_be_contrasted():
+    table = make_mixed(60)
+    suite = make_suite("screens").fit(table, table)
+    judged = suite.evaluate(make_mixed(60, random_state=1)).verdict()
+    assert judged.outcome == "cannot be told"
+    assert judged.sentence.endswith("Whether there is a leak cannot be told.")
+    copied = suite.evaluate(table).verdict()
+    assert not copied.alarm
+    assert copied.outcome == "copies found"
+
+
+def test_the_sentence_on_utility_names_score_and_target():
+    tags = MetricTags("utility", greater_is_better=True, bounds=(0, 1))
+    details = {"scoring": "roc_auc", "target": "income"}
+    tstr = Result(0.877, baseline=0.9, metric="TSTR", tags=tags, details=details)
+    assert summary(suite(tstr=tstr)).startswith(
+        "A model of income that learns from it reaches ROC-AUC 0.877 on holdout rows, one that "
+        "learns from train 0.9."
+    )
+
+
+# ------------------------------------------------------------------------------------- copies
+
+
+def copies(train, holdout=0, n_distinct=100, known=1.0):
+    return (Copies("rows", Copied(train, 3), Copied(holdout, 3), n_distinct, 100, known),)
+
+
+@pytest.mark.parametrize(
+    ("p_value", "found", "outcome", "said"),
+    [
+        (0.001, copies(0), "leak found", "Leak found by the only test"),
+        (0.001, copies(9), "leak found", "Copies found: 9 rows"),
+        (0.9, copies(9), "copies found", "Copies found: 9 rows that are unique in train"),
+        (0.9, copies(9, 9), "copies found", "9 rows that are unique in the holdout"),
+        (0.9, copies(2, 9), "cannot be told", "Whether there is a leak cannot be told."),
+        (0.9, copies(0, n_distinct=1), "cannot be told", "1 different row, too few"),
+        (0.9, copies(0, known=0.2), "cannot be told", "Most cells of the release are missing"),
+        (0.9, copies(2), "no leak found", "2 rows that are unique in train stand in the release"),
+        (0.9, copies(0), "no leak found", "No leak found by one distance screen."),
+    ],
+)
+def test_copies_have_a_rule_of_their_own(p_value, found, outcome, said):
+    judged = suite(a=made(p_value, copies=found)).verdict()
+    assert judged.outcome == outcome
+    assert judged.copies is (found[0].train.n == 9)
+    assert judged.alarm is (p_value < 0.05)
+    assert said in judged.sentence
+    loud = "No leak found" in judged.sentence
+    assert loud is (outcome == "no leak found" and not found[0].train.n)
+
+
+@pytest.mark.parametrize("found", [(), copies(0)])
+def test_that_no_metric_counted_copies_is_said_where_no_leak_was_found(found):
+    results = suite(a=made(0.9, "attack", copies=found))
+    (outcome, *_) = Policy().judge(results)
+    assert outcome.passed
+    for said in (results.verdict().sentence, outcome.reason):
+        assert ("opies of train rows were not counted" in said) is (not found)
+
+
+def test_few_copies_are_said_and_never_cleared():
+    sentence = suite(a=made(0.9, copies=copies(1)), b=made(0.8)).verdict().sentence
+    assert sentence.startswith(
+        "One of the rows that are unique in train stands in the release, by chance up to 3 would. "
+        "Beyond copies, 2 distance screens raised no alarm."
+    )
+
+
+def test_holdout_rows_in_the_release_are_a_fact():
+    judged = suite(a=made(0.9, copies=copies(0, 9))).verdict()
+    assert len(judged.facts) == 1
+    assert judged.facts == judged.void
+    assert judged.sentence.count("roles are mixed up") == 1
+
+
+@pytest.mark.parametrize(("n_rows", "told"), [(4, False), (5, True)])
+def test_a_release_is_too_small_where_no_test_could_raise_an_alarm(n_rows, told):
+    """Of one test at equal sizes, five rows that are copies have a p-value of 1/32."""
+    results = SuiteResult({"a": made(0.9)}, sizes={**SIZES, "synthetic": n_rows})
+    assert (results.verdict().outcome == "no leak found") is told
+    assert (f"The release has {n_rows} rows, too few" in results.verdict().sentence) is not told
+
+
+def test_copies_survive_json():
+    results = suite(a=made(0.9, copies=copies(9)))
+    read = SuiteResult.from_json(results.to_json())
+    assert read["a"].copies == results["a"].copies
+    assert read.verdict() == results.verdict()
+    older = json.loads(results.to_json())
+    del older["results"]["a"]["copies"]
+    assert SuiteResult.from_json(json.dumps(older))["a"].copies == ()
+
+
+def test_a_test_that_the_rows_left_undefined_is_corrected_for_and_not_looked_at():
+    """Else a family shrinks by what rows hold, and does not keep its level."""
+    results = suite(a=made(0.02), b=replace(made(1.0), value=float("nan")), c=made(1.0))
+    judged = results.verdict()
+    assert judged.adjusted["a"] == pytest.approx(0.06)
+    assert list(judged.not_looked_at) == ["b"]
+    assert judged.n_tests == 2
+
+
+def test_to_fit_again_is_advised_once():
+    again = "fit the generator again with less room to memorise"
+    results = {
+        "a": made(1e-6, advice=f"Drop the copied rows, or {again}: fewer steps."),
+        "b": made(1e-5, advice=f"Most in age: pool it, or {again}. Exposed are the old."),
+    }
+    found = SuiteResult(results, sizes=SIZES).verdict()
+    assert found.sentence.count("fit the generator again") == 1
+    assert found.advice == (
+        f"Drop the copied rows, or {again}: fewer steps.",
+        "Most in age: pool it. Exposed are the old.",
+    )
+
+
+def test_copies_that_few_real_rows_cannot_explain_are_not_cleared():
+    doubted = Copies("rows", Copied(5, 7, usual=3), None, 100, 100)
+    found = SuiteResult({"a": replace(made(0.3), copies=(doubted,))}, sizes=SIZES).verdict()
+    assert found.outcome == "cannot be told"
+    assert "5 rows that are unique in train stand in the release, and too few" in found.sentence
+    assert Copies.from_dict(doubted.to_dict()).untold == doubted.untold

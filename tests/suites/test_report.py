@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from pypdf import PdfReader
+
+from skeval import MetricSuite, ReportColumns, SuiteResult, report
+from skeval.datasets import make_mixed
+from skeval.exceptions import InvalidParameterError, SchemaMismatchError
+from skeval.fidelity import KSComplement
+from skeval.results.verdict import summary
+from skeval.suites.report import report_suite
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*with fewer than 50 of either"
+)  # few rows are quick
+TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Leave out the drawing, which takes most of the time."""
+
+    class Blank:
+        def __init__(self, **settings):
+            self.settings = settings
+
+        def render(self, result, path):
+            path.write_text("")
+
+    monkeypatch.setattr("skeval.reporting.PDFRenderer", Blank)
+
+
+def text_of(path):
+    return "\n".join(page.extract_text() for page in PdfReader(path).pages)
+
+
+def with_a_single_person():
+    train = TRAIN.copy()
+    train.loc[3, "city"] = "Hermitage"
+    train.loc[4, "income"] = 8675309.25
+    return train
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_no_value_of_a_single_person_is_left_to_draw(tmp_path):
+    text = report(with_a_single_person(), HOLDOUT, SYNTHETIC, tmp_path / "report.pdf").to_json()
+    assert "Hermitage" not in text
+    assert "8675309" not in text
+
+
+@pytest.mark.slow
+def test_everything_is_reported_and_no_value_of_a_single_person(tmp_path):
+    path = tmp_path / "report.pdf"
+    result = report(with_a_single_person(), HOLDOUT, SYNTHETIC, path)
+    text = text_of(path)
+    assert "Hermitage" not in text
+    assert "8675309" not in text
+    assert "Hermitage" not in result.to_json()
+    for column in TRAIN.columns:
+        assert column in text
+    assert f"{result['similarity'].value:.1f}" in text
+    assert len(PdfReader(path).outline) >= 7
+
+
+@pytest.mark.slow
+def test_same_bytes_on_each_run_and_from_saved_scores(tmp_path):
+    first, second = tmp_path / "a.pdf", tmp_path / "b.pdf"
+    result = report(TRAIN, HOLDOUT, SYNTHETIC, first, columns=2, date="2026-01-02")
+    report(pl.DataFrame(TRAIN), HOLDOUT, SYNTHETIC, second, columns=2, date="2026-01-02")
+    assert first.read_bytes() == second.read_bytes()
+    result.to_json(tmp_path / "scores.json")
+    SuiteResult.from_json(tmp_path / "scores.json").to_pdf(second, columns=ReportColumns.of(2))
+    assert first.read_bytes() == second.read_bytes()
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_without_holdout(tmp_path):
+    result = report(TRAIN, None, SYNTHETIC, tmp_path / "report.pdf", columns=2)
+    assert "compares against holdout rows" in result["dcr_overfitting"].error
+    assert result.sizes == {"train": 150, "synthetic": 150}
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_rows_are_capped_by_seed(tmp_path):
+    suite = MetricSuite([("ks", KSComplement())])
+    results = [
+        report(
+            TRAIN, HOLDOUT, SYNTHETIC, tmp_path / "r.pdf",
+            n_max_train=60, n_max_test=50, random_state=seed, suite=suite,
+        )
+        for seed in (0, 0, 1)
+    ]  # fmt: skip
+    assert results[0].sizes == {"train": 60, "holdout": 50, "synthetic": 150}
+    values = [result["ks"].value for result in results]
+    assert values[0] == values[1] != values[2]
+
+
+@pytest.mark.parametrize("columns", [4, ["age", "city", "income"], ReportColumns(4, 4, 4, 4)])
+@pytest.mark.usefixtures("undrawn")
+def test_columns(tmp_path, columns):
+    result = report(TRAIN, HOLDOUT, SYNTHETIC, tmp_path / "report.pdf", columns=columns)
+    names = ["age", "income", "city"] if isinstance(columns, list) else list(TRAIN.columns[:4])
+    assert result["phik_difference"].details["names"] == names
+    assert result["similarity"].details["names"] == names
+    assert len(result["similarity"].details["pairs"]) == len(names) * (len(names) - 1) / 2
+    alone = [table[names] for table in (TRAIN, HOLDOUT, SYNTHETIC)]
+    expected = report(*alone, tmp_path / "alone.pdf")
+    assert result["dcr_overfitting"].value == expected["dcr_overfitting"].value
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_all_pairs_can_be_drawn(tmp_path):
+    columns = ReportColumns(pairs="all")
+    result = report(TRAIN, HOLDOUT, SYNTHETIC, tmp_path / "report.pdf", columns=columns)
+    assert len(result["similarity"].details["pairs"]) == 21
+
+
+def test_choices_of_columns():
+    assert ReportColumns.of(None) == ReportColumns(100, 20, 100, 20, 24)
+    assert ReportColumns.of(7) == ReportColumns(7, 7, 7, 7)
+    names = ReportColumns.of(("a", "b"))
+    assert names.univ == names.phik == ["a", "b"]
+    params = report_suite(ReportColumns(univ=["a"], biv=["b"])).get_params()
+    assert params["similarity__columns"] == ["a", "b"]
+    assert report_suite(ReportColumns(univ=["a"])).get_params()["similarity__columns"] is None
+
+
+def test_a_suite_of_ones_own(tmp_path):
+    suite = MetricSuite([("ks", KSComplement())])
+    result = report(TRAIN, HOLDOUT, SYNTHETIC, tmp_path / "report.pdf", suite=suite)
+    assert list(result) == ["ks"]
+    assert "ks" in text_of(tmp_path / "report.pdf")
+
+
+def test_page(tmp_path):
+    report(TRAIN, HOLDOUT, SYNTHETIC, tmp_path / "report.html", columns=2)
+    assert (
+        (tmp_path / "report.html")
+        .read_text(encoding="utf-8")
+        .lstrip()
+        .lower()
+        .startswith("<!doctype html>")
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "message"),
+    [
+        ({"n_max_train": 0}, InvalidParameterError, "n_max_train must be a positive int"),
+        ({"path": "missing/report.pdf"}, InvalidParameterError, "there is no folder"),
+        ({"columns": ["nope"]}, InvalidParameterError, "columns names nope"),
+        ({"synthetic": SYNTHETIC.drop(columns="age")}, SchemaMismatchError, "misses age"),
+    ],
+)
+def test_a_failed_run_leaves_the_old_report(tmp_path, change, kind, message):
+    old = tmp_path / "report.pdf"
+    old.write_text("old")
+    arguments = {"train": TRAIN, "holdout": HOLDOUT, "synthetic": SYNTHETIC, "path": old, **change}
+    if change.get("path"):
+        arguments["path"] = tmp_path / change["path"]
+    with pytest.raises(kind, match=message):
+        report(**arguments)
+    assert old.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [old]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_columns", [1, 2])
+def test_narrow_tables(tmp_path, n_columns):
+    tables = [
+        pd.DataFrame(
+            {f"x{j}": np.random.default_rng([i, j]).normal(size=50) for j in range(n_columns)}
+        )
+        for i in range(3)
+    ]
+    if n_columns == 1:
+        with pytest.warns(UserWarning, match="fewer than two columns can be measured|no column"):
+            report(*tables, tmp_path / "report.pdf")
+    else:
+        with pytest.warns(
+            UserWarning, match="no column of this table"
+        ):  # no category for TVComplement
+            report(*tables, tmp_path / "report.pdf")
+    assert "x0" in text_of(tmp_path / "report.pdf")
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_summary_of_a_leak(tmp_path):
+    result = report(TRAIN, HOLDOUT, TRAIN, tmp_path / "report.pdf")
+    assert summary(result).count("Leak found") == 1
+    assert "dcr_overfitting" in result.verdict().alarms

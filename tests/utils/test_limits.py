@@ -1,0 +1,107 @@
+"""A metric that takes too long, or too much, is stopped and said; the others stand."""
+
+import time
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval import Metric, MetricSuite, MetricTags, shared
+from skeval.datasets import make_mixed
+from skeval.diagnostic import RuleAdherence
+from skeval.exceptions import LimitError, MetricFailedWarning
+from skeval.fidelity import (
+    CorrelationSimilarity,
+    KMarginalSimilarity,
+    KSComplement,
+    SimilarityMatrix,
+)
+from skeval.utils.execution import within_limits
+
+TABLE = pd.DataFrame({"x": np.arange(50.0)})
+
+
+@shared
+def endless(context):
+    end = time.monotonic() + 60.0
+    while time.monotonic() < end:
+        time.sleep(0.005)
+    return context.n_rows("synthetic")
+
+
+class Endless(Metric):
+    tags = MetricTags("fidelity", greater_is_better=True)
+
+    def _compute(self, context):
+        return float(endless(context))
+
+
+class Greedy(Metric):
+    tags = MetricTags("fidelity", greater_is_better=True)
+
+    def _compute(self, context):
+        held = []
+        end = time.monotonic() + 60.0
+        while time.monotonic() < end:
+            held.append(np.ones(2**20))  # 8 MB, touched
+            time.sleep(0.005)
+        return float(len(held))
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_an_endless_metric_is_stopped_and_the_others_stand(n_jobs):
+    metrics = [("endless", Endless()), ("again", Endless()), ("ks", KSComplement())]
+    suite = MetricSuite(metrics, timeout=1.5, n_jobs=n_jobs).fit(TABLE)
+    start = time.monotonic()
+    with pytest.warns(MetricFailedWarning, match=r"timeout=1\.5 seconds"):
+        result = suite.evaluate(TABLE)
+    assert time.monotonic() - start < 20.0
+    assert result["ks"].value == 1.0
+    assert "LimitError" in result["endless"].error
+    assert np.isnan(result["again"].value)
+
+
+def test_memory_is_guarded():
+    suite = MetricSuite([("greedy", Greedy())], max_memory=200 * 2**20).fit(TABLE)
+    with pytest.warns(MetricFailedWarning, match="max_memory="):
+        assert "LimitError" in suite.evaluate(TABLE)["greedy"].error
+
+
+def test_limits_change_no_value_and_no_error():
+    free = MetricSuite([("ks", KSComplement())]).fit(TABLE)
+    bound = MetricSuite([("ks", KSComplement())], timeout=60.0, max_memory=2**32).fit(TABLE)
+    synthetic = TABLE + 3.0
+    assert bound.evaluate(synthetic)["ks"].value == free.evaluate(synthetic)["ks"].value
+
+    def fail():
+        raise ZeroDivisionError("of work itself")
+
+    with pytest.raises(ZeroDivisionError):
+        within_limits(fail, 60.0, None)
+
+
+def test_stopped_work_is_not_remembered_as_done():
+    suite = MetricSuite([("endless", Endless())], timeout=0.1, on_error="raise").fit(TABLE)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(2):
+            with pytest.raises(LimitError, match="took longer"):
+                suite.evaluate(TABLE)
+
+
+def wide(seed):
+    blocks = (make_mixed(1000, random_state=100 * seed + k).add_suffix(f"_{k}") for k in range(43))
+    return pd.concat(blocks, axis=1).iloc[:, :300]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.NothingToMeasureWarning")
+def test_300_columns_do_not_hang():
+    """Of what grows with the pairs of columns, the noise of the baseline included."""
+    tables = [wide(seed) for seed in range(3)]
+    for kind in (CorrelationSimilarity, KMarginalSimilarity, RuleAdherence, SimilarityMatrix):
+        started = time.process_time()
+        result = kind().fit(*tables[:2]).evaluate(tables[2])
+        assert time.process_time() - started < 30.0, kind.__name__
+        assert result.value > 0.85 or kind is RuleAdherence  # which finds no rule among these
