@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from skeval.core.base import Metric
 from skeval.core.context import Context
+from skeval.core.declared import declared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.results.result import Result, undefined
 from skeval.steps.accumulation import (
@@ -34,6 +35,7 @@ from skeval.utils.parameters import Columns, JobCount, Legal, Scaling, Seed, Spa
 ColumnKey = tuple[str, ...] | None
 
 
+@declared
 class NeighborMetric(Metric):
     """Base of the metrics of nearest rows: first the value, then its evidence.
 
@@ -41,22 +43,24 @@ class NeighborMetric(Metric):
     needs, and ``_with_evidence(context, columns, result)``, which adds the interval, the p-value,
     the baseline and the details for ``evaluate``. Columns come in the form of
     :func:`~skeval.steps.samples.column_key`.
+
+    Parameters
+    ----------
+    space : "gower", "euclidean" or transformer, default="gower"
+        The mean over columns of capped differences, or Euclidean distance of a matrix.
+    columns : None, int or list of str, default=None
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
+    random_state : int, default=0
+        Seed of the relabellings.
+    n_jobs : int, optional
+        Number of threads, as in joblib; the numbers do not depend on it.
     """
 
-    space: Any = "gower"
-    columns: int | list[str] | None
-
-    def __init__(
-        self,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-        n_jobs: JobCount | None = None,
-    ) -> None:
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _: KW_ONLY
+    space: Space = "gower"
+    columns: Columns = None
+    random_state: Seed = 0
+    n_jobs: JobCount | None = None
 
     @property
     def _scaling(self) -> Scaling:
@@ -99,27 +103,16 @@ Thresholds = Annotated[
 ]
 
 
+@declared
 class AccumulationMetric(NeighborMetric):
     """Base of the two areas of the accumulation curve: left and right of a threshold."""
 
     area: ClassVar[str]
     in_other_spaces: ClassVar = {"scale": "observed"}
 
-    def __init__(
-        self,
-        threshold: Thresholds = 0.2,
-        direction: Literal["symmetric", "synthetic", "real"] = "symmetric",
-        scale: Literal["max", "observed"] = "max",
-        *,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-        n_jobs: JobCount | None = None,
-    ) -> None:
-        self.threshold = threshold
-        self.direction = direction
-        self.scale = scale
-        super().__init__(space, columns, random_state, n_jobs)
+    threshold: Thresholds = 0.2
+    direction: Literal["symmetric", "synthetic", "real"] = "symmetric"
+    scale: Literal["max", "observed"] = "max"
 
     def _prepare(self, context: Context) -> None:
         if self.scale == "max" and not is_gower(self.space):

@@ -6,7 +6,7 @@ How much of a release can be compared with real rows: cells that are there, and 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from itertools import chain
 from typing import Annotated, Any, Literal
 
@@ -16,6 +16,7 @@ from scipy.stats import hypergeom
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import SCREEN_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy.near_texts import ROLES, text_values
@@ -120,6 +121,7 @@ _MOST_NAMED = 5  # columns in a sentence
 _MOST_DECIMALS = 6  # by which a column's numbers count as rounded
 
 
+@declared
 class ExactMatchShare(Metric):
     r"""Share of synthetic rows that are copies of train rows: 0 if none is, 1 if all are.
 
@@ -146,11 +148,6 @@ class ExactMatchShare(Metric):
         observed, and none where the p-value is known exactly.
     random_state : int, default=0
         Seed of the relabellings.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -221,22 +218,13 @@ class ExactMatchShare(Metric):
 
     tags = replace(SCREEN_TAGS, scaling="counts", risks=frozenset({"singling out"}), headline=1)
 
-    def __init__(
-        self,
-        columns: AnyColumns = None,
-        decimals: Annotated[int, Interval(-15, 15)] | None = None,
-        count: Literal["rows", "multiset", "unique"] = "rows",
-        *,
-        alert: Fraction = 0.05,
-        n_permutations: Count = 1999,
-        random_state: Seed = 0,
-    ) -> None:
-        self.columns = columns
-        self.decimals = decimals
-        self.count = count
-        self.alert = alert
-        self.n_permutations = n_permutations
-        self.random_state = random_state
+    columns: AnyColumns = None
+    decimals: Annotated[int, Interval(-15, 15)] | None = None
+    count: Literal["rows", "multiset", "unique"] = "rows"
+    _: KW_ONLY
+    alert: Fraction = 0.05
+    n_permutations: Count = 1999
+    random_state: Seed = 0
 
     def _prepare(self, context: Context) -> None:
         compared(context.schema, self.columns)
@@ -293,6 +281,7 @@ class ExactMatchShare(Metric):
         )
 
 
+@declared
 class IdenticalMatchShare(ExactMatchShare):
     r"""Share of distinct synthetic rows that stand in train: 0 if none does, 1 if all do.
 
@@ -309,18 +298,6 @@ class IdenticalMatchShare(ExactMatchShare):
         To how many decimals numbers are rounded first; None keeps 12 significant digits.
     count : {"rows", "multiset", "unique"}, default="unique"
         What is counted, as in :class:`ExactMatchShare`.
-    alert : float, default=0.05
-        ``details["above_alert"]`` is whether the value exceeds it.
-    n_permutations : int, default=1999
-        Number of relabellings behind the p-value; fewer are drawn where many reach what was
-        observed, and none where the p-value is known exactly.
-    random_state : int, default=0
-        Seed of the relabellings.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -350,24 +327,7 @@ class IdenticalMatchShare(ExactMatchShare):
 
     tags = replace(ExactMatchShare.tags, risks=frozenset({"singling out"}), headline=0)
 
-    def __init__(
-        self,
-        columns: AnyColumns = None,
-        decimals: Annotated[int, Interval(-15, 15)] | None = None,
-        count: Literal["rows", "multiset", "unique"] = "unique",
-        *,
-        alert: Fraction = 0.05,
-        n_permutations: Count = 1999,
-        random_state: Seed = 0,
-    ) -> None:
-        super().__init__(
-            columns,
-            decimals,
-            count,
-            alert=alert,
-            n_permutations=n_permutations,
-            random_state=random_state,
-        )
+    count: Literal["rows", "multiset", "unique"] = "unique"
 
     def _summary(self, result: Result) -> str:
         return set_against(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Literal
 
 import numpy as np
 
 from skeval.core.context import Context
+from skeval.core.declared import declared
 from skeval.core.tags import DISCLOSURE_TAGS
 from skeval.exceptions import InvalidParameterError, Sentence
 from skeval.privacy.k_anonymity import (
@@ -27,7 +28,7 @@ from skeval.steps.samples import check_measured, chosen_columns
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import percent
-from skeval.utils.parameters import Columns, Positive
+from skeval.utils.parameters import Positive
 
 _NO_SENSITIVE = (
     "needs a sensitive column, and the table has no categorical one besides the quasi-identifiers. "
@@ -36,8 +37,16 @@ _NO_SENSITIVE = (
 _TAGS = replace(DISCLOSURE_TAGS, display="ColumnScoresDisplay")
 
 
+@declared
 class SensitiveMetric(ClassMetric):
     """Base of measures of how a sensitive column is distributed within classes.
+
+    Parameters
+    ----------
+    sensitive : str, optional
+        The column to be kept secret; numbers and dates are cut into bins. None takes each
+        categorical and boolean column in turn, of those that are not named as quasi-identifiers,
+        and the value is that of the worst.
 
     Attributes
     ----------
@@ -45,7 +54,7 @@ class SensitiveMetric(ClassMetric):
         The column; None for each nominal one that is no quasi-identifier by name.
     """
 
-    sensitive: str | None
+    sensitive: SensitiveColumn | None = None
 
     def unmet_need(self, context: Context) -> Sentence | None:
         """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
@@ -104,6 +113,7 @@ class SensitiveMetric(ClassMetric):
         raise NotImplementedError
 
 
+@declared
 class LDiversity(SensitiveMetric):
     """Fewest sensitive values in a group of alike rows: 1 if one group gives its value away.
 
@@ -114,25 +124,11 @@ class LDiversity(SensitiveMetric):
 
     Parameters
     ----------
-    quasi_identifiers : None, int or list of str, default=None
-        The columns that may be known from elsewhere; None for all but the sensitive one.
-    sensitive : str, optional
-        The column to be kept secret; numbers and dates are cut into bins. None takes each
-        categorical and boolean column in turn, of those that are not named as quasi-identifiers,
-        and the value is that of the worst.
-    n_bins : int or mapping of str to list, default=10
-        Bins of equal share of train for numbers and dates, besides cells for frequent values (see
-        :class:`~skeval.Discretizer`), or the inner edges by column.
     c : float, default=3.0
         Of recursive diversity: how many times the rarer values the most frequent one may come to.
     mode : {"equivalence", "cluster"}, default="equivalence"
         Classes of equal rows; or the clusters of k-means that synthcity counts, for comparison
         with its values only.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -188,19 +184,9 @@ class LDiversity(SensitiveMetric):
         _TAGS, greater_is_better=True, bounds=(1.0, float("inf")), risks=frozenset({"inference"})
     )
 
-    def __init__(
-        self,
-        quasi_identifiers: Columns = None,
-        sensitive: SensitiveColumn | None = None,
-        *,
-        n_bins: BinChoice = 10,
-        c: Positive = 3.0,
-        mode: Literal["equivalence", "cluster"] = "equivalence",
-    ) -> None:
-        super().__init__(quasi_identifiers, n_bins=n_bins)
-        self.sensitive = sensitive
-        self.c = c
-        self.mode = mode
+    _: KW_ONLY
+    c: Positive = 3.0
+    mode: Literal["equivalence", "cluster"] = "equivalence"
 
     def _scores(self, context: Context, name: str) -> dict[str, float]:
         if self.mode == "cluster":
@@ -222,6 +208,7 @@ class LDiversity(SensitiveMetric):
         return f"The least diverse class of rows has {values} values of a sensitive column."
 
 
+@declared
 class TCloseness(SensitiveMetric):
     r"""Greatest distance of a group's sensitive values from the table's: 0 if alike, 1 if apart.
 
@@ -232,23 +219,9 @@ class TCloseness(SensitiveMetric):
 
     Parameters
     ----------
-    quasi_identifiers : None, int or list of str, default=None
-        The columns that may be known from elsewhere; None for all but the sensitive one.
-    sensitive : str, optional
-        The column to be kept secret; numbers and dates are cut into bins. None takes each
-        categorical and boolean column in turn, of those that are not named as quasi-identifiers,
-        and the value is that of the worst.
-    n_bins : int or mapping of str to list, default=10
-        Bins of equal share of train for numbers and dates, besides cells for frequent values (see
-        :class:`~skeval.Discretizer`), or the inner edges by column.
     distance : {"tv", "emd"}, default="tv"
         Total variation; or the earth mover's distance, which for numbers and dates counts the steps
         between bins, missing after the last one, and for categories is total variation.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -300,17 +273,8 @@ class TCloseness(SensitiveMetric):
 
     tags = replace(_TAGS, risks=frozenset({"inference"}))
 
-    def __init__(
-        self,
-        quasi_identifiers: Columns = None,
-        sensitive: SensitiveColumn | None = None,
-        *,
-        n_bins: BinChoice = 10,
-        distance: Literal["tv", "emd"] = "tv",
-    ) -> None:
-        super().__init__(quasi_identifiers, n_bins=n_bins)
-        self.sensitive = sensitive
-        self.distance = distance
+    _: KW_ONLY
+    distance: Literal["tv", "emd"] = "tv"
 
     def _scores(self, context: Context, name: str) -> dict[str, float]:
         ordered = context.schema.kinds[name] in {"continuous", "datetime"}

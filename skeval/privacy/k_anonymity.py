@@ -6,7 +6,7 @@ Who shares a combination of quasi-identifiers with whom: classes and clusters of
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -16,6 +16,7 @@ from scipy.stats import binomtest
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import DISCLOSURE_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.results.result import Result, undefined
@@ -54,6 +55,7 @@ BinChoice = (
 SensitiveColumn = Annotated[str, Legal("the name of a column", is_text, -1)]
 
 
+@declared
 class ClassMetric(Metric):
     """Base of measures of classes: groups of rows that agree in the quasi-identifiers.
 
@@ -66,9 +68,9 @@ class ClassMetric(Metric):
         :class:`~skeval.Discretizer`), or the inner edges by column.
     """
 
-    def __init__(self, quasi_identifiers: Columns = None, *, n_bins: BinChoice = 10) -> None:
-        self.quasi_identifiers = quasi_identifiers
-        self.n_bins = n_bins
+    quasi_identifiers: Columns = None
+    _: KW_ONLY
+    n_bins: BinChoice = 10
 
     @property
     def _scaling(self) -> Scaling:
@@ -114,6 +116,7 @@ class ClassMetric(Metric):
         return [class_counts(train, synthetic) for train, synthetic in zip(*runs, strict=True)]
 
 
+@declared
 class SmallestClassMetric(ClassMetric):
     """Base of the measures of the smallest class, or of the smallest cluster as synthcity has it.
 
@@ -129,17 +132,9 @@ class SmallestClassMetric(ClassMetric):
 
     tags = replace(DISCLOSURE_TAGS, greater_is_better=True, bounds=(1.0, float("inf")))
 
-    def __init__(
-        self,
-        quasi_identifiers: Columns = None,
-        *,
-        n_bins: BinChoice = 10,
-        k0: Count = 5,
-        mode: Literal["equivalence", "cluster"] = "equivalence",
-    ) -> None:
-        super().__init__(quasi_identifiers, n_bins=n_bins)
-        self.k0 = k0
-        self.mode = mode
+    _: KW_ONLY
+    k0: Count = 5
+    mode: Literal["equivalence", "cluster"] = "equivalence"
 
 
 def _ascending(edges: np.ndarray) -> bool:
@@ -266,6 +261,7 @@ def too_few_to_cluster(role: str) -> Result:
     )
 
 
+@declared
 class KAnonymity(SmallestClassMetric):
     r"""Size of the smallest group of alike rows: 1 if a row stands alone, n if all are alike.
 
@@ -288,11 +284,6 @@ class KAnonymity(SmallestClassMetric):
     mode : {"equivalence", "cluster"}, default="equivalence"
         Classes of equal rows; or the clusters of k-means that synthcity counts, for comparison
         with its values only.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -363,6 +354,7 @@ class KAnonymity(SmallestClassMetric):
         return f"{smallest}; {uniques} of rows are alone in theirs."
 
 
+@declared
 class ReplicatedUniques(ClassMetric):
     r"""Share of train rows that are unique there and in the release: 0 if none, 1 if all.
 
@@ -375,14 +367,6 @@ class ReplicatedUniques(ClassMetric):
     quasi_identifiers : None, int or list of str, default=None
         The columns that may be known from elsewhere. None takes all, and then only rows that the
         generator copied are replicated, up to the bins.
-    n_bins : int or mapping of str to list, default=10
-        Bins of equal share of train for numbers and dates, besides cells for frequent values (see
-        :class:`~skeval.Discretizer`), or the inner edges by column.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------

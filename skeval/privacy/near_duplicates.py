@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.neighbors.encoding import round_to_grid
 from skeval.privacy.copies import chosen_in_words, compared
@@ -28,6 +29,7 @@ _FEWEST_HOLDOUT_ROWS = 100
 _RADIUS_LEVEL = 0.01
 
 
+@declared
 class NearDuplicateShare(Metric):
     r"""Share of synthetic rows that nearly repeat a train row: 0 if none does, 1 if all do.
 
@@ -58,11 +60,6 @@ class NearDuplicateShare(Metric):
         observed, and none where the p-value is known exactly.
     random_state : int, default=0
         Seed of the relabellings.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -126,24 +123,14 @@ class NearDuplicateShare(Metric):
 
     tags = replace(NEIGHBOR_TAGS, risks=frozenset({"singling out"}), headline=2)
 
-    def __init__(
-        self,
-        tau: Literal["loo-q01"] | Fraction = "loo-q01",
-        space: Space = "gower",
-        columns: AnyColumns = None,
-        text: Fraction = 0.9,
-        *,
-        edit_length: Annotated[int, Interval(0)] = 40,
-        n_permutations: Count = 1999,
-        random_state: Seed = 0,
-    ) -> None:
-        self.tau = tau
-        self.space = space
-        self.columns = columns
-        self.text = text
-        self.edit_length = edit_length
-        self.n_permutations = n_permutations
-        self.random_state = random_state
+    tau: Literal["loo-q01"] | Fraction = "loo-q01"
+    space: Space = "gower"
+    columns: AnyColumns = None
+    text: Fraction = 0.9
+    _: KW_ONLY
+    edit_length: Annotated[int, Interval(0)] = 40
+    n_permutations: Count = 1999
+    random_state: Seed = 0
 
     def _prepare(self, context: Context) -> None:
         compared(context.schema, self.columns)

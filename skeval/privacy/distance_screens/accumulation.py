@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from skeval.core.context import Context
+from skeval.core.declared import declared
 from skeval.core.families import AccumulationMetric
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.results.result import Result
@@ -19,6 +20,7 @@ from skeval.utils.formatting import as_float, number, percent
 _N_PERMUTATIONS = 1999
 
 
+@declared
 class MinimumDistanceAccumulation(AccumulationMetric):
     r"""Accumulation of very near rows: 0 where no pair is within the threshold, 1 where all copy.
 
@@ -45,17 +47,8 @@ class MinimumDistanceAccumulation(AccumulationMetric):
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix; the latter
         needs ``scale="observed"``.
-    columns : None, int or list of str, default=None
-        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the relabellings, and of the sample of the larger of synthetic table and holdout.
-    n_jobs : int, optional
-        Number of threads, as in joblib; the numbers do not depend on it.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------

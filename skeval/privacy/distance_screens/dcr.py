@@ -6,7 +6,7 @@ The share of synthetic rows closer to train, over one or several groups of colum
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from itertools import combinations
 from typing import Annotated, Any, Literal
@@ -18,6 +18,7 @@ from scipy.spatial.distance import squareform
 from scipy.stats import norm
 
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric
 from skeval.core.tags import CONTRAST_TAGS
 from skeval.exceptions import InvalidParameterError, UnequalSizesWarning
@@ -37,7 +38,7 @@ from skeval.steps.relabelled import name_of_test, set_against
 from skeval.steps.samples import chosen_columns, column_key, pooled_order
 from skeval.tables.preprocessing import Discretizer
 from skeval.utils.formatting import percent
-from skeval.utils.parameters import Columns, Count, JobCount, Legal, Seed, Space
+from skeval.utils.parameters import Count, Legal
 
 _FEWEST_MASSES = 100  # real rows, as many alike as these are, of which the sum is normal
 _N_PERMUTATIONS, _BLOCK = 9999, 1000
@@ -46,26 +47,31 @@ _UNEQUAL, _UNEQUAL_AS_PUBLISHED = 10, 2  # times as many rows, beyond which size
 CLOSER = "synthetic rows closer to train than to the holdout"
 
 
+@declared
 class TrainShareScreen(NeighborMetric):
-    """Base of the screens of the fraction of synthetic rows that are closer to train."""
+    """Base of the screens of the fraction of synthetic rows that are closer to train.
 
-    def __init__(
-        self,
-        ties: Literal["pool", "half", "holdout"] = "pool",
-        scale: Literal["common", "reference"] = "common",
-        *,
-        num_rows_subsample: Count | None = None,
-        num_iterations: Count = 1,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-        n_jobs: JobCount | None = None,
-    ) -> None:
-        self.ties = ties
-        self.scale = scale
-        self.num_rows_subsample = num_rows_subsample
-        self.num_iterations = num_iterations
-        super().__init__(space, columns, random_state, n_jobs)
+    Parameters
+    ----------
+    ties : {"pool", "half", "holdout"}, default="pool"
+        What equal distances count as: divided over all nearest real rows, which alone is right
+        where the tables are of unequal size; half closer to train; or as closer to the holdout, as
+        SDMetrics has it, which flatters discrete tables.
+    scale : {"common", "reference"}, default="common"
+        Whether numeric ranges are those of train and holdout together, or of each on its own, as
+        SDMetrics has it, which puts the two distances on different scales.
+    num_rows_subsample : int or None, default=None
+        If given, this many rows of each table are drawn, `num_iterations` times, and the shares
+        averaged.
+    num_iterations : int, default=1
+        Number of draws; more than one needs `num_rows_subsample`.
+    """
+
+    ties: Literal["pool", "half", "holdout"] = "pool"
+    scale: Literal["common", "reference"] = "common"
+    _: KW_ONLY
+    num_rows_subsample: Count | None = None
+    num_iterations: Count = 1
 
     def _prepare(self, context: Context) -> None:
         check_iterations(type(self).__name__, self.num_iterations, self.num_rows_subsample)
@@ -171,6 +177,7 @@ class TrainShareScreen(NeighborMetric):
         }
 
 
+@declared
 class DCROverfittingProtection(TrainShareScreen):
     r"""Protection from overfitting: 1 where rows fall to train by chance only, 0 where all do.
 
@@ -181,35 +188,12 @@ class DCROverfittingProtection(TrainShareScreen):
 
     Parameters
     ----------
-    ties : {"pool", "half", "holdout"}, default="pool"
-        What equal distances count as: divided over all nearest real rows, which alone is right
-        where the tables are of unequal size; half closer to train; or as closer to the holdout, as
-        SDMetrics has it, which flatters discrete tables.
-    scale : {"common", "reference"}, default="common"
-        Whether numeric ranges are those of train and holdout together, or of each on its own, as
-        SDMetrics has it, which puts the two distances on different scales.
     chance : {"sizes", "half"}, default="sizes"
         The share of rows closer to train that has the score 1: what the sizes of the tables give by
         chance, or one half at any sizes, as SDMetrics has it. With ``ties="holdout"`` and
         ``scale="reference"`` the score is theirs.
-    num_rows_subsample : int or None, default=None
-        If given, this many rows of each table are drawn, `num_iterations` times, and the shares
-        averaged.
-    num_iterations : int, default=1
-        Number of draws; more than one needs `num_rows_subsample`.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the draws.
-    n_jobs : int, optional
-        Number of threads, as in joblib; the numbers do not depend on it.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -276,30 +260,8 @@ class DCROverfittingProtection(TrainShareScreen):
 
     tags = replace(CONTRAST_TAGS, greater_is_better=True, headline=3)
 
-    def __init__(
-        self,
-        ties: Literal["pool", "half", "holdout"] = "pool",
-        scale: Literal["common", "reference"] = "common",
-        *,
-        chance: Literal["sizes", "half"] = "sizes",
-        num_rows_subsample: Count | None = None,
-        num_iterations: Count = 1,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-        n_jobs: JobCount | None = None,
-    ) -> None:
-        super().__init__(
-            ties,
-            scale,
-            num_rows_subsample=num_rows_subsample,
-            num_iterations=num_iterations,
-            space=space,
-            columns=columns,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.chance = chance
+    _: KW_ONLY
+    chance: Literal["sizes", "half"] = "sizes"
 
     def _allows_for_sizes(self) -> bool:
         return super()._allows_for_sizes() and self.chance == "sizes"
@@ -606,6 +568,7 @@ _MOST_NAMED = 12  # columns in a sentence
 _N_BINS, _MAX_CATEGORIES = 10, 50
 
 
+@declared
 class DCRShare(TrainShareScreen):
     """Share of synthetic rows closer to train: n_T / (n_T + n_H) by chance, 1 where all rows are.
 
@@ -616,22 +579,6 @@ class DCRShare(TrainShareScreen):
 
     Parameters
     ----------
-    ties : {"pool", "half", "holdout"}, default="pool"
-        What equal distances count as: divided over all nearest real rows, which alone is right
-        where the tables are of unequal size; half closer to train; or as closer to the holdout, as
-        SDMetrics has it, which flatters discrete tables.
-    scale : {"common", "reference"}, default="common"
-        Whether numeric ranges are those of train and holdout together, or of each on its own, as
-        SDMetrics has it, which puts the two distances on different scales.
-    num_rows_subsample : int or None, default=None
-        If given, this many rows of each table are drawn, `num_iterations` times, and the shares
-        averaged.
-    num_iterations : int, default=1
-        Number of draws; more than one needs `num_rows_subsample`.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     column_groups : None, "auto" or list of list of str, default=None
         Groups of columns to measure in addition to all of them at once (in space "gower"). "auto":
         where there are more than 10 columns, three groups of related columns and three random
@@ -639,15 +586,6 @@ class DCRShare(TrainShareScreen):
     n_permutations : int, default=1999
         Number of relabellings behind the p-value of the largest of several shares; fewer are drawn
         where many reach what was observed.
-    random_state : int, default=0
-        Seed of the draws, the random groups and the relabellings.
-    n_jobs : int, optional
-        Number of threads, as in joblib; the numbers do not depend on it.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -712,32 +650,9 @@ class DCRShare(TrainShareScreen):
 
     tags = CONTRAST_TAGS
 
-    def __init__(
-        self,
-        ties: Literal["pool", "half", "holdout"] = "pool",
-        scale: Literal["common", "reference"] = "common",
-        *,
-        num_rows_subsample: Count | None = None,
-        num_iterations: Count = 1,
-        space: Space = "gower",
-        columns: Columns = None,
-        column_groups: ColumnGroups | None = None,
-        n_permutations: Count = 1999,
-        random_state: Seed = 0,
-        n_jobs: JobCount | None = None,
-    ) -> None:
-        super().__init__(
-            ties,
-            scale,
-            num_rows_subsample=num_rows_subsample,
-            num_iterations=num_iterations,
-            space=space,
-            columns=columns,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
-        self.column_groups = column_groups
-        self.n_permutations = n_permutations
+    _: KW_ONLY
+    column_groups: ColumnGroups | None = None
+    n_permutations: Count = 1999
 
     def _prepare(self, context: Context) -> None:
         super()._prepare(context)

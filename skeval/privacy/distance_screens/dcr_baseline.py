@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.privacy.distance_screens.dcr import check_iterations
@@ -26,13 +27,14 @@ from skeval.steps.neighbors import (
     reference_index,
 )
 from skeval.utils.formatting import as_float, percent
-from skeval.utils.parameters import Columns, Count, JobCount, Seed, Space
+from skeval.utils.parameters import Count
 
 _N_BOOTSTRAP = 500
 # distances to train, of the synthetic rows and of each table of random rows
 Draw = tuple[np.ndarray, list[np.ndarray]]
 
 
+@declared
 class DCRBaselineProtection(NeighborMetric):
     r"""Distance to train relative to that of random rows: 1 as far as noise, 0 on the train rows.
 
@@ -56,19 +58,8 @@ class DCRBaselineProtection(NeighborMetric):
     n_permutations : int, default=1999
         Number of random relabellings of the real rows for the p-value; fewer are
         drawn where many reach what was observed.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the random rows, draws, relabellings and resamples.
-    n_jobs : int, optional
-        Number of threads, as in joblib; the numbers do not depend on it.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -114,25 +105,12 @@ class DCRBaselineProtection(NeighborMetric):
 
     tags = replace(NEIGHBOR_TAGS, greater_is_better=True)
 
-    def __init__(
-        self,
-        n_random_repeats: Count = 5,
-        *,
-        max_random_rows: Count | None = 5_000,
-        num_rows_subsample: Count | None = None,
-        num_iterations: Count = 1,
-        n_permutations: Count = 1999,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-        n_jobs: JobCount | None = None,
-    ) -> None:
-        self.n_random_repeats = n_random_repeats
-        self.max_random_rows = max_random_rows
-        self.num_rows_subsample = num_rows_subsample
-        self.num_iterations = num_iterations
-        self.n_permutations = n_permutations
-        super().__init__(space, columns, random_state, n_jobs)
+    n_random_repeats: Count = 5
+    _: KW_ONLY
+    max_random_rows: Count | None = 5_000
+    num_rows_subsample: Count | None = None
+    num_iterations: Count = 1
+    n_permutations: Count = 1999
 
     def _prepare(self, context: Context) -> None:
         check_iterations(type(self).__name__, self.num_iterations, self.num_rows_subsample)

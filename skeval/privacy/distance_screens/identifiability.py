@@ -6,7 +6,7 @@ Are synthetic rows the generator's own, or noisy copies of train rows.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from scipy.stats import entropy
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.exceptions import InvalidParameterError
@@ -38,12 +39,13 @@ from skeval.steps.relabelled import (
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NOMINAL, Discretizer, category_codes, numbers
 from skeval.utils.formatting import percent
-from skeval.utils.parameters import Columns, Count, JobCount, Seed, Space
+from skeval.utils.parameters import Count
 
 _N_BINS = 10
 _MOST = 10.0  # times the median: a nearly constant column would outweigh all others
 
 
+@declared
 class EpsilonIdentifiability(NeighborMetric):
     """Share of train rows with a synthetic row nearer than any other train row: 1 is all of them.
 
@@ -59,19 +61,6 @@ class EpsilonIdentifiability(NeighborMetric):
     n_permutations : int, default=1999
         Number of random relabellings of the real rows for the p-value; fewer are
         drawn where many reach what was observed.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        Columns to use (in space "gower"): all, the first *n*, or a list of names.
-    random_state : int, default=0
-        Seed of the relabellings.
-    n_jobs : int, optional
-        Number of threads, as in joblib; the numbers do not depend on it.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -126,19 +115,9 @@ class EpsilonIdentifiability(NeighborMetric):
 
     tags = NEIGHBOR_TAGS
 
-    def __init__(
-        self,
-        feature_weights: Literal["uniform", "entropy"] = "uniform",
-        *,
-        n_permutations: Count = 1999,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-        n_jobs: JobCount | None = None,
-    ) -> None:
-        self.feature_weights = feature_weights
-        self.n_permutations = n_permutations
-        super().__init__(space, columns, random_state, n_jobs)
+    feature_weights: Literal["uniform", "entropy"] = "uniform"
+    _: KW_ONLY
+    n_permutations: Count = 1999
 
     def _prepare(self, context: Context) -> None:
         if self.feature_weights == "entropy" and not is_gower(self.space):
@@ -311,6 +290,7 @@ def entropy_space(context: Context, columns: ColumnChoice) -> EntropySpace | Non
     return EntropySpace(kept, numeric, n_levels) if kept else None
 
 
+@declared
 class Authenticity(NeighborMetric):
     """Share of rows that are no noisy copy of a train row: 0 if all are; 1 is rarely reached.
 
@@ -323,19 +303,8 @@ class Authenticity(NeighborMetric):
     n_permutations : int, default=1999
         Number of random relabellings of the real rows for the p-value; fewer are
         drawn where many reach what was observed.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the relabellings and of the sample of a large synthetic table for the p-value.
-    n_jobs : int, optional
-        Number of threads, as in joblib; the numbers do not depend on it.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -383,17 +352,7 @@ class Authenticity(NeighborMetric):
 
     tags = replace(NEIGHBOR_TAGS, greater_is_better=True)
 
-    def __init__(
-        self,
-        n_permutations: Count = 1999,
-        *,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-        n_jobs: JobCount | None = None,
-    ) -> None:
-        self.n_permutations = n_permutations
-        super().__init__(space, columns, random_state, n_jobs)
+    n_permutations: Count = 1999
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if context.n_rows("train") < 2:

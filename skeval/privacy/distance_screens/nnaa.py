@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, Literal
 
 import numpy as np
 from scipy.stats import norm
 
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric
 from skeval.core.tags import CONTRAST_TAGS
 from skeval.results.result import Result, undefined
@@ -25,11 +26,12 @@ from skeval.steps.relabelled import (
     set_against,
 )
 from skeval.utils.formatting import percent
-from skeval.utils.parameters import Columns, Count, JobCount, Seed, Space
+from skeval.utils.parameters import Count
 
 _Z = float(norm.ppf(0.975))
 
 
+@declared
 class NNAAPrivacyLoss(NeighborMetric):
     """Do neighbours give train away more than holdout: 0 means no, 1 that train alone is copied.
 
@@ -46,19 +48,8 @@ class NNAAPrivacyLoss(NeighborMetric):
     n_permutations : int, default=1999
         Number of random relabellings of the real rows for the p-value and the standard error;
         fewer are drawn where many reach what was observed.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of samples and relabellings.
-    n_jobs : int, optional
-        Number of threads, as in joblib; the numbers do not depend on it.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -99,21 +90,10 @@ class NNAAPrivacyLoss(NeighborMetric):
 
     tags = replace(CONTRAST_TAGS, bounds=(-1.0, 1.0))
 
-    def __init__(
-        self,
-        n_resample: Count = 30,
-        ties: Literal["strict", "half"] = "strict",
-        *,
-        n_permutations: Count = 1999,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-        n_jobs: JobCount | None = None,
-    ) -> None:
-        self.n_resample = n_resample
-        self.ties = ties
-        self.n_permutations = n_permutations
-        super().__init__(space, columns, random_state, n_jobs)
+    n_resample: Count = 30
+    ties: Literal["strict", "half"] = "strict"
+    _: KW_ONLY
+    n_permutations: Count = 1999
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if min(context.n_rows(role) for role in ("train", "holdout", "synthetic")) < 2:

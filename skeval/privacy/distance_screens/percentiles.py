@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.exceptions import DegenerateInputWarning
@@ -27,7 +28,7 @@ from skeval.steps.relabelled import (
     set_against,
 )
 from skeval.utils.formatting import number, percent
-from skeval.utils.parameters import Columns, Count, Interval, JobCount, Seed, Space
+from skeval.utils.parameters import Count, Interval
 
 _COMPARED = ("synthetic", "holdout")
 _TAGS = replace(NEIGHBOR_TAGS, greater_is_better=True, bounds=(0.0, float("inf")))
@@ -41,17 +42,26 @@ _DOUBLED = (
 _NO_DISTANCE = "half of the holdout rows stand in train too: no distance to compare with."
 
 
+@declared
 class PercentileScreen(NeighborMetric):
     """Base of the screens of a percentile, of distances or their ratios, against fresh rows.
 
     Authors say what a row's number is in ``_of_distances``, and may say more in ``_more_details``.
+
+    Parameters
+    ----------
+    q : float, default=5
+        The percentile, in [0, 100]; linear between the rows' ratios.
+    n_permutations : int, default=1999
+        Number of random relabellings of the real rows for the p-value; fewer are
+        drawn where many reach what was observed.
     """
 
     n_neighbors: ClassVar[int] = 1
     what: ClassVar[str] = "the distances to train"
-    q: float
-    n_permutations: int
-    random_state: int
+    _: KW_ONLY
+    q: Annotated[float, Interval(0, 100)] = 5
+    n_permutations: Count = 1999
 
     def _roles(self) -> tuple[str, str]:
         """Return whose neighbours are looked for, and where."""
@@ -170,6 +180,7 @@ def _few(n_rows: int, q: float, level: float) -> tuple[DegenerateInputWarning, .
     return (DegenerateInputWarning(few),)
 
 
+@declared
 class DCRPercentile(PercentileScreen):
     """Percentile of the distances to train: 0 where synthetic rows are copies, large where far.
 
@@ -184,22 +195,6 @@ class DCRPercentile(PercentileScreen):
     baseline : {"holdout", "train_loo"}, default="holdout"
         Whose distances to train to compare with: holdout rows', or each train row's own to its
         nearest other one. Without a holdout it is the latter.
-    n_permutations : int, default=1999
-        Number of random relabellings of the real rows for the p-value; fewer are
-        drawn where many reach what was observed.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        Columns to use (in space "gower"): all, the first *n*, or a list of names.
-    random_state : int, default=0
-        Seed of the relabellings and of the resamples behind ``details["ratio_interval"]``.
-    n_jobs : int, optional
-        Number of threads, as in joblib; the numbers do not depend on it.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -249,21 +244,8 @@ class DCRPercentile(PercentileScreen):
 
     tags = _TAGS
 
-    def __init__(
-        self,
-        q: Annotated[float, Interval(0, 100)] = 5,
-        baseline: Literal["holdout", "train_loo"] = "holdout",
-        *,
-        n_permutations: Count = 1999,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-        n_jobs: JobCount | None = None,
-    ) -> None:
-        self.q = q
-        self.baseline = baseline
-        self.n_permutations = n_permutations
-        super().__init__(space, columns, random_state, n_jobs)
+    q: Annotated[float, Interval(0, 100)] = 5
+    baseline: Literal["holdout", "train_loo"] = "holdout"
 
     def _fresh(
         self, context: Context, columns: Any, holdout: np.ndarray | None
@@ -274,6 +256,7 @@ class DCRPercentile(PercentileScreen):
         return {"median": float(np.median(values))}
 
 
+@declared
 class NNDR(PercentileScreen):
     """Percentile of nearest over second nearest distance: 0 where rows sit on one train row.
 
@@ -283,8 +266,6 @@ class NNDR(PercentileScreen):
 
     Parameters
     ----------
-    q : float, default=5
-        The percentile, in [0, 100]; linear between the rows' ratios.
     convention : {"d1/d2", "d2/d1"}, default="d1/d2"
         Which ratio the percentile is taken of. "d2/d1" is there to read numbers that SynEval
         published: they are ``details["d2_d1"]``. The value stays on the scale of d1/d2 and is its
@@ -292,22 +273,6 @@ class NNDR(PercentileScreen):
     query : {"synthetic", "train"}, default="synthetic"
         Whose neighbours: those of synthetic rows in train, or those of train rows in the synthetic
         table, as SynthEval has it.
-    n_permutations : int, default=1999
-        Number of random relabellings of the real rows for the p-value; fewer are
-        drawn where many reach what was observed.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        Columns to use (in space "gower"): all, the first *n*, or a list of names.
-    random_state : int, default=0
-        Seed of the relabellings and of the resamples behind ``details["ratio_interval"]``.
-    n_jobs : int, optional
-        Number of threads, as in joblib; the numbers do not depend on it.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -355,23 +320,9 @@ class NNDR(PercentileScreen):
     n_neighbors = 2
     what = "the nearest distance over the second nearest"
 
-    def __init__(
-        self,
-        q: Annotated[float, Interval(0, 100)] = 5,
-        convention: Literal["d1/d2", "d2/d1"] = "d1/d2",
-        query: Literal["synthetic", "train"] = "synthetic",
-        *,
-        n_permutations: Count = 1999,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-        n_jobs: JobCount | None = None,
-    ) -> None:
-        self.q = q
-        self.convention = convention
-        self.query = query
-        self.n_permutations = n_permutations
-        super().__init__(space, columns, random_state, n_jobs)
+    q: Annotated[float, Interval(0, 100)] = 5
+    convention: Literal["d1/d2", "d2/d1"] = "d1/d2"
+    query: Literal["synthetic", "train"] = "synthetic"
 
     def _roles(self) -> tuple[str, str]:
         return ("synthetic", "train") if self.query == "synthetic" else ("train", "synthetic")
@@ -433,6 +384,7 @@ def _tenth(values: np.ndarray) -> float:
     return float(np.partition(values, _TENTH - 1)[_TENTH - 1])
 
 
+@declared
 class HoldoutDistanceRatio(NeighborMetric):
     r"""Ratio of median distances to train, synthetic to holdout: 1 where alike, 0 where copies.
 
@@ -445,19 +397,8 @@ class HoldoutDistanceRatio(NeighborMetric):
     n_permutations : int, default=1999
         Number of random relabellings of the real rows for the p-value; fewer are
         drawn where many reach what was observed.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the relabellings and of the resamples behind the interval.
-    n_jobs : int, optional
-        Number of threads, as in joblib; the numbers do not depend on it.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -505,17 +446,7 @@ class HoldoutDistanceRatio(NeighborMetric):
 
     tags = replace(_TAGS, needs=frozenset({"holdout"}), display="DistancesDisplay")
 
-    def __init__(
-        self,
-        n_permutations: Count = 1999,
-        *,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-        n_jobs: JobCount | None = None,
-    ) -> None:
-        self.n_permutations = n_permutations
-        super().__init__(space, columns, random_state, n_jobs)
+    n_permutations: Count = 1999
 
     def _to_train(self, context: Context, columns: Any) -> list[np.ndarray]:
         return [self._distances(context, role, "train", columns) for role in _COMPARED]

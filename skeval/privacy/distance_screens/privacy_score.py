@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ from scipy.stats import beta, norm
 
 from skeval.core.base import unmet
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import NEIGHBOR_TAGS
@@ -31,14 +32,11 @@ from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import (
-    Columns,
     Count,
     Interval,
-    JobCount,
     NonNegative,
     OpenFraction,
     Seed,
-    Space,
     check_parameters,
     legal_sets,
 )
@@ -49,6 +47,7 @@ _NO_HOLDOUT = 'has mode="holdout", and no holdout rows were given.'
 _MANY = 0.05
 
 
+@declared
 class PrivacyScore(NeighborMetric):
     r"""Excess of synthetic rows very near to real ones: 100 means none, 0 means all are.
 
@@ -79,19 +78,8 @@ class PrivacyScore(NeighborMetric):
         Number of resamples.
     rescale : bool, default=False
         Whether the score is stretched so that its least value is 0 rather than 100 p_T.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of samples, splits and resamples.
-    n_jobs : int, optional
-        Number of threads, as in joblib; the numbers do not depend on it.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -149,31 +137,15 @@ class PrivacyScore(NeighborMetric):
         NEIGHBOR_TAGS, greater_is_better=True, bounds=(0.0, 100.0), display="ProximityDisplay"
     )
 
-    def __init__(
-        self,
-        q: OpenFraction = 0.1,
-        risk_confidence: NonNegative | None = None,
-        *,
-        mode: Literal["auto", "holdout", "split"] = "auto",
-        n_splits: Count = 5,
-        match_size: bool = True,
-        se: Literal["bootstrap", "delta"] = "bootstrap",
-        n_bootstrap: Annotated[int, Interval(10)] = 500,
-        rescale: bool = False,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-        n_jobs: JobCount | None = None,
-    ) -> None:
-        self.q = q
-        self.risk_confidence = risk_confidence
-        self.mode = mode
-        self.n_splits = n_splits
-        self.match_size = match_size
-        self.se = se
-        self.n_bootstrap = n_bootstrap
-        self.rescale = rescale
-        super().__init__(space, columns, random_state, n_jobs)
+    q: OpenFraction = 0.1
+    risk_confidence: NonNegative | None = None
+    _: KW_ONLY
+    mode: Literal["auto", "holdout", "split"] = "auto"
+    n_splits: Count = 5
+    match_size: bool = True
+    se: Literal["bootstrap", "delta"] = "bootstrap"
+    n_bootstrap: Annotated[int, Interval(10)] = 500
+    rescale: bool = False
 
     def unmet_need(self, context: Context) -> Sentence | None:
         """Say so if mode "holdout" is asked for and there is none."""
