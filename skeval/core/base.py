@@ -384,7 +384,7 @@ class Metric(BaseEstimator):
             context = measured_on(context, self._scaling)
             result = self._kept_in_family(context, self._evaluated(context))
             if advise and as_float(result.p_value) <= ALARM_LEVEL and not result.advice:
-                result = replace(result, advice=self._leak_advice(context))
+                result = replace(result, advice=self._leak_advice(context), refit=True)
         if not np.isnan(result.value):  # else the warnings say why
             result = replace(result, summary=self._summary(result))
             pooled = pooled_notices(context, self._matrix_space)

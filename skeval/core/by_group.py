@@ -196,6 +196,7 @@ class ByGroup(Metric):
             ),
             copies=self._copies(results),
             advice=self._advice(results, corrected),
+            refit=any(one.refit for one in results.values()),
             baseline=own.baseline if tags.sign == 0 else least,
             details={
                 **result.details,

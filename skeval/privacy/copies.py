@@ -269,6 +269,7 @@ class ExactMatchShare(Metric):
             details=details,
             fact=" ".join(filter(None, (of_rows, identifiers_in_words(of_identifiers)))),
             advice=" ".join(filter(None, (DROP_COPIES if of_rows or not renew else "", renew))),
+            refit=bool(of_rows) or not renew,
             copies=()
             if where
             else (*copies_of_rows(context, chosen, self.decimals, read), *of_identifiers),

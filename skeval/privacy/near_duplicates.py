@@ -174,6 +174,7 @@ class NearDuplicateShare(Metric):
             contrast=contrast,
             fact=near_in_words(context, contrast, where) if beyond and contrast else "",
             advice=DROP_COPIES,
+            refit=True,
             details=details,
         )
 

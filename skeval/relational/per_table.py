@@ -623,7 +623,7 @@ def mean_contrast(contrasts: list[Contrast | None], subject: str) -> Contrast | 
 
 
 def most_significant(results: Mapping[str, Result], corrected: Mapping[str, float]) -> Any:
-    """Return contrast and advice of the table that has the least p-value."""
+    """Return contrast, advice and refit of the table that has the least p-value."""
     name = min(corrected, key=lambda table: corrected[table], default="")
     shown = results[name].contrast if name else None
     if shown is not None:
@@ -635,7 +635,8 @@ def most_significant(results: Mapping[str, Result], corrected: Mapping[str, floa
             tests=tuple(test for one in every for test in one.tests) if named else (),
             least_p=min(1.0, len(corrected) * min(one.least_p for one in every)),
         )
-    return {"contrast": shown, "advice": results[name].advice if name else ""}
+    advising = {"advice": results[name].advice, "refit": results[name].refit} if name else {}
+    return {"contrast": shown, **advising}
 
 
 def _is_no_test(warning: object) -> bool:

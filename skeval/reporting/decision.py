@@ -24,10 +24,11 @@ from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import (
     Verdict,
+    advised,
     fidelity_sentence,
     is_shifted,
-    refit_once,
     utility_sentence,
+    with_copies,
 )
 from skeval.results.verdict import verdict as judge
 from skeval.utils.formatting import NOTHING, as_float, counted, number, shown_interval, title_of
@@ -359,8 +360,7 @@ def _steps(results: SuiteResult, verdict: Verdict) -> Iterable[str]:
             else []
         )
     else:
-        copied = (r.advice for r in results.values() if any(one.found for one in r.copies))
-        steps += refit_once(copied)
+        steps += advised(with_copies(results.values()))
     if verdict.facts and verdict.outcome == "no leak found":
         steps.append("Look at the copied rows before a release, and drop those that are unique.")
     mended = 0

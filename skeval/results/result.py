@@ -154,6 +154,9 @@ class Result:
     advice : str
         Where a leak lies and what to do about it; a sentence, printed beside an alarm only. Where
         it takes searches of its own, suites look for it, and `evaluate` of a metric if asked to.
+    refit : bool
+        Whether it also helps to fit the generator again with less room to memorise. A verdict says
+        so once, after all advice.
     table : str
         Of several tables, the one that was measured; empty where there is one only, or all were.
     copies : tuple of Copies
@@ -187,6 +190,7 @@ class Result:
     contrast: Contrast | None = None
     fact: str = ""
     advice: str = ""
+    refit: bool = False
     table: str = ""
     copies: tuple[Copies, ...] = ()
 
@@ -269,6 +273,7 @@ class Result:
             "tags": MetricTags.from_dict(tags) if tags else None,
             "contrast": Contrast.from_dict(contrast) if contrast else None,
             "copies": tuple(map(Copies.from_dict, content.get("copies", ()))),
+            "refit": content.get("refit", False) is True,
         }
         return cls(**{**content, **rebuilt})
 

@@ -9,7 +9,6 @@ copied, no contrast of the two shows it, and few copies have no small p-value.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import asdict, dataclass
@@ -48,7 +47,10 @@ Outcome = Literal["leak found", "copies found", "cannot be told", "no leak found
 NOTHING_OF_PRIVACY = "No metric of privacy was measured."
 _LEAST_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
 _CAVEAT = "Such tests can raise an alarm and never clear a release."
-_REFIT = re.compile(r"(?:, or |: )fit the generator again[^.]*")  # which is advised once
+REFIT = (
+    "Or fit the generator again with less room to memorise: fewer steps, stronger regularisation "
+    "or noise."
+)
 UNCOUNTED = "copies of train rows were not counted"  # as where no metric looks for any
 
 
@@ -278,7 +280,7 @@ def verdict(
     void = (*voided, *in_release, *_too_little(sizes, copies, tested, level))
     outcome = _outcome(alarms, copies, void, tested)
     # of a column that differs between train and holdout, advice would be wrong
-    advice = () if shifted else tuple(refit_once(_advice(of_privacy, alarms)))
+    advice = () if shifted else advised(_advising(of_privacy, alarms))
     said: list[tuple[SaidKind, Iterable[str]]] = [
         ("not looked at", [_left_out(skipped, len(skipped) + len(tested), called)]),
         ("fact", facts),
@@ -314,26 +316,30 @@ def _outcome(
     return "cannot be told" if void or not tested else "no leak found"
 
 
-def _advice(of_privacy: Mapping[str, Result], alarms: Iterable[str]) -> Iterator[str]:
-    """Yield what to do about alarms, the most significant first, then about copies."""
-    yield from (of_privacy[name].advice for name in alarms)
-    yield from (r.advice for r in of_privacy.values() if any(one.found for one in r.copies))
+def _advising(of_privacy: Mapping[str, Result], alarms: Iterable[str]) -> Iterator[Result]:
+    """Yield the results of alarms, the most significant first, then those that found copies."""
+    yield from (of_privacy[name] for name in alarms)
+    yield from with_copies(of_privacy.values())
 
 
-def refit_once(advice: Iterable[str]) -> list[str]:
-    """Return pieces of advice, each once, of which the first alone says to fit the generator again.
+def with_copies(results: Iterable[Result]) -> Iterator[Result]:
+    """Yield the results that found more copies of unique rows than chance explains."""
+    yield from (one for one in results if any(copies.found for copies in one.copies))
+
+
+def advised(results: Iterable[Result]) -> tuple[str, ...]:
+    """Return what results advise, each piece once, then to fit the generator again where it helps.
 
     Examples
     --------
-    >>> from skeval.verdict import refit_once
-    >>> refit_once(["Drop a, or fit the generator again.", "Drop b, or fit the generator again."])
-    ['Drop a, or fit the generator again.', 'Drop b.']
+    >>> from skeval import Result
+    >>> from skeval.results.verdict import advised
+    >>> advised([Result(0.1, advice="Drop a.", refit=True), Result(0.1, advice="Drop a.")])[0]
+    'Drop a.'
     """
-    said: list[str] = []
-    for one in filter(None, dict.fromkeys(advice)):
-        again = any(_REFIT.search(earlier) for earlier in said)
-        said.append(_REFIT.sub("", one) if again else one)
-    return list(dict.fromkeys(said))
+    advising = [one for one in results if one.advice]
+    refit = [REFIT] if any(one.refit for one in advising) else []
+    return tuple(dict.fromkeys([*(one.advice for one in advising), *refit]))
 
 
 def _too_little(

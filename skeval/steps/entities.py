@@ -468,7 +468,6 @@ def _secret(path: Path) -> bytes:
 _N_NEAREST = 5  # other real rows, by which a row lies apart
 _FEWEST = 10  # train rows, and holdout rows, of a group that is named
 _MOST_NAMED = 3
-_LESS_MEMORY = "fit the generator again with less room to memorise"
 _OUTLIERS = "among the tenth of the rows that is least like others"
 
 
@@ -505,11 +504,10 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
     names, group = exposed_columns(context, columns), exposed_group(context, columns)
     where = f" Most exposed are the {group}." if group else ""
     if not names:
-        return f"No single column stands out: {_LESS_MEMORY}.{where}"
+        return f"No single column stands out: coarsen or drop several.{where}"
     return (
         "Train rows are nearer to synthetic rows than holdout rows are above all in "
-        f"{listed(names)}: drop, pool or coarsen {'them' if len(names) > 1 else 'it'}, or "
-        f"{_LESS_MEMORY}.{where}"
+        f"{listed(names)}: drop, pool or coarsen {'them' if len(names) > 1 else 'it'}.{where}"
     )
 
 

@@ -52,8 +52,8 @@ def identifiers_in_words(found: Iterable[Copies]) -> str:
 
 def advice_on_identifiers(found: Iterable[Copies]) -> str:
     """Return what to do about identifiers beyond chance; empty if there are none."""
-    names = [one.what.removeprefix("values of ") for one in found if one.found]
-    return f"Replace the values of {listed(names)} by new ones." if names else ""
+    names = [one.what for one in found if one.found]
+    return f"Replace {listed(names)} by new ones." if names else ""
 
 
 def _columns(context: Context) -> Iterator[str]:

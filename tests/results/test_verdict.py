@@ -17,7 +17,14 @@ from skeval.exceptions import (
     MostlySharedRowsWarning,
     SharedRowsWarning,
 )
-from skeval.results.verdict import Contrast, adjusted_p_values, raises_alarm, summary, verdict
+from skeval.results.verdict import (
+    REFIT,
+    Contrast,
+    adjusted_p_values,
+    raises_alarm,
+    summary,
+    verdict,
+)
 from skeval.stats.repeats import Copied, Copies
 
 TAGS = {
@@ -367,17 +374,27 @@ def test_a_test_that_the_rows_left_undefined_is_corrected_for_and_not_looked_at(
 
 
 def test_to_fit_again_is_advised_once():
-    again = "fit the generator again with less room to memorise"
     results = {
-        "a": made(1e-6, advice=f"Drop the copied rows, or {again}: fewer steps."),
-        "b": made(1e-5, advice=f"Most in age: pool it, or {again}. Exposed are the old."),
+        "a": made(1e-6, advice="Drop the copied rows.", refit=True),
+        "b": made(1e-5, advice="Most in age: pool it. Exposed are the old.", refit=True),
     }
     found = SuiteResult(results, sizes=SIZES).verdict()
     assert found.sentence.count("fit the generator again") == 1
     assert found.advice == (
-        f"Drop the copied rows, or {again}: fewer steps.",
+        "Drop the copied rows.",
         "Most in age: pool it. Exposed are the old.",
+        REFIT,
     )
+    assert SuiteResult.from_json(SuiteResult(results, sizes=SIZES).to_json()).verdict() == found
+
+
+def test_words_of_an_advice_decide_nothing():
+    """A metric of one's own may write of fitting again, and what it writes stays whole."""
+    own = "Drop age, or fit the generator again by Friday."
+    results = {"a": made(1e-6, advice=own), "b": made(1e-5, advice=own)}
+    assert SuiteResult(results, sizes=SIZES).verdict().advice == (own,)
+    results["c"] = made(1e-4, advice="Drop sex.", refit=True)
+    assert SuiteResult(results, sizes=SIZES).verdict().advice == (own, "Drop sex.", REFIT)
 
 
 def test_copies_that_few_real_rows_cannot_explain_are_not_cleared():
