@@ -266,6 +266,8 @@ class Metric(BaseEstimator):
 
     _parts: ClassVar[tuple[str, ...]] = ()  # of the details, shown for the holdout too
 
+    # which columns a report has this metric look at: a field of ReportColumns, or "pairs"
+    report_columns: ClassVar[Literal["", "knn", "phik", "pairs"]] = ""
     # parameters that a suite changes where it puts a metric in another space than "gower"
     in_other_spaces: ClassVar[Mapping[str, Any]] = {}
 

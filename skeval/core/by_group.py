@@ -37,7 +37,7 @@ class _TagsOfMetric:
     def __get__(self, instance: ByGroup | None, owner: type) -> MetricTags:
         own = getattr(instance, "metric", None)
         tags = own.tags if isinstance(own, Metric) else MetricTags("diagnostic")
-        return replace(tags, display="ColumnScoresDisplay")
+        return replace(tags, display="ColumnScoresDisplay", quoted="")
 
 
 @declared
@@ -142,7 +142,7 @@ class ByGroup(Metric):
         results = {label: one._result(own) for label, (one, own) in self._fitted(contexts).items()}
         values = {label: result.value for label, result in results.items()}
         tags = next((r.tags for r in results.values() if r.tags is not None), self.tags)
-        tags = replace(tags, display=self.tags.display)
+        tags = replace(tags, display=self.tags.display, quoted="")
         groups = groups_of(context, self.by, self.min_size)
         absent = [label for label in groups if label not in contexts]
         said = _said(results, absent)

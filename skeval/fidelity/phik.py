@@ -82,6 +82,7 @@ class PhikMatrixDifference(AssociationDifference):
     """
 
     tags = replace(AssociationDifference.tags, headline=4)
+    report_columns = "phik"
 
     floor = False  # it has none
     _warns_of_lost = False

@@ -254,7 +254,10 @@ class SimilarityScore(SimilarityMatrix):
     100.0
     """
 
-    tags = replace(SimilarityMatrix.tags, bounds=(0.0, float("inf")), headline=3)
+    tags = replace(
+        SimilarityMatrix.tags, bounds=(0.0, float("inf")), headline=3, quoted="similarity"
+    )
+    report_columns = "pairs"
     n_triples, max_categories, random_state = 10_000, 50, 0
 
     def __init__(

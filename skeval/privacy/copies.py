@@ -216,7 +216,13 @@ class ExactMatchShare(Metric):
     0.75
     """
 
-    tags = replace(SCREEN_TAGS, scaling="counts", risks=frozenset({"singling out"}), headline=1)
+    tags = replace(
+        SCREEN_TAGS,
+        scaling="counts",
+        risks=frozenset({"singling out"}),
+        headline=1,
+        quoted="copies",
+    )
 
     columns: AnyColumns = None
     decimals: Annotated[int, Interval(-15, 15)] | None = None
@@ -326,7 +332,7 @@ class IdenticalMatchShare(ExactMatchShare):
     0.5
     """
 
-    tags = replace(ExactMatchShare.tags, risks=frozenset({"singling out"}), headline=0)
+    tags = replace(ExactMatchShare.tags, headline=0, quoted="")
 
     count: Literal["rows", "multiset", "unique"] = "unique"
 

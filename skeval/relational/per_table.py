@@ -429,7 +429,7 @@ class PerTable(Metric):
 
     def _aggregated(self, context: Context, results: Mapping[str, Result]) -> Result:
         tags = next((r.tags for r in results.values() if r.tags is not None), self.tags)
-        tags = replace(tags, needs=self.tags.needs, display=self.tags.display)
+        tags = replace(tags, needs=self.tags.needs, display=self.tags.display, quoted="")
         values = {name: result.value for name, result in results.items()}
         known = {name: value for name, value in values.items() if not np.isnan(value)}
         said = tuple(

@@ -38,7 +38,6 @@ RISKS: dict[Risk, str] = {
 }
 _NOT_THERE = "No metric of skeval: see its own documentation."
 _ROLE = re.compile(r":\w+:`[~!]?(?:[\w.]*\.)?(\w+)`|``([^`]*)``|`([^`]*)`")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 _FORM = (("Name", "Role"), ("Decision", "Date"), ("Conditions", "Signature"))
 
 
@@ -89,7 +88,7 @@ def described(metric: str) -> list[str]:
     texts = [summary]
     evidence = kind.tags.evidence if hasattr(kind, "tags") else None
     if evidence in ("attack", "audit") and scenario:
-        texts.append(f"Assumed: {_SENTENCE.split(scenario)[0]}")
+        texts.append(f"Assumed: {scenario}")
     if limits := sections.get("Warnings"):
         texts.append(f"Limits: {limits}")
     if references := sections.get("References"):
@@ -109,8 +108,9 @@ def _read(doc: str) -> tuple[str, str, dict[str, str]]:
     """Return the summary of a docstring, the paragraph below it and the sections, as plain text."""
     parts = re.split(r"\n\n?(\w[\w ]*)\n-{3,}\n", doc)
     summary, _, rest = parts[0].partition("\n\n")
+    scenario = rest.partition("\n\n")[0]
     sections = {title: _plain(text) for title, text in zip(parts[1::2], parts[2::2], strict=True)}
-    return _plain(summary), _plain(rest), sections
+    return _plain(summary), _plain(scenario), sections
 
 
 def _plain(text: str) -> str:

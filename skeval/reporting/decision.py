@@ -26,6 +26,7 @@ from skeval.results.verdict import (
     Verdict,
     advised,
     fidelity_sentence,
+    is_quoted,
     is_shifted,
     utility_sentence,
     with_copies,
@@ -329,7 +330,7 @@ def _no_copies(results: SuiteResult, verdict: Verdict) -> list[str]:
     """Say of tables without a copy that they have none, since a reader asks for it first."""
     n_rows, said = results.sizes.get("synthetic"), []
     for result in results.values():
-        if result.metric == "ExactMatchShare" and result.value == 0.0 and not result.fact:
+        if is_quoted(result, "copies") and result.value == 0.0 and not result.fact:
             of = f" of {n_rows:,}" if n_rows and not result.table else ""
             where = f"In {result.table}, none" if result.table else "None"
             said.append(f"{where}{of} synthetic rows is a complete copy of a train row.")

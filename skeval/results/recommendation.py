@@ -10,17 +10,18 @@ from itertools import combinations
 
 import pandas as pd
 
+from skeval.core.tags import Quoted
 from skeval.results.overall import calibrated_score
 from skeval.results.provenance import ColumnRecord, InputRecord, Provenance
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
-from skeval.results.verdict import Verdict
+from skeval.results.verdict import Verdict, is_quoted
 from skeval.utils.formatting import as_float
 
 ORDER = ("utility", "fidelity", "privacy", "diagnostic")
 """The facets in the order in which they count, once tables that leak are out."""
-HEADLINES = {"utility": "TSTR", "fidelity": "SimilarityScore"}
-"""The metric that decides a facet where it was measured."""
+HEADLINES: dict[str, Quoted] = {"utility": "learning", "fidelity": "similarity"}
+"""The tag `quoted` of the metric that decides a facet, if it was measured."""
 GOOD_ENOUGH = 0.5
 """The least share of the way from a useless table to fresh real rows, of each headline."""
 _CHANCE = {"roc_auc": 0.5, "roc_auc_ovr": 0.5, "roc_auc_ovo": 0.5, "r2": 0.0}
@@ -162,8 +163,8 @@ def leads(
         rows = own[own["metric"].isin(names)]
         wins, losses = (int((rows["ahead"] == table).sum()) for table in (first, second))
         counts = wins, losses, len(rows) - wins - losses
-        kinds = {name: one.metric for name, one in _metrics(results).items()}
-        named = rows["metric"].map(kinds) == HEADLINES.get(facet, "")
+        deciding = [n for n, one in _metrics(results).items() if _decides(one, facet)]
+        named = rows["metric"].isin(deciding)
         headline = rows[named & ~rows["said"].isin(_NOT_COMPARED)]
         if len(headline):
             decided = headline[headline["ahead"] != ""]
@@ -196,12 +197,16 @@ def shortfalls(table: str, results: Mapping[str, Result]) -> Iterator[Shortfall]
 
     They differ from those of fresh rows by more than chance explains.
     """
-    for facet, kind in HEADLINES.items():
+    for facet in HEADLINES:
         for name, result in results.items():
-            if result.metric != kind or result.error or _within_chance(result):
+            if not _decides(result, facet) or result.error or _within_chance(result):
                 continue
             if _reached(result) < GOOD_ENOUGH:
                 yield Shortfall(table, facet, name, result.value, as_float(result.baseline))
+
+
+def _decides(result: Result, facet: str) -> bool:
+    return facet in HEADLINES and is_quoted(result, HEADLINES[facet])
 
 
 def _within_chance(result: Result) -> bool:

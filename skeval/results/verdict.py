@@ -14,6 +14,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Va
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, Protocol
 
+from skeval.core.tags import Quoted
 from skeval.exceptions import (
     HoldoutShiftWarning,
     IgnoredColumnsWarning,
@@ -519,18 +520,23 @@ def summary(results: Judged) -> str:
     )
 
 
-def _measured(results: Judged, metric: str) -> Result | None:
-    """Return the first result of a metric that has a value; of several tables, that of the worst.
+def is_quoted(result: Result, sentence: Quoted) -> bool:
+    """Return whether a sentence of a summary quotes the value of this metric."""
+    return result.tags is not None and result.tags.quoted == sentence
 
-    That is the table whose value is the least beside what fresh real rows get.
+
+def _measured(results: Judged, sentence: Quoted) -> Result | None:
+    """Return the first value that a sentence quotes; if several tables have one, that of the worst.
+
+    The worst table is the one whose value is lowest compared with fresh real rows.
     """
-    known = [r for r in results.values() if r.metric == metric and not math.isnan(r.value)]
+    known = [r for r in results.values() if is_quoted(r, sentence) and not math.isnan(r.value)]
     return min(known, key=lambda r: r.value - (r.baseline or 0.0) if r.table else 0.0, default=None)
 
 
 def fidelity_sentence(results: Judged) -> str:
     """Say how alike the tables are; nothing where no similarity score was measured."""
-    score = _measured(results, "SimilarityScore")
+    score = _measured(results, "similarity")
     if score is None:
         return ""
     fresh = "" if score.baseline is None else f", where fresh real rows score {score.baseline:.1f}"
@@ -545,7 +551,7 @@ def fidelity_sentence(results: Judged) -> str:
 
 def utility_sentence(results: Judged) -> str:
     """Say what a model learns from the table; nothing where none was trained."""
-    tstr = _measured(results, "TSTR")
+    tstr = _measured(results, "learning")
     if tstr is None or tstr.baseline is None:
         return ""
     score = scoring_in_words(str(tstr.details.get("scoring", "score")))

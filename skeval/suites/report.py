@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from skeval.core.base import Metric
 from skeval.core.relational_context import RelationalContext
 from skeval.exceptions import InvalidParameterError
 from skeval.results.comparison import Comparison
@@ -276,13 +277,13 @@ def relational_report_suite(
     suite = make_suite("report", schema=relations, random_state=random_state)
     settings: dict[str, Any] = {}
     for name, metric in suite.metrics:
-        table, _, own = name.rpartition("/")
+        table, _, _ = name.rpartition("/")
         if not table:
             continue
         settings[f"{name}__max_rows"] = (n_train[table], n_test[table], n_train[table])
         settings |= {
             f"{name}__metric__{parameter}": value
-            for parameter, value in _chosen(own, columns[table]).items()
+            for parameter, value in _looking_at(metric.metric, columns[table]).items()
             if parameter in metric.metric.get_params()
         }
     return suite.set_params(**settings)
@@ -301,24 +302,21 @@ def report_suite(
         **{
             f"{name}__{parameter}": value
             for name, metric in suite.metrics
-            for parameter, value in _chosen(name, columns).items()
+            for parameter, value in _looking_at(metric, columns).items()
             if parameter in metric.get_params()
         }
     )
 
 
-def _chosen(name: str, columns: ReportColumns) -> dict[str, Any]:
+def _looking_at(metric: Metric, columns: ReportColumns) -> dict[str, Any]:
     """Return the parameters of a metric of the report that say which columns it looks at."""
-    if name == "similarity":
+    if metric.report_columns == "pairs":
         return {
             "columns": _joined(columns.univ, columns.biv),
             "n_pairs": None if columns.pairs == "all" else columns.pairs,
             "pair_columns": columns.biv,
         }
-    if name == "phik_difference":
-        return {"columns": columns.phik}
-    distances = ("nn_distances", "privacy_score", "dcr_overfitting", "dcr_baseline")
-    return {"columns": columns.knn} if name in distances else {}
+    return {"columns": getattr(columns, metric.report_columns)} if metric.report_columns else {}
 
 
 def _joined(first: Chosen, second: Chosen) -> Chosen | None:

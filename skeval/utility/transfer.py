@@ -489,7 +489,7 @@ class TSTR(_Transfer):
     (True, 'binary')
     """
 
-    tags = replace(MODEL_TAGS, display="ModelCurvesDisplay", headline=1)
+    tags = replace(MODEL_TAGS, display="ModelCurvesDisplay", headline=1, quoted="learning")
 
     scoring: Scoring = "auto"
     estimators: models.Estimators = None

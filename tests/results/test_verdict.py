@@ -282,7 +282,7 @@ def test_equal_train_and_holdout_cannot_be_contrasted():
 
 
 def test_the_sentence_on_utility_names_score_and_target():
-    tags = MetricTags("utility", greater_is_better=True, bounds=(0, 1))
+    tags = MetricTags("utility", greater_is_better=True, bounds=(0, 1), quoted="learning")
     details = {"scoring": "roc_auc", "target": "income"}
     tstr = Result(0.877, baseline=0.9, metric="TSTR", tags=tags, details=details)
     assert summary(suite(tstr=tstr)).startswith(
@@ -403,3 +403,11 @@ def test_copies_that_few_real_rows_cannot_explain_are_not_cleared():
     assert found.outcome == "cannot be told"
     assert "5 rows that are unique in train stand in the release, and too few" in found.sentence
     assert Copies.from_dict(doubted.to_dict()).untold == doubted.untold
+
+
+def test_names_of_classes_decide_nothing():
+    """A class of one's own may be called TSTR; the tag says which value a sentence quotes."""
+    tags = MetricTags("utility", greater_is_better=True, bounds=(0, 1))
+    assert summary(suite(tstr=Result(0.9, baseline=0.9, metric="TSTR", tags=tags))) == ""
+    quoted = Result(0.9, baseline=0.9, metric="Own", tags=replace(tags, quoted="learning"))
+    assert summary(suite(own=quoted)).startswith("A model of the target that learns from it")
