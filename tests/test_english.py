@@ -15,12 +15,31 @@ ROOT = Path(__file__).parents[1]
 # parts of the project whose prose was gone through; others are added as they are
 ROOMS = (
     "skeval/*.py",
-    "skeval/core",
-    "skeval/results",
-    "skeval/suites",
+    *(
+        f"skeval/{room}"
+        for room in (
+            "checks",
+            "cli",
+            "core",
+            "generators",
+            "model_selection",
+            "neighbors",
+            "reporting",
+            "results",
+            "scale",
+            "steps",
+            "suites",
+            "tables",
+            "utils",
+        )
+    ),
     "docs/*.rst",
+    "docs/user_guide/*.rst",
+    "docs/coming_from/*.rst",
+    "examples",
     "README.md",
     "CONTRIBUTING.md",
+    "SECURITY.md",
 )
 BANNED = re.compile(
     r"""\b(?:so\ many|stands?\ in|said|beside|whatever|told\ apart)\b  # words
@@ -38,7 +57,9 @@ def _docstrings(source: str) -> Iterator[tuple[int, str]]:
             if text := ast.get_docstring(node):
                 line = node.body[0].lineno
                 shown = "\n".join(
-                    part for part in text.splitlines() if not part.lstrip().startswith((">>>", "..."))
+                    part
+                    for part in text.splitlines()
+                    if not part.lstrip().startswith((">>>", "..."))
                 )
                 yield from _paragraphs(shown, line)
             yield from _of_fields(node)

@@ -287,7 +287,7 @@ def _conclude(
     if result.provenance is not None:
         known_by = result.provenance.with_files(files)
         result.provenance = known_by if given.hashes else known_by.without_hashes()
-    if output is not None:  # before they are printed: whatever goes wrong there, they are kept
+    if output is not None:  # before they are printed: if printing goes wrong, they are kept
         with replacing(output) as temporary:
             temporary.write_text(_WRITERS[output.suffix.lower()](result), encoding="utf-8")
     write_junit(gate, {"": result}, given.junit)

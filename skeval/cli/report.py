@@ -159,7 +159,7 @@ def compare(
         Path | None, typer.Option(*OUTPUT, help="Write a page, a PDF or JSON of it.")
     ] = None,
 ) -> None:
-    """Say which of several synthetic tables to take, and which cannot be told apart.
+    """Say which of several synthetic tables to take, and which differences are only chance.
 
     The exit code is 0 where none is recommended, as where results are of other real tables: that
     is an answer.

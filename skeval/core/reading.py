@@ -1,4 +1,4 @@
-"""Real tables, of whatever kind they are, as a context."""
+"""Real tables of any kind as a context."""
 
 from __future__ import annotations
 

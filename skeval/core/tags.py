@@ -42,10 +42,9 @@ class MetricTags:
         Whether the metric takes a synthetic table that lacks columns of train or has them in
         another type, as one that judges the structure does.
     scaling : {"counts", "sorted runs", "neighbours", "sampled"}, default="sampled"
-        What is done with tables that need not fit in memory: "counts" are added up and "sorted
-        runs" merged over all rows, a column or a few at a time; "neighbours" are looked for among
-        all rows, in parts where these do not fit in memory; otherwise a seeded sample is measured,
-        and the result says so.
+        How the metric handles tables larger than memory. "counts" are added up over all rows, and
+        "sorted runs" are merged, a few columns at a time. "neighbours" are searched among all rows,
+        in parts if need be. With "sampled" a seeded sample is measured, and the result says so.
     reads : {"columns", "rows"}, default="rows"
         What the metric looks at: "columns", the real columns one by one, and two of them by the
         steps of :mod:`skeval.steps.pairs` alone, so that aggregates will do
@@ -58,8 +57,8 @@ class MetricTags:
         0 it comes after those.
     quoted : {"", "similarity", "learning", "copies"}, default=""
         Which sentence of a summary quotes the value: how similar the tables are, what a model
-        learns from the synthetic one, or that it has no copy of a train row. Of a comparison,
-        "similarity" and "learning" name the metrics that decide fidelity and utility.
+        learns from the synthetic one, or that it has no copy of a train row. In a comparison, the
+        metrics of "similarity" and "learning" decide fidelity and utility.
     volatile : bool, default=False
         Whether a few values decide the score of a column, so that chance moves it far.
 

@@ -44,7 +44,7 @@ class MondrianAnonymization(Sampler):
         The columns that may be known from elsewhere, or how many of the first; None takes all. The
         more there are, the coarser the classes. Name keys among them, or drop them before.
     fill : {"centre", "draw"}, default="centre"
-        What stands in the place of a generalised value, so that the release has the columns and
+        What replaces a generalised value, so that the release has the columns and
         dtypes of train. "centre" writes the median of the class, of categories the most frequent
         one: equal in all rows of a class, so that the release is k-anonymous as it stands. "draw"
         draws each cell from what the class is generalised to, alike between its least and greatest
@@ -200,7 +200,7 @@ class _Generalised:
     levels : ndarray
         A row for each distinct value of each class, in ascending order, one class after the other.
     ends : ndarray of shape (n_classes + 1,)
-        Where the levels of each class begin.
+        The start of the levels of each class.
     """
 
     centres: np.ndarray

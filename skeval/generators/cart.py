@@ -75,10 +75,10 @@ class SequentialCART(Sampler):
 
     Notes
     -----
-    Trees see ranks. Of a number, date or duration the tree reduces the variance of its rank among
+    Trees see ranks. For a number, date or duration the tree reduces the variance of its rank among
     the training values, so that neither long tails nor infinities matter; missing values get a tree
-    of their own, which tells whether there is a value at all. Of a category it reduces the Gini
-    impurity, being missing is a level. Levels of a category that is split on are put in order by
+    of their own, which tells whether there is a value at all. For a category it reduces the Gini
+    impurity; being missing is a level. Levels of a category that is split on are put in order by
     the mean of the target in their rows (for a category with several levels, by the first principal
     component of its shares), which finds the best split in two of all where the target is a number.
 
@@ -384,11 +384,11 @@ class RandomForestImputation(Sampler):
     (unless `max_samples` left it out).
 
     The forests see ranks: of size, or of frequency where a column has no order, and missing values
-    below all others. Of a category, missing is a level that can be predicted like any other. Of a
+    below all others. In a category, missing is a level that can be predicted like any other. In a
     number, a missing cell stays missing, a present one present; infinite values are not learned
-    from. Predicted numbers are rounded to the grid of the training values (whole numbers,
-    decimals, whole days). A table of one column has nothing to learn from: its mean or most
-    frequent level is predicted.
+    from. Predicted numbers are rounded to the grid of the training values (whole numbers, decimals,
+    whole days). A table of one column has nothing to learn from: its mean or most frequent level is
+    predicted.
 
     References
     ----------

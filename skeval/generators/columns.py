@@ -285,7 +285,7 @@ def dates_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
 
 
 def is_missing(cell: Any) -> bool:
-    """Tell whether a cell is None, NA, NaT or not a number."""
+    """Return whether a cell is None, NA, NaT or not a number."""
     if cell is None or cell is pd.NA or cell is pd.NaT:
         return True
     if isinstance(cell, Decimal):
@@ -296,7 +296,7 @@ def is_missing(cell: Any) -> bool:
 
 
 def is_number(cell: Any) -> bool:
-    """Tell whether a cell is a real number, of whatever type, or a truth."""
+    """Return whether a cell is a real number, of any type, or a truth."""
     if type(cell) in _PLAIN:
         return True
     if isinstance(cell, _COMPLEX):
@@ -305,7 +305,7 @@ def is_number(cell: Any) -> bool:
 
 
 def is_date(cell: Any) -> bool:
-    """Tell whether a cell is a date, with or without a time of day."""
+    """Return whether a cell is a date, with or without a time of day."""
     return isinstance(cell, _DATES) and not is_missing(cell)
 
 

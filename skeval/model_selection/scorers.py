@@ -1,4 +1,4 @@
-"""Scorers of generators, for whatever search of scikit-learn."""
+"""Scorers of generators, for any search of scikit-learn."""
 
 from __future__ import annotations
 
@@ -80,12 +80,12 @@ def make_generator_scorer(
     ``pipeline.set_output(transform="pandas")``.
 
     A generator that cannot be sampled, or whose table lacks columns, costs a suite's scorer no
-    search: all its scores are nan, with a warning that names the exception, whatever `error_score`
-    says, for scikit-learn has nothing to put in place of several scores. ``scorer.evaluate`` raises
-    it. For a metric alone, scikit-learn goes by `error_score`.
+    search: all its scores are nan, with a warning that names the exception. `error_score` is
+    ignored, since scikit-learn has nothing to put in place of several scores. ``scorer.evaluate``
+    raises it. For a metric alone, scikit-learn goes by `error_score`.
 
-    A suite with privacy metrics looks in each split whether train and test fold can be told apart;
-    of random folds that is known, and ``MetricSuite(..., check_holdout=False)`` is quicker.
+    A suite with privacy metrics checks in each split whether train and test fold can be
+    distinguished. Random folds cannot, so ``MetricSuite(..., check_holdout=False)`` is quicker.
 
     A search fits with the seed of the adapter, in every split the same. For means with intervals,
     for which the fits need seeds of their own, see :func:`cross_validate_generator`.
@@ -250,7 +250,7 @@ def _warn_of(generator: Any, error: Exception) -> None:
 def _folds(generator: Any, X: Any) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
     """Return the adapter, the rows that it learned from, and those of the test fold.
 
-    Of a pipeline all is measured behind its transformers, where the generator stands.
+    With a pipeline all is measured behind its transformers, where the generator is.
     """
     if isinstance(generator, Pipeline):
         X = generator[:-1].transform(X) if len(generator) > 1 else X
@@ -264,14 +264,14 @@ def _folds(generator: Any, X: Any) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
 
 
 def same_rows(first: pd.DataFrame, second: pd.DataFrame) -> bool:
-    """Tell whether two tables hold the same rows, in whatever order."""
+    """Return whether two tables hold the same rows, in any order."""
     if first.shape != second.shape:
         return False
     return bool((_sorted_hashes(first) == _sorted_hashes(second)).all())
 
 
 def seed_of(random_state: int, rows: pd.DataFrame) -> int:
-    """Return a seed that is the same for the same rows, in whatever order, and no other's.
+    """Return a seed that is the same for the same rows, in any order, and no other's.
 
     Parameters
     ----------

@@ -72,8 +72,8 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
 
     Notes
     -----
-    Equal ones are decided by the first. Which candidates keep the bound stands in the search's
-    ``cv_results_["keeps_bound"]``.
+    Equal ones are decided by the first. The search's ``cv_results_["keeps_bound"]`` says which
+    candidates keep the bound.
 
     Examples
     --------
@@ -217,8 +217,8 @@ def pareto_front(
     low, high : DataFrame, optional
         Intervals, in the form of `scores` and by its labels, both or none; those of
         :func:`facet_intervals`, for example. Given them, a difference counts only where the
-        intervals do not meet, so that candidates that chance may have set apart all stay. Where an
-        end is missing, the score stands for it.
+        intervals do not meet, so that candidates that chance may have set apart all stay. If an end
+        is missing, the score takes its place.
 
     Returns
     -------
@@ -388,7 +388,7 @@ def facet_table(
     Parameters
     ----------
     results : mapping of str to SuiteResult or CrossValidated
-        By candidate, of one suite. Of what :func:`cross_validate_generator` returns, scores are
+        By candidate, of one suite. In the results of :func:`cross_validate_generator`, scores are
         means over folds.
     overall : OverallScore, optional
         How facets are scored; ``OverallScore()`` if None.
@@ -396,9 +396,9 @@ def facet_table(
     Returns
     -------
     DataFrame of shape (n_candidates, n_facets)
-        Missing where no metric of a facet counts. Of cross-validated candidates there are further
-        columns `neg_fit_seconds`, `neg_sample_seconds` and `neg_peak_mib`, means over folds: what
-        fit and sample cost, negated, so that the higher is the better in each column and
+        Missing where no metric of a facet counts. Cross-validated candidates have further columns
+        `neg_fit_seconds`, `neg_sample_seconds` and `neg_peak_mib`, means over folds: what fit and
+        sample cost, negated, so that the higher is the better in each column and
         :func:`pareto_front` may weigh efficiency too.
 
     Raises
@@ -454,7 +454,7 @@ def facet_intervals(
     """Return an interval of the score of each facet of several candidates.
 
     Metrics that have an interval are scored at its worse end, all at once, and at its better one.
-    Of cross-validated candidates, it is the interval of the mean over folds.
+    For cross-validated candidates, it is the interval of the mean over folds.
 
     Parameters
     ----------
@@ -482,16 +482,16 @@ def facet_intervals(
     -----
     The ends are those of metrics that all err the same way, which is the worst that dependence
     between them can do to a mean: the standard deviation of a sum is at most the sum of the
-    standard deviations. Where the estimates are about normal, the arithmetic mean of their 95%
-    ends therefore holds the mean of their true scores in at least 95% of cases, whatever they share
-    by being of one table; for independent metrics it is too wide by the square root of their
-    number. With ``mean="min"`` or ``"geometric"``, that is a rule of thumb.
+    standard deviations. If the estimates are about normal, the arithmetic mean of their 95%
+    ends therefore holds the mean of their true scores in at least 95% of cases, even though they
+    share one table; for independent metrics it is too wide by the square root of their number. With
+    ``mean="min"`` or ``"geometric"``, that is a rule of thumb.
 
     What has no interval is taken as exact, metrics and baselines. So intervals of a facet are too
     narrow where many of its metrics have none, and they are of this synthetic table: how several
     tables of one generator vary is for :func:`~skeval.evaluate_draws`, how fits do for
-    :func:`cross_validate_generator`. Where a value is scored at the size of its baseline, its
-    interval is moved along.
+    :func:`cross_validate_generator`. If a value is scored at the size of its baseline, its interval
+    is moved along.
 
     Examples
     --------

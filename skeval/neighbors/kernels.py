@@ -46,12 +46,12 @@ ARGMIN_BLOCK = 64
 TILE = 16  # queries that sweep over the leaves together
 STEPS = 127  # of a byte, into which the range of a number column is cut to tell who is far
 ABSENT = 2 * STEPS  # the byte of a missing number, as far from every other as they can be
-MOST_COARSE = 255  # columns: a uint16 holds their steps beside those of as many that differ
+MOST_COARSE = 255  # columns: a uint16 holds their steps with those of as many that differ
 LEAST_COARSE = 3  # fewer columns are summed as fast as they are looked through
 COARSE_STEP = 16  # columns of bytes between two tests for an early exit
 FIRST_ROWS = 32  # read at a time while nothing is known to be near
 NEAR_BLOCK = 32  # rows that are passed over together
-FEW = 8  # of so many rows that one is near, the near ones are summed by themselves
+FEW = 8  # rows: if only one of this number is near, the near ones are summed by themselves
 
 
 class CompilingOnce(event.Listener):
@@ -76,8 +76,8 @@ event.register("numba:compile", CompilingOnce())  # type: ignore[no-untyped-call
 def jit(function: Kernel) -> Kernel:
     """Compile lazily, release the GIL, keep the machine code on disk, where there is a place.
 
-    What is kept is compiled anew where the file of the function has changed, and no other: what is
-    compiled into it, functions and constants, stands in the same file, or never changes.
+    A kept function is compiled anew if its file has changed, and only then: what is compiled into
+    it, functions and constants, is in the same file, or never changes.
     """
     return _compiled(function)
 
@@ -371,7 +371,7 @@ def _absorb(
 ) -> float:
     """Insert rows into the sorted list of the nearest; ties go to the lowest original index.
 
-    Of lists of one, `n_tied[at]` counts how many rows are as near.
+    For lists of one, `n_tied[at]` counts how many rows are as near.
     """
     last = best.size - 1
     worst = best[last]

@@ -1,6 +1,6 @@
 """The end of a report: what each metric is, whom it assumes, what it misses; the form to sign.
 
-Where results come from, as tables of text for page and paper.
+Also the provenance of results, as tables of text for page and paper.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def definitions(results: SuiteResult) -> tuple[Part, ...]:
     Parameters
     ----------
     results : SuiteResult
-        Of any suite.
+        The results of any suite.
 
     Returns
     -------
@@ -129,12 +129,12 @@ def three_risks(results: SuiteResult) -> tuple[Part, ...]:
     Parameters
     ----------
     results : SuiteResult
-        Of any suite.
+        The results of any suite.
 
     Returns
     -------
     tuple of Part
-        A risk that no metric of the results covers is said to be not looked at.
+        A risk that no metric of the results covers has the words "Not looked at".
     """
     rows, alarms = [], []
     verdict = results.verdict()
@@ -194,7 +194,7 @@ def _of_attacks(names: list[str], result: Result) -> tuple[str, float] | None:
 
 
 def sign_off(results: SuiteResult) -> tuple[Part, ...]:
-    """Return the form in which a person signs a decision, whatever the results are."""
+    """Return the form in which a person signs a decision, for any results."""
     return (Form("Sign-off", _FORM),)
 
 

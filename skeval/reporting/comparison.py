@@ -89,7 +89,7 @@ def draw_comparison_page(
     Returns
     -------
     Figure
-        Of the size of the paper.
+        A figure of the size of the paper.
 
     See Also
     --------
@@ -209,7 +209,7 @@ def _privacy(comparison: Comparison) -> list[Part]:
 
 
 def _provenance(comparison: Comparison) -> Iterator[tuple[str, tuple[Part, ...]]]:
-    """Yield the provenance of each table; what was done is the same for all, and said once."""
+    """Yield the provenance of each table; what was done is the same for all, and written once."""
     for i, (name, result) in enumerate(comparison.items()):
         parts = provenance_parts(result)
         if parts:

@@ -96,9 +96,9 @@ class DecisionPage:
     facets : tuple of Facet
         Validity, fidelity, utility and privacy.
     facts : tuple of str
-        What was counted, such as copies of train rows, whatever a test says of it.
+        What was counted, such as copies of train rows; it holds even if no test is significant.
     verdict : Verdict
-        Of all tests of privacy together.
+        The verdict on all tests of privacy together.
     steps : tuple of str
         What to do next: leaks to close, columns and rows to mend, what to look at.
     headline : dict of str to Result
@@ -321,7 +321,7 @@ def _privacy_status(verdict: Verdict, results: SuiteResult) -> str:
 
 
 def _without_facts(verdict: Verdict) -> str:
-    """Return what it says without what stands in lists of its own: facts, and what to do."""
+    """Return what it says without what has lists of its own: facts, and what to do."""
     own = [one.text for one in verdict.parts if one.kind not in ("fact", "advice")]
     return " ".join(own)
 
@@ -387,7 +387,8 @@ def _to_be_given(results: SuiteResult) -> list[str]:
 def _headline(results: SuiteResult, verdict: Verdict) -> dict[str, Result]:
     """Return the metrics of the table: of each facet the alarms, then those asked for first.
 
-    Of several tables, the one that is worst beside its fresh rows stands for a metric.
+    If there are several tables, the one that is worst compared with its fresh rows represents a
+    metric.
     """
     shown: dict[str, Result] = {}
     for facet, aspect in FACETS.items():

@@ -1,4 +1,4 @@
-"""What stands in a result's details, where it may be missing or of another form than expected."""
+"""Entries of a result's details, which may be missing or of another form than expected."""
 
 from __future__ import annotations
 

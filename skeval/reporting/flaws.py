@@ -28,7 +28,7 @@ class Flaw:
     Parameters
     ----------
     table, column : str
-        Where it is; `table` is empty where there is one only.
+        The place of the flaw; `table` is empty if there is one only.
     weight : float
         How much, about on a scale from 0 to 1; what gives train rows away weighs 1 more.
     text : str
@@ -52,7 +52,7 @@ def flaws(results: SuiteResult) -> list[Flaw]:
     Parameters
     ----------
     results : SuiteResult
-        Of any suite.
+        The results of any suite.
 
     Returns
     -------
@@ -88,7 +88,7 @@ def flaws(results: SuiteResult) -> list[Flaw]:
 def worst_columns(results: SuiteResult) -> dict[str, list[Flaw]]:
     """Return the flaws by column, the column and the flaw that weigh most first.
 
-    Of several metrics the heaviest counts, and the others a tenth each: many say the same.
+    The heaviest of several metrics counts fully, and the others a tenth each: many say the same.
     """
     by_place: dict[str, list[Flaw]] = {}
     for flaw in sorted(flaws(results), key=lambda flaw: -flaw.weight):

@@ -149,7 +149,7 @@ class HTMLRenderer(FileRenderer):
     Parameters
     ----------
     title : str, default="Synthetic data report"
-        Of the page.
+        The title of the page.
     columns : ReportColumns, optional
         Its `univ` and `biv` choose the columns that are drawn; all that the results hold otherwise.
     sections : iterable of str, optional

@@ -1,4 +1,4 @@
-"""Several synthetic tables by one suite: which is ahead in what, and what cannot be told apart."""
+"""Several synthetic tables by one suite: which is ahead in what, and what is only chance."""
 
 from __future__ import annotations
 
@@ -205,16 +205,16 @@ class Comparison(Mapping[str, SuiteResult]):
         ]
 
     def standing(self) -> pd.DataFrame:
-        """Return how each table stands in each facet.
+        """Return the status of each table in each facet.
 
         Returns
         -------
         DataFrame
             By facet and table: "leak found" (privacy only); "ahead" of some table and behind none;
             "behind", the reverse; "between", both; "not distinguishable"; or "not compared", where
-            the real tables were not the same. A facet is decided by
-            its headline where that was measured (TSTR, SimilarityScore), else by the metrics that
-            can be told apart, whichever table has more of them.
+            the real tables were not the same. A facet is decided by its headline if that was
+            measured (TSTR, SimilarityScore). Otherwise the table with more significant differences
+            is ahead.
         """
         rows = {}
         every = [
@@ -328,7 +328,7 @@ class Comparison(Mapping[str, SuiteResult]):
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; a new figure if None.
+            The axes to draw on; a new figure if None.
 
         Returns
         -------
@@ -500,7 +500,7 @@ def _judged(
 
 
 def _as_fresh(result: Result, sign: int) -> bool:
-    """Tell whether a value is not known to be worse than its baseline."""
+    """Return whether a value is not known to be worse than its baseline."""
     baseline = as_float(result.baseline)
     ends = (result.value, result.value) if result.interval is None else result.interval
     if result.difference is not None:

@@ -208,8 +208,8 @@ class Policy:
     fail_on : tuple of str, default=("leak",)
         "leak": an alarm of the verdict or copies beyond chance, and also that nothing could be
         told, since a gate must not open because nobody looked. "alarm": the same without copies: it
-        goes by the tests alone. "fact": whatever was counted of privacy, such as a single copy of a
-        train row.
+        goes by the tests alone. "fact": anything that was counted of privacy, such as a single copy
+        of a train row.
     require : tuple of str, default=()
         Comparisons, see :class:`Requirement`.
     level : float, default=0.05
@@ -305,7 +305,7 @@ class Policy:
         Parameters
         ----------
         results : SuiteResult
-            Of any suite that has what is required.
+            The results of any suite that has what is required.
 
         Returns
         -------
@@ -356,7 +356,7 @@ def assert_release(results: SuiteResult, policy: Policy | str | Path | None = No
     Parameters
     ----------
     results : SuiteResult
-        Of the synthetic table that is to be released.
+        The results of the synthetic table that is to be released.
     policy : Policy or path, optional
         Or the TOML file that holds it; ``Policy()`` if None: no leak found, no metric failed.
 
@@ -394,9 +394,9 @@ def junit(outcomes: Iterable[Outcome], name: str = "skeval") -> str:
     Parameters
     ----------
     outcomes : iterable of Outcome
-        Of :meth:`Policy.judge`.
+        The outcomes that :meth:`Policy.judge` returned.
     name : str, default="skeval"
-        Of the suite of tests.
+        The name of the suite of tests.
 
     Returns
     -------

@@ -24,7 +24,7 @@ def property_scores(results: Mapping[str, Result]) -> pd.DataFrame:
     ----------
     results : SuiteResult or mapping of str to Result
         By the names in the suite. Names without a slash are left out, and so are metrics that
-        failed. Where two metrics of a property scored the same column or pair of a table, the later
+        failed. If two metrics of a property scored the same column or pair of a table, the later
         counts.
 
     Returns

@@ -91,11 +91,11 @@ class Recommendation:
     tables : tuple of str
         Those to take, or to choose from; empty where there is none.
     leads : tuple of Lead
-        Of every pair of tables that are neither leaking nor short.
+        The leads in every pair of tables that are neither leaking nor short.
     leaking : tuple of str
         Tables in which a leak was found.
     shortfalls : tuple of Shortfall
-        Of tables without a found leak.
+        The shortfalls of tables without a found leak.
     mismatches : tuple of Mismatch
         Why nothing can be compared.
     """
@@ -112,9 +112,9 @@ def recommendation(results: Mapping[str, SuiteResult], differences: pd.DataFrame
     """Return what the rule says.
 
     Inputs must be the same. Tables in which a leak was found are out, then those whose headline is
-    nearer to that of a useless table than to that of fresh real rows. Of two that remain, the one
-    ahead by the headline of utility is taken, then by that of fidelity; a lead by other metrics
-    counts where no other facet speaks against it.
+    nearer to that of a useless table than to that of fresh real rows. If two remain, the one ahead
+    by the headline of utility is taken, then by that of fidelity. A lead by other metrics counts if
+    no other facet speaks against it.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def _within_chance(result: Result) -> bool:
 def _reached(result: Result) -> float:
     """Return how far a value is on the way from a useless table's to fresh rows'; nan if unknown.
 
-    Of models, useless is guessing where the score of guessing is known, else the worst value.
+    A useless model guesses, if the score of guessing is known; otherwise it has the worst value.
     """
     tags, fresh = result.tags, as_float(result.baseline)
     if tags is None or not tags.sign or math.isnan(fresh) or math.isnan(result.value):

@@ -28,11 +28,11 @@ from skeval.stats.relabelling import holm
 from skeval.stats.repeats import Copies
 from skeval.utils.formatting import as_float, counted, number, scoring_in_words
 
-# Of all alarms of a suite together, and of one metric where it stands alone.
+# The level of all alarms of a suite together, and of one metric that is used alone.
 ALARM_LEVEL = 0.05
-# Of tests of the inputs or of a metric itself, many of which are made unasked: they warn.
+# The level of tests of the inputs or of a metric itself. Many are made unasked; they warn.
 WARNING_LEVEL = 0.01
-# Of tests whose outcome a result reports as passed or significant.
+# The level of tests that a result reports as passed or significant.
 TEST_LEVEL = 0.05
 _KINDS = {
     "screen": "distance screen",
@@ -105,18 +105,18 @@ class Verdict:
     Parameters
     ----------
     alarm : bool
-        Whether a test is significant family-wise. False is no clearance. Where train and holdout
-        are no samples of one population, that difference alone may be the reason: see `void`.
+        Whether a test is significant family-wise. False is no clearance. If train and holdout are
+        no samples of one population, that difference alone may be the reason: see `void`.
     alarms : tuple of str
         The metrics whose tests are significant family-wise, the most significant first.
     facts : tuple of str
-        What was counted, such as copies of train rows, whatever a test says of it.
+        What was counted, such as copies of train rows; it holds even if no test is significant.
     not_looked_at : dict of str to Reason
-        By the metric that made no test, why.
+        The reasons of metrics that made no test.
     void : tuple of str
         Why nothing can be told without an alarm: train and holdout are not samples of one
-        population, or mostly the same rows, holdout rows stand in the release, or it has columns
-        that train lacks, is too small, or too empty to be compared.
+        population, or mostly the same rows, holdout rows are in the release, or it has columns that
+        train lacks, is too small, or too empty to be compared.
     n_tests : int
         Number of different tests.
     level : float
@@ -126,8 +126,8 @@ class Verdict:
     parts : tuple of Said
         All this in words: what was not looked at, facts, then alarms or their absence, and advice.
     copies : bool, default=False
-        Whether more rows, texts or subjects that are unique in train stand in the release than real
-        ones repeat among themselves, whatever a test says of it.
+        Whether the release repeats more rows, texts or subjects that are unique in train than real
+        ones repeat among themselves. This holds even if no test is significant.
     outcome : {"leak found", "copies found", "cannot be told", "no leak found"}
         An alarm; else copies; else, where something is void or no test was made, that nothing can
         be told. The last is no clearance.
@@ -177,7 +177,7 @@ class Verdict:
 
 
 def raises_alarm(result: Result, level: float = ALARM_LEVEL) -> bool:
-    """Tell whether the test of one privacy metric, where it stands alone, is significant."""
+    """Return whether the test of one privacy metric, used alone, is significant."""
     return _is_test(result) and as_float(result.p_value) <= level
 
 
@@ -250,7 +250,7 @@ def verdict(
     Parameters
     ----------
     results : mapping of str to Result
-        Of any suite.
+        The results of any suite, by name.
     sizes : mapping of str to int
         Number of rows by role.
     notices : sequence of MetricWarning
@@ -258,7 +258,7 @@ def verdict(
     level : float, default=0.05
         Chance of any alarm where nothing leaks.
     called : mapping of str to str, optional
-        What the sentence calls the results, by their names; these if not said.
+        What the sentence calls the results, by their names; by default these names.
 
     Returns
     -------
@@ -348,8 +348,8 @@ def _too_little(
 ) -> Iterator[str]:
     """Say why a release is too small or too empty for what looks at it to find anything.
 
-    Where each row copies another train row, and train and holdout exchange labels, a test has a
-    p-value of the share of train to the power of their number, at the least.
+    If each row copies another train row, and train and holdout exchange labels, the least p-value
+    of a test is the share of train to the power of their number.
     """
     n_train, n_holdout = (sizes.get(role, 0) for role in ("train", "holdout"))
     n_tests = len(_distinct(tested.values()))
@@ -426,7 +426,7 @@ def _left_out(skipped: Mapping[str, Reason], n_wanted: int, called: Mapping[str,
 
 
 def is_shifted(notices: Iterable[MetricWarning]) -> bool:
-    """Tell whether train and holdout are no samples of one population, by a suite's notices.
+    """Return whether train and holdout are no samples of one population, by a suite's notices.
 
     A significant test of the two then shows that difference or a leak, and nobody knows which.
     """
@@ -496,7 +496,7 @@ def summary(results: Judged) -> str:
     Parameters
     ----------
     results : SuiteResult
-        Of any suite; what it lacks is not spoken of.
+        The results of any suite; what it lacks is not mentioned.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Where work runs: in this process, in processes of joblib, or on the workers of a Dask cluster.
+"""Engines run work: in this process, in processes of joblib, or on the workers of a Dask cluster.
 
 Work goes out as tasks: pure functions of small descriptors, rows included where they are in memory.
 A task that is lost with its worker runs again, so that nothing may exist on one worker alone:
@@ -103,7 +103,7 @@ class DaskEngine:
     client : distributed.Client
         A synchronous one.
     retries : int
-        How often a task that raises is tried again, on whatever worker; one whose worker dies is
+        How often a task that raises is tried again, on any worker; one whose worker dies is
         run again by the scheduler, as often as ``distributed.scheduler.allowed-failures`` says.
     """
 
@@ -170,7 +170,7 @@ _CHOSEN: ContextVar[Engine | None] = ContextVar("engine", default=None)
 
 @contextmanager
 def engine(client: Any = "local") -> Iterator[Engine]:
-    """Say where work within the block runs, whatever client is active.
+    """Say where work within the block runs, even if another client is active.
 
     Without it, work goes to the active client of Dask, that is the one last made, or of
     ``with client.as_current()``, as collections of Dask do; and where there is none it stays on
@@ -179,7 +179,7 @@ def engine(client: Any = "local") -> Iterator[Engine]:
     Parameters
     ----------
     client : distributed.Client or "local", default="local"
-        Where to send tasks. "local" keeps all rows on this machine, though a client be active.
+        The target of tasks. "local" keeps all rows on this machine, though a client be active.
 
     Yields
     ------

@@ -221,7 +221,7 @@ class IndexedCell:
     at : int
         Its number.
     cells : Cells
-        Of all.
+        The cells of all parts.
     rows : ndarray of int64
         The places of its rows in the whole table, ascending.
     index : Index or None
@@ -229,7 +229,7 @@ class IndexedCell:
     box : Box or None
         None where there is but one cell, or no row.
     weights : ndarray
-        Of the box.
+        The weights of the box.
     """
 
     at: int
@@ -253,7 +253,7 @@ class IndexedCell:
         return np.flatnonzero(near)
 
     def own(self, own: Ints) -> Ints:
-        """Return where the queries' own rows stand in the cell, -1 for none."""
+        """Return the positions of the queries' own rows in the cell, -1 for none."""
         places = np.minimum(np.searchsorted(self.rows, own), len(self.rows) - 1)
         return np.where(self.rows[places] == own, places, -1)
 
@@ -524,7 +524,7 @@ def are_parts(rows: Any) -> bool:
 
 
 def is_in_file(rows: Any) -> bool:
-    """Tell whether an array is in a file, of which the system holds in memory what is in use."""
+    """Return whether an array is in a file, of which the system holds in memory what is used."""
     while isinstance(rows, np.ndarray):
         if isinstance(rows, np.memmap):
             return True

@@ -159,14 +159,14 @@ def area_interval(
     parts : sequence of ndarray
         Terms in [0, 1] of each direction; an area is the mean of a direction's terms.
     standard_error : float
-        Of the mean of the areas.
+        The standard error of the mean of the areas.
     confidence : float, default=0.95
         In (0, 1).
 
     Returns
     -------
     low, high : float
-        The normal interval within [0, 1]. Where fewer than 10 terms are off a bound, it reaches as
+        The normal interval within [0, 1]. If fewer than 10 terms are off a bound, it reaches as
         far as the share of such terms could by Clopper and Pearson, times the furthest of them, or
         1 if there is none: that no row of 200 is a copy does not mean that none of 100,000 will be.
 
@@ -202,7 +202,7 @@ def accumulation_curve(
     Parameters
     ----------
     distances : mapping of str to ndarray
-        Of each direction; the curve is the mean of the directions' curves.
+        The distances of each direction; the curve is the mean of the directions' curves.
     largest : float, default=1.0
         The unit of the distances.
 
@@ -210,7 +210,7 @@ def accumulation_curve(
     -------
     dict
         `u`, distances among ``(k / 100) ** 2``, which are dense where nearest rows are; and `share`
-        of the same shape, from (0, 0) to (1, 1). Of each direction, at least 10 rows lie between
+        of the same shape, from (0, 0) to (1, 1). In each direction, at least 10 rows lie between
         two points and beyond each; that there is none is shown at every tenth `k` only, lest the
         least and the largest distance be known closely. Empty if a direction has fewer rows.
 

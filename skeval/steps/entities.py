@@ -1,6 +1,6 @@
 """What a recognizer finds in text columns, as hashes: each distinct text once, on disk if asked.
 
-Where a leak lies: the columns, and the groups of rows, by which train stands out.
+The place of a leak: the columns, and the groups of rows, by which train stands out.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Entity(NamedTuple):
     label : str
         Its type, such as ``"PERSON"``, in the words of the recognizer.
     start, end : int
-        Where it stands, in characters.
+        Its place, in characters.
 
     See Also
     --------
@@ -126,7 +126,7 @@ class Reading:
     n_max_texts : int or None
         How many rows of each table are read at most.
     seed : int
-        Of their choice.
+        The seed of their choice.
     group : str or None
         A column: rows that have its values in common are chosen together.
     memory : str or None
@@ -175,7 +175,7 @@ class Mentions:
     types : ndarray of str of shape (n_mentions,)
         Their types.
     hashes : ndarray of uint64 of shape (n_mentions, 1 + n_windows)
-        Of the entity and of the phrases around it.
+        The hashes of the entity and of the phrases around it.
     lengths : ndarray of shape (n_mentions,)
         Words of the entity.
     n_rows, n_words : int
@@ -215,7 +215,7 @@ def rows_read(context: Context, reading: Reading, role: str) -> np.ndarray:
         return every if n_max is None else drawn_positions(context, role, n_max, seed)
     groups = row_groups(context, reading.group)
     pooled = np.concatenate(list(groups.values()))
-    # as many groups as have so many rows on average over both tables: whole groups stay
+    # as many groups as have this number of rows on average over both tables: whole groups stay
     # exchangeable, which groups thinned out by half would not be with groups that are not
     n_groups = max(1, int(n_max * np.unique(pooled).size / pooled.size))
     own = np.unique(groups[role])
@@ -485,8 +485,8 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
     Returns
     -------
     str
-        Of a test that has shown a leak: this one only looks where it is. Empty without a holdout,
-        or without a column that can be measured.
+        The place of a leak that a test has shown: this one only looks where it is. Empty without a
+        holdout, or without a column that can be measured.
 
     Examples
     --------
@@ -606,7 +606,7 @@ def exposed_group(context: Context, columns: ColumnChoice = None) -> str:
 def _excess_p_value(own: tuple[float, float], others: tuple[float, float]) -> float:
     """Return the one-sided p-value that the AUC of a group is that of the other rows.
 
-    Of each, the area and its standard error.
+    The area of each, and its standard error.
     """
     spread = float(np.hypot(own[1], others[1]))
     return float(ndtr(-(own[0] - others[0]) / spread)) if spread > 0.0 else 1.0

@@ -32,7 +32,7 @@ _LEAF = 10
 
 @dataclass(frozen=True)
 class HoldoutShift:
-    """How well train and holdout can be told apart.
+    """How well a classifier distinguishes train and holdout.
 
     Parameters
     ----------
@@ -53,10 +53,10 @@ class HoldoutShift:
 
 @shared
 def holdout_shift(context: Context, seed: int = 0) -> HoldoutShift | None:
-    """Return how well train and holdout can be told apart by the columns that can be measured.
+    """Return how well a classifier distinguishes train and holdout by the measured columns.
 
-    Of each table, 10,000 rows at most are looked at. Where a person has several rows and the tables
-    were divided by persons, they may be told apart too, and rightly so: tests that take rows for
+    At most 10,000 rows of each table are looked at. If a person has several rows and the tables
+    were divided by persons, they may be distinguished too, and rightly so: tests that take rows for
     independent do not hold there.
 
     Parameters
@@ -64,7 +64,7 @@ def holdout_shift(context: Context, seed: int = 0) -> HoldoutShift | None:
     context : Context
         The real tables.
     seed : int, default=0
-        Of the samples and the halves.
+        The seed of the samples and the halves.
 
     Returns
     -------
@@ -104,10 +104,10 @@ def independent_rows(context: Context) -> Context | None:
 
 
 def shift_notices(context: Context) -> tuple[HoldoutShiftWarning, ...]:
-    """Return a warning if train and holdout can be told apart at a level of 1%, else nothing.
+    """Return a warning if train and holdout differ at a level of 1%, else nothing.
 
-    Of several tables, the subjects with all their rows are looked at, since rows are not
-    independent: the first subject, where there are several.
+    If there are several tables, subjects with all their rows are looked at, since rows are not
+    independent. If there are several subjects, the first one counts.
     """
     rows = independent_rows(context)
     shift = None if rows is None else holdout_shift(measured_on(rows, "sampled"))
@@ -133,20 +133,20 @@ def blind_separation(
         Which features are codes. A feature with codes above 254 is taken as a number, since the
         classifier has room for no more.
     seed : int, default=0
-        Of the halves.
+        The seed of the halves.
 
     Returns
     -------
     auc : float
         Share of pairs of unseen rows in which the row of `first` has the higher score, ties half.
     p_value : float
-        Of the one-sided Mann-Whitney test on the scores; 1 if all are equal.
+        The p-value of the one-sided Mann-Whitney test on the scores; 1 if all are equal.
 
     Notes
     -----
     If the rows are exchangeable, then so are, given the halves that the classifier learned on, the
-    rows of the other halves; hence their scores too, whatever the classifier does with them. So the
-    test holds its size if the classifier is bad, the samples are of unequal size, or rows stand in
+    rows of the other halves; hence their scores too, for any classifier. So the
+    test holds its size if the classifier is bad, the samples are of unequal size, or rows are in
     both. Scores pooled over folds would lack this: each fold learns on what the others score.
 
     Examples

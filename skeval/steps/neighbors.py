@@ -81,15 +81,16 @@ def cells_as_given(context: Context) -> dict[str, Cells]:
 
 MANY = 50_000  # reference rows: a search among fewer is over before it could start elsewhere
 MOST_BYTES = 2**32  # of a sparse matrix made dense
-LONGEST = 16  # real rows kept a list: of so many nearest, hardly ever all have one label
+LONGEST = 16  # real rows kept a list: 16 nearest rows hardly ever all have one label
 
 
 @dataclass(frozen=True, repr=False)
 class OfTrain:
     """A space that learns from train alone: synthetic and holdout rows are alike to it.
 
-    Of metrics of fidelity whose vectors are those of "euclidean" or of a transformer: a value must
-    not depend on whether a holdout is given, and tests exchange its rows with synthetic ones.
+    This is for metrics of fidelity whose vectors are those of "euclidean" or of a transformer: a
+    value must not depend on whether a holdout is given, and tests exchange its rows with synthetic
+    ones.
     """
 
     space: Any
@@ -233,8 +234,8 @@ class Index:
     space : "gower", "euclidean" or transformer
         The space of the rows.
     order : ndarray of shape (n_rows,) or None
-        Which row stands where in the structure, if not in the order of `rows`. Of equally near
-        rows those that stand first are found.
+        Which row stands where in the structure, if not in the order of `rows`. Ties are broken by
+        position: the first of equally near rows are found.
     """
 
     rows: np.ndarray
@@ -390,7 +391,7 @@ def nearest(
     context : Context
         The tables.
     query, reference : str
-        Roles. Where they are the same, a row is never its own neighbour; a duplicate of it may be.
+        Roles. If they are the same, a row is never its own neighbour; a duplicate of it may be.
     k : int, default=1
         Number of neighbours.
     space : "gower", "euclidean" or transformer, default="gower"
@@ -398,10 +399,10 @@ def nearest(
     columns : int, tuple of str or None
         The columns looked at.
     n_query, n_reference : int, optional
-        Sizes of seeded samples to take instead of all rows. Where the roles are the same, both are
+        Sizes of seeded samples to take instead of all rows. If the roles are the same, both are
         `n_reference`.
     seed : int, default=0
-        Of the samples.
+        The seed of the samples.
 
     Returns
     -------

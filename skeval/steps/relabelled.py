@@ -63,7 +63,7 @@ def actual_labels(context: Context) -> np.ndarray:
 def relabellings(context: Context, n_permutations: int, seed: int) -> Iterator[np.ndarray]:
     """Yield random choices of which pooled real rows are train, in blocks of shape (n_pool, n).
 
-    All tests of one suite exchange the same labels, whatever their number.
+    All tests of one suite exchange the same labels, for any number of tests.
     """
     for block, n in enumerate(block_sizes(n_permutations)):
         packed = _packed_labels(context, block, seed)
@@ -75,7 +75,7 @@ def _packed_labels(context: Context, block: int, seed: int) -> np.ndarray:
     """Return a block of random labels, eight of a row in a byte, since they are remembered."""
     rng = np.random.default_rng([seed, block])
     labels = np.empty((actual_labels(context).size, BLOCK), dtype=np.bool_)
-    # a row has the same labels wherever it stands in its table
+    # a row has the same labels at any place in its table
     labels[pooled_order(context)] = shuffled(actual_labels(context), BLOCK, rng)
     return np.packbits(labels, axis=1)
 
@@ -215,7 +215,7 @@ def contrast_test(
     -------
     Relabelled
         With a one-sided p-value. If the synthetic rows do not depend on which real rows were train,
-        all labels are equally likely, whatever else is wrong with them.
+        all labels are equally likely, even if other things are wrong with them.
     """
     values = (np.nan_to_num(contrast(block), posinf=np.inf, neginf=-np.inf) for block in blocks)
     return sequential_test(float(next(values)[0]), values)
@@ -334,21 +334,21 @@ def contrast_of(
     on_train : float
         That number.
     test : Relabelled
-        Of the difference between train and holdout, large where there is a leak.
+        The test of the difference between train and holdout, large if there is a leak.
     reference : str
         What the number is for the holdout, such as "for the holdout". Tables of unequal size get
         other numbers by chance: then the mean of the difference over relabellings is added to the
-        holdout's number, and it is said to be "by chance".
+        holdout's number, and the reference is "by chance".
     high_leaks : bool, default=True
         Whether a large number is a leak.
     share : bool, default=True
         Whether the numbers are shares.
     name : str, default=""
-        Of the test, if another metric makes it too; see :func:`name_of_test`.
+        The name of the test, if another metric makes it too; see :func:`name_of_test`.
     n_permutations : int, optional
         How many relabellings there are at most, where they are drawn.
     sizes : tuple of (int, int), optional
-        How many units of train and of the holdout exchanged labels; the rows, if not said.
+        How many units of train and of the holdout exchanged labels; by default the rows.
 
     Returns
     -------

@@ -36,7 +36,7 @@ class Cells:
     Attributes
     ----------
     names : set of str
-        Of columns and tables, which are no secret.
+        The names of columns and tables, which are no secret.
     numbers : set of float
         That fewer than ten rows of a column have.
     whole : set of str
@@ -57,15 +57,15 @@ class Cells:
 def told(error: Exception, context: Context) -> Sentence:
     """Return the class of an exception and what it says, without what may be a real cell.
 
-    Messages of skeval quote no cell. In those of others, what stands in quotes is hidden, but for
+    Messages of skeval quote no cell. In those of others, text in quotes is hidden, but for
     names of columns and words that no cell has; and so are cells that fewer than ten rows have,
     three words of such a cell in a row, and numbers with a fraction or of more than four digits.
-    Of tables that need not fit in memory, only the class is told.
+    For tables larger than memory, only the class is reported.
 
     Parameters
     ----------
     error : Exception
-        Of anyone's code.
+        An exception of anyone's code.
     context : Context
         The tables that it was raised over.
 

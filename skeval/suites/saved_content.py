@@ -36,7 +36,7 @@ def check_content(content: Mapping[str, Any]) -> None:
     Parameters
     ----------
     content : mapping
-        Of the JSON.
+        The JSON text.
 
     Raises
     ------

@@ -134,8 +134,8 @@ class MetricSuite(_BaseComposition):
         Whether a metric that raises is reported as failed in its row, with a warning and what the
         exception says, cells of the real tables hidden, or ends the evaluation.
     check_holdout : bool, default=True
-        Whether fit looks if train and holdout can be told apart, once for all metrics, where one of
-        them contrasts the two; if so, such contrasts are void and
+        Whether fit checks, once for all metrics, if train and holdout can be distinguished. It does
+        so if a metric contrasts the two. If they differ, such contrasts are void and
         :class:`~skeval.exceptions.HoldoutShiftWarning` is given. It costs a fraction of a second a
         fit: turn it off where many suites are fitted on the same tables, as in a search over
         generators.
@@ -298,7 +298,7 @@ class MetricSuite(_BaseComposition):
                 context.notices += shift_notices(context)
         for notice in context.notices:
             warnings.warn(notice, stacklevel=2)
-        # stands in results and reports: nothing is wrong that a warning at fit could cure
+        # it is in results and reports: nothing is wrong that a warning at fit could cure
         kinds = [metric for metric in fitted.values() if "text" not in metric.tags.needs]
         context.notices += unread_texts(context, [getattr(one, "space", None) for one in kinds])
         self._names = [name for name, _ in self.metrics if name in fitted or name in left_out]
@@ -319,7 +319,8 @@ class MetricSuite(_BaseComposition):
         progress : callable, optional
             Called as ``progress(name, n_done, n_total)`` when a metric is done.
         date : date, datetime or str, optional
-            Of the evaluation, for its provenance; now, or ``SOURCE_DATE_EPOCH``.
+            The date of the evaluation, for its provenance; by default now, or
+            ``SOURCE_DATE_EPOCH``.
 
         Returns
         -------
@@ -342,7 +343,7 @@ class MetricSuite(_BaseComposition):
         progress : callable, optional
             Called as ``progress("table: metric", n_done, n_total)`` when a metric is done.
         date : date, datetime or str, optional
-            Of the evaluation, for its provenance.
+            The date of the evaluation, for its provenance.
 
         Returns
         -------
@@ -402,16 +403,16 @@ class MetricSuite(_BaseComposition):
         Of numbers and dates, a file without rows holds values that ten rows have, and a hundred
         intervals at most between quantiles, whose ends are means of ten neighbours (the outermost
         the median of ten values) and rounded; of categories the levels that ten rows have; of texts
-        and keys nothing. Of pairs of columns it holds what metrics of the suite ask: joint counts
-        of ten rows or more, in multiples of five where a table has rarer ones, and correlations to
-        three digits. Two files of tables that differ in one row differ in counts: whoever has both,
-        and knows the rest, may tell what that row adds.
+        and keys nothing. For pairs of columns it holds what metrics of the suite ask for: joint
+        counts of ten rows or more, in multiples of five where a table has rarer ones, and
+        correlations to three digits. Two files of tables that differ in one row differ in counts:
+        whoever has both, and knows the rest, may tell what that row adds.
 
         Values are those of the rows where no cell is rare and ends are values that ten rows have.
         Elsewhere the file says how far they are off, to a hundredth of the metric's range, for the
         holdout (else half of train) as it is and with shuffled columns, and so do results. Rare
         cells are pooled in the synthetic table too, so that a rare combination is not told from an
-        invented one. Of pairs, the baseline is that of all holdout rows, for releases of no fewer;
+        invented one. The baseline of pairs is that of all holdout rows, for releases of no fewer;
         intervals of the difference to it and joint histograms are left out.
 
         Examples
@@ -595,7 +596,7 @@ def _left_out(metric: Metric, why: Sentence) -> Result:
 
 
 def _contrasts(metric: Metric) -> bool:
-    """Tell whether a metric's value or test rests on train and holdout being exchangeable."""
+    """Return whether a metric's value or test rests on train and holdout being exchangeable."""
     return metric.tags.aspect == "privacy" or "holdout" in metric.tags.needs
 
 

@@ -97,13 +97,13 @@ class Discretizer(TransformerMixin, BaseEstimator):
     Bins are closed on the left, those of "quantile" on the right; the outer ones reach to infinity.
     A category that train never had is in the unseen cell, apart from the pooled one.
 
-    Without cells of their own, frequent values hide what is around them. Where nine of ten values
-    are 0 and the others reach to 10,000, the first bin of equal width holds 0 as well as 999, and
-    all deciles are 0, so that one bin holds everything: a table whose zeros have become small
-    numbers would have the same shares. A value counts as frequent if at least two rows have it; it
-    is met by values that are equal to the last bit, as in a Kolmogorov-Smirnov test. Where bins lie
-    on both sides of a frequent value, or two frequent values have nothing in between in train, the
-    cells beside it catch what the other tables have there.
+    Without cells of their own, frequent values hide what is around them. If nine of ten values are
+    0 and the others reach to 10,000, the first bin of equal width holds 0 as well as 999, and all
+    deciles are 0, so that one bin holds everything: a table whose zeros have become small numbers
+    would have the same shares. A value counts as frequent if at least two rows have it; it is met
+    by values that are equal to the last bit, as in a Kolmogorov-Smirnov test. If bins lie on both
+    sides of a frequent value, or two frequent values have nothing in between in train, the cells
+    next to it catch what the other tables have there.
 
     Examples
     --------

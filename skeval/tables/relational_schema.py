@@ -48,7 +48,7 @@ class RelationalSchema:
         The names of the tables, and the kinds of their columns as far as they are known; the
         others are inferred from train (:meth:`infer`).
     primary_keys : mapping of str to str or tuple of str, default={}
-        By table, beside those of a TableSchema.
+        By table, in addition to those of a TableSchema.
     foreign_keys : sequence of ForeignKey, default=()
         Several between two tables, of a table to itself, and circles are allowed.
     roles : mapping of str to {"subject", "dependent", "reference"}, default={}
@@ -175,7 +175,7 @@ class RelationalSchema:
         Parameters
         ----------
         source : Engine, Connection or MetaData
-            Of SQLAlchemy. An engine is asked for all tables of its default schema.
+            An object of SQLAlchemy. An engine is asked for all tables of its default schema.
 
         Raises
         ------
@@ -459,7 +459,7 @@ class RelationalSchema:
     def paths_to(self, table: str, subject: str) -> list[tuple[ForeignKey, ...]]:
         """Return the paths of foreign keys from a table to another, none through a table twice.
 
-        Of more than a hundred, which twenty tables can have, the first hundred.
+        At most the first hundred: twenty tables can have more.
         """
         leading = {subject}
         while more := {key.child for key in self.foreign_keys if key.parent in leading} - leading:

@@ -4,7 +4,7 @@ A file of its own, since scikit-learn's column transformer takes long to import.
 
 Transformers of the user's: fitted ones stay as they are, others learn from the rows.
 
-Vectors of texts by whatever embeds them: scikit-learn's transformers, sentence embedders.
+Vectors of texts by any embedder: scikit-learn's transformers, sentence embedders.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Cloned = TypeVar("Cloned", bound=BaseEstimator)
 
 
 def is_fitted(transformer: Any) -> bool:
-    """Tell whether a transformer has learned, in all its steps where it is a pipeline.
+    """Return whether a transformer has learned; a pipeline, in all its steps.
 
     Raises
     ------
@@ -89,7 +89,7 @@ EMBEDDER = "a transformer of scikit-learn that takes texts, or an object with en
 
 
 def is_embedder(value: object) -> bool:
-    """Tell whether `value` turns texts into vectors: by `encode`, or as scikit-learn's do."""
+    """Return whether `value` turns texts into vectors: by `encode`, or as scikit-learn's do."""
     transforms = all(hasattr(value, name) for name in ("fit", "transform", "get_params"))
     return not isinstance(value, type | str) and (hasattr(value, "encode") or transforms)
 
@@ -188,8 +188,8 @@ def _present(values: pd.Series) -> list[str]:
 
 
 MOST_FEATURES = 4096  # that categories have in all, missing and unseen ones aside
-MOST_LEVELS = 256  # of a category that are told from each other
-_SHARED = 4  # one in so many features of a category of more levels is shared by the rarer ones
+MOST_LEVELS = 256  # of a category that are kept apart
+_SHARED = 4  # one feature in this number is shared by the rarer levels of a larger category
 
 
 class TablePreprocessor(ColumnTransformer):
@@ -245,9 +245,9 @@ class TablePreprocessor(ColumnTransformer):
     Notes
     -----
     The matrix of "euclidean" is dense, so that a column with a level a row would take the square of
-    the rows in memory. Where a category has more than 256 levels, its 192 most frequent ones in the
+    the rows in memory. If a category has more than 256 levels, its 192 most frequent ones in the
     table seen at fit have a column each. The others share 64, by a hash of the label: two different
-    rare levels are the same to one pair in 64. Where the categories of a table would have more than
+    rare levels are the same to one pair in 64. If the categories of a table would have more than
     4,096 columns in all, the bound is 128, 64 and so on.
 
     Examples
@@ -363,7 +363,7 @@ def _pooled(column: pd.Series, labels: Sequence[str], most: int) -> np.ndarray:
     counts = np.bincount(codes[codes >= 0], minlength=len(labels))[: len(labels)]
     hashes = pd.util.hash_array(np.asarray(labels, dtype=object), categorize=False)
     cells = (most - n_shared) + (hashes % np.uint64(n_shared)).astype(np.int64)
-    # of equally frequent levels those with the lowest hash: not whatever comes first
+    # of equally frequent levels those with the lowest hash: not those that come first
     own = np.lexsort([hashes, -counts])[: most - n_shared]
     cells[own] = np.arange(own.size)
     return cells
