@@ -204,7 +204,7 @@ class _Printable(Table):
         super().add_row(*map(printable, cells), **settings)
 
 
-def table_of(*names: str, texts: int = 1) -> Table:
+def plain_table(*names: str, texts: int = 1) -> Table:
     """Return an empty table that cuts nothing: cut names would read the same.
 
     The first `texts` columns are broken where there is no room, the others never.

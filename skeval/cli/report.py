@@ -24,7 +24,7 @@ from skeval.cli.inputs import (
     say_kinds,
     say_long,
 )
-from skeval.cli.options import OUTPUT, Given, Seed, Tables, app, say, show, table_of, with_given
+from skeval.cli.options import OUTPUT, Given, Seed, Tables, app, plain_table, say, show, with_given
 from skeval.exceptions import InvalidParameterError
 from skeval.results.policy import Policy
 from skeval.utils.execution import shown
@@ -177,7 +177,7 @@ def compare(
             comparison.to_json(output)
         else:
             (comparison.to_pdf if ending == ".pdf" else comparison.to_html)(output)
-    table = table_of("metric", *map(escape, comparison), "baseline", "ahead", "told apart")
+    table = plain_table("metric", *map(escape, comparison), "baseline", "ahead", "told apart")
     for name, row in comparison.frame().iterrows():
         values = [number(row[one]) for one in comparison]
         table.add_row(

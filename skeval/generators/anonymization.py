@@ -10,13 +10,13 @@ import pandas as pd
 
 from skeval.exceptions import InvalidParameterError
 from skeval.generators.columns import (
-    Grid,
     Sampler,
+    Steps,
     as_dtype,
+    frame_of,
     kind_of,
     numbers_of,
     ordered_codes,
-    table_of,
 )
 from skeval.utils.parameters import AnyColumns, Count, Interval, Seed
 
@@ -171,7 +171,7 @@ class MondrianAnonymization(Sampler):
                 drawn.append(column.take(self._generalised[j].centres[of_class]))
             else:
                 drawn.append(self._generalised[j].draw(column, of_class, rng))
-        return table_of(drawn, self.columns_)
+        return frame_of(drawn, self.columns_)
 
     def _positions(self, train: pd.DataFrame) -> list[int]:
         """Return where the quasi-identifiers stand."""
@@ -221,7 +221,7 @@ class _Generalised:
             drawn = column.take(rows).reset_index(drop=True)
             return drawn.mask(absent) if absent.any() else drawn
         values = numbers_of(column.iloc[self.levels])
-        grid = Grid.of(np.unique(values))
+        grid = Steps.of(np.unique(values))
         low, high = (values[np.where(absent, 0, ends)] for ends in (first, last))
         drawn = as_dtype(grid.between(low, high, part), column.dtype)
         return drawn.mask(absent) if absent.any() else drawn

@@ -143,7 +143,7 @@ class Sampler(BaseEstimator):
         return table.reset_index(drop=True)
 
 
-def table_of(columns: Iterable[pd.Series], names: pd.Index) -> pd.DataFrame:
+def frame_of(columns: Iterable[pd.Series], names: pd.Index) -> pd.DataFrame:
     """Put columns side by side under a plain row index; names may occur twice."""
     table = pd.DataFrame({j: c.reset_index(drop=True) for j, c in enumerate(columns)})
     table.columns = names
@@ -190,7 +190,7 @@ def as_dtype(values: np.ndarray, dtype: Any) -> pd.Series:
 
 
 @dataclass(frozen=True)
-class Grid:
+class Steps:
     """What the numbers, dates or durations of a column are multiples of.
 
     Attributes
@@ -205,7 +205,7 @@ class Grid:
     step: int
 
     @classmethod
-    def of(cls, distinct: np.ndarray) -> Grid:
+    def of(cls, distinct: np.ndarray) -> Steps:
         """Return the grid of sorted values."""
         if distinct.dtype.kind == "f":
             return cls(_decimals_of(distinct), 1)
@@ -485,4 +485,4 @@ class IndependentMarginals(Sampler):
         n_rows, n_columns = self.train_.shape
         rows = rng.integers(n_rows, size=(n_columns, n))
         drawn = (self.train_.iloc[:, j].take(rows[j]) for j in range(n_columns))
-        return table_of(drawn, self.train_.columns)
+        return frame_of(drawn, self.train_.columns)

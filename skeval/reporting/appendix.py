@@ -56,12 +56,12 @@ def definitions(results: SuiteResult) -> tuple[Part, ...]:
         assumed, what it cannot see, and references.
     """
     kinds = dict.fromkeys(r.metric for r in results.values() if r.metric)
-    rows = tuple((title_of(kind), " ".join(described(kind))) for kind in kinds)
+    rows = tuple((title_of(kind), " ".join(definition_of(kind))) for kind in kinds)
     heads = ("Metric", "What it is, and what it cannot see")
     return (Grid(heads, rows, (0.24, 0.76)),) if rows else ()
 
 
-def described(metric: str) -> list[str]:
+def definition_of(metric: str) -> list[str]:
     """Return what the documentation of a class of metrics says of it.
 
     Parameters
@@ -78,7 +78,7 @@ def described(metric: str) -> list[str]:
     Examples
     --------
     >>> from skeval.reporting.appendix import described
-    >>> described("KSComplement")[0]
+    >>> definition_of("KSComplement")[0]
     'Agreement of numeric distributions: 1 where they are the same, 0 where they do not overlap.'
     """
     kind = _classes().get(metric)

@@ -22,12 +22,12 @@ from skeval.reporting.filling import (
     bivariate,
     cardinalities,
     checked,
-    compared,
     curves,
     disclosed,
-    each,
+    each_display,
     mended,
     nothing,
+    rows_against_real,
     texts,
     univariate,
     worst_pairs,
@@ -93,7 +93,7 @@ class Section:
     aspect: str = ""
     evidence: str = ""
     write: Callable[[SuiteResult], tuple[Part, ...]] | None = None
-    fill: Callable[[Mapping[str, Result], Any], Filled] = each
+    fill: Callable[[Mapping[str, Result], Any], Filled] = each_display
     layout: Layout = STACKED
     on_request: bool = False
     table: str = ""
@@ -271,7 +271,7 @@ SECTIONS = (
         """Models that learn from the synthetic table, beside the same models learning from train:
         both are tested on holdout rows, which neither has seen.""",
         aspect="utility",
-        write=compared,
+        write=rows_against_real,
         fill=curves,
         layout=CURVES,
         on_request=True,

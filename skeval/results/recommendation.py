@@ -28,7 +28,7 @@ _CHANCE = {"roc_auc": 0.5, "roc_auc_ovr": 0.5, "roc_auc_ovo": 0.5, "r2": 0.0}
 _NOT_COMPARED = ("no interval", "no value", "no direction")
 
 
-class Outcome(Enum):
+class Conclusion(Enum):
     """What a comparison comes to."""
 
     TAKE = "take one"
@@ -86,7 +86,7 @@ class Recommendation:
 
     Parameters
     ----------
-    outcome : Outcome
+    outcome : Conclusion
         What it comes to.
     tables : tuple of str
         Those to take, or to choose from; empty where there is none.
@@ -100,7 +100,7 @@ class Recommendation:
         Why nothing can be compared.
     """
 
-    outcome: Outcome
+    outcome: Conclusion
     tables: tuple[str, ...] = ()
     leads: tuple[Lead, ...] = ()
     leaking: tuple[str, ...] = ()
@@ -129,21 +129,21 @@ def recommendation(results: Mapping[str, SuiteResult], differences: pd.DataFrame
     """
     leaking = tuple(table for table, one in results.items() if leaks(one.verdict()))
     if different := mismatches(results):
-        return Recommendation(Outcome.INCOMPARABLE, leaking=leaking, mismatches=different)
+        return Recommendation(Conclusion.INCOMPARABLE, leaking=leaking, mismatches=different)
     clean = [table for table in results if table not in leaking]
     if not clean:
-        return Recommendation(Outcome.LEAKS, leaking=leaking)
+        return Recommendation(Conclusion.LEAKS, leaking=leaking)
     short = tuple(one for table in clean for one in shortfalls(table, results[table]))
     good = [table for table in clean if table not in {one.table for one in short}]
     found = tuple(
         one for pair in combinations(good or clean, 2) for one in leads(results, differences, *pair)
     )
     if not good:
-        return Recommendation(Outcome.NOT_GOOD_ENOUGH, (), found, leaking, short)
+        return Recommendation(Conclusion.NOT_GOOD_ENOUGH, (), found, leaking, short)
     beaten = {w for pair in combinations(good, 2) if (w := _loser(_between(found, pair)))}
     kept = tuple(table for table in good if table not in beaten) or tuple(good)
     among = [one for one in found if {one.better, one.worse} <= set(kept)]
-    outcome = Outcome.TAKE if len(kept) == 1 else Outcome.OPEN if among else Outcome.TIED
+    outcome = Conclusion.TAKE if len(kept) == 1 else Conclusion.OPEN if among else Conclusion.TIED
     return Recommendation(outcome, kept, found, leaking, short)
 
 

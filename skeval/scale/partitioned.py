@@ -25,7 +25,7 @@ from skeval.scale.part_tasks import (
     MOST_CELLS,
     Best,
     Bytes,
-    Cells,
+    CellBounds,
     Floats,
     IndexedCell,
     Ints,
@@ -163,7 +163,7 @@ class PartitionedNearestNeighbors(MixedNearestNeighbors):
         self.backend_ = usable_backend(self.backend)
         self.n_indexes_ = n = _n_indexes(parts, self._columns, self.max_memory)
         sample = self._columns.encode(column_lines(merged.sample))
-        cells = Cells.learn(sample, self._columns.weights, n)
+        cells = CellBounds.learn(sample, self._columns.weights, n)
         self._index = PartsIndex(self._columns, parts, cells, n, self.leaf_size, self.backend_)
         return self
 
@@ -199,7 +199,7 @@ class PartsIndex:
         self,
         columns: ColumnEncoder,
         parts: list[Rows],
-        cells: Cells,
+        cells: CellBounds,
         n_cells: int,
         leaf_size: int | None,
         backend: str,

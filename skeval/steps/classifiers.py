@@ -91,7 +91,7 @@ Read = ColumnChoice | Chosen  # columns that classifiers read
 
 
 @dataclass(frozen=True)
-class Model:
+class FittedClassifier:
     """A fitted classifier behind its encoder; a constant one if no column varies."""
 
     encoder: Ranks | OneHot | WithTexts
@@ -136,7 +136,7 @@ def learn(
     nominal: Sequence[bool],
     seed: int,
     texts: Sequence[TextSource] = (),
-) -> Model:
+) -> FittedClassifier:
     """Fit a classifier, and the encoder in front of it, on labelled rows.
 
     Parameters
@@ -173,10 +173,10 @@ def learn(
         encoder = WithTexts(plain, encoders, 1.0 if by_ranks else 0.0, dense_for)
     features = encoder.transform(rows)
     if features.shape[1] == 0:
-        return Model(encoder, None)
+        return FittedClassifier(encoder, None)
     classifier = _classifier(estimator, features, seed)
     classifier.fit(features, labels.astype(np.int64))
-    return Model(encoder, classifier)
+    return FittedClassifier(encoder, classifier)
 
 
 def _classifier(estimator: Any, features: Features, seed: int) -> Any:
@@ -267,7 +267,7 @@ class Split:
     scores: Scores
     real_rows: str
     n_learned: int
-    model: Model
+    model: FittedClassifier
     real: np.ndarray
     synthetic: np.ndarray
 
@@ -492,7 +492,7 @@ def importances(
     return dict(sorted(falls.items(), key=lambda pair: -pair[1]))
 
 
-def _auc(model: Model, features: np.ndarray, n_real: int) -> float:
+def _auc(model: FittedClassifier, features: np.ndarray, n_real: int) -> float:
     scores = model.scores_of(features)
     return auc(scores[n_real:], scores[:n_real])
 

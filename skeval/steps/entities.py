@@ -507,17 +507,17 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
         return f"No single column stands out: coarsen or drop several.{where}"
     return (
         "Train rows are nearer to synthetic rows than holdout rows are above all in "
-        f"{listed(names)}: drop, pool or coarsen {'them' if len(names) > 1 else 'it'}.{where}"
+        f"{names_listed(names)}: drop, pool or coarsen {'them' if len(names) > 1 else 'it'}.{where}"
     )
 
 
-def listed(names: Sequence[str]) -> str:
+def names_listed(names: Sequence[str]) -> str:
     """Return names as a sentence has them.
 
     Examples
     --------
     >>> from skeval.steps.entities import listed
-    >>> listed(["a", "b", "c"])
+    >>> names_listed(["a", "b", "c"])
     'a, b and c'
     """
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

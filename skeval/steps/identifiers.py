@@ -11,7 +11,7 @@ import pandas as pd
 
 from skeval.core.context import Context, shared
 from skeval.stats.repeats import CHANCE, Copied, Copies, Repeats, copied
-from skeval.steps.entities import listed
+from skeval.steps.entities import names_listed
 from skeval.steps.texts import folded
 
 _ROLES = ("train", "holdout", "synthetic")
@@ -53,7 +53,7 @@ def identifiers_in_words(found: Iterable[Copies]) -> str:
 def advice_on_identifiers(found: Iterable[Copies]) -> str:
     """Return what to do about identifiers beyond chance; empty if there are none."""
     names = [one.what for one in found if one.found]
-    return f"Replace {listed(names)} by new ones." if names else ""
+    return f"Replace {names_listed(names)} by new ones." if names else ""
 
 
 def _columns(context: Context) -> Iterator[str]:

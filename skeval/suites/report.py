@@ -212,9 +212,9 @@ def report(
     else:
         chosen = ReportColumns.of(cast("Wanted", columns))
         of_train, of_test = (cast("int | None", limit) for limit in limits)
-        train = limited(train, of_train, random_state, "train")
+        train = sampled_table(train, of_train, random_state, "train")
         if holdout is not None:
-            holdout = limited(holdout, of_test, random_state, "holdout")
+            holdout = sampled_table(holdout, of_test, random_state, "holdout")
         if suite is None:
             suite = report_suite(chosen, random_state, target=target, sensitive=sensitive)
             suite.n_jobs, suite.max_memory = n_jobs, max_memory
@@ -328,7 +328,7 @@ def _joined(first: Chosen, second: Chosen) -> Chosen | None:
     return list(dict.fromkeys([*first, *second]))
 
 
-def limited(table: Any, n_drawn: int | None, seed: int, role: str) -> Any:
+def sampled_table(table: Any, n_drawn: int | None, seed: int, role: str) -> Any:
     """Return a seeded sample of a table's rows; a table larger than memory stays where it is."""
     return sampled(table_of(table, role), n_drawn, seed)
 

@@ -38,7 +38,7 @@ from skeval.results.provenance import (
 from skeval.results.result import Result
 from skeval.steps.pairs import correlations
 from skeval.suites.saved_content import check_content, check_size
-from skeval.suites.saved_steps import MIN_COUNT, KeptSteps, of_role, read_step, written
+from skeval.suites.saved_steps import MIN_COUNT, KeptSteps, kept_of_step, of_role, read_step
 from skeval.tables.schema import TableSchema
 from skeval.utils.files import foreign_json, replacing
 
@@ -349,7 +349,7 @@ def _add_steps(suite: Suite, content: dict[str, Any]) -> None:
     steps: dict[Hashable, dict[str, Any] | None] = {}
     for key in set().union(*asked.values()):
         release = drawn.with_synthetic(given[key[1][1]]) if in_memory else None
-        steps[key] = None if release is None else written(key, release)
+        steps[key] = None if release is None else kept_of_step(key, release)
     for name, keys in asked.items():
         if any(steps[key] is None for key in keys):
             left_out[name] = _TOO_MUCH

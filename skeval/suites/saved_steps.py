@@ -282,7 +282,7 @@ def _plain(part: Any) -> Any:
     return tuple(_plain(one) for one in part)
 
 
-def written(key: Any, release: Context) -> dict[str, Any] | None:
+def kept_of_step(key: Any, release: Context) -> dict[str, Any] | None:
     """Return what is kept of a step, computed from real rows in the synthetic place.
 
     None where too many cells are to be counted, or an argument has no text.

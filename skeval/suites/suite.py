@@ -31,7 +31,7 @@ from skeval.exceptions import (
     MissingInputError,
     Sentence,
 )
-from skeval.results.comparison import Comparison, compared
+from skeval.results.comparison import Comparison, comparison_of
 from skeval.results.properties import property_warnings
 from skeval.results.provenance import Date, describe, stamp
 from skeval.results.rendering import rendering
@@ -88,7 +88,7 @@ def _put(metric: Metric, space: Any) -> None:
             _put(held, space)
 
 
-class Block:
+class BlockOfMetrics:
     """Metrics side by side, as scikit-learn's diagram reads them: its own class is private."""
 
     kind = "parallel"
@@ -101,7 +101,7 @@ class Block:
         self.estimators = [metric for _, metric in metrics]
         self.name_details = [str(metric) for metric in self.estimators]
 
-    def _sk_visual_block_(self) -> Block:
+    def _sk_visual_block_(self) -> BlockOfMetrics:
         return self
 
 
@@ -374,7 +374,7 @@ class MetricSuite(_BaseComposition):
                 if np.isfinite(results[table][name].value)
                 and (variation := metric.variation(context, n_rows)) is not None
             }
-        return compared(results, variations)
+        return comparison_of(results, variations)
 
     def save(self, path: str | Path, *, rows: bool = False) -> Path:
         """Write the fitted suite to a file, for releases that come later.
@@ -570,7 +570,7 @@ class MetricSuite(_BaseComposition):
         return {parameter: list(columns) for parameter, columns in named.items()}
 
     def _sk_visual_block_(self) -> Any:
-        return Block(self.metrics)
+        return BlockOfMetrics(self.metrics)
 
     def _repr_html_(self) -> str:
         """Return what each metric measures, and scikit-learn's diagram below."""

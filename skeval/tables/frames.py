@@ -479,7 +479,7 @@ def column_values(values: pd.Series) -> np.ndarray:
     return values.to_numpy(dtype=np.float64)
 
 
-def learn(
+def learned_frame(
     table: Any, schema: TableSchema | Mapping[str, Kind] | None
 ) -> tuple[pd.DataFrame, TableSchema, dict[str, list[str]]]:
     """Return a training table in canonical form, with the kinds and the levels of its columns."""

@@ -60,7 +60,7 @@ class ForeignKey:
 
     def __str__(self) -> str:
         sides = ((self.child, self.columns), (self.parent, self.parent_columns))
-        return " -> ".join(f"{table}.{joined(columns)}" for table, columns in sides)
+        return " -> ".join(f"{table}.{names_in_words(columns)}" for table, columns in sides)
 
 
 @dataclass(frozen=True)
@@ -163,6 +163,6 @@ def names_of(columns: Any) -> tuple[str, ...]:
     return tuple(name_of(column) for column in (columns if several else [columns]))
 
 
-def joined(columns: Sequence[str]) -> str:
+def names_in_words(columns: Sequence[str]) -> str:
     """Return names of columns as messages show them."""
     return columns[0] if len(columns) == 1 else f"({', '.join(columns)})"

@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.tables.frames import Levels, as_frame, canonical, column_values, learn
+from skeval.tables.frames import Levels, as_frame, canonical, column_values, learned_frame
 from skeval.tables.schema import TableSchema
 from skeval.utils.parameters import BinCount, Count, Strategy, check_parameters, legal_sets
 
@@ -132,7 +132,7 @@ class Discretizer(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the cells from the training table; text and id columns are left out."""
-        return self.learn_cells(*learn(X, None))
+        return self.learn_cells(*learned_frame(X, None))
 
     def learn_cells(self, frame: Any, schema: TableSchema, levels: Levels) -> Self:
         """Learn the cells from a canonical table; see :meth:`fit`."""

@@ -22,7 +22,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.utils.validation import check_is_fitted
 
 from skeval.exceptions import InvalidParameterError
-from skeval.tables.frames import Levels, as_frame, canonical, learn
+from skeval.tables.frames import Levels, as_frame, canonical, learned_frame
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, category_codes, numbers
 from skeval.tables.schema import TableSchema
 from skeval.utils.parameters import Legal, check_parameters, legal_sets
@@ -295,7 +295,7 @@ class TablePreprocessor(ColumnTransformer):
         """Learn from a table and return its matrix."""
         given = {"space": self.space, "embedder": self.embedder}
         check_parameters(type(self).__name__, given, legal_sets(type(self)))
-        frame, self.schema_, self.levels_ = learn(X, self.schema)
+        frame, self.schema_, self.levels_ = learned_frame(X, self.schema)
         cells: dict[str, np.ndarray] = {}
         if self.space == "euclidean":
             cells = level_cells(frame[self.schema_.columns(*NOMINAL)], self.levels_)
