@@ -506,7 +506,7 @@ def summary(results: Judged) -> str:
     Examples
     --------
     >>> from skeval import MetricTags, Result, SuiteResult
-    >>> from skeval.verdict import Contrast, summary
+    >>> from skeval.results.verdict import Contrast, summary
     >>> tags = MetricTags("privacy", greater_is_better=True, bounds=(0, 1), evidence="screen")
     >>> shown = Contrast("rows that equal a train row", 0.9, 0.0)
     >>> leak = Result(0.1, p_value=0.001, metric="Screen", tags=tags, contrast=shown)
