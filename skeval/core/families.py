@@ -105,7 +105,22 @@ Thresholds = Annotated[
 
 @declared
 class AccumulationMetric(NeighborMetric):
-    """Base of the two areas of the accumulation curve: left and right of a threshold."""
+    """Base of the two areas of the accumulation curve: left and right of a threshold.
+
+    Parameters
+    ----------
+    threshold : float, list of float or "loo-median", default=0.2
+        Distances in (0, 1) that are near enough, as shares of the largest one. The first of a list
+        gives the value, and ``details`` hold the areas at all. "loo-median" is the median distance
+        of a train row to its nearest other train row.
+    direction : {"symmetric", "synthetic", "real"}, default="symmetric"
+        Look from the synthetic rows to train, from the train rows to the synthetic table, or take
+        the mean of both areas.
+    scale : {"max", "observed"}, default="max"
+        What distances are divided by: the largest distance that there can be, which only the space
+        "gower" has (1), or the largest that is found between train and synthetic rows; then one
+        far row makes all others near.
+    """
 
     area: ClassVar[str]
     in_other_spaces: ClassVar = {"scale": "observed"}

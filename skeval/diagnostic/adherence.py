@@ -60,8 +60,7 @@ class CellAdherence(Metric):
         Whether a cell may be missing: where train has missing cells in the column, always, or
         never. A missing cell is then a value like any other.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these; only categorical and boolean
-        columns count.
+        The columns to measure: all, the first *n*, or these; only those with the rule count.
     """
 
     tags = replace(DIAGNOSTIC_TAGS, reads="columns")
@@ -264,6 +263,9 @@ class CategoryAdherence(CellAdherence):
     categories : mapping of str to list, default=None
         The categories of columns by name; a missing value among them allows missing cells.
         Columns not named keep those of train.
+    columns : None, int or list of str, default=None
+        The columns to measure: all, the first *n*, or these; only categorical and boolean
+        columns count.
 
     Raises
     ------

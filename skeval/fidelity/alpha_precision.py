@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from skeval.steps.manifolds import distance_blocks, drawn, n_drawn, radii, vecto
 from skeval.steps.neighbors import is_gower, nearest, reference_index, rows_of
 from skeval.steps.samples import ROLES, ColumnChoice
 from skeval.utils.formatting import percent
-from skeval.utils.parameters import Count, Interval
+from skeval.utils.parameters import Count
 
 _LISTED, _LONGEST = 5, 64  # nearest synthetic rows that are looked through before all are
 _CENTRES: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "median": np.median}
@@ -44,8 +44,8 @@ class AlphaPrecisionBetaRecall(TwoSided):
         In which neighbours are looked for: the mean over columns of capped differences, or
         Euclidean distance of a matrix. Centres need a mean: for "gower" they, and the distances
         to them, are those of "euclidean".
-    max_rows : int or None, default=None
-        Rows of each table that are looked at, a seeded sample; None for all.
+    strict : bool, default=False
+        Whether a synthetic row that is just as far as that neighbour counts as too far.
 
     See Also
     --------
@@ -87,7 +87,7 @@ class AlphaPrecisionBetaRecall(TwoSided):
     k: Count = 1
     center: Literal["mean", "median"] = "mean"
     _: KW_ONLY
-    max_rows: Annotated[int, Interval(2)] | None = None
+    strict: bool = False
 
     @property
     def _matrix_space(self) -> Any:

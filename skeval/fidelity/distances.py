@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, field, replace
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY, replace
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from scipy.stats import wasserstein_distance
@@ -27,7 +27,7 @@ from skeval.steps.neighbors import OfTrain, preprocessor, rows_of
 from skeval.steps.relabelled import TOO_FEW_ROWS, resampled_accuracies
 from skeval.steps.samples import ROLES, nothing_to_measure, sample_positions
 from skeval.utils.formatting import as_float, number, percent
-from skeval.utils.parameters import Count, MatrixSpace, Seed
+from skeval.utils.parameters import Count, Interval, MatrixSpace, Seed
 
 
 @declared
@@ -142,17 +142,6 @@ class MDAResemblance(AccumulationMetric):
 
     Parameters
     ----------
-    threshold : float, list of float or "loo-median", default=0.2
-        Distances in (0, 1) that are near enough, as shares of the largest one. Of a list, the first
-        gives the value, and ``details`` hold the areas at all. "loo-median" is the median distance
-        of a train row to its nearest other train row.
-    direction : {"symmetric", "synthetic", "real"}, default="symmetric"
-        Look from the synthetic rows to train, from the train rows to the synthetic table, or take
-        the mean of both areas.
-    scale : {"max", "observed"}, default="max"
-        What distances are divided by: the largest distance that there can be, which only the space
-        "gower" has (1), or the largest that is found between train and synthetic rows; then one
-        far row makes all others near.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix; the latter
         needs ``scale="observed"``.
@@ -319,9 +308,7 @@ class RowDistance(Metric):
     """Base of the distances of train and synthetic rows as vectors, which chance alone makes.
 
     Authors write `_distances`, and `_scale` if the distance has one. The value and its baseline
-    share the scale of train and synthetic. The test has that of the two samples that it permutes,
-    pooled: a scale that does not change with the labels is what makes it valid. :meth:`score` does
-    not pay for baseline and test.
+    share the scale of train and synthetic. :meth:`score` does not pay for the baseline.
 
     Parameters
     ----------
@@ -329,14 +316,12 @@ class RowDistance(Metric):
         How rows become vectors: numbers and dates standardised by train, a change of category at
         distance 1; or what a transformer makes of the table.
     random_state : int, default=0
-        Seed of the directions.
+        Seed of samples, and of what else is drawn.
     """
 
     _: KW_ONLY
     space: MatrixSpace = "euclidean"
     random_state: Seed = 0
-    max_rows: int | None = field(default=None, init=False)
-    n_permutations: int = field(default=0, init=False)
     _fewest: ClassVar[int] = 1  # rows that a sample needs
 
     def _distances(
@@ -350,7 +335,7 @@ class RowDistance(Metric):
         return 1.0
 
     def _rows(self, context: Context) -> dict[str, np.ndarray]:
-        return row_matrices(context, self.space, self.max_rows, self.random_state)
+        return row_matrices(context, self.space, None, self.random_state)
 
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, self.space):
@@ -385,6 +370,35 @@ class RowDistance(Metric):
             details["at_baseline_size"] = {"n_rows": n_fresh, "value": value}
         baseline = float(self._distances(train, fresh, scale, 0)[0][0])
         return replace(result, baseline=baseline, details=details)
+
+    def _with_test(self, rows: dict[str, np.ndarray], result: Result) -> Result:
+        """Add a test, where the distance has one."""
+        return result
+
+
+@declared
+class PermutedDistance(RowDistance):
+    """Base of the distances of all pairs of rows, with a permutation test of equal distributions.
+
+    The test has the scale of the two samples that it permutes, pooled: a scale that does not change
+    with the labels is what makes it valid. :meth:`score` does not pay for the test.
+
+    Parameters
+    ----------
+    n_permutations : int, default=199
+        Number of permutations for the p-value; 0 for none.
+    max_rows : int or None, default=2500
+        Rows of each table that are looked at, a seeded sample: the cost grows with the square.
+    random_state : int, default=0
+        Seed of samples and permutations.
+    """
+
+    _: KW_ONLY
+    n_permutations: Annotated[int, Interval(0)] = 199
+    max_rows: Annotated[int, Interval(2)] | None = 2500
+
+    def _rows(self, context: Context) -> dict[str, np.ndarray]:
+        return row_matrices(context, self.space, self.max_rows, self.random_state)
 
     def _with_test(self, rows: dict[str, np.ndarray], result: Result) -> Result:
         """Add the permutation test: against the holdout, which the generator has not seen."""

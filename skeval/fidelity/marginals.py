@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, replace
+from dataclasses import replace
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import COLUMN_TAGS
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
-from skeval.fidelity.divergences import CellDivergence, column_counts
+from skeval.fidelity.divergences import CellMetric
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import (
     deviation_interval,
@@ -48,7 +48,7 @@ from skeval.steps.samples import (
 )
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, inner_edges
 from skeval.utils.formatting import number, percent
-from skeval.utils.parameters import BinCount, Columns, Interval, NonNegative, Strategy
+from skeval.utils.parameters import BinCount, Columns, Interval, NonNegative
 
 _TAGS = replace(COLUMN_TAGS, scaling="sorted runs", reads="columns")
 
@@ -111,7 +111,6 @@ class KSComplement(MarginalMetric):
 
     tags = replace(_TAGS, headline=1)
 
-    _: KW_ONLY
     columns: Columns = None
 
     def _compute(self, context: Context) -> Result:
@@ -462,7 +461,7 @@ def _mean_squared_chance(p: np.ndarray, q: np.ndarray) -> float:
 
 
 @declared
-class ChiSquaredTest(Metric):
+class ChiSquaredTest(CellMetric):
     """Association of values with the table they are in: 0 where shares agree, 1 if none is shared.
 
     An analyst puts the counts of the real and of the synthetic values into a table of two rows,
@@ -474,13 +473,6 @@ class ChiSquaredTest(Metric):
     ----------
     min_expected : float, default=5
         Cells of which either table would have fewer rows than this by chance are pooled in one.
-    n_bins : int, default=10
-        Number of bins of numeric and date columns.
-    strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        Bins of equal width, or of equal share of train. A value that alone fills a share of
-        ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
-    columns : None, int or list of str, default=None
-        Columns to use: all, the first *n*, or a list of names.
 
     See Also
     --------
@@ -519,19 +511,15 @@ class ChiSquaredTest(Metric):
     (0.112687, 0.280876)
     """
 
-    tags = replace(CellDivergence.tags, reads="rows")
+    tags = replace(CellMetric.tags, reads="rows")
 
     min_expected: NonNegative = 5
-    n_bins: BinCount = 10
-    strategy: Strategy = "uniform"
-    columns: Columns = None
 
     def _compute(self, context: Context) -> Result:
         against = "holdout" if "holdout" in context else "train"
-        cut = (self.columns, self.n_bins, self.strategy)
-        train, synthetic = (column_counts(context, role, *cut) for role in ROLES)
+        train, synthetic = (self._counts(context, role) for role in ROLES)
         to_train = _tests(train, synthetic, self.min_expected)
-        tested = _tests(column_counts(context, against, *cut), synthetic, self.min_expected)
+        tested = _tests(self._counts(context, against), synthetic, self.min_expected)
         ceilings = {name: test.expected_v for name, test in to_train.items() if test.n_cells >= 2}
         known = [test.p_value for test in tested.values() if test.n_cells >= 2]
         without = {name: train[name] + synthetic[name] for name in train if name not in ceilings}

@@ -13,7 +13,7 @@ import numpy as np
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
-from skeval.fidelity.distances import RowDistance, row_matrices
+from skeval.fidelity.distances import PermutedDistance, row_matrices
 from skeval.results.result import Result
 from skeval.stats.association import (
     PairSums,
@@ -32,7 +32,7 @@ _BLOCK = 2**20
 
 
 @declared
-class MaximumMeanDiscrepancy(RowDistance):
+class MaximumMeanDiscrepancy(PermutedDistance):
     """Squared discrepancy of kernel means: near 0 where the tables are alike, 2 where far apart.
 
     An analyst asks of a similarity of rows, a kernel: is a row more like the rows of its own table
@@ -51,10 +51,6 @@ class MaximumMeanDiscrepancy(RowDistance):
     unbiased : bool, default=True
         Whether pairs of a row with itself are left out. The value is then 0 on average for a fresh
         sample, and below 0 about half of the time; else it is at least 0.
-    n_permutations : int, default=199
-        Number of permutations for the p-value; 0 for none.
-    max_rows : int or None, default=2500
-        Rows of each table that are looked at, a seeded sample: the cost grows with the square.
     n_components : int or None, default=None
         If given, the kernel is estimated by this many random Fourier frequencies, at a cost
         linear in the rows; all rows are looked at then, whatever `max_rows` is.
@@ -118,8 +114,6 @@ class MaximumMeanDiscrepancy(RowDistance):
     gamma: Gamma = "median"
     unbiased: bool = True
     _: KW_ONLY
-    n_permutations: Annotated[int, Interval(0)] = 199
-    max_rows: Annotated[int, Interval(2)] | None = 2500
     n_components: Count | None = None
 
     def _summary(self, result: Result) -> str:
@@ -134,8 +128,9 @@ class MaximumMeanDiscrepancy(RowDistance):
         return 2 if self.unbiased else 1
 
     def _rows(self, context: Context) -> dict[str, np.ndarray]:
-        max_rows = self.max_rows if self.n_components is None else None
-        return row_matrices(context, self.space, max_rows, self.random_state)
+        if self.n_components is None:
+            return super()._rows(context)
+        return row_matrices(context, self.space, None, self.random_state)
 
     def _distances(
         self, x: np.ndarray, y: np.ndarray, scale: float, n_permutations: int
@@ -330,21 +325,12 @@ def _discrepancy(sums: PairSums, n: int, m: int) -> tuple[np.ndarray, np.ndarray
 
 
 @declared
-class EnergyDistance(RowDistance):
+class EnergyDistance(PermutedDistance):
     """Excess of distances between the tables: 0 where they are alike, growing without bound.
 
     An analyst draws one train and one synthetic row and measures how far they are apart, then two
     rows of the same table. If both tables have the same joint distribution, and only then, it makes
     no difference on average.
-
-    Parameters
-    ----------
-    n_permutations : int, default=199
-        Number of permutations for the p-value; 0 for none.
-    max_rows : int or None, default=2500
-        Rows of each table that are looked at, a seeded sample: the cost grows with the square.
-    random_state : int, default=0
-        Seed of samples and permutations.
 
     See Also
     --------
@@ -387,10 +373,6 @@ class EnergyDistance(RowDistance):
     """
 
     tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, float("inf")))
-
-    _: KW_ONLY
-    n_permutations: Annotated[int, Interval(0)] = 199
-    max_rows: Annotated[int, Interval(2)] | None = 2500
 
     def _distances(
         self, x: np.ndarray, y: np.ndarray, scale: float, n_permutations: int

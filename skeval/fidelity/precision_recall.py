@@ -45,16 +45,14 @@ class TwoSided(Metric):
 
     Parameters
     ----------
-    k : int, default=4
-        Neighbour whose mean distance is the scale of a table.
-    strict : bool, default=False
-        Whether a synthetic row that is just as far stands for none.
+    k : int, default=3
+        Which neighbour says how near is near.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
         The columns that distances look at (in space "gower").
-    max_rows : int or None, default=5_000
-        Rows of each table that are looked at, a seeded sample: all pairs are compared.
+    max_rows : int or None, default=None
+        Rows of each table that are looked at, a seeded sample; None for all.
     random_state : int, default=0
         Seed of the sample.
     """
@@ -64,7 +62,6 @@ class TwoSided(Metric):
 
     k: Count = 3
     _: KW_ONLY
-    strict: bool = False
     space: Space = "gower"
     columns: Columns = None
     max_rows: MaxRows = None
@@ -93,6 +90,25 @@ class TwoSided(Metric):
         columns = column_key(context.schema, self.columns)
         return self.space, columns, self.max_rows, self.random_state
 
+
+@declared
+class Balls(TwoSided):
+    """Base of the metrics of rows within balls, each of which reaches to a neighbour of its centre.
+
+    Parameters
+    ----------
+    k : int, default=3
+        Which neighbour a ball reaches to.
+    strict : bool, default=False
+        Whether a row on the boundary of a ball lies outside.
+    max_rows : int or None, default=None
+        Rows of each table that are looked at, a seeded sample; None for all. All pairs are compared
+        in other spaces than "gower": there a sample saves much time from 10,000 rows on.
+    """
+
+    _: KW_ONLY
+    strict: bool = False
+
     def _counts(
         self,
         context: Context,
@@ -107,7 +123,7 @@ class TwoSided(Metric):
 
 
 @declared
-class ImprovedPrecisionRecall(TwoSided):
+class ImprovedPrecisionRecall(Balls):
     """Harmonic mean of precision and recall by neighbours: 0 if a side is lost, 1 if none.
 
     Precision is the share of synthetic rows that lie where train rows do: a generator that invents
@@ -117,14 +133,9 @@ class ImprovedPrecisionRecall(TwoSided):
 
     Parameters
     ----------
-    k : int, default=3
-        Which neighbour a ball reaches to.
     strict : bool, default=False
         Whether a row on the boundary of a ball lies outside, as in some implementations. Among
         duplicated rows all balls have the radius 0: all scores are then 0, for copies too.
-    max_rows : int or None, default=None
-        Rows of each table that are looked at, a seeded sample; None for all. All pairs are compared
-        in other spaces than "gower": there a sample saves much time from 10,000 rows on.
 
     See Also
     --------
@@ -178,7 +189,7 @@ class ImprovedPrecisionRecall(TwoSided):
 
 
 @declared
-class DensityCoverage(TwoSided):
+class DensityCoverage(Balls):
     """Harmonic mean of density, at most 1, and coverage: 0 if a side is lost, 1 if none.
 
     Density counts how many balls around train rows hold a synthetic row, relative to what a train
@@ -193,9 +204,6 @@ class DensityCoverage(TwoSided):
     strict : bool, default=False
         Whether a row on the boundary of a ball lies outside, as in the authors' implementation.
         Among duplicated rows all balls have the radius 0: all scores are then 0, for copies too.
-    max_rows : int or None, default=None
-        Rows of each table that are looked at, a seeded sample; None for all. All pairs are compared
-        in other spaces than "gower": there a sample saves much time from 10,000 rows on.
 
     See Also
     --------
@@ -359,6 +367,7 @@ def near_synthetic(
     return np.asarray(is_within(distances, radius[:, None], strict).sum(axis=1))
 
 
+@declared
 class ProbabilisticPrecisionRecall(TwoSided):
     """Harmonic mean of precision and recall in probability: 0 if a side is lost, 1 if none.
 
@@ -373,19 +382,8 @@ class ProbabilisticPrecisionRecall(TwoSided):
         Neighbour whose mean distance is the scale of a table.
     scale : float, default=1.2
         The radius of the balls over that mean distance.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
     max_rows : int or None, default=5_000
         Rows of each table that are looked at, a seeded sample: all pairs are compared.
-    random_state : int, default=0
-        Seed of the sample.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -418,22 +416,10 @@ class ProbabilisticPrecisionRecall(TwoSided):
     _parts = ("precision", "recall")
     _with_radii = ("train", "synthetic")
 
-    def __init__(
-        self,
-        k: Count = 4,
-        scale: Positive = 1.2,
-        *,
-        space: Space = "gower",
-        columns: Columns = None,
-        max_rows: MaxRows = 5_000,
-        random_state: Seed = 0,
-    ) -> None:
-        self.k = k
-        self.scale = scale
-        self.space = space
-        self.columns = columns
-        self.max_rows = max_rows
-        self.random_state = random_state
+    k: Count = 4
+    scale: Positive = 1.2
+    _: KW_ONLY
+    max_rows: MaxRows = 5_000
 
     def _measure(self, context: Context) -> dict[str, Any]:
         precision, recall = soft_shares(context, self.k, self.scale, *self._settings(context))

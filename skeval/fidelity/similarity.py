@@ -194,6 +194,7 @@ class SimilarityMatrix(Metric):
         return replace(result, details={**result.details, **histograms})
 
 
+@declared
 class SimilarityScore(SimilarityMatrix):
     """The mean similarity on a scale: 100 where all shares are equal, 0 where nothing overlaps.
 
@@ -202,31 +203,8 @@ class SimilarityScore(SimilarityMatrix):
 
     Parameters
     ----------
-    n_bins : int, default=10
-        Number of bins of numeric and date columns.
-    strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        Bins of equal width, or of equal share of train. A value that alone fills a share of
-        ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
-    average : {"matrix", "upper", "balanced"}, default="matrix"
-        How the cells of the matrix are averaged, as in :class:`SimilarityMatrix`.
     scale : float, default=100
         The score of equal tables.
-    order : {2, 3}, default=2
-        3 measures triples of columns too; they enter the value with ``average="balanced"``.
-    n_pairs : int or None, default=24
-        For how many pairs the joint histograms go into the details; None is all.
-    pair_columns : None, int or list of str, default=None
-        The columns among which those pairs are chosen.
-    min_count : int, default=10
-        At least 10. In the histograms of the details, categories of fewer train rows are pooled,
-        and bars and joint cells of fewer train or holdout rows are blank (0).
-    columns : None, int or list of str, default=None
-        Columns to use: all, the first *n*, or a list of names.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -255,30 +233,8 @@ class SimilarityScore(SimilarityMatrix):
     """
 
     tags = replace(SimilarityMatrix.tags, bounds=(0.0, float("inf")), headline=3)
-    n_triples, max_categories, random_state = 10_000, 50, 0
 
-    def __init__(
-        self,
-        n_bins: BinCount = 10,
-        strategy: Strategy = "uniform",
-        average: Literal["matrix", "upper", "balanced"] = "matrix",
-        scale: Positive = 100.0,
-        *,
-        order: Literal[2, 3] = 2,
-        n_pairs: Annotated[int, Interval(0)] | None = 24,
-        pair_columns: Columns = None,
-        min_count: GroupSize = 10,
-        columns: Columns = None,
-    ) -> None:
-        self.n_bins = n_bins
-        self.strategy = strategy
-        self.average = average
-        self.scale = scale
-        self.order = order
-        self.n_pairs = n_pairs
-        self.pair_columns = pair_columns
-        self.min_count = min_count
-        self.columns = columns
+    scale: Positive = 100.0
 
     def _compute(self, context: Context) -> Result:
         result = super()._compute(context)

@@ -173,6 +173,8 @@ class SlicedWassersteinDistance(RowDistance):
     statistic : {"mean", "max"}, default="mean"
         Whether the powers of the distances are averaged over the directions, or the direction in
         which the tables differ most counts, of those drawn.
+    random_state : int, default=0
+        Seed of the directions.
 
     See Also
     --------
