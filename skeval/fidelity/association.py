@@ -48,8 +48,8 @@ class BinnedAssociation(AssociationDifference):
 
     def _names(self, context: Context) -> tuple[str, ...]:
         """Return the columns that are compared: without bins, the nominal ones only."""
-        nominal = columns_of(context, self.columns, NOMINAL)
-        return nominal if self.n_bins is None else super()._names(context)
+        kinds = NOMINAL if self.n_bins is None else (*NOMINAL, *NUMERIC)
+        return columns_of(context, self.columns, kinds)
 
 
 @declared

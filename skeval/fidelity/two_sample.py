@@ -69,7 +69,29 @@ _COPIES = (
 
 
 @declared
-class ClassifierTwoSampleTest(Metric):
+class ClassifierMetric(Metric):
+    """Base of the metrics of how well a classifier tells synthetic from real rows.
+
+    Parameters
+    ----------
+    max_rows : int or None, default=10_000
+        Rows of each table that are looked at, a seeded sample.
+    columns : None, int or list of str, default=None
+        The columns to look at; None for all but text, ids and the primary key.
+    random_state : int, default=0
+        Seed of samples, folds and classifiers.
+    """
+
+    tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, 1.0))
+
+    _: KW_ONLY
+    max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS
+    columns: Columns = None
+    random_state: Seed = 0
+
+
+@declared
+class ClassifierTwoSampleTest(ClassifierMetric):
     """Accuracy of telling synthetic from real rows: 0.5 if no classifier can, 1 if one always does.
 
     A reader is shown one row at a time and says whether it is synthetic. Here the reader is a
@@ -96,8 +118,6 @@ class ClassifierTwoSampleTest(Metric):
         Share of the synthetic rows that the classifier of the test does not see.
     n_permutations : int, default=199
         Number of permutations.
-    max_rows : int or None, default=10_000
-        Rows of each table that are looked at, a seeded sample.
     columns : None, int or list of str, default=None
         The columns to look at; None for all but ids and the primary key.
     text : "tfidf" or None, default="tfidf"
@@ -161,8 +181,6 @@ class ClassifierTwoSampleTest(Metric):
     (True, True, 'visits')
     """
 
-    tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, 1.0))
-
     _rows_are: ClassVar[str] = "row"
 
     scoring: Literal["accuracy", "auc"] = "accuracy"
@@ -172,10 +190,7 @@ class ClassifierTwoSampleTest(Metric):
     n_folds: Annotated[int, Interval(2)] = 5
     test_size: OpenFraction = 0.5
     n_permutations: Annotated[int, Interval(19)] = 199
-    max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS
-    columns: Columns = None
     text: Literal["tfidf"] | None = "tfidf"
-    random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:
         columns = self._read(context)
@@ -335,7 +350,7 @@ def permutation_p_value(
 
 
 @declared
-class TotalVariationLowerBound(Metric):
+class TotalVariationLowerBound(ClassifierMetric):
     """Least distance of two distributions: 0 if none is shown, 1 if they hardly overlap.
 
     An auditor holds that synthetic rows are of another distribution than real ones, and has to
@@ -356,10 +371,6 @@ class TotalVariationLowerBound(Metric):
     method : {"pooled", "two_sided", "ks"}, default="pooled"
         Bound the errors of all rows together; or those of each table, at half the level; or the
         difference of both rates at all thresholds at once, which needs no good threshold.
-    max_rows : int or None, default=10_000
-        Rows of each table that are looked at, a seeded sample.
-    columns : None, int or list of str, default=None
-        The columns to look at; None for all but text, ids and the primary key.
     random_state : int, default=0
         Seed of samples, halves and classifiers.
 
@@ -404,16 +415,10 @@ class TotalVariationLowerBound(Metric):
     (0.0, True)
     """
 
-    tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, 1.0))
-
     estimator: Classifiers = None
     test_size: OpenFraction = 0.5
     confidence: OpenFraction = 0.95
     method: Literal["pooled", "two_sided", "ks"] = "pooled"
-    _: KW_ONLY
-    max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS
-    columns: Columns = None
-    random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:
         if reason := too_few(context, self.columns):
@@ -467,7 +472,7 @@ def _estimate_and_bound(scores: Scores, method: str, confidence: float) -> dict[
 
 
 @declared
-class JensenShannonLowerBound(Metric):
+class JensenShannonLowerBound(ClassifierMetric):
     """Least information of a row on its table, in bits: 0 if none is shown, 1 if all is.
 
     The Jensen-Shannon divergence of two distributions is the information that one row carries on
@@ -484,12 +489,6 @@ class JensenShannonLowerBound(Metric):
         Of the interval.
     n_folds : int, default=5
         Number of folds: each row is scored by a classifier that learned from the others.
-    max_rows : int or None, default=10_000
-        Rows of each table that are looked at, a seeded sample.
-    columns : None, int or list of str, default=None
-        The columns to look at; None for all but text, ids and the primary key.
-    random_state : int, default=0
-        Seed of samples, folds and classifiers.
 
     See Also
     --------
@@ -524,15 +523,10 @@ class JensenShannonLowerBound(Metric):
     (0.0, True)
     """
 
-    tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, 1.0))
-
     estimator: ProbabilisticClassifiers = None
     confidence: OpenFraction = 0.95
     _: KW_ONLY
     n_folds: Annotated[int, Interval(2)] = 5
-    max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS
-    columns: Columns = None
-    random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:
         if reason := too_few(context, self.columns, self.n_folds):

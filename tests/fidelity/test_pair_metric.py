@@ -19,6 +19,7 @@ from skeval.fidelity import (
     KSComplement,
     MixedAssociationDifference,
     MutualInformationDifference,
+    PhikMatrixDifference,
     TheilsUDifference,
     TVComplement,
 )
@@ -34,6 +35,7 @@ METRICS = [
     TheilsUDifference(),
     CorrelationRatioDifference(),
     MutualInformationDifference(),
+    PhikMatrixDifference(floor=True),
     MixedAssociationDifference(),
     MixedAssociationDifference(norm="fro"),
     MixedAssociationDifference("spearman", "theils_u", "cramers_v", signed=False),
