@@ -39,9 +39,9 @@ ColumnKey = tuple[str, ...] | None
 class NeighborMetric(Metric):
     """Base of the metrics of nearest rows: first the value, then its evidence.
 
-    Authors write ``_measure(context, columns)``, which returns the value, all that ``score``
-    needs, and ``_with_evidence(context, columns, result)``, which adds the interval, the p-value,
-    the baseline and the details for ``evaluate``. Columns come in the form of
+    Authors write ``_measure(context, columns)``, which returns the value for ``score``, and
+    ``_with_evidence(context, columns, result)``, which adds the interval, the p-value, the baseline
+    and the details for ``evaluate``. Columns come in the form of
     :func:`~skeval.steps.samples.column_key`.
 
     Parameters
@@ -64,7 +64,7 @@ class NeighborMetric(Metric):
 
     @property
     def _scaling(self) -> Scaling:
-        """How it scales: a space of one's own may make many numbers of each."""
+        """How it scales: a user's space may make many numbers of each row."""
         return "neighbours" if is_gower(self.space) else "sampled"
 
     def _compute(self, context: Context) -> float | Result:

@@ -33,9 +33,9 @@ _WORD = 62  # columns in one whole number
 class MissingValueSimilarity(Metric):
     """Agreement of the shares of missing cells: 1 if they are equal, 0 if all against none.
 
-    Where incomes are missing in a third of the real rows and in none of the synthetic ones, an
-    analyst learns to clean data that nobody has. The shares are compared column by column; the
-    value is the mean over the columns.
+    If incomes are missing in a third of the real rows and in none of the synthetic ones, an analyst
+    learns to clean data that nobody has. The shares are compared column by column; the value is the
+    mean over the columns.
 
     Parameters
     ----------
@@ -114,8 +114,8 @@ class MissingPatternSimilarity(Metric):
     """Agreement of which cells are missing together: 1 if patterns are as frequent, 0 if disjoint.
 
     In a cancelled flight departure, arrival and air time are missing at once; a generator that
-    drops cells at random keeps each column's share and makes flights that left and never flew.
-    Each row has a pattern, the set of its missing cells; compared is how frequent each is.
+    drops cells at random keeps each column's share and makes flights that left and never flew. Each
+    row has a pattern, the set of its missing cells; the metric compares how frequent each is.
 
     Parameters
     ----------
@@ -129,12 +129,12 @@ class MissingPatternSimilarity(Metric):
     Notes
     -----
     ``1 - sum_p |share_train(p) - share_synthetic(p)| / 2`` over the patterns p, the complement of
-    their total variation. Complete rows are a pattern: where few cells are missing, the value is
-    near 1 whatever the others do, and ``details["among_incomplete"]`` has it for the rows with a
-    missing cell. Missing is what is missing in the tables as given; in a column that synthetic
-    lacks, all cells are. Chance alone keeps a perfect table below 1, the more so the more patterns
-    there are: ``details["ceiling"]`` is what a relabelling of the pooled rows would score in the
-    mean. The interval rests on bounded differences and is conservative.
+    their total variation. Complete rows are a pattern: if few cells are missing, the value is near
+    1 in any case, and ``details["among_incomplete"]`` has it for the rows with a missing cell.
+    Missing is what is missing in the tables as given; in a column that synthetic lacks, all cells
+    are. Chance alone keeps a perfect table below 1, the more so the more patterns there are:
+    ``details["ceiling"]`` is what a relabelling of the pooled rows would score on average. The
+    interval rests on bounded differences and is conservative.
 
     ``details["largest_difference"]`` names the columns that are missing in the pattern
     whose share differs most.

@@ -130,11 +130,11 @@ class TheilsUDifference(BinnedAssociation):
     ``U(X given Y) = (H(X) - H(X given Y)) / H(X)``, the share of X's entropy that Y takes away. The
     matrices of the details have X in the rows and Y in the columns, and
     ``details["worst"]["columns"]`` names X first. Both tables are cut on the bins of train;
-    categories beyond the 50 most frequent are pooled. Where X is constant in train, U is not
-    defined and the pair is left out, with a warning; where it is constant in the synthetic table
-    only, U counts as 0, with a warning. U is biased upwards where there are many cells for few
-    rows, in tables of different sizes by different amounts: the baseline has the bias of fresh
-    rows. No interval is given: the differences are absolute values near 0, where resampling them is
+    categories beyond the 50 most frequent are pooled. If X is constant in train, U is not defined
+    and the pair is left out, with a warning; if it is constant in the synthetic table only, U
+    counts as 0, with a warning. U is biased upwards where there are many cells for few rows, in
+    tables of different sizes by different amounts: the baseline has the bias of fresh rows. No
+    interval is given: the differences are absolute values near 0, where resampling them is
     misleading.
 
     References
@@ -337,11 +337,11 @@ class MixedAssociationDifference(AssociationDifference):
     ``mean_{i<j} |a_train(i, j) - a_synthetic(i, j)|``, where the difference of two signed
     correlations, which may be 2, counts half. With ``norm="fro"`` the value is the root of the
     summed squares over the whole matrix, without halving, as others publish it for correlations
-    alone; the tag `bounds` knows no upper bound because of it. What is said of bins, missing values
-    and constant columns at :class:`CorrelationSimilarity`, :class:`CramersVDifference` and
-    :class:`CorrelationRatioDifference` holds here. The measures of different pairs are not on one
-    scale: an eta of 0.3 is not as strong as a V of 0.3. No interval is given: the differences are
-    absolute values near 0, where resampling them is misleading; compare with the baseline.
+    alone; the tag `bounds` knows no upper bound because of it. Bins, missing values and constant
+    columns are treated as in :class:`CorrelationSimilarity`, :class:`CramersVDifference` and
+    :class:`CorrelationRatioDifference`. The measures of different pairs are not on one scale: an
+    eta of 0.3 is not as strong as a V of 0.3. No interval is given: the differences are absolute
+    values near 0, where resampling them is misleading; compare with the baseline.
 
     Examples
     --------

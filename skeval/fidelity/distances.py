@@ -165,8 +165,7 @@ class MDAResemblance(AccumulationMetric):
     .. math:: \frac{1}{1 - t} \int_t^1 F(u)\, du = \frac{1}{n (1 - t)} \sum_i (1 - \max(x_i, t))
 
     It is near 1 wherever hardly any distance exceeds the threshold, as in tables of few columns:
-    "loo-median" then says more. Read it against the baseline, which is that of the holdout in the
-    synthetic rows' place.
+    "loo-median" then says more. Read it against the baseline, which is the value of holdout rows.
 
     The baseline at equal sizes, the interval and the curve in ``details`` are as for the metric of
     privacy. A table of copies has the value 1: never read it without a metric of privacy.
@@ -199,15 +198,15 @@ class MDAResemblance(AccumulationMetric):
 class NearestNeighborAdversarialAccuracy(NeighborMetric):
     """Do neighbours distinguish the tables: 0.5 means no, 1 always, 0 that each row has a copy.
 
-    An adversary guesses that a row belongs to the table in which its nearest other row lies. Where
+    An adversary guesses that a row belongs to the table in which its nearest other row lies. If
     train and synthetic rows are of one population, half of the guesses are right. An accuracy near
     1 shows tables that lie apart; one near 0 a synthetic row right next to each train row.
 
     Parameters
     ----------
     n_resample : int, default=30
-        Where the tables are of unequal size, this many random samples of the larger are taken,
-        each of the size of the smaller, and the accuracies averaged.
+        Number of random samples of the larger table, each of the size of the smaller one, over
+        which the accuracy is averaged.
     ties : {"strict", "half"}, default="strict"
         Whether equal distances count as wrong guesses, as published, or as half a right one, which
         keeps 0.5 as the value of indistinguishable discrete tables.
@@ -419,8 +418,8 @@ def row_matrices(
     """Return a seeded sample of each table's rows in a space, by role.
 
     Features that are the same in all rows are left out, since they add nothing but dimensions. The
-    others stand in the order of their names, so that random directions do not depend on the order
-    of columns, and have a mean of 0 in train.
+    others are sorted by name, so that random directions do not depend on the order of columns, and
+    have a mean of 0 in train.
     """
     roles = [role for role in ("train", "holdout", "synthetic") if role in context]
     with np.errstate(invalid="ignore"):  # a column without any value has no mean to standardise by

@@ -91,13 +91,13 @@ class CellDivergence(CellMetric):
 class JensenShannonDistance(CellDivergence):
     """Distance of shares in bits: 0 where they are equal, 1 where no cell is used by both tables.
 
-    An analyst cuts every column into cells, learned from train, and asks how surely one value tells
+    An analyst cuts every column into cells, learned from train, and asks how surely one value shows
     which table it came from. The value is the mean over the columns.
 
     Parameters
     ----------
     base : float, default=2
-        Of the logarithm, at least 2; with e, the greatest distance is 0.8326.
+        Base of the logarithm, at least 2; with e, the greatest distance is 0.8326.
 
     See Also
     --------
@@ -265,7 +265,7 @@ def jensen_shannon_distance(counts_x: np.ndarray, counts_y: np.ndarray, base: fl
     counts_x, counts_y : ndarray of equal shape
         Counts on common cells.
     base : float, default=2.0
-        Of the logarithm.
+        Base of the logarithm.
 
     Returns
     -------
@@ -441,7 +441,7 @@ class ContinuousKLDivergence(PairKLDivergence):
     See Also
     --------
     DiscreteKLDivergence : The same for categories.
-    KLDivergence : Of single columns, in nats.
+    KLDivergence : Single columns, in nats.
     ContingencySimilarity : Total variation of joint shares, of all kinds of columns.
 
     Notes
@@ -492,7 +492,7 @@ class DiscreteKLDivergence(PairKLDivergence):
     See Also
     --------
     ContinuousKLDivergence : The same for numbers and dates, and its formula.
-    KLDivergence : Of single columns, in nats.
+    KLDivergence : Single columns, in nats.
     CramersVDifference : How much the association of two categories changes.
 
     Notes

@@ -55,15 +55,15 @@ class GMLikelihood(Metric):
     Parameters
     ----------
     n_components : int or (int, int), default=(1, 30)
-        Their number. Of a range, eight numbers that grow by equal factors are tried, and the best
-        one by `criterion` is taken.
+        Number of components. Within a range, eight numbers that grow by equal factors are tried,
+        and the best one by `criterion` is taken.
     covariance_type : {"diag", "full", "tied", "spherical"}, default="diag"
-        The shapes of the components.
+        Shape of the components.
     n_init : int, default=3
-        Number of starts of the fit; of several numbers of components, each has one start and the
-        chosen one has all.
+        Number of starts of the fit. If the number of components is chosen, each candidate has one
+        start and the chosen one has all.
     criterion : {"bic", "aic"}, default="bic"
-        By which the number of components is chosen; the lower, the better.
+        Criterion by which the number of components is chosen; the lower, the better.
     max_rows : int or None, default=5000
         The mixture is fitted to at most this many rows of train, drawn at random; None is all. The
         search for the number of components on 5,000 rows of 10 columns takes a few seconds.
@@ -80,10 +80,10 @@ class GMLikelihood(Metric):
     Notes
     -----
     The value is the mean of ``ln f(x)`` over synthetic rows, f being the density in the columns'
-    units: of columns in other units it is another number. It has no natural best: more is not
-    always better, since rows that all lie in the densest place have the highest density. It should
-    be that of fresh rows, which is the baseline; ``details["gap"]`` is how far it is off, and that
-    is free of units. Fresh rows are a little less dense than train itself.
+    units: in other units it is another number. It has no natural best: more is not always better,
+    since rows that all lie in the densest place have the highest density. It should be that of
+    fresh rows, which is the baseline; ``details["gap"]`` is how far it is off, and that is free of
+    units. Fresh rows are a little less dense than train itself.
 
     The columns are standardised before the fit. Rows with a missing or infinite value are left out,
     rather than filled in with values that nobody had: the mean of a column lies in the middle of

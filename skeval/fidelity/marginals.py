@@ -63,9 +63,9 @@ class MarginalMetric(Metric):
 class KSComplement(MarginalMetric):
     """Agreement of numeric distributions: 1 where they are the same, 0 where they do not overlap.
 
-    An analyst looks at each numeric, date or boolean column of the synthetic table as a cumulative
-    curve beside the real one; the column's score is 1 minus their greatest vertical distance, the
-    value is the mean over the columns.
+    An analyst looks at each numeric, date or boolean column of both tables as a cumulative curve.
+    The column's score is 1 minus the greatest vertical distance of the two curves; the value is the
+    mean over the columns.
 
     Parameters
     ----------
@@ -200,8 +200,8 @@ class TVComplement(MarginalMetric):
     -----
     ``1 - sum_c |p_c - q_c| / 2`` over the categories of either table; one that train never had
     counts in full. Chance alone keeps a perfect table below 1, the more so the more categories
-    there are: ``details["ceilings"]`` has what a relabelling of the pooled rows would score in the
-    mean, column by column, and ``details["ceiling"]`` their mean.
+    there are: ``details["ceilings"]`` has what a relabelling of the pooled rows would score on
+    average, column by column, and ``details["ceiling"]`` their mean.
 
     References
     ----------
@@ -481,10 +481,10 @@ class ChiSquaredTest(CellMetric):
 
     Notes
     -----
-    Of counts x and y in n and m rows, ``chi2 = sum (x m - y n)^2 / (n m (x + y))`` and ``V =
-    sqrt(chi2 / (n + m))``, without a continuity correction, on counts and not on shares. Missing
-    and unseen values have cells of their own. A column with fewer than two cells left has no
-    score.
+    For counts x and y in n and m rows, ``chi2 = sum (x m - y n)^2 / (n m (x + y))`` and
+    ``V = sqrt(chi2 / (n + m))``, without a continuity correction, on counts and not on shares.
+    Missing and unseen values have cells of their own. A column with fewer than two cells left has
+    no score.
 
     The p-value is that of the worst column times the number of columns. Synthetic rows must be
     independent of the rows they are tested against. Those of train are not, since the generator
@@ -580,9 +580,9 @@ class Homogeneity(NamedTuple):
     statistic : float
         Chi-square.
     degrees : float
-        Of freedom, K - 1.
+        Degrees of freedom, K - 1.
     p_value : float
-        Of the null hypothesis that both rows follow one distribution.
+        P-value of the null hypothesis that both rows follow one distribution.
     cramers_v : float
         0 for equal shares, 1 where no cell is used by both.
     expected_v : float

@@ -42,7 +42,7 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import number, percent
 from skeval.utils.parameters import BinCount, Columns, Count, Interval, Seed, Strategy
 
-_MOST_PERMUTED = 2**17  # rows: chance of so many is as good as none
+_MOST_PERMUTED = 2**17  # rows: at this size chance is negligible
 
 
 @declared
@@ -207,7 +207,7 @@ def pair_notes(
     counted: np.ndarray,
     what: str = "association",
 ) -> tuple[MetricWarning, ...]:
-    """Return what must be said of columns that do not vary, and of pairs with too few rows."""
+    """Return warnings of columns that do not vary, and of pairs with too few rows."""
     in_train, in_synthetic = varying(train), varying(synthetic)
     constant = [name for name, varies in zip(names, in_train, strict=True) if not varies]
     lost = [name for name, gone in zip(names, in_train & ~in_synthetic, strict=True) if gone]
@@ -227,7 +227,7 @@ def pair_notes(
 
 
 def infinite_notes(context: Context, names: Sequence[str]) -> tuple[MetricWarning, ...]:
-    """Return what must be said where synthetic numbers are infinite; real ones never are."""
+    """Return a warning if synthetic numbers are infinite; real ones never are."""
     numeric = [name for name in names if name in context.schema.columns("continuous")]
     infinite = [name for name in numeric if np.isinf(context.synthetic[name]).any()]
     text = f"synthetic has infinite values in {', '.join(infinite)}, left out of the associations."
@@ -275,8 +275,7 @@ class CorrelationSimilarity(PairMetric):
     column. A column that is constant in train has no correlation: its pairs are left out, with a
     warning. In one that is constant in the synthetic table only, all correlation is lost: it counts
     as 0, with a warning, rather than vanish from the mean. Pairs that are unrelated in train pull
-    the value towards 1 whatever the generator did: set `min_correlation`, or read
-    ``details["calibrated"]``.
+    the value towards 1 for any generator: set `min_correlation`, or read ``details["calibrated"]``.
 
     ``details["intervals"]`` holds the differences of the population, train minus synthetic, pair by
     pair (Zou); ``details["p_values"]`` tests that there is none (Fisher), against the holdout where

@@ -62,7 +62,7 @@ class PhikMatrixDifference(AssociationDifference):
     ``mean_{i<j} |phi_train(i, j) - phi_synthetic(i, j)|`` of the phi_k coefficient: the correlation
     of a bivariate normal distribution with the same chi-square on the same bins. Both tables are
     cut on the bins of train, as the phik package cuts them: a frequent value has no cell of its
-    own, since bins stand for intervals of a normal distribution. Of a column that is mostly zero,
+    own, since bins are intervals of a normal distribution. In a column that is mostly zero,
     :class:`CramersVDifference` sees more. Rows with a missing value are left out pair by pair. A
     pair that is constant in train has no coefficient and is left out, with a warning; one that is
     constant in the synthetic table only counts as unassociated. No interval is given: the

@@ -46,7 +46,7 @@ class TwoSided(Metric):
     Parameters
     ----------
     k : int, default=3
-        Which neighbour says how near is near.
+        Which neighbour sets the scale of distances.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
@@ -128,8 +128,9 @@ class ImprovedPrecisionRecall(Balls):
 
     Precision is the share of synthetic rows that lie where train rows do: a generator that invents
     rows loses it. Recall is the share of train rows that lie where synthetic rows do: one that
-    leaves out a part of the population loses that. Where rows do lie is the union of balls around
-    all rows of a table, each reaching to its k-th nearest neighbour there.
+    leaves out a part of the population loses that. The place of a table's rows is the union of
+    balls around all of them, each reaching to the k-th nearest neighbour of its centre in the
+    table.
 
     Parameters
     ----------
@@ -145,10 +146,10 @@ class ImprovedPrecisionRecall(Balls):
 
     Notes
     -----
-    With r the radius of a ball, precision is ``mean_s any_t [d(t, s) <= r_t]`` and recall ``mean_t
-    any_s [d(t, s) <= r_s]``. Both stand in ``details``, and those of the holdout in
-    ``details["holdout"]``; the value is their harmonic mean, of our choosing, which is 0 if either
-    is. Equal distances are equal to one part in 10^12.
+    With r the radius of a ball, precision is ``mean_s any_t [d(t, s) <= r_t]`` and recall
+    ``mean_t any_s [d(t, s) <= r_s]``. ``details`` have both, and ``details["holdout"]`` those of
+    the holdout. The value is their harmonic mean, of our choosing, which is 0 if either is. Equal
+    distances are equal to one part in 10^12.
 
     A fresh real table does not reach 1, the less the more columns there are: read both against the
     baseline. The ball of a train row far from all others is large, and forgives synthetic rows much
@@ -215,11 +216,12 @@ class DensityCoverage(Balls):
     With r_t the radius of the ball around the train row t, n_s synthetic rows, density is the sum
     over them of the number of balls that hold them, over k n_s. It has no upper bound and is 1 on
     average over fresh rows of one continuous distribution (``details["expected_density"]``): more
-    says that synthetic rows keep to the dense places. Coverage is ``mean_t [min_s d(t, s) <=
-    r_t]``, and under the same distribution expected at ``details["expected_coverage"]``, 1 - 2^-k
-    for equal sizes. Both stand in ``details``, and those of the holdout in ``details["holdout"]``.
-    The value is the harmonic mean of coverage and of density where it is below 1, of our choosing.
-    Equal distances are equal to one part in 10^12. Copies of train have coverage 1.
+    says that synthetic rows keep to the dense places. Coverage is
+    ``mean_t [min_s d(t, s) <= r_t]``, and under the same distribution expected at
+    ``details["expected_coverage"]``, 1 - 2^-k for equal sizes. ``details`` have both, and
+    ``details["holdout"]`` those of the holdout. The value is the harmonic mean of coverage and of
+    density where it is below 1, of our choosing. Equal distances are equal to one part in 10^12.
+    Copies of train have coverage 1.
 
     References
     ----------
@@ -264,9 +266,9 @@ class DensityCoverage(Balls):
 class ClippedDensityCoverage(DensityCoverage):
     """Harmonic mean of clipped density and coverage: the share of good rows; 0 for none, 1 for all.
 
-    Where a part of the synthetic rows is good and the others are of no use, both numbers are about
-    that part, whatever the number of columns. Balls around outliers are clipped to the median size,
-    and no row counts for more than the k balls that a good one is expected in.
+    If a part of the synthetic rows is good and the others are of no use, both numbers are about
+    that part, for any number of columns. Balls around outliers are clipped to the median size, and
+    no row counts for more than the k balls that a good one is expected in.
 
     Parameters
     ----------
@@ -284,13 +286,13 @@ class ClippedDensityCoverage(DensityCoverage):
     -----
     Clipped density: ``D(Y) = mean_y min(b(y) / k, 1)`` with b(y) the number of balls that hold y,
     of radius ``min(r_t, median of all r)``; the number is D of the synthetic rows over D of train,
-    whose rows do not count their own ball, and at most 1. Clipped coverage: ``C = mean_t min(c(t),
-    k) / k`` with c(t) the number of synthetic rows in the ball of t, of radius r_t. The number is
-    the share of synthetic rows that would be expected to have a lower C if they were of the
-    distribution of train and the others lay outside. C and its expectation, if all are good, stand
-    in ``details`` as `raw_coverage` and `expected_raw_coverage`; both numbers as `density` and
-    `coverage`, and those of the holdout in ``details["holdout"]``. The value is their harmonic
-    mean, of our choosing. Fresh rows score a little under 1.
+    whose rows do not count their own ball, and at most 1. Clipped coverage:
+    ``C = mean_t min(c(t), k) / k`` with c(t) the number of synthetic rows in the ball of t, of
+    radius r_t. The number is the share of synthetic rows that would be expected to have a lower C
+    if they were of the distribution of train and the others lay outside. ``details`` have both
+    numbers as `density` and `coverage`, C and its expectation, if all are good, as `raw_coverage`
+    and `expected_raw_coverage`, and the numbers of the holdout in `holdout`. The value is the
+    harmonic mean of both numbers, of our choosing. Fresh rows score a little under 1.
 
     Coverage is relative to the number of synthetic rows: few rows score 1 if they cover as much as
     so few can. Ties make it larger than the expectation, which is that of a continuous
@@ -394,9 +396,9 @@ class ProbabilisticPrecisionRecall(TwoSided):
     -----
     With R the scaled mean distance of train rows to their k-th nearest other train row, the
     probability of a synthetic row s is ``1 - prod_t min(1, d(t, s) / R)``, precision its mean over
-    s; recall is the same with both tables exchanged, R that of the synthetic rows. Where R is 0, as
-    among duplicates, only copies have probability 1. Both numbers stand in ``details``, and those
-    of the holdout in ``details["holdout"]``; the value is their harmonic mean, of our choosing.
+    s; recall is the same with both tables exchanged, R that of the synthetic rows. If R is 0, as
+    among duplicates, only copies have probability 1. ``details`` have both numbers, and
+    ``details["holdout"]`` those of the holdout. The value is their harmonic mean, of our choosing.
     A fresh real table does not reach 1: read it against the baseline. Copies of train do.
 
     References

@@ -44,8 +44,8 @@ _ROLES = ("train", "holdout", "synthetic")
 _MAX_BARS = 15
 _MANY_WHOLE = 10_000  # whole numbers over a wider span are drawn as any numbers
 _TAIL = 0.005
-# a number that this share of train has is drawn on its own, up to so many of them: it hides what is
-# near it, and makes all else look empty
+# share of train at which a number is drawn on its own, and how many at most: such a number hides
+# what is near it, and makes all else look empty
 _FREQUENT, _MOST_FREQUENT = 0.25, 2
 # beyond these, bins overflow; dates are seconds, and pandas counts nanoseconds in 64 bits
 _LARGEST, _LATEST = 1e307, 9.2e9
@@ -56,8 +56,8 @@ class SimilarityMatrix(Metric):
     """Agreement of all columns and pairs: 1 where all shares are equal, 0 where nothing overlaps.
 
     An analyst cuts every column into cells, learned from train, and asks how much of the synthetic
-    rows would have to move to other cells: column by column on the diagonal, pair by pair beside
-    it.
+    rows would have to move to other cells: column by column on the diagonal, pair by pair
+    elsewhere.
 
     Parameters
     ----------
@@ -291,12 +291,12 @@ class Axis:
     Attributes
     ----------
     kind : str
-        Of the column.
+        Kind of the column.
     labels : tuple of str
-        Of the bars of categories, or of the `frequent` numbers, which come after those between
-        `edges`. Missing and unseen values have the last two bars.
+        Labels of the bars of categories, or of the `frequent` numbers, which come after those
+        between `edges`. Missing and unseen values have the last two bars.
     edges : ndarray or None
-        Between the bars of numbers and dates.
+        Edges of the bars of numbers and dates.
     shown : ndarray or None
         The bar of each category.
     frequent : tuple of float

@@ -105,10 +105,10 @@ class ClassifierTwoSampleTest(ClassifierMetric):
         Share of rows that are called rightly, or share of pairs of a synthetic and a real row in
         which the synthetic one has the higher score.
     estimator : classifier, optional
-        Of scikit-learn; it sees standardised and one-hot columns, as a sparse matrix where there
-        are texts. The default is gradient boosting of small trees (xgboost), on ranks. A tree and a
-        logistic regression are run in any case, and stand in ``details["models"]``: what a linear
-        model cannot tell apart, a tree may.
+        Classifier of scikit-learn; it sees standardised and one-hot columns, as a sparse matrix if
+        there are texts. The default is gradient boosting of small trees (xgboost), on ranks. A tree
+        and a logistic regression are run in any case, and reported in ``details["models"]``: a tree
+        may see what a linear model cannot.
     test : {"holdout", "permutation"}, default="holdout"
         The p-value is of unseen rows after one split, or of permuted labels, for which the
         classifier is fitted `n_folds` times a permutation.
@@ -136,23 +136,23 @@ class ClassifierTwoSampleTest(ClassifierMetric):
     Notes
     -----
     The value is taken over all rows of train and as many synthetic ones, each scored by a
-    classifier that learned from the other folds; what stands in the larger table beyond is left
-    out, drawn at random. Such scores depend on each other: a binomial test on them rejects true
-    hypotheses twice as often as it says. The p-value is therefore of one split. The classifier
-    learns from train and a part of the synthetic rows and is tested on the others and on holdout
-    rows, which are independent of whatever was learned; without a holdout, on the other half of
-    train, and then the test is a conservative one, since the generator has seen that half. The test
-    is Fisher's on the numbers of rows called synthetic, or that of Mann and Whitney. Numbers of
-    labels being fixed, they are exact, whatever the classifier. `split` in ``details`` has its
-    accuracy, with the interval of Clopper and Pearson, and its AUC, with DeLong's.
+    classifier that learned from the other folds; further rows of the larger table are left out at
+    random. Such scores depend on each other: a binomial test on them rejects true hypotheses twice
+    as often as it says. The p-value is therefore of one split. The classifier learns from train and
+    a part of the synthetic rows and is tested on the others and on holdout rows, which are
+    independent of what was learned; without a holdout, on the other half of train, and then the
+    test is a conservative one, since the generator has seen that half. The test is Fisher's on the
+    numbers of rows called synthetic, or that of Mann and Whitney. Given the numbers of labels, both
+    are exact for any classifier. `split` in ``details`` has its accuracy, with the interval of
+    Clopper and Pearson, and its AUC, with DeLong's.
 
     The interval of the value is as wide as if half the rows had been scored, which makes up for
     their dependence.
 
     A value clearly under 0.5 is no better than 0.5: the classifier takes synthetic rows for those
     rows of train that it has learned from. If the split says so (p < 0.01), there is a warning, and
-    ``details["split"]["p_value_below"]`` tells the p-value. ``details["copied_share"]`` is the
-    share of synthetic rows that stand in train, in the columns looked at.
+    ``details["split"]["p_value_below"]`` is the p-value. ``details["copied_share"]`` is the share
+    of synthetic rows that train has too, in the columns looked at.
 
     ``details["similarity"]`` is ``1 - (2 max(AUC, 1/2) - 1)``, the form of SDMetrics, clipped after
     averaging, not before; ``details["fidelity_score"]`` is ``1 - 2 |AUC - 1/2|``, which is low on
@@ -162,7 +162,7 @@ class ClassifierTwoSampleTest(ClassifierMetric):
     1/2 where it cannot tell, 1 and 0 where it always can. Unlike SynEval's, they are of rows that
     the classifier has not seen.
 
-    The baseline is 0.5: two samples of one distribution cannot be told apart. The classifier
+    The baseline is 0.5: no classifier separates two samples of one distribution. The classifier
     bounds the distance of the distributions from below, see
     :class:`~skeval.fidelity.TotalVariationLowerBound`; a poor one finds nothing.
 
@@ -361,9 +361,9 @@ class TotalVariationLowerBound(ClassifierMetric):
     Parameters
     ----------
     estimator : classifier or list of classifiers, optional
-        Of scikit-learn; they see standardised and one-hot columns. The best one counts, each at a
-        stricter confidence (Bonferroni). The default is gradient boosting of small trees (xgboost)
-        and a logistic regression.
+        Classifiers of scikit-learn; they see standardised and one-hot columns. The best one counts,
+        each at a stricter confidence (Bonferroni). The default is gradient boosting of small trees
+        (xgboost) and a logistic regression.
     test_size : float, default=0.5
         Share of the synthetic rows that the classifier does not see.
     confidence : float, default=0.95
@@ -396,8 +396,8 @@ class TotalVariationLowerBound(ClassifierMetric):
 
     The classifier learns from train and a part of the synthetic rows. The real rows that it is
     tested on are those of the holdout, which generator and classifier have not seen: then the bound
-    holds whatever the generator does. Without a holdout train is divided; the generator has seen
-    those rows, and a table that copies them is closer to them than to their distribution.
+    holds for any generator. Without a holdout train is divided; the generator has seen those rows,
+    and a table that copies them is closer to them than to their distribution.
     ``details["real_rows"]`` says which. The baseline is 0, what rows of the same distribution get.
 
     References
@@ -482,11 +482,11 @@ class JensenShannonLowerBound(ClassifierMetric):
     Parameters
     ----------
     estimator : classifier or list of classifiers, optional
-        Of scikit-learn, with `predict_proba`; they see standardised and one-hot columns. The best
-        one counts. The default is gradient boosting of small trees (xgboost) and a logistic
-        regression.
+        Classifiers of scikit-learn with `predict_proba`; they see standardised and one-hot columns.
+        The best one counts. The default is gradient boosting of small trees (xgboost) and a
+        logistic regression.
     confidence : float, default=0.95
-        Of the interval.
+        Confidence of the interval.
     n_folds : int, default=5
         Number of folds: each row is scored by a classifier that learned from the others.
 
