@@ -39,9 +39,9 @@ ColumnKey = tuple[str, ...] | None
 class NeighborMetric(Metric):
     """Base of the metrics of nearest rows: first the value, then its evidence.
 
-    Authors write ``_measure(context, columns)``, which returns the value for ``score``, and
-    ``_with_evidence(context, columns, result)``, which adds the interval, the p-value, the baseline
-    and the details for ``evaluate``. Columns come in the form of
+    Authors write ``_measure(context, columns)``, which returns the value, all that ``score``
+    needs, and ``_with_evidence(context, columns, result)``, which adds the interval, the p-value,
+    the baseline and the details for ``evaluate``. Columns come in the form of
     :func:`~skeval.steps.samples.column_key`.
 
     Parameters
@@ -64,7 +64,7 @@ class NeighborMetric(Metric):
 
     @property
     def _scaling(self) -> Scaling:
-        """How it scales: a user's space may make many numbers of each row."""
+        """How it scales: a space of one's own may make many numbers of each."""
         return "neighbours" if is_gower(self.space) else "sampled"
 
     def _compute(self, context: Context) -> float | Result:
@@ -110,9 +110,9 @@ class AccumulationMetric(NeighborMetric):
     Parameters
     ----------
     threshold : float, list of float or "loo-median", default=0.2
-        Distances in (0, 1) that are near enough, as shares of the largest one. The first of a list
-        gives the value, and ``details`` hold the areas at all. "loo-median" is the median distance
-        of a train row to its nearest other train row.
+        The distance that counts as near, in (0, 1), as a share of the largest one. The first of a
+        list gives the value, and ``details`` hold the areas at all. "loo-median" is the median
+        distance of a train row to its nearest other train row.
     direction : {"symmetric", "synthetic", "real"}, default="symmetric"
         Look from the synthetic rows to train, from the train rows to the synthetic table, or take
         the mean of both areas.
@@ -120,6 +120,9 @@ class AccumulationMetric(NeighborMetric):
         What distances are divided by: the largest distance that there can be, which only the space
         "gower" has (1), or the largest that is found between train and synthetic rows; then one
         far row makes all others near.
+    space : "gower", "euclidean" or transformer, default="gower"
+        The mean over columns of capped differences, or Euclidean distance of a matrix; the latter
+        needs ``scale="observed"``.
     """
 
     area: ClassVar[str]

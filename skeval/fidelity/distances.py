@@ -142,9 +142,6 @@ class MDAResemblance(AccumulationMetric):
 
     Parameters
     ----------
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix; the latter
-        needs ``scale="observed"``.
     random_state : int, default=0
         Seed of the sample of the larger of synthetic table and holdout.
 
