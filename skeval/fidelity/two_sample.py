@@ -91,24 +91,16 @@ class ClassifierMetric(Metric):
 
 
 @declared
-class ClassifierTwoSampleTest(ClassifierMetric):
-    """Accuracy of telling synthetic from real rows: 0.5 if no classifier can, 1 if one always does.
+class TwoSampleTest(ClassifierMetric):
+    """Base of the tests by a classifier of whether synthetic and real rows have one distribution.
 
-    A reader is shown one row at a time and says whether it is synthetic. Here the reader is a
-    classifier that has learned from other rows of both tables. It sees all columns at once, so that
-    it finds what marginals and pairs do not show; it also finds what hardly matters, such as ages
-    written with a decimal. ``details["top_features"]`` says what it went by.
+    Authors write `_read`, what the classifier sees, and `_models`, the classifiers.
 
     Parameters
     ----------
     scoring : {"accuracy", "auc"}, default="accuracy"
         Share of rows that are called rightly, or share of pairs of a synthetic and a real row in
         which the synthetic one has the higher score.
-    estimator : classifier, optional
-        Classifier of scikit-learn; it sees standardised and one-hot columns, as a sparse matrix if
-        there are texts. The default is gradient boosting of small trees (xgboost), on ranks. A tree
-        and a logistic regression are run in any case, and reported in ``details["models"]``: a tree
-        may see what a linear model cannot.
     test : {"holdout", "permutation"}, default="holdout"
         The p-value is of unseen rows after one split, or of permuted labels, for which the
         classifier is fitted `n_folds` times a permutation.
@@ -118,14 +110,115 @@ class ClassifierTwoSampleTest(ClassifierMetric):
         Share of the synthetic rows that the classifier of the test does not see.
     n_permutations : int, default=199
         Number of permutations.
+    random_state : int, default=0
+        Seed of samples, folds, permutations and classifiers.
+    """
+
+    _rows_are: ClassVar[str] = "row"
+
+    scoring: Literal["accuracy", "auc"] = "accuracy"
+    _: KW_ONLY
+    test: Literal["holdout", "permutation"] = "holdout"
+    n_folds: Annotated[int, Interval(2)] = 5
+    test_size: OpenFraction = 0.5
+    n_permutations: Annotated[int, Interval(19)] = 199
+
+    def _compute(self, context: Context) -> Result:
+        columns = self._read(context)
+        if reason := too_few(context, columns, self.n_folds):
+            return undefined(reason)
+        name, estimator = next(iter(self._models().items()))
+        scores = fold_scores(context, estimator, columns, *self._rows)
+        value, area = _statistic(scores, self.scoring), auc(scores.synthetic, scores.real)
+        similarity = 2.0 - 2.0 * max(area, 0.5)
+        low, high = _interval(scores, value, self.scoring)
+        return Result(
+            value,
+            interval=(low, high),
+            baseline=0.5,
+            difference=(low - 0.5, high - 0.5),  # what two samples of one population have is known
+            details={
+                "model": name,
+                "similarity": similarity,
+                "fidelity_score": 1.0 - 2.0 * abs(area - 0.5),
+                "synthetic_confidence": float(scores.synthetic.mean()),
+                "original_confidence": float(scores.real.mean()),
+                "n_rows": scores.real.size,
+            },
+        )
+
+    def _read(self, context: Context) -> Read:
+        """Return the columns that the classifier reads."""
+        raise NotImplementedError(f"{type(self).__name__} must define _read(context).")
+
+    def _models(self) -> dict[str, Any]:
+        """Return the classifiers to run by name, the first being the headline."""
+        raise NotImplementedError(f"{type(self).__name__} must define _models().")
+
+    @property
+    def _rows(self) -> tuple[int, int | None, int]:
+        return self.n_folds, self.max_rows, self.random_state
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if math.isnan(result.value):
+            return result
+        models, chosen = self._models(), result.details["model"]
+        columns = self._read(context)
+        rows, halves = (
+            (columns, *self._rows),
+            (columns, self.test_size, self.max_rows, self.random_state),
+        )
+        tested = {
+            name: _tested(context, model, self.scoring, rows, halves)
+            for name, model in models.items()
+        }
+        headline = tested[chosen][1]
+        p_value, real = headline["p_value"], headline["real_rows"]
+        if self.test == "permutation":
+            fresh = "holdout" in context and context.n_rows("holdout") >= max(FEWEST, self.n_folds)
+            real = "holdout" if fresh else "train"
+            settings = (self.scoring, real, self.n_permutations, *rows)
+            p_value = permutation_p_value(context, models[chosen], *settings)
+        every = importances(context, models[chosen], *halves)
+        details = {
+            **result.details,
+            "models": {name: rates for name, (rates, _) in tested.items()},
+            "split": headline,
+            "test": {"kind": self.test, "real_rows": real},
+            "top_features": dict(list(every.items())[:_N_TOP]),
+            "copied_share": copied_share(context, columns),
+        }
+        return replace(result, p_value=p_value, details=details, warnings=_notices(headline))
+
+    def _summary(self, result: Result) -> str:
+        what = f"{self._rows_are}s on the right side"
+        if self.scoring == "auc":
+            what = f"pairs of {self._rows_are}s in order"
+        return f"A classifier puts {percent(result.value)} of unseen {what}; 50% is guessing."
+
+
+@declared
+class ClassifierTwoSampleTest(TwoSampleTest):
+    """Accuracy of telling synthetic from real rows: 0.5 if no classifier can, 1 if one always does.
+
+    A reader is shown one row at a time and says whether it is synthetic. Here the reader is a
+    classifier that has learned from other rows of both tables. It sees all columns at once, so that
+    it finds what marginals and pairs do not show; it also finds what hardly matters, such as ages
+    written with a decimal. ``details["top_features"]`` says what it went by.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        Classifier of scikit-learn; it sees standardised and one-hot columns, as a sparse matrix if
+        there are texts. The default is gradient boosting of small trees (xgboost), on ranks. A tree
+        and a logistic regression are run in any case, and reported in ``details["models"]``: a tree
+        may see what a linear model cannot.
     columns : None, int or list of str, default=None
         The columns to look at; None for all but ids and the primary key.
     text : "tfidf" or None, default="tfidf"
         Whether, where no columns are chosen, text columns are read too: as the 1,000 most frequent
         words of those that two texts have, weighted by their rarity (TF-IDF). None leaves texts
         out.
-    random_state : int, default=0
-        Seed of samples, folds, permutations and classifiers.
 
     See Also
     --------
@@ -181,89 +274,15 @@ class ClassifierTwoSampleTest(ClassifierMetric):
     (True, True, 'visits')
     """
 
-    _rows_are: ClassVar[str] = "row"
-
-    scoring: Literal["accuracy", "auc"] = "accuracy"
     estimator: Classifier = None
-    test: Literal["holdout", "permutation"] = "holdout"
     _: KW_ONLY
-    n_folds: Annotated[int, Interval(2)] = 5
-    test_size: OpenFraction = 0.5
-    n_permutations: Annotated[int, Interval(19)] = 199
     text: Literal["tfidf"] | None = "tfidf"
 
-    def _compute(self, context: Context) -> Result:
-        columns = self._read(context)
-        if reason := too_few(context, columns, self.n_folds):
-            return undefined(reason)
-        name, estimator = next(iter(self._models().items()))
-        scores = fold_scores(context, estimator, columns, *self._rows)
-        value, area = _statistic(scores, self.scoring), auc(scores.synthetic, scores.real)
-        similarity = 2.0 - 2.0 * max(area, 0.5)
-        low, high = _interval(scores, value, self.scoring)
-        return Result(
-            value,
-            interval=(low, high),
-            baseline=0.5,
-            difference=(low - 0.5, high - 0.5),  # what two samples of one population have is known
-            details={
-                "model": name,
-                "similarity": similarity,
-                "fidelity_score": 1.0 - 2.0 * abs(area - 0.5),
-                "synthetic_confidence": float(scores.synthetic.mean()),
-                "original_confidence": float(scores.real.mean()),
-                "n_rows": scores.real.size,
-            },
-        )
-
     def _read(self, context: Context) -> Read:
-        """Return the columns that the classifier reads."""
         return read_columns(context, self.columns, self.text)
 
     def _models(self) -> dict[str, Any]:
-        """Return the classifiers to run by name, the first being the headline."""
         return with_defaults(self.estimator)
-
-    @property
-    def _rows(self) -> tuple[int, int | None, int]:
-        return self.n_folds, self.max_rows, self.random_state
-
-    def _in_relation(self, context: Context, result: Result) -> Result:
-        if math.isnan(result.value):
-            return result
-        models, chosen = self._models(), result.details["model"]
-        columns = self._read(context)
-        rows, halves = (
-            (columns, *self._rows),
-            (columns, self.test_size, self.max_rows, self.random_state),
-        )
-        tested = {
-            name: _tested(context, model, self.scoring, rows, halves)
-            for name, model in models.items()
-        }
-        headline = tested[chosen][1]
-        p_value, real = headline["p_value"], headline["real_rows"]
-        if self.test == "permutation":
-            fresh = "holdout" in context and context.n_rows("holdout") >= max(FEWEST, self.n_folds)
-            real = "holdout" if fresh else "train"
-            settings = (self.scoring, real, self.n_permutations, *rows)
-            p_value = permutation_p_value(context, models[chosen], *settings)
-        every = importances(context, models[chosen], *halves)
-        details = {
-            **result.details,
-            "models": {name: rates for name, (rates, _) in tested.items()},
-            "split": headline,
-            "test": {"kind": self.test, "real_rows": real},
-            "top_features": dict(list(every.items())[:_N_TOP]),
-            "copied_share": copied_share(context, columns),
-        }
-        return replace(result, p_value=p_value, details=details, warnings=_notices(headline))
-
-    def _summary(self, result: Result) -> str:
-        what = f"{self._rows_are}s on the right side"
-        if self.scoring == "auc":
-            what = f"pairs of {self._rows_are}s in order"
-        return f"A classifier puts {percent(result.value)} of unseen {what}; 50% is guessing."
 
 
 def _statistic(scores: Scores, scoring: str) -> float:
