@@ -6,10 +6,12 @@ import re
 from functools import cache
 
 import pytest
+from scipy.stats import binom
 
 from skeval import MetricSuite, Policy, make_suite
 from skeval.exceptions import TableError
 from skeval.privacy import DCROverfittingProtection, ExactMatchShare, NearDuplicateShare
+from skeval.verdict import ALARM_LEVEL
 from tests.releases import (
     BAD,
     CLINIC,
@@ -26,6 +28,8 @@ from tests.releases import (
 )
 
 GATE = Policy(fail_on=("leak",))
+# good releases that tests at their level may stop, but for once in fifty
+MOST_STOPPED = binom.ppf(0.98, len(GOOD), ALARM_LEVEL)
 REFUSED = "refused"
 
 
@@ -84,11 +88,18 @@ def test_bad_releases_are_stopped(name, kind):
     assert_stopped(few_screens, name, kind)
 
 
+def assert_good_ones_pass(make):
+    """Hold the number of good releases that are stopped to the level; copies are in none."""
+    found = [judged(make, good(*which), *which[1:]) for which in GOOD]
+    assert all(passed == (outcome == "no leak found") for outcome, passed, _ in found)
+    stopped = [(outcome, sentence) for outcome, passed, sentence in found if not passed]
+    assert len(stopped) <= MOST_STOPPED, stopped
+    assert {outcome for outcome, _ in stopped} <= {"leak found"}, stopped
+
+
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("kind", "name", "seed"), GOOD)
-def test_good_releases_pass(kind, name, seed):
-    outcome, passed, sentence = judged(few_screens, good(kind, name, seed), name, seed)
-    assert (outcome, passed) == ("no leak found", True), sentence
+def test_good_releases_pass():
+    assert_good_ones_pass(few_screens)
 
 
 @pytest.mark.slow
@@ -100,10 +111,8 @@ def test_the_report_stops_bad_releases(name, kind):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("kind", "name", "seed"), GOOD)
-def test_the_report_lets_good_releases_pass(kind, name, seed):
-    outcome, passed, sentence = judged(headlines, good(kind, name, seed), name, seed)
-    assert (outcome, passed) == ("no leak found", True), sentence
+def test_the_report_lets_good_releases_pass():
+    assert_good_ones_pass(headlines)
 
 
 @pytest.mark.filterwarnings("ignore")
