@@ -81,10 +81,10 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def slow(session: nox.Session) -> None:
-    """Run the tests that take long: calibration over many seeds, large tables."""
+    """Run the tests that take long: large tables, and all calibrations."""
     session.install(".[test]")
     session.install(*ENGLISH)
-    session.run("pytest", "-m", "slow", *session.posargs)
+    session.run("pytest", "-m", "slow or calibration", *session.posargs)
 
 
 @nox.session

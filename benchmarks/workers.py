@@ -27,13 +27,13 @@ import pandas as pd
 from distributed import Client, LocalCluster
 
 from skeval.datasets import make_census
-from skeval.engines import DaskEngine
 from skeval.generators import GaussianCopula
 from skeval.model_selection import cross_validate_generator
 from skeval.neighbors.mixed import MixedNearestNeighbors
-from skeval.neighbors.part_tasks import MOST_SENT, Part, encoded_rows
-from skeval.neighbors.parts import PartitionedNearestNeighbors
 from skeval.privacy import DCROverfittingProtection
+from skeval.scale.engines import DaskEngine
+from skeval.scale.part_tasks import MOST_SENT, Part, encoded_rows
+from skeval.scale.partitioned import PartitionedNearestNeighbors
 
 K = 2
 BLOCK = 50_000  # rows of a part

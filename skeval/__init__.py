@@ -6,12 +6,19 @@ from typing import TYPE_CHECKING, Any
 from skeval._versions import show_versions
 from skeval.base import Metric
 from skeval.context import Context, shared
+from skeval.reading_context import READERS
 from skeval.ready_suites import make_suite
+from skeval.relational_context import RelationalContext, read_several
+from skeval.rendering import Rendering, use
 
 # the function hides the module of its name: take what else it has by "from skeval.report import"
 from skeval.report import ReportColumns, report
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.scale.context import read_large
+from skeval.steps.aggregates import subject_rows
+from skeval.steps.holdout_shift import independent_rows
 from skeval.suite import MetricSuite
+from skeval.suite_result import SuiteResult
 from skeval.tables.schema import TableSchema
 from skeval.tags import MetricTags
 from skeval.verdict import Verdict
@@ -21,10 +28,10 @@ if TYPE_CHECKING:
     from skeval.checks import check_metric, parametrize_with_metric_checks
     from skeval.combining import combine_draws, evaluate_draws
     from skeval.comparison import Comparison, compare
-    from skeval.engines import engine
     from skeval.overall import OverallScore
     from skeval.policy import Policy, assert_release
     from skeval.privacy_stats import PrivacyStats, compute_privacy_stats
+    from skeval.scale.engines import engine
     from skeval.tables.preprocessing import Discretizer
     from skeval.tables.spaces import TablePreprocessor
 
@@ -74,10 +81,22 @@ _LATER = {  # imported where they are asked for
     "combine_draws": "combining",
     "compare": "comparison",
     "compute_privacy_stats": "privacy_stats",
-    "engine": "engines",
+    "engine": "scale.engines",
     "evaluate_draws": "combining",
     "parametrize_with_metric_checks": "checks",
 }
+
+
+def _reporting() -> Rendering:
+    from skeval.reporting import entry  # imported where something is drawn: it takes long
+
+    return entry
+
+
+# what the package is tied together by: those below do not know those above
+use(_reporting)
+READERS[:] = [read_several, read_large]
+independent_rows.register(RelationalContext, subject_rows)
 
 
 def __dir__() -> list[str]:

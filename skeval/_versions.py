@@ -31,7 +31,7 @@ _ABSENT = "not installed"
 def installed_versions() -> dict[str, str]:
     """Return the versions of Python and of those packages that are there, by name."""
     versions = {"Python": platform.python_version()}
-    return versions | {name: held for name in _PACKAGES if (held := _version(name)) != _ABSENT}
+    return versions | {name: held for name in _PACKAGES if (held := version_of(name)) != _ABSENT}
 
 
 def show_versions() -> None:
@@ -44,12 +44,13 @@ def show_versions() -> None:
     Python ...
     """
     lines = [f"Python {platform.python_version()}, {platform.platform()}"]
-    lines += [f"{name} {_version(name)}" for name in _PACKAGES]
+    lines += [f"{name} {version_of(name)}" for name in _PACKAGES]
     sys.stdout.write("\n".join(lines) + "\n")
 
 
 @cache
-def _version(name: str) -> str:
+def version_of(name: str) -> str:
+    """Return the version of a package, or that it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:

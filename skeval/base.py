@@ -7,19 +7,19 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.context import Context
+from skeval.context import Context, by_context
 from skeval.cores import sharing
-from skeval.exceptions import InvalidParameterError, MissingInputError, SampledWarning
+from skeval.exceptions import InvalidParameterError, MissingInputError, SampledWarning, Sentence
 from skeval.formatting import as_float
 from skeval.parameters import Legal, Scaling, check_parameters, legal_sets
-from skeval.relational_context import RelationalContext, read_context
+from skeval.reading_context import read_context
 from skeval.result import Result
 from skeval.stats.intervals import halves_interval
 from skeval.stats.paired import Sampled, Varied
@@ -29,36 +29,82 @@ from skeval.steps.pooled_levels import pooled_notices
 from skeval.steps.samples import (
     check_measured,
     drawn_positions,
+    drawn_sizes,
     holdout_in_place,
     in_place,
+    measured_on,
     synthetic_sample,
 )
-from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
 from skeval.tables.transformers import with_fitted
-from skeval.tags import MetricTags, Need
+from skeval.tags import MetricTags, Need, Reads
 from skeval.verdict import ALARM_LEVEL
+
+if TYPE_CHECKING:
+    from skeval.tables.relational_schema import RelationalSchema
 
 Halved = Literal[False, True, "root"]
 _N_HALVINGS = 5  # of each table, for the noise of a difference
 _FEWEST_HALVED = 20  # rows, under which halves say nothing
 
+# of each need: what is lacking, and the cure in Python and in the shell
 _UNMET = {
-    "holdout": "compares against holdout rows, and fit received none. "
-    "Pass them: fit(train, holdout=rows).",
-    "keys": "needs a primary key. "
-    "Pass a schema that names it: fit(train, schema=TableSchema(...)).",
-    "relational": "compares several tables. Pass them by name: "
-    "fit({{'users': users, 'orders': orders}}, schema=RelationalSchema(...)).",
-    "text": "needs a text column, and the table has none. "
-    "Name one: fit(train, schema={{column: 'text'}}).",
-    "target": "needs a target, a column of the table that can be measured. "
-    "Name it: {metric}(target=column).",
+    "holdout": (
+        "compares against holdout rows, and none were given.",
+        "Pass them: fit(train, holdout=rows).",
+        "Give their file: TRAIN HOLDOUT SYNTHETIC.",
+    ),
+    "keys": (
+        "needs a primary key.",
+        "Pass a schema that names it: fit(train, schema=TableSchema(...)).",
+        "Name it in the metadata of SDV: --schema FILE.",
+    ),
+    "relational": (
+        "compares several tables.",
+        "Pass them by name: "
+        "fit({{'users': users, 'orders': orders}}, schema=RelationalSchema(...)).",
+        "Give folders, a file a table: TRAIN [HOLDOUT] SYNTHETIC.",
+    ),
+    "text": (
+        "needs a text column, and the table has none.",
+        "Name one: fit(train, schema={{column: 'text'}}).",
+        'Name one in --schema FILE: {"column": "text"}.',
+    ),
+    "target": (
+        "needs a target, a column of the table that can be measured.",
+        "Name it: {metric}(target=column).",
+        "Name it: --target COLUMN.",
+    ),
+    "one table": (
+        "measures one table, and several were given.",
+        "Lift it: PerTable({metric}(...)), or PerSubject({metric}(...)) for the subjects with all "
+        "their rows.",
+        "Give the files of one table.",
+    ),
 }
-_ONE_TABLE = (
-    "measures one table, and fit received several. Lift it: PerTable({metric}(...)), or "
-    "PerSubject({metric}(...)) for the subjects with all their rows."
-)
+
+
+def unmet(need: str, metric: str, lack: str = "") -> Sentence:
+    """Return what a metric lacks of a need, and the cure in Python and in the shell.
+
+    Parameters
+    ----------
+    need : str
+        Such as "holdout".
+    metric : str
+        The class, of which the cure is.
+    lack : str, optional
+        What is lacking, where the metric says more of it.
+
+    Examples
+    --------
+    >>> from skeval.base import unmet
+    >>> print(unmet("target", "TSTR").shell)
+    needs a target, a column of the table that can be measured. Name it: --target COLUMN.
+    """
+    known, python, shell = _UNMET[need]
+    cure = python.format(metric=metric)
+    return Sentence(f"{lack or known} {cure}", f"{lack or known} {shell}", need)
 
 
 class Metric(BaseEstimator):
@@ -97,9 +143,8 @@ class Metric(BaseEstimator):
     are taken to be drawn independently. With ``_halved = "root"`` it is the noise of the root, for
     sums of squares, which shrink as the square of the noise.
 
-    Metrics with ``needs_no_rows = True`` look at the real columns one by one, or at two of them by
-    the steps of :mod:`skeval.steps.pairs` alone: they can be evaluated by a suite that was saved
-    without rows, :meth:`MetricSuite.save`.
+    Metrics whose tags say ``reads="columns"`` can be evaluated by a suite that was saved without
+    rows, :meth:`MetricSuite.save`.
 
     Examples
     --------
@@ -189,12 +234,12 @@ class Metric(BaseEstimator):
     def fit_context(self, context: Context) -> Self:
         """Take real tables that were read already, as a suite does to share them."""
         named = self.named_columns()
-        if named and not isinstance(context, RelationalContext):
+        if named and not context.is_relational:
             check_measured(context.schema, named, type(self).__name__)
-        if unmet := self.unmet_need(context):
-            raise MissingInputError(f"{type(self).__name__} {unmet}")
+        if lack := self.unmet_need(context):
+            raise MissingInputError(lack, type(self).__name__)
         with sharing(getattr(self, "n_jobs", None)):
-            self._prepare(context.seen_by(self._scaling))
+            self._prepare(measured_on(context, self._scaling))
         self.context_ = context
         return self
 
@@ -226,28 +271,22 @@ class Metric(BaseEstimator):
         """Return the value alone: that of :meth:`evaluate`, without the cost of its baseline."""
         check_is_fitted(self, "context_")
         context = self.context_.with_synthetic(synthetic, lenient=self.tags.lenient)
-        with sharing(getattr(self, "n_jobs", None)):
-            seen = context.seen_by(self._scaling)
-            value, warned = self._compute(seen), context.notices
-            if seen.drawn_of:
-                warned += sample_notices(seen)
-        if not isinstance(value, Real):
-            result = self._finished(value)
-            value, warned = result.value, (*warned, *result.warnings)
-        for warning in warned:
+        result = self.value_in(context)
+        sampled = sample_notices(measured_on(context, self._scaling))
+        for warning in (*context.notices, *sampled, *result.warnings):
             warnings.warn(warning, stacklevel=2)
-        return float(value)
+        return result.value
 
     def value_in(self, context: Context) -> Result:
         """Measure the synthetic rows of a context as :meth:`score` does, without a baseline."""
         with sharing(getattr(self, "n_jobs", None)):
-            return self._result(context.seen_by(self._scaling))
+            return self._result(measured_on(context, self._scaling))
 
     def evaluate_context(self, context: Context, *, advise: bool = True) -> Result:
         """Measure the synthetic rows of a context, as a suite does to share its steps."""
         start = time.perf_counter()
         with sharing(getattr(self, "n_jobs", None)):
-            context = context.seen_by(self._scaling)
+            context = measured_on(context, self._scaling)
             result = self._kept_in_family(context, self._evaluated(context))
             if advise and as_float(result.p_value) <= ALARM_LEVEL and not result.advice:
                 result = replace(result, advice=self._leak_advice(context))
@@ -256,15 +295,10 @@ class Metric(BaseEstimator):
             pooled = pooled_notices(context, self._matrix_space)
             result = replace(result, warnings=(*result.warnings, *pooled))
         if notices := sample_notices(context):
-            sizes = {**result.details.get("sampled", {}), **_sizes(context)}
+            sizes = {**result.details.get("sampled", {}), **drawn_sizes(context)}
             details = {**result.details, "sampled": sizes}
             result = replace(result, details=details, warnings=(*result.warnings, *notices))
         return replace(result, seconds=time.perf_counter() - start)
-
-    @property
-    def needs_no_rows(self) -> bool:
-        """Whether what a file without rows holds will do; see :meth:`skeval.MetricSuite.save`."""
-        return False
 
     @property
     def _matrix_space(self) -> Any:
@@ -276,12 +310,17 @@ class Metric(BaseEstimator):
         """What it does with tables that need not fit in memory, see :class:`MetricTags`."""
         return self.tags.scaling
 
-    def unmet_need(self, context: Context) -> str | None:
+    @property
+    def _reads(self) -> Reads:
+        """What it looks at, see :class:`MetricTags`."""
+        return self.tags.reads
+
+    def unmet_need(self, context: Context) -> Sentence | None:
         """Return which need of the metric the real tables leave unmet, and the cure, or None."""
-        if isinstance(context, RelationalContext) and "relational" not in self.tags.needs:
-            return _ONE_TABLE.format(metric=type(self).__name__)
-        unmet = self.unmet_needs(context)
-        return _UNMET[unmet[0]].format(metric=type(self).__name__) if unmet else None
+        if context.is_relational and "relational" not in self.tags.needs:
+            return unmet("one table", type(self).__name__)
+        lacking = self.unmet_needs(context)
+        return unmet(lacking[0], type(self).__name__) if lacking else None
 
     def unmet_needs(self, context: Context) -> list[Need]:
         """Return the needs of the metric that the real tables leave unmet, by name."""
@@ -290,7 +329,7 @@ class Metric(BaseEstimator):
             "keys": bool(context.schema.primary_key),
             "text": bool(context.schema.columns("text")),
             "target": getattr(self, "target", None) is not None,
-            "relational": isinstance(context, RelationalContext),
+            "relational": context.is_relational,
         }
         return [need for need in sorted(self.tags.needs) if not met.get(need, True)]
 
@@ -315,6 +354,11 @@ class Metric(BaseEstimator):
             if isinstance(value, str | list | tuple):
                 named[name] = [value] if isinstance(value, str) else list(value)
         return named
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        """Return parameters with which checks are quick, of metrics that fit many models."""
+        return {}
 
     def _compute(self, context: Context) -> float | Result:
         raise NotImplementedError(f"{type(self).__name__} must define _compute(context).")
@@ -357,7 +401,7 @@ class Metric(BaseEstimator):
         undecided = np.isnan(result.value) or tags.evidence in {"screen", "attack"}
         if tags.aspect != "privacy" or not undecided or not np.isnan(as_float(result.p_value)):
             return result
-        if "holdout" not in context or isinstance(context, RelationalContext):
+        if "holdout" not in context or context.is_relational:
             return result
         n_rows = min(context.n_rows("synthetic"), context.n_rows("train"))
         copies = in_place(context, "train", drawn_positions(context, "train", n_rows, 0))
@@ -366,12 +410,7 @@ class Metric(BaseEstimator):
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         """Compare a result with what fresh real rows get; `score` does without."""
-        kept = context.related(self, result)
-        if kept is not None:
-            return kept
-        if result.baseline is None and "holdout" in context and "holdout" not in self.tags.needs:
-            return self._with_baseline(context, result)
-        return result
+        return in_relation(context, self, result)
 
     def _with_baseline(self, context: Context, result: Result) -> Result:
         n_rows, value = context.n_rows("synthetic"), result.value
@@ -387,7 +426,7 @@ class Metric(BaseEstimator):
     def _beside(self, fresh: Result, result: Result) -> Result:
         """Give a result the baseline, and what else fresh real rows get."""
         lacking = np.isnan(fresh.value) and not np.isnan(result.value)
-        said = tuple(type(w)(f"baseline: {w}") for w in fresh.warnings if lacking)
+        said = tuple(w.within("baseline") for w in fresh.warnings if lacking)
         details = dict(result.details)
         if "columns" in fresh.details:
             details["baseline_columns"] = fresh.details["columns"]
@@ -444,13 +483,17 @@ class Metric(BaseEstimator):
         return min(n_rows, getattr(self, "max_rows", None) or n_rows)
 
 
+@by_context
+def in_relation(context: Context, metric: Metric, result: Result) -> Result:
+    """Return the result of a metric with the baseline of fresh real rows, if there are any."""
+    if result.baseline is None and "holdout" in context and "holdout" not in metric.tags.needs:
+        return metric._with_baseline(context, result)
+    return result
+
+
 def sample_notices(context: Context) -> tuple[SampledWarning, ...]:
     """Say how many rows of each table were measured, where it was not all."""
-    drawn = [f"{n:,} of {of:,} {role} rows" for role, (n, of) in _sizes(context).items() if n < of]
+    sizes = drawn_sizes(context).items()
+    drawn = [f"{n:,} of {of:,} {role} rows" for role, (n, of) in sizes if n < of]
     text = f"measured on a sample, for all rows cannot be counted up here: {', '.join(drawn)}."
     return (SampledWarning(text),) if drawn else ()
-
-
-def _sizes(context: Context) -> dict[str, tuple[int, int]]:
-    """Return how many rows of each table were drawn, and of how many."""
-    return {role: (context.n_rows(role), of) for role, of in context.drawn_of.items()}

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning, Sentence
 from skeval.parameters import ColumnName, GroupSize, Legal
 from skeval.result import Result, undefined
 from skeval.stats.relabelling import holm
@@ -21,6 +21,7 @@ from skeval.tables.schema import TableSchema
 from skeval.tags import MetricTags
 
 if TYPE_CHECKING:
+    from skeval.stats.repeats import Copies
     from skeval.verdict import Contrast
 
 MISSING, SMALL = "(missing)", "(small groups)"
@@ -85,6 +86,7 @@ class ByGroup(Metric):
     ``details["intervals"]`` its interval, ``details["groups"]`` numbers of rows and p-values, as
     they are and after Holm, ``details["n_small"]`` how many groups were pooled or left out. The
     p-value is the least after Holm, so that several groups raise no more false alarms than one.
+    Facts and copies of all groups are handed on, with bounds for as many counts.
     Without a direction ("in between is best"), the worst is what lies furthest from the middle of
     the bounds.
 
@@ -120,7 +122,7 @@ class ByGroup(Metric):
         """Return the columns that parameters name, those of the metric among them."""
         return {**super().named_columns(), **self.metric.named_columns()}
 
-    def unmet_need(self, context: Context) -> str | None:
+    def unmet_need(self, context: Context) -> Sentence | None:
         """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
         return self.metric.unmet_need(context)
 
@@ -192,6 +194,10 @@ class ByGroup(Metric):
             result,
             p_value=min(corrected.values(), default=None),
             contrast=self._contrast(results, corrected),
+            fact=" ".join(
+                f"Where {self.by} is {n}: {r.fact}" for n, r in results.items() if r.fact
+            ),
+            copies=self._copies(results),
             advice=self._advice(results, corrected),
             baseline=own.baseline if tags.sign == 0 else least,
             details={
@@ -216,6 +222,15 @@ class ByGroup(Metric):
         what = f"{shown.what}, where {self.by} is {label}"
         # tests of groups are none of those that metrics make of the whole table
         return replace(shown, what=what, n_tests=shown.n_tests * len(corrected), tests=())
+
+    def _copies(self, results: Mapping[str, Result]) -> tuple[Copies, ...]:
+        """Return what was counted of copies in each group; chance has as many trials."""
+        n_counts = sum(len(result.copies) for result in results.values())
+        return tuple(
+            one.of_several(n_counts, f"where {self.by} is {label}")
+            for label, result in results.items()
+            for one in result.copies
+        )
 
     def _advice(self, results: Mapping[str, Result], corrected: Mapping[str, float]) -> str:
         """Return what the metric advises where the p-value is least, and where that is."""
@@ -340,9 +355,7 @@ def group_sizes(context: Context, by: str, min_size: int) -> dict[str, dict[str,
 
 def _said(results: Mapping[str, Result], absent: list[str]) -> tuple[MetricWarning, ...]:
     said = [
-        type(warning)(f"{label}: {warning}")
-        for label, result in results.items()
-        for warning in result.warnings
+        warning.within(label) for label, result in results.items() for warning in result.warnings
     ]
     if absent:
         text = f"synthetic has no rows of {', '.join(absent)}, train has: no score."

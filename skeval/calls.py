@@ -1,9 +1,10 @@
-"""Metrics as calls, and made again of them: of a file that holds calls, nothing else is run."""
+"""Metrics as JSON, and made again of it: of a file that holds them, nothing else is run."""
 
 from __future__ import annotations
 
-import ast
 import inspect
+import json
+import math
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -14,96 +15,162 @@ from sklearn.base import BaseEstimator, clone
 from skeval.exceptions import InvalidParameterError
 from skeval.parameters import Legal, legal_sets
 
-LONGEST = 200_000  # characters of a call
+LONGEST = 200_000  # characters of a metric
 _DEEPEST = 30  # levels of one
 _OF_FILES = ("memory", "input")  # of scikit-learn: a folder of caches, whether rows name files
 
 
-def constructor(value: Any) -> str:
-    """Return the call that makes a metric again, with all its parameters.
+def described(value: Any) -> Any:
+    """Return what makes a metric again, as plain JSON: its class and all its parameters.
 
-    Names are those under which they are public, so that Python makes it of the text once their
-    packages are imported. What has no such text, as a lambda, stands in angle brackets: a
-    parameter is never shown by what it holds unless that is numbers, texts and lists of them.
+    Names are those under which classes are public. Lists, texts, numbers, True, False and None are
+    themselves; tuples, mappings and numbers that JSON lacks are mappings of one name. What is
+    anything else, as a lambda, is known by its name alone: a parameter is never shown by what it
+    holds.
 
     Examples
     --------
+    >>> from skeval.calls import described
     >>> from skeval.fidelity import KSComplement
-    >>> from skeval.calls import constructor
-    >>> constructor(KSComplement(columns=["age"]))
-    "skeval.fidelity.KSComplement(columns=['age'])"
+    >>> described(KSComplement(columns=["age"]))
+    {'class': 'skeval.fidelity.KSComplement', 'parameters': {'columns': ['age']}}
     """
     if isinstance(value, BaseEstimator):
         parameters = value.get_params(deep=False)
         if not type(value).__module__.startswith("skeval"):
             standard = _defaults(type(value))
             parameters = {n: v for n, v in parameters.items() if not _equal(v, standard.get(n))}
-        called = ", ".join(f"{name}={constructor(part)}" for name, part in parameters.items())
-        return f"{public_name(type(value))}({called})"
+        own = {name: described(part) for name, part in parameters.items()}
+        return {"class": public_name(type(value)), "parameters": own}
     if isinstance(value, np.generic):
         value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": str(value)}
     if value is None or isinstance(value, str | bool | int | float):
-        text = repr(value)
-        return f"float({text!r})" if text.lstrip("-") in {"inf", "nan"} else text
+        return value
     if isinstance(value, dict):
-        parts = ", ".join(f"{constructor(k)}: {constructor(v)}" for k, v in value.items())
-        return f"{{{parts}}}"
+        return {"dict": [[described(k), described(v)] for k, v in value.items()]}
     if type(value) in (list, tuple):
-        parts = ", ".join(map(constructor, value))
-        return f"[{parts}]" if type(value) is list else f"({parts}{',' if len(value) == 1 else ''})"
+        parts = list(map(described, value))
+        return parts if type(value) is list else {"tuple": parts}
     if isinstance(value, type) or hasattr(value, "__qualname__"):
-        name = public_name(value)
-        return name if "<" not in name else f"<{name.replace('<', '').replace('>', '')}>"
-    return f"<{type(value).__name__}>"
+        return {"name": public_name(value)}
+    return {"name": f"<{type(value).__name__}>"}
 
 
-def rebuilt(text: str) -> Any:
-    """Make an object of the call that :func:`constructor` wrote.
+def constructor(value: Any) -> str:
+    """Return the call that makes a metric again, to be read by people.
 
-    Nothing else is run: names must be those of public estimators of skeval or scikit-learn,
-    arguments their texts, numbers, lists and calls of such estimators. Parameters that name files
-    or folders must have their defaults, since the text may be a stranger's.
+    Examples
+    --------
+    >>> from skeval.calls import constructor
+    >>> from skeval.fidelity import KSComplement
+    >>> constructor(KSComplement(columns=["age"]))
+    "skeval.fidelity.KSComplement(columns=['age'])"
+    """
+    return call_of(described(value))
+
+
+def call_of(content: Any) -> str:
+    """Return what :func:`described` gave as Python's text, which is printed and never parsed.
+
+    Raises
+    ------
+    ValueError
+        If it is of another form.
+    """
+    if content is None or isinstance(content, str | bool | int | float):
+        if isinstance(content, float) and not math.isfinite(content):
+            raise ValueError("no JSON")
+        return repr(content)
+    if isinstance(content, list):
+        return f"[{', '.join(map(call_of, content))}]"
+    kind, held = _one_of(content)
+    if kind == "class":
+        own = ", ".join(f"{name}={call_of(part)}" for name, part in content["parameters"].items())
+        return f"{held}({own})"
+    if kind == "float":
+        return f"float({held!r})"
+    if kind == "dict":
+        return f"{{{', '.join(f'{call_of(k)}: {call_of(v)}' for k, v in held)}}}"
+    if kind == "tuple":
+        return f"({', '.join(map(call_of, held))}{',' if len(held) == 1 else ''})"
+    return str(held) if "<" not in held else f"<{''.join(c for c in held if c not in '<>')}>"
+
+
+def _one_of(content: Any) -> tuple[str, Any]:
+    """Return the form of a mapping that :func:`described` wrote, and what it holds.
+
+    Raises
+    ------
+    ValueError
+        If it is of no such form.
+    """
+    if isinstance(content, dict) and set(content) == {"class", "parameters"}:
+        if isinstance(content["class"], str) and isinstance(content["parameters"], dict):
+            return "class", content["class"]
+    elif isinstance(content, dict) and len(content) == 1:
+        ((kind, held),) = content.items()
+        is_pairs = isinstance(held, list) and all(
+            isinstance(pair, list) and len(pair) == 2 for pair in held
+        )
+        if {
+            "float": held in ("inf", "-inf", "nan"),
+            "dict": is_pairs,
+            "tuple": isinstance(held, list),
+            "name": isinstance(held, str),
+        }.get(kind):
+            return kind, held
+    raise ValueError("no call")
+
+
+def rebuilt(content: Any) -> Any:
+    """Make an object of what :func:`described` gave.
+
+    Nothing else is run: classes must be public estimators of skeval or scikit-learn, parameters
+    texts, numbers, lists and such estimators. Parameters that name files or folders must have their
+    defaults, since the content may be a stranger's.
 
     Raises
     ------
     InvalidParameterError
-        If the text is anything else.
+        If the content is anything else.
 
     Examples
     --------
     >>> from skeval.calls import rebuilt
-    >>> rebuilt("skeval.fidelity.KSComplement(columns=['age'])")
+    >>> rebuilt({"class": "skeval.fidelity.KSComplement", "parameters": {"columns": ["age"]}})
     KSComplement(columns=['age'])
     """
-    shown = str(text)[:200]
+    shown = repr(content)[:200]
     try:
-        if len(text) > LONGEST:
+        if len(json.dumps(content)) > LONGEST:
             raise ValueError("too long")
-        return _made(ast.parse(text, mode="eval").body, 0)
-    except Exception as why:  # of a stranger's text
+        return _made(content, 0)
+    except Exception as why:  # of a stranger's content
         if isinstance(why, InvalidParameterError):
             raise
         raise InvalidParameterError(f"cannot be made again: {shown}") from why
 
 
-def _made(node: ast.expr, depth: int) -> Any:
+def _made(content: Any, depth: int) -> Any:
     if depth > _DEEPEST:
         raise ValueError("nested too deeply")
-    if isinstance(node, ast.List | ast.Tuple):
-        parts = [_made(part, depth + 1) for part in node.elts]
-        return parts if isinstance(node, ast.List) else tuple(parts)
-    if isinstance(node, ast.Dict):
-        pairs = zip(node.keys, node.values, strict=True)
-        return {_made(k, depth + 1): _made(v, depth + 1) for k, v in pairs if k}
-    if not isinstance(node, ast.Call):
-        return ast.literal_eval(node)
-    name = ast.unparse(node.func)
-    if name == "float" and len(node.args) == 1:
-        return float(ast.literal_eval(node.args[0]))
-    if node.args:
-        raise ValueError(name)
-    kind = _estimator(name)
-    parameters = {str(part.arg): _made(part.value, depth + 1) for part in node.keywords}
+    if content is None or isinstance(content, str | bool | int | float):
+        return content
+    if isinstance(content, list):
+        return [_made(part, depth + 1) for part in content]
+    form, held = _one_of(content)
+    if form == "float":
+        return float(held)
+    if form == "tuple":
+        return tuple(_made(part, depth + 1) for part in held)
+    if form == "dict":
+        return {_made(k, depth + 1): _made(v, depth + 1) for k, v in held}
+    if form == "name":  # of what is known by its name alone
+        raise ValueError(held)
+    kind = _estimator(held)
+    parameters = {n: _made(part, depth + 1) for n, part in content["parameters"].items()}
     if named := _of_files(kind, parameters):
         raise InvalidParameterError(
             f"{', '.join(named)} of {kind.__name__} names a file or a folder, which no file "

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -31,12 +31,11 @@ from skeval.recommendation import (
     mismatches,
     recommendation,
 )
-from skeval.result import SCHEMA_VERSION, Result, SuiteResult
+from skeval.rendering import Display, rendering
+from skeval.result import Result
 from skeval.stats.paired import Ends, Sampled, independent_interval, paired_interval
+from skeval.suite_result import SCHEMA_VERSION, SuiteResult
 from skeval.verdict import ALARM_LEVEL
-
-if TYPE_CHECKING:
-    from skeval.reporting import Display
 
 LEVEL = 0.95
 _MOST_NAMED = 5  # columns in a sentence
@@ -162,7 +161,7 @@ class Comparison(Mapping[str, SuiteResult]):
         known = {t: r.provenance for t, r in self.items() if r.provenance is not None}
         said = list(map(_mismatched, mismatches(self)))
         for name in self.metrics:
-            calls = {t: p.metrics[name] for t, p in known.items() if name in p.metrics}
+            calls = {t: p.calls[name] for t, p in known.items() if name in p.metrics}
             if len(set(calls.values())) > 1:
                 said.append(f"{name} was measured with other parameters: {_listed(calls)}.")
         versions = {table: p.version for table, p in known.items()}
@@ -342,17 +341,10 @@ class Comparison(Mapping[str, SuiteResult]):
         InvalidParameterError
             If there are scores of one facet only.
         """
-        from skeval.reporting.comparison import pareto_of
-
-        display = pareto_of(self)
-        if display is None:
-            raise InvalidParameterError("Comparison.plot: there are scores of one facet only.")
-        return display.plot(ax)
+        return rendering().display(self).plot(ax)
 
     def _repr_html_(self) -> str:
-        from skeval.reporting.comparison import comparison_lead
-
-        return comparison_lead(self)
+        return rendering().html(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain lists, dicts, strings and numbers."""
@@ -398,17 +390,13 @@ class Comparison(Mapping[str, SuiteResult]):
 
     def to_pdf(self, path: str | Path, *, title: str = "Synthetic tables compared") -> Path:
         """Write a PDF."""
-        from skeval.reporting.comparison import write_comparison_pdf
-
         with details_of(self.source):
-            return write_comparison_pdf(self, Path(path), title)
+            return rendering().write(self, path, "pdf", title=title)
 
     def to_html(self, path: str | Path, *, title: str = "Synthetic tables compared") -> Path:
         """Write one HTML page that needs nothing else."""
-        from skeval.reporting.comparison import write_comparison_html
-
         with details_of(self.source):
-            return write_comparison_html(self, Path(path), title)
+            return rendering().write(self, path, "html", title=title)
 
 
 def compare(results: Mapping[str, SuiteResult]) -> Comparison:

@@ -11,12 +11,12 @@ import functools
 import hashlib
 import inspect
 import pickle
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import is_dataclass
 from threading import RLock
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 import joblib
 import numpy as np
@@ -30,17 +30,16 @@ from skeval.exceptions import (
     SharedRowsWarning,
 )
 from skeval.limits import Stopped
-from skeval.parameters import Scaling
 from skeval.tables.frames import (
     as_frame,
     conform,
     hashed_share,
     learn_levels,
     order_of_content,
+    row_hashes,
     rows_at,
     with_levels,
 )
-from skeval.tables.large import hashes_of
 from skeval.tables.precision import Precision, at_precision, coarsest, stored_precision
 from skeval.tables.schema import Kind, TableSchema
 
@@ -57,7 +56,9 @@ NOT_REMEMBERED = (
 )
 P = ParamSpec("P")
 T = TypeVar("T")
+R = TypeVar("R", covariant=True)
 C = TypeVar("C", bound="Context")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Context:
@@ -103,11 +104,9 @@ class Context:
     taken : tuple of (Context, str, ndarray) or None
         Where the synthetic rows were taken from: positions of rows of a role in another context, so
         that what is dear to read, as texts are, is read once.
-    drawn_of : dict of str to int
-        Of a sample of tables larger than memory, how many rows each of them has.
     """
 
-    is_saved = False  # whether its real tables were drawn from saved statistics
+    is_relational = False  # whether it is of several tables
 
     def __init__(
         self,
@@ -132,7 +131,6 @@ class Context:
         self._places = dict(places or {})
         self._viewed: Context | None = None  # what it is a view of, as steps get one
         self.taken: tuple[Context, str, np.ndarray] | None = None
-        self.drawn_of: dict[str, int] = {}
         self._tables = tables  # None where a pickle left them out
         self._given = {**(tables or {}), **(given or {})}
         self._parent = parent
@@ -186,6 +184,10 @@ class Context:
     def n_rows(self, role: str) -> int:
         """Return the number of rows of a role."""
         return len(self._rows(role))
+
+    def single_tables(self) -> Iterator[tuple[str, Context]]:
+        """Yield the context of each table by its name, which is empty for the only one."""
+        yield "", self
 
     def note_places(self, role: str, places: np.ndarray) -> None:
         """Note where each row of a role stood in the table as it was given."""
@@ -358,7 +360,7 @@ class Context:
                 view = object.__new__(type(self))
                 whole, running = self._viewed or self, self._running | {key}
                 vars(view).update(vars(self), _roles=set(), _running=running, _viewed=whole)
-                future.set_result((self._kept(compute(view)), frozenset(view._roles)))
+                future.set_result((_frozen(compute(view)), frozenset(view._roles)))
                 if self._parent is not None and "synthetic" not in view._roles:
                     with self._lock:
                         self._parent._memo.setdefault(key, future)
@@ -379,27 +381,7 @@ class Context:
                 raise
             return self.recall(key, compute)  # what stopped another metric stops not this one
         self._roles.update(roles)  # a step depends on what its own steps depend on
-        return cast("T", self._opened(value))
-
-    def seen_by(self, scaling: Scaling) -> Context:
-        """Return what a metric that scales so is measured on: of tables in memory, this context."""
-        return self
-
-    def related(self, metric: Any, result: T) -> T | None:
-        """Return a result beside what is kept in place of rows; None where there are rows."""
-        return None
-
-    def room(self, shape: tuple[int, int]) -> np.ndarray:
-        """Return an array of numbers to be filled by a step, a column at a time."""
-        return np.empty(shape, order="F")
-
-    def _kept(self, value: Any) -> Any:
-        """Return what is remembered of a step's value."""
-        return _frozen(value)
-
-    def _opened(self, value: Any) -> Any:
-        """Return a step's value from what is remembered of it."""
-        return value
+        return cast("T", value)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Context:
         return _restored(
@@ -474,7 +456,57 @@ def content_hash(argument: Any) -> str:
         return hashlib.sha1(cloudpickle.dumps(argument), usedforsecurity=False).hexdigest()
 
 
-def shared(step: Callable[Concatenate[C, P], T]) -> Callable[Concatenate[C, P], T]:
+class ByContext(Protocol[P, R]):
+    """A function of a context that a kind of context may override.
+
+    Attributes
+    ----------
+    ordinary : callable
+        The function for tables in memory, which an override may fall back on.
+    """
+
+    ordinary: Callable[..., Any]
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Call the function that the kind of the context asks for."""
+
+    def register(self, kind: type[Context]) -> Callable[[F], F]:
+        """Decorate what is called in place of the function for a kind of context."""
+
+
+def by_context(function: Callable[P, T]) -> ByContext[P, T]:
+    """Let kinds of contexts override a function, whose first argument is the context.
+
+    Parameters
+    ----------
+    function : callable
+        What is done with tables in memory.
+
+    Returns
+    -------
+    callable
+        The function, with `register(kind)` to decorate what a kind of context does instead.
+
+    Examples
+    --------
+    >>> from skeval.context import Context, by_context
+    >>> @by_context
+    ... def place(context):
+    ...     return "memory"
+    >>> class Elsewhere(Context):
+    ...     pass
+    >>> @place.register(Elsewhere)
+    ... def _(context):
+    ...     return f"not in {place.ordinary(context)}"
+    >>> place(Context(None, {})), place(Elsewhere(None, {}))
+    ('memory', 'not in memory')
+    """
+    chosen: Any = functools.singledispatch(function)
+    chosen.ordinary = function
+    return cast("ByContext[P, T]", chosen)
+
+
+def shared(step: Callable[Concatenate[C, P], T]) -> ByContext[Concatenate[C, P], T]:
     """Make a function of a context compute once for equal arguments.
 
     Parameters
@@ -487,7 +519,8 @@ def shared(step: Callable[Concatenate[C, P], T]) -> Callable[Concatenate[C, P], 
     Returns
     -------
     callable
-        The same function with a memory on the context; arrays it returns are read-only.
+        The same function with a memory on the context; arrays it returns are read-only. Kinds of
+        contexts may override it, see :func:`by_context`.
 
     Notes
     -----
@@ -507,16 +540,17 @@ def shared(step: Callable[Concatenate[C, P], T]) -> Callable[Concatenate[C, P], 
     >>> n_missing(context, "train"), n_missing(context, role="train"), calls
     (1, 1, ['train'])
     """
-    signature = inspect.signature(step)
+    signature, chosen = inspect.signature(step), by_context(step)
 
     @functools.wraps(step)
     def recalled(context: C, *args: P.args, **kwargs: P.kwargs) -> T:
         bound = signature.bind(context, *args, **kwargs)
         bound.apply_defaults()
         key = (recalled, *(argument_key(value) for value in list(bound.arguments.values())[1:]))
-        return context.recall(key, lambda view: step(cast("C", view), *args, **kwargs))
+        return context.recall(key, lambda view: chosen(cast("C", view), *args, **kwargs))
 
-    return cast("Callable[Concatenate[C, P], T]", recalled)
+    vars(recalled).update(register=chosen.register, ordinary=step)
+    return cast("ByContext[Concatenate[C, P], T]", recalled)
 
 
 @shared
@@ -524,7 +558,7 @@ def content_hashes(context: Context, role: str) -> np.ndarray | None:
     """Return a hash of what each row holds, ids aside; None where there is nothing else."""
     rows, ids = context[role], context.schema.columns("id")
     names = [name for name in rows.columns if name not in ids]
-    return hashes_of(rows, names) if names else None
+    return row_hashes(rows, names) if names else None
 
 
 def shared_rows(context: Context) -> tuple[MetricWarning, ...]:

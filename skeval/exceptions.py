@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any, Self
+
 __all__ = [
     "ConstantColumnWarning",
     "DegenerateInputWarning",
     "GeneratorFailedError",
     "GivenAwayWarning",
     "HoldoutShiftWarning",
+    "IgnoredColumnsWarning",
     "InvalidParameterError",
     "InvalidValueWarning",
     "LimitError",
@@ -22,6 +25,7 @@ __all__ = [
     "PooledLevelsWarning",
     "SampledWarning",
     "SchemaMismatchError",
+    "Sentence",
     "SharedRowsWarning",
     "SkevalError",
     "TableError",
@@ -31,7 +35,70 @@ __all__ = [
 ]
 
 
-class SkevalError(Exception):
+class Sentence(str):
+    """A sentence for those who write Python that also holds its words for the command line.
+
+    Parameters
+    ----------
+    python : str
+        The sentence; as a text, it is this.
+    shell : str, optional
+        The same in the words of the command line, which names options; `python` if not given.
+    need : str, default=""
+        Which input is lacking, such as "holdout", where the sentence says that one is.
+
+    Examples
+    --------
+    >>> from skeval.exceptions import Sentence
+    >>> said = Sentence("Name it: target=column.", shell="Name it: --target COLUMN.")
+    >>> print(said, said.after("TSTR: ").shell)
+    Name it: target=column. TSTR: Name it: --target COLUMN.
+    """
+
+    __slots__ = ("need", "shell")
+    shell: str
+    need: str
+
+    def __new__(cls, python: str, shell: str | None = None, need: str = "") -> Self:
+        """Make the text, which is immutable."""
+        sentence = super().__new__(cls, python)
+        sentence.shell = str(python) if shell is None else shell
+        sentence.need = need
+        return sentence
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, str]]:
+        return type(self), (str(self), self.shell, self.need)
+
+    def after(self, start: str) -> Sentence:
+        """Return the sentence with something in front, such as the name of a table."""
+        return Sentence(f"{start}{self}", f"{start}{self.shell}", self.need)
+
+
+def sentence_of(error: Warning | Exception | str) -> Sentence:
+    """Return what an error or a warning says; one that is not of skeval has no other words."""
+    return error.sentence if isinstance(error, _Spoken) else Sentence(str(error))
+
+
+class _Spoken:
+    """What errors and warnings have in common: their sentence, for Python and for the shell."""
+
+    args: tuple[Any, ...]
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+
+    @property
+    def sentence(self) -> Sentence:
+        """What is said, with its words for the command line."""
+        said = self.args[0] if len(self.args) == 1 else None
+        return said if isinstance(said, Sentence) else Sentence(str(self))
+
+    def within(self, name: str) -> Self:
+        """Return the same of a part of the input, whose name is put in front."""
+        return type(self)(self.sentence.after(f"{name}: "))
+
+
+class SkevalError(_Spoken, Exception):
     """Base of every error that skeval raises on purpose."""
 
 
@@ -48,7 +115,24 @@ class MissingDependencyError(SkevalError, ImportError):
 
 
 class MissingInputError(SkevalError, ValueError):
-    """A metric needs something, such as holdout rows, that was not given."""
+    """A metric needs something, such as holdout rows, that was not given.
+
+    Parameters
+    ----------
+    lack : str or Sentence
+        What it lacks, and the cure.
+    metric : str, default=""
+        Whose name is put in front.
+
+    Attributes
+    ----------
+    lack : Sentence
+        The same without that name, for results, which know what metric they are of.
+    """
+
+    def __init__(self, lack: str, metric: str = "") -> None:
+        self.lack = lack if isinstance(lack, Sentence) else Sentence(lack)
+        super().__init__(self.lack.after(f"{metric} ") if metric else self.lack)
 
 
 class TableError(SkevalError, ValueError):
@@ -67,7 +151,7 @@ class GeneratorFailedError(SkevalError, RuntimeError):
     """A generator of another library raised an error; its text may quote cells and is left out."""
 
 
-class MetricWarning(UserWarning):
+class MetricWarning(_Spoken, UserWarning):
     """Base of every warning that skeval gives."""
 
 
@@ -85,6 +169,10 @@ class GivenAwayWarning(MetricWarning):
 
 class HoldoutShiftWarning(MetricWarning):
     """Train and holdout are not samples of one population; contrasts of the two are void."""
+
+
+class IgnoredColumnsWarning(MetricWarning):
+    """A release has columns or tables that train lacks: nothing looks at what stands there."""
 
 
 class InvalidValueWarning(MetricWarning):

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.context import Context
-from skeval.exceptions import SkevalError
+from skeval.exceptions import Sentence, SkevalError
 from skeval.formatting import printable
 
 HIDDEN = "\N{HORIZONTAL ELLIPSIS}"
@@ -20,8 +20,7 @@ _LONGEST = 300  # characters of a message
 _READ = 5000
 _RUN = 3  # words in a row that give a text away
 _MOST_WORDS = 30  # of a cell that is looked for whole
-_NOTHING = "on_error='raise' shows where"
-_MORE = "(on_error='raise' shows all)"
+_PYTHON, _SHELL = "on_error='raise'", "--debug"  # that show where an error was raised
 _QUOTED = re.compile(r"(?<!\w)[bfru]{0,2}(['\"`])(?:(.*?)\1(?!\w)|.*$)")
 _NUMBER = re.compile(r"(?<![\w.])[+-]?\d(?:[\w.:/+-]|,(?=\d))*")
 _SHORT = re.compile(r"[+-]?\d{1,4}|\d{1,2}-?[A-Za-z]+")  # counts, and "2D"
@@ -55,7 +54,7 @@ class Cells:
     words: set[str]
 
 
-def told(error: Exception, context: Context) -> str:
+def told(error: Exception, context: Context) -> Sentence:
     """Return the class of an exception and what it says, without what may be a real cell.
 
     Messages of skeval quote no cell. In those of others, what stands in quotes is hidden, but for
@@ -72,19 +71,20 @@ def told(error: Exception, context: Context) -> str:
 
     Returns
     -------
-    str
+    Sentence
     """
     kind, text = type(error).__name__, " ".join(str(error).split())
     if isinstance(error, SkevalError):
-        return f"{kind}: {text}"
+        return error.sentence.after(f"{kind}: ")
     frames = dict(_real_frames(context))
     in_memory = [isinstance(frame, pd.DataFrame) for frame in frames.values()]
     if not text or not frames or not all(in_memory):
-        return f"{kind}: {_NOTHING}"
+        return Sentence(*(f"{kind}: {option} shows where" for option in (_PYTHON, _SHELL)))
     shown = masked(text[:_READ], _cells(frames))
     cut = shown if len(shown) <= _LONGEST else shown[:_LONGEST].rsplit(" ", 1)[0] + HIDDEN
-    more = f" {_MORE}" if cut != text else ""
-    return f"{kind}: {printable(cut)}{more}"
+    said = f"{kind}: {printable(cut)}"
+    more = (f"{said} ({option} shows all)" for option in (_PYTHON, _SHELL))
+    return Sentence(said) if cut == text else Sentence(*more)
 
 
 def masked(text: str, cells: Cells) -> str:

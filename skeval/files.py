@@ -22,7 +22,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from skeval.exceptions import InvalidParameterError, SkevalError
+from skeval.exceptions import InvalidParameterError, Sentence, SkevalError
 
 Shape = tuple[int, ...]
 LARGEST = 2**28  # bytes of a file of scores, a suite, a schema or a policy
@@ -128,7 +128,8 @@ def check_output(path: str | Path, endings: Collection[str], *, owner: str) -> P
     if path.suffix.lower() not in endings:
         *others, last = endings
         known = f"{', '.join(others)} or {last}" if others else last
-        raise InvalidParameterError(f"{owner}: {path} must end in {known}.")
+        said = f"{path} must end in {known}."
+        raise InvalidParameterError(Sentence(f"{owner}: {said}", f"--output {said}"))
     if not path.parent.is_dir():
         raise InvalidParameterError(f"{owner}: there is no folder {path.parent}; make it first.")
     with _named(path):

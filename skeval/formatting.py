@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 NOTHING = "\N{EN DASH}"
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _MOST_DIGITS = 6  # tried before two numbers are called equal
 _SCORE_NAMES = {
     "roc_auc": "ROC-AUC",
@@ -177,7 +177,7 @@ def beside(baseline: float | None, what: str) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return a text with what terminals obey, and does not show, replaced.
+    r"""Return a text with what terminals obey and do not show replaced, and halves of surrogates.
 
     Examples
     --------

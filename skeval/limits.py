@@ -12,13 +12,15 @@ from contextvars import copy_context
 from pathlib import Path
 from typing import TypeVar
 
-from skeval.engines import carried
-from skeval.exceptions import LimitError
+from skeval.exceptions import LimitError, Sentence
+from skeval.scale.engines import carried
 
 T = TypeVar("T")
 _TICK = 0.02  # seconds between looks at clock and memory
 _GRACE = 1.0  # seconds for work to end after it was told to
 _NO_MEMORY = "there was not enough memory for it; fewer rows, or columns, take less."
+_TOO_LONG = "it took longer than {} seconds, and was stopped."
+_TOO_MUCH = "it took more than {} bytes, and was stopped."
 _STATM = Path("/proc/self/statm")
 
 
@@ -75,7 +77,7 @@ def within_limits(work: Callable[[], T], seconds: float | None, n_bytes: int | N
     thread = threading.Thread(target=copy_context().run, args=(run,), daemon=True)
     start, before = time.monotonic(), _memory()
     thread.start()
-    exceeded = ""
+    exceeded = None
     while thread.is_alive() and not exceeded:
         thread.join(_TICK)
         exceeded = _exceeded(time.monotonic() - start, _memory() - before, seconds, n_bytes)
@@ -91,12 +93,18 @@ def within_limits(work: Callable[[], T], seconds: float | None, n_bytes: int | N
     raise LimitError(exceeded)
 
 
-def _exceeded(elapsed: float, grown: int, seconds: float | None, n_bytes: int | None) -> str:
+def _told(said: str, python: str, shell: str) -> Sentence:
+    return Sentence(said.format(python), said.format(shell))
+
+
+def _exceeded(
+    elapsed: float, grown: int, seconds: float | None, n_bytes: int | None
+) -> Sentence | None:
     if seconds is not None and elapsed > seconds:
-        return f"it took longer than timeout={seconds:g} seconds, and was stopped."
+        return _told(_TOO_LONG, f"timeout={seconds:g}", f"--timeout {seconds:g}")
     if n_bytes is not None and grown > n_bytes:
-        return f"it took more than max_memory={n_bytes:,} bytes, and was stopped."
-    return ""
+        return _told(_TOO_MUCH, f"max_memory={n_bytes:,}", f"--max-memory, {n_bytes:,}")
+    return None
 
 
 def _stop(thread: threading.Thread) -> None:

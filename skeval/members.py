@@ -7,7 +7,6 @@ from typing import Any
 from sklearn.base import clone
 
 from skeval.base import Metric
-from skeval.presets import Named
 
 
 def in_space(metric: Metric, space: Any) -> Metric:
@@ -47,7 +46,7 @@ class Block:
     doc_link_label = None
     dash_wrapped = True
 
-    def __init__(self, metrics: Named) -> None:
+    def __init__(self, metrics: list[tuple[str, Metric]]) -> None:
         self.names = [name for name, _ in metrics]
         self.estimators = [metric for _, metric in metrics]
         self.name_details = [str(metric) for metric in self.estimators]

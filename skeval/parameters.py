@@ -21,6 +21,7 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
+import sys
 import types
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -221,7 +222,7 @@ def legal_sets(declared: Callable[..., Any]) -> Mapping[str, Constraint]:
     Parameters
     ----------
     declared : type or function
-        Of a class, the annotations are those of `__init__`.
+        Of a class, the annotations are those of `__init__`, or of its fields.
 
     Returns
     -------
@@ -237,25 +238,39 @@ def legal_sets(declared: Callable[..., Any]) -> Mapping[str, Constraint]:
     {'n': 'an int in [1, inf)', 'replace': 'True or False'}
     """
     if declared not in _READ:
-        function: Any = declared
-        if isinstance(declared, type):
-            function = declared.__init__  # type: ignore[misc]
-        sets = {name: _legal_set(hint) for name, hint in _hints(function).items()}
+        hints = _fields(declared) if isinstance(declared, type) else _hints(declared)
+        sets = {name: _legal_set(hint) for name, hint in hints.items()}
         sets.pop("return", None)
         _READ[declared] = {name: legal for name, legal in sets.items() if legal is not None}
     return _READ[declared]
 
 
 def _hints(function: Any) -> dict[str, Any]:
-    """Return the annotations of a function, without those that cannot be looked up."""
-    hints: dict[str, Any] = {}
+    """Return the annotations of a function, as objects."""
     names = getattr(inspect.unwrap(function), "__globals__", {})
-    # evaluating an annotation may raise anything: it then states no set
-    with suppress(Exception):
-        for name, hint in function.__annotations__.items():
-            alone = types.SimpleNamespace(__annotations__={name: hint})
-            with suppress(Exception):
-                hints |= get_type_hints(alone, globalns=names, include_extras=True)
+    return _looked_up(getattr(function, "__annotations__", {}), names)
+
+
+def _fields(kind: type) -> dict[str, Any]:
+    """Return the annotations of the parameters of a class: of its `__init__`, or of its fields."""
+    owner = next(base for base in kind.__mro__ if "__init__" in vars(base))
+    if "__dataclass_fields__" not in vars(owner):
+        return _hints(vars(owner)["__init__"])
+    hints: dict[str, Any] = {}
+    for base in reversed(owner.__mro__):
+        fields, own = vars(base).get("__dataclass_fields__", {}), inspect.get_annotations(base)
+        own = {name: hint for name, hint in own.items() if name in fields}
+        hints |= _looked_up(own, vars(sys.modules[base.__module__]))
+    return hints
+
+
+def _looked_up(annotations: Mapping[str, Any], names: dict[str, Any]) -> dict[str, Any]:
+    """Return annotations as objects, without those that cannot be looked up."""
+    hints: dict[str, Any] = {}
+    for name, hint in annotations.items():
+        alone = types.SimpleNamespace(__annotations__={name: hint})
+        with suppress(Exception):  # evaluating one may raise anything: it then states no set
+            hints |= get_type_hints(alone, globalns=names, include_extras=True)
     return hints
 
 

@@ -17,7 +17,8 @@ from xml.etree import ElementTree
 from skeval.exceptions import InvalidParameterError, MetricFailedWarning
 from skeval.files import foreign_text
 from skeval.formatting import counted, number
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 from skeval.verdict import ALARM_LEVEL, UNCOUNTED
 
 FAIL_ON = ("leak", "alarm", "fact")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, MetricWarning, NothingToMeasureWarning
 from skeval.formatting import as_float
-
-if TYPE_CHECKING:
-    from skeval.result import Result
+from skeval.result import Result
 
 
 def property_scores(results: Mapping[str, Result]) -> pd.DataFrame:

@@ -15,13 +15,12 @@ import pandas as pd
 from sklearn.base import BaseEstimator
 
 from skeval._versions import installed_versions
-from skeval.calls import constructor, rebuilt
+from skeval.calls import call_of, constructor, described, rebuilt
 from skeval.context import Context, shared
-from skeval.engines import current_engine
 from skeval.exceptions import InvalidParameterError, TableError
-from skeval.relational_context import RelationalContext
+from skeval.scale.tables import LargeTable, table_of
+from skeval.steps.counts import of_given
 from skeval.tables.frames import read_alone
-from skeval.tables.large import LargeTable, counted_by_workers, table_of
 from skeval.tables.reading import read_table
 from skeval.tables.reasons import column_reasons
 from skeval.tables.schema import TableSchema, read_column
@@ -30,7 +29,9 @@ __all__ = [
     "ColumnRecord",
     "InputRecord",
     "Provenance",
+    "call_of",
     "constructor",
+    "described",
     "hash_of_cells",
     "hash_of_file",
     "rebuilt",
@@ -99,9 +100,10 @@ class Provenance:
         The tables.
     columns : tuple of ColumnRecord
         Their kinds, and why.
-    metrics : mapping of str to str
-        By the name in the suite, the call that makes the metric again, with all its parameters.
-        Estimators within it name those parameters that are not the defaults of their version.
+    metrics : mapping of str to dict
+        By the name in the suite, the class of the metric and all its parameters, as JSON: see
+        :func:`skeval.calls.described`. Estimators within it name those parameters that are not the
+        defaults of their version.
     seeds : mapping of str to int
         By metric; and `rows`, the seed by which rows of a report were drawn.
     target, sensitive : str
@@ -125,7 +127,9 @@ class Provenance:
     >>> result = make_suite("quality").fit(train).evaluate(synthetic, date="2026-11-22")
     >>> result.provenance.date, result.provenance.inputs[0].n_rows
     ('2026-11-22', 100)
-    >>> print(result.provenance.metrics["column_shapes/tv_complement"])
+    >>> result.provenance.metrics["column_shapes/tv_complement"]["class"]
+    'skeval.fidelity.TVComplement'
+    >>> print(result.provenance.calls["column_shapes/tv_complement"])
     skeval.fidelity.TVComplement(columns=None, n_bins=None, nan='drop')
     """
 
@@ -133,7 +137,7 @@ class Provenance:
     version: str
     inputs: tuple[InputRecord, ...] = ()
     columns: tuple[ColumnRecord, ...] = ()
-    metrics: Mapping[str, str] = field(default_factory=dict)
+    metrics: Mapping[str, Any] = field(default_factory=dict)
     seeds: Mapping[str, int] = field(default_factory=dict)
     target: str = ""
     sensitive: str = ""
@@ -145,6 +149,11 @@ class Provenance:
         return {
             f"{one.table}.{one.column}".lstrip("."): one.doubt for one in self.columns if one.doubt
         }
+
+    @property
+    def calls(self) -> dict[str, str]:
+        """What makes each metric again, as Python's text, for people."""
+        return {name: call_of(metric) for name, metric in self.metrics.items()}
 
     def with_files(self, files: Mapping[str, str | Path]) -> Provenance:
         """Return a copy that names the files, by role, of which the tables were read.
@@ -204,7 +213,7 @@ class Provenance:
             **texts,
             inputs=tuple(InputRecord(**_input(one)) for one in content["inputs"]),
             columns=tuple(ColumnRecord(**_texts(one)) for one in content["columns"]),
-            metrics=_texts(content["metrics"]),
+            metrics=_metrics(content["metrics"]),
             seeds={str(name): int(seed) for name, seed in content["seeds"].items()},
             packages=_texts(content["packages"]),
         )
@@ -212,6 +221,12 @@ class Provenance:
 
 def _texts(content: Mapping[str, Any]) -> dict[str, str]:
     return {str(name): str(value) for name, value in content.items()}
+
+
+def _metrics(content: Mapping[str, Any]) -> dict[str, Any]:
+    for metric in content.values():
+        call_of(metric)  # refuses what is of another form
+    return {str(name): metric for name, metric in content.items()}
 
 
 def _input(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -259,7 +274,7 @@ def describe(metrics: Mapping[str, BaseEstimator], context: Context, date: Date)
         version=versions.pop("skeval"),
         inputs=tuple(_inputs(context)),
         columns=_columns(context.real),
-        metrics={name: constructor(metric) for name, metric in metrics.items()},
+        metrics={name: described(metric) for name, metric in metrics.items()},
         seeds=seeds,
         target=target,
         sensitive=sensitive,
@@ -385,38 +400,24 @@ def _cells(values: pd.Series) -> Iterator[bytes]:
 
 
 @shared
-def _hash_of_role(context: Context, role: str) -> str:
-    given, engine = context.given(role), current_engine()
-    if isinstance(given, pd.DataFrame):  # in the order in which it was given
-        given = given.iloc[np.argsort(context.places(role))]
-    if counted_by_workers(given):  # one worker reads all columns, one after the other
-        return str(engine.result(engine.submit(hash_of_cells, given, context.schema)))
-    return hash_of_cells(given, context.schema)
-
-
-def _tables(context: Context) -> Iterator[tuple[str, Context]]:
-    """Yield the contexts of single tables, by the name of the table; empty for the only one."""
-    if isinstance(context, RelationalContext):
-        yield from ((name, context.table(name)) for name in context.relations.tables)
-    else:
-        yield "", context
+def hash_of_role(context: Context, role: str) -> str:
+    """Return the hash of a role's cells as they were given."""
+    return of_given(context, role, hash_of_cells, context.schema)
 
 
 def _inputs(context: Context) -> Iterator[InputRecord]:
     for role in ("train", "holdout", "synthetic"):
-        for table, own in _tables(context):
+        for table, own in context.single_tables():
             if role in own:
                 name, n_rows = f"{role}/{table}" if table else role, own.n_rows(role)
-                # real tables that were drawn from statistics are nobody's, and nothing to check
-                unknown = own.is_saved and role != "synthetic"
-                yield InputRecord(name, n_rows, n_rows, "" if unknown else _hash_of_role(own, role))
+                yield InputRecord(name, n_rows, n_rows, hash_of_role(own, role))
 
 
 @shared
 def _columns(context: Context) -> tuple[ColumnRecord, ...]:
     return tuple(
         ColumnRecord(name, *reason, form, table)
-        for table, own in _tables(context)
+        for table, own in context.single_tables()
         for name, reason in column_reasons(own.given("train"), own.schema).items()
         for form in (own.schema.datetime_formats.get(name, ""),)
     )

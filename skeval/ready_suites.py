@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, Sentence
 from skeval.parameters import bound_by
 from skeval.presets import PRESETS
 from skeval.suite import MetricSuite
@@ -75,13 +75,15 @@ def make_suite(
     ['ks_complement', 'tv_complement', 'similarity', 'phik_difference', 'nn_distances']
     """
     if preset not in PRESETS:
-        raise InvalidParameterError(
-            f"make_suite: preset must be among {', '.join(PRESETS)}, got {preset!r}."
-        )
+        known = f"must be among {', '.join(PRESETS)}, got {preset!r}."
+        raise InvalidParameterError(Sentence(f"make_suite: preset {known}", f"--suite {known}"))
     if preset == "utility" and target is None:
         raise InvalidParameterError(
-            "make_suite: 'utility' needs a column to predict. "
-            "Name it: make_suite('utility', target=column)."
+            Sentence(
+                "make_suite: 'utility' needs a column to predict. "
+                "Name it: make_suite('utility', target=column).",
+                "--suite utility needs --target, the column to predict.",
+            )
         )
     if schema is None:
         metrics = PRESETS[preset](target, sensitive)

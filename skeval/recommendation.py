@@ -13,7 +13,8 @@ import pandas as pd
 from skeval.formatting import as_float
 from skeval.overall import calibrated_score
 from skeval.provenance import ColumnRecord, InputRecord, Provenance
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 from skeval.verdict import Verdict
 
 ORDER = ("utility", "fidelity", "privacy", "diagnostic")

@@ -12,6 +12,7 @@ import pandas as pd
 
 from skeval.context import MOST_SHARED, NOT_REMEMBERED, Context
 from skeval.exceptions import (
+    IgnoredColumnsWarning,
     InvalidParameterError,
     InvalidValueWarning,
     MetricWarning,
@@ -22,14 +23,12 @@ from skeval.exceptions import (
     SkevalError,
     TableError,
 )
-from skeval.large_context import LargeContext
 from skeval.tables.columns import with_columns
 from skeval.tables.frames import order_of_content, row_hashes
 from skeval.tables.keys import key_codes
 from skeval.tables.relational_data import RelationalData, positions_along
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema, is_metadata
-from skeval.tables.sources import source_of
 
 _DETECTED = (
     "The keys were detected from names and values: {keys}. Say otherwise, or confirm it, by "
@@ -65,6 +64,8 @@ class RelationalContext(Context):
     remember_rows, ordered : bool, default=False
         As of a Context; the rows of sequences keep the order in which they are given.
     """
+
+    is_relational = True
 
     def __init__(
         self,
@@ -119,6 +120,11 @@ class RelationalContext(Context):
         """Return the context of one table; reference tables have no holdout."""
         self._roles.update(self._data)
         return self._contexts[name]
+
+    def single_tables(self) -> Iterator[tuple[str, Context]]:
+        """Yield the contexts of single tables, by the name of the table."""
+        for name in self._contexts:
+            yield name, self.table(name)
 
     @classmethod
     def of(  # type: ignore[override]
@@ -215,7 +221,7 @@ class RelationalContext(Context):
         notices = _notices({name: c for name, c in contexts.items() if "synthetic" in c})
         if further := [name for name in data if name not in real.relations.tables]:
             ignored = f"synthetic has tables that train lacks; ignored: {', '.join(further)}."
-            notices += (MetricWarning(ignored),)
+            notices += (IgnoredColumnsWarning(ignored),)
         private = [name for name in real.relations.tables if name not in real.relations.references]
         if lacking := [name for name in private if name not in data]:
             empty = f"synthetic lacks tables of train: {', '.join(lacking)}."
@@ -295,21 +301,13 @@ class RelationalContext(Context):
         }
 
 
-def read_context(
+def read_several(
     train: Any, holdout: Any = None, *, schema: Any = None, max_rows: int | None = None
-) -> Context:
-    """Read one real table, or, where train maps names to tables, several of them.
-
-    A table that need not fit in memory, such as a folder of Parquet files, stays where it is; what
-    cannot be counted up is then measured on `max_rows` rows of each role.
-    """
-    if isinstance(train, Mapping):
-        return RelationalContext.of(train, holdout, schema=schema, ordered=True)
-    large = source_of(train, "train"), source_of(holdout, "holdout")
-    if any(large):
-        train, holdout = large[0] or train, large[1] or holdout
-        return LargeContext.of(train, holdout, schema=schema, max_rows=max_rows)
-    return Context.of(train, holdout, schema=schema, ordered=True)
+) -> RelationalContext | None:
+    """Read real tables by name; None where train is one table."""
+    if not isinstance(train, Mapping):
+        return None
+    return RelationalContext.of(train, holdout, schema=schema, ordered=True)
 
 
 def _restored(parts: dict[str, Any]) -> RelationalContext:
@@ -370,7 +368,7 @@ def _naming(table: str) -> Iterator[None]:
     try:
         yield
     except SkevalError as error:
-        raise type(error)(f"{table}: {error}") from error
+        raise error.within(table) from error
 
 
 def _notices(contexts: Mapping[str, Context]) -> tuple[MetricWarning, ...]:
@@ -380,7 +378,7 @@ def _notices(contexts: Mapping[str, Context]) -> tuple[MetricWarning, ...]:
     holdout is compared by subject.
     """
     return tuple(
-        type(notice)(f"{name}: {notice}")
+        notice.within(name)
         for name, context in contexts.items()
         for notice in context.notices
         if not isinstance(notice, SharedRowsWarning)

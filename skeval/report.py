@@ -17,16 +17,15 @@ from skeval.progress import Shown, shown
 from skeval.provenance import Date, Provenance
 from skeval.ready_suites import make_suite
 from skeval.relational_context import RelationalContext
-from skeval.result import SuiteResult
-from skeval.steps.samples import positions_by_content, sampled
+from skeval.rendering import ENDINGS
+from skeval.scale.tables import table_of
+from skeval.steps.samples import sampled
 from skeval.suite import MetricSuite
-from skeval.tables.large import LargeTable, table_of
+from skeval.suite_result import SuiteResult
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
-from skeval.tables.sources import FrameSource
 
-ENDINGS = (".pdf", ".html", ".htm")
 MOST_ROWS = 5_000  # of several tables, of each, where nothing else is said
 Chosen = int | Sequence[str]
 Limit = int | Mapping[str, int] | None
@@ -333,13 +332,7 @@ def _joined(first: Chosen, second: Chosen) -> Chosen | None:
 
 def limited(table: Any, n_drawn: int | None, seed: int, role: str) -> Any:
     """Return a seeded sample of a table's rows; a table larger than memory stays where it is."""
-    rows = table_of(table, role)
-    if not isinstance(rows, LargeTable):
-        return sampled(rows, n_drawn, seed)
-    if n_drawn is None or n_drawn >= len(rows):
-        return rows.source
-    drawn = positions_by_content(rows, n_drawn, seed)
-    return FrameSource(rows.in_memory(drawn), role)
+    return sampled(table_of(table, role), n_drawn, seed)
 
 
 def _positive(limit: Limit, name: str) -> Limit:

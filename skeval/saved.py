@@ -17,28 +17,28 @@ import zipfile
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, Protocol, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from skeval.calls import constructor, rebuilt, without_files
+from skeval.base import Metric, in_relation
+from skeval.calls import call_of, constructor, described, rebuilt, without_files
 from skeval.context import Context
-from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError
+from skeval.exceptions import InvalidParameterError, MetricWarning, Sentence, SkevalError
+from skeval.fidelity.similarity import joint_bars
 from skeval.files import foreign_json, replacing
-from skeval.relational_context import RelationalContext
+from skeval.provenance import hash_of_role
+from skeval.result import Result
 from skeval.saved_content import check_content, check_size
 from skeval.saved_steps import MIN_COUNT, KeptSteps, of_role, read_step, written
 from skeval.steps.pairs import correlations
 from skeval.tables.schema import TableSchema
 
-if TYPE_CHECKING:
-    from skeval.suite import MetricSuite
-
 T = TypeVar("T")
 OTHER = "(rare levels)"
-VERSION = 1
+VERSION = 2
 _PARTS = 100  # of a column of numbers, at most
 _EACH = MIN_COUNT // 2  # rows on each side of an edge, of which it is the mean
 _LOOKED_AT = 200  # rows that show which steps a metric asks for
@@ -53,17 +53,36 @@ _README = (
 )
 _MEMBERS = ("READ_ME_holds_rows.txt", "suite.pickle")
 _ZIP = b"PK"  # how a file with rows begins
-_HOLDS_ROWS = (
+_PICKLE = (
     "{} holds rows of real data: it is a Python pickle, which can run any code when it is loaded. "
-    "If you wrote it, or trust who did, load it with rows=True."
+    "If you wrote it, or trust who did, load it with"
 )
-_NO_ROWS = "{} holds no rows: load it without rows=True."
-_NO_SUITE = "{} holds no suite that MetricSuite.save wrote{}."
+_HOLDS_ROWS = f"{_PICKLE} rows=True.", f"{_PICKLE} --rows."
+_NO_ROWS = "{} holds no rows: load it without rows=True.", "{} holds no rows: leave --rows out."
+_NO_SUITE = "{} holds no suite that was saved{}"
 _MICROSECOND = np.dtype("datetime64[us]")
 _STORAGE = re.compile(
     r"bool|boolean|category|object|str|string|u?int(8|16|32|64)|U?Int(8|16|32|64)"
     r"|[fF]loat(16|32|64)|datetime64\[(s|ms|us|ns)(, [A-Za-z0-9_+:/-]{1,40})?\]"
 )
+
+
+class Suite(Protocol):
+    """A suite as far as files hold it: a :class:`~skeval.MetricSuite`."""
+
+    metrics: list[tuple[str, Any]]
+    metrics_: dict[str, Any]
+    skipped_: dict[str, str]
+    context_: Context
+    _left_out: dict[str, Any]
+
+    def __init__(self, metrics: list[tuple[str, Any]]) -> None: ...
+
+    def check_parameters(self) -> None:
+        """Refuse illegal parameters."""
+        ...
+
+    def _loaded(self, context: Context, left_out: Mapping[str, str]) -> Self: ...
 
 
 class SavedContext(Context):
@@ -81,8 +100,6 @@ class SavedContext(Context):
     **parts
         As of :class:`~skeval.Context`.
     """
-
-    is_saved = True
 
     def __init__(
         self,
@@ -102,17 +119,6 @@ class SavedContext(Context):
         kept = cast("SavedContext", self.real).kept
         return super().recall(key, kept.instead(key, compute))
 
-    def related(self, metric: Any, result: Any) -> Any:
-        """Return a result of two columns beside the kept baseline; None for single columns."""
-        real = cast("SavedContext", self.real)
-        name = constructor(metric)
-        if real.kept.is_open:
-            return result
-        if name not in real.baselines:
-            return None
-        enough = "holdout" in self and self.n_rows("synthetic") >= self.n_rows("holdout")
-        return replace(result, baseline=real.baselines[name]) if enough else result
-
     def _state(self) -> dict[str, Any]:
         return {**super()._state(), "kept": self.kept, "baselines": self.baselines}
 
@@ -128,6 +134,40 @@ class SavedContext(Context):
                 rows[name] = pd.Categorical(labels, categories=levels)
         real = context.real
         return real.standing_in(rows, context.given("synthetic"), context.notices)
+
+
+@in_relation.register(SavedContext)
+def _(context: SavedContext, metric: Metric, result: Result) -> Result:
+    """Return a result of two columns with the kept baseline, one of single columns as ever."""
+    real = cast("SavedContext", context.real)
+    name = constructor(metric)
+    if real.kept.is_open:
+        return result
+    if name not in real.baselines:
+        related: Result = in_relation.ordinary(context, metric, result)
+        return related
+    enough = "holdout" in context and context.n_rows("synthetic") >= context.n_rows("holdout")
+    return replace(result, baseline=real.baselines[name]) if enough else result
+
+
+@hash_of_role.register(SavedContext)
+def _(context: SavedContext, role: str) -> str:
+    """Return no hash of real tables that were drawn from statistics: they are nobody's."""
+    return str(hash_of_role.ordinary(context, role)) if role == "synthetic" else ""
+
+
+@joint_bars.register(SavedContext)
+def _(context: SavedContext, *_: Any) -> list[dict[str, Any]]:
+    """Return nothing to be drawn: in the rows that stand in, no column goes with another."""
+    return []
+
+
+def does_without_rows(metric: Metric) -> bool:
+    """Return whether what a file without rows holds will do for a metric.
+
+    Its tags say so. Metrics of before the tag may have an attribute `needs_no_rows` instead.
+    """
+    return bool(getattr(metric, "needs_no_rows", metric._reads == "columns"))
 
 
 def column_statistics(values: pd.Series, *, min_count: int = MIN_COUNT) -> dict[str, Any]:
@@ -241,15 +281,15 @@ def _positions(counts: list[int], n_missing: int, n_rows: int, seed: int) -> np.
     return np.random.default_rng(seed).permutation(whole[places])
 
 
-def save_suite(suite: MetricSuite, path: str | Path, *, rows: bool) -> Path:
+def save_suite(suite: Suite, path: str | Path, *, rows: bool) -> Path:
     """Write a fitted suite; see :meth:`MetricSuite.save`."""
     path, context = Path(path), suite.context_
     if rows:
         return _save_rows(suite, path)
-    if isinstance(context, RelationalContext):
+    if context.is_relational:
         raise InvalidParameterError("save: several tables are saved with rows=True only.")
     # what was left out at fit stays so, for its own reason; what has no row of results is not kept
-    needs_rows = [n for n, metric in suite.metrics_.items() if not metric.needs_no_rows]
+    needs_rows = [n for n, metric in suite.metrics_.items() if not does_without_rows(metric)]
     names = [n for n, _ in suite.metrics if n in suite.metrics_ or n in suite._left_out]
     reasons = {**suite.skipped_, **dict.fromkeys(needs_rows, _NEEDS_ROWS)}
     left_out = {n: reasons[n] for n in names if n in reasons}
@@ -269,7 +309,7 @@ def save_suite(suite: MetricSuite, path: str | Path, *, rows: bool) -> Path:
         "holds_rows": False,
         "min_count": MIN_COUNT,
         "left_out": left_out,
-        "metrics": {n: constructor(without_files(one)) for n, one in suite.metrics if n in names},
+        "metrics": {n: described(without_files(one)) for n, one in suite.metrics if n in names},
         "kinds": dict(schema.kinds),
         "datetime_formats": dict(schema.datetime_formats),
         "dtypes": {n: str(kind) for n, kind in context.given("train").dtypes.items()},
@@ -287,14 +327,14 @@ def save_suite(suite: MetricSuite, path: str | Path, *, rows: bool) -> Path:
     return path
 
 
-def _add_steps(suite: MetricSuite, content: dict[str, Any]) -> None:
+def _add_steps(suite: Suite, content: dict[str, Any]) -> None:
     """Add what relates columns, the baselines that rest on it, and how far values are off."""
     left_out: dict[str, str] = content["left_out"]
     asked: dict[str, set[Any]] = {}
-    for name, text in content["metrics"].items():
+    for name, metric in content["metrics"].items():
         if name not in left_out:
             try:
-                asked[name] = _steps_asked(rebuilt(text), content)
+                asked[name] = _steps_asked(rebuilt(metric), content)
             except Exception as error:  # of anyone's metric, on a table that no one gave
                 left_out[name] = f"{type(error).__name__}: it cannot do with a table without rows."
     context, drawn = suite.context_, _context(content)
@@ -333,7 +373,7 @@ def _steps_asked(metric: Any, content: Mapping[str, Any]) -> set[Any]:
 
 
 def _compared(
-    suite: MetricSuite, names: list[str], given: Mapping[str, pd.DataFrame], loaded: SavedContext
+    suite: Suite, names: list[str], given: Mapping[str, pd.DataFrame], loaded: SavedContext
 ) -> dict[str, tuple[float | None, float | None]]:
     """Return the value of the holdout by each metric, and how far values of the file are off.
 
@@ -369,7 +409,7 @@ def _compared(
     return compared
 
 
-def _save_rows(suite: MetricSuite, path: Path) -> Path:
+def _save_rows(suite: Suite, path: Path) -> Path:
     context = suite.context_
     before, context.remember_rows = context.remember_rows, True
     try:
@@ -389,7 +429,7 @@ def _save_rows(suite: MetricSuite, path: Path) -> Path:
     return path
 
 
-def load_suite(kind: type[MetricSuite], path: str | Path, *, rows: bool) -> MetricSuite:
+def load_suite(kind: type[Suite], path: str | Path, *, rows: bool) -> Suite:
     """Read a suite that :meth:`MetricSuite.save` wrote; see :meth:`MetricSuite.load`.
 
     What a file is shows in how it begins: one that begins as JSON is never unpickled.
@@ -403,18 +443,18 @@ def load_suite(kind: type[MetricSuite], path: str | Path, *, rows: bool) -> Metr
     except OSError as error:
         raise InvalidParameterError(f"{path} cannot be read: {error.strerror}.") from error
     if is_pickled != rows:
-        raise InvalidParameterError((_HOLDS_ROWS if is_pickled else _NO_ROWS).format(path))
+        python, shell = _HOLDS_ROWS if is_pickled else _NO_ROWS
+        raise InvalidParameterError(Sentence(python.format(path), shell.format(path)))
     try:
         if is_pickled:
             return _with_rows(kind, path)
         return _of_content(kind, foreign_json(path))
     except Exception as error:  # of a stranger's file
-        said = str(error).removeprefix(f"{path} ").rstrip(".")
-        why = f" ({said})" if isinstance(error, SkevalError) else ""
+        why = f": {error}" if isinstance(error, SkevalError) else "."
         raise InvalidParameterError(_NO_SUITE.format(path, why)) from error
 
 
-def _with_rows(kind: type[MetricSuite], path: Path) -> MetricSuite:
+def _with_rows(kind: type[Suite], path: Path) -> Suite:
     with zipfile.ZipFile(path) as file:
         suite = pickle.loads(file.read(_MEMBERS[1]))
     if not isinstance(suite, kind):
@@ -422,17 +462,17 @@ def _with_rows(kind: type[MetricSuite], path: Path) -> MetricSuite:
     return suite
 
 
-def _of_content(kind: type[MetricSuite], content: Any) -> MetricSuite:
+def _of_content(kind: type[Suite], content: Any) -> Suite:
     """Make a suite of what a file holds, once all of it is found to be what a suite has."""
     if content["skeval_suite"] != VERSION:
         raise InvalidParameterError(
             f"it is of version {content['skeval_suite']!r:.40}, only {VERSION} is read"
         )
     check_content(content)
-    suite = kind([(name, rebuilt(text)) for name, text in content["metrics"].items()])
+    suite = kind([(name, rebuilt(metric)) for name, metric in content["metrics"].items()])
     suite.check_parameters()
     # whatever the file says: nothing but what needs no rows is measured by it
-    needs_rows = (n for n, metric in suite.metrics if not metric.needs_no_rows)
+    needs_rows = (n for n, metric in suite.metrics if not does_without_rows(metric))
     left_out = {**dict.fromkeys(needs_rows, _NEEDS_ROWS), **content["left_out"]}
     return suite._loaded(_context(content), left_out)
 
@@ -460,7 +500,9 @@ def _context(content: Mapping[str, Any]) -> SavedContext:
         for role, rows in tables.items()
     }
     calls = content["metrics"]
-    baselines = {calls[n]: value for n, value in content["baselines"].items() if n in calls}
+    baselines = {
+        call_of(calls[n]): value for n, value in content["baselines"].items() if n in calls
+    }
     context = SavedContext(schema, tables, levels=levels, given=given, baselines=baselines)
     context.kept.values.update(read_step(step, context) for step in content["steps"])
     context.notices = _said(content)

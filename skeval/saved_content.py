@@ -8,7 +8,7 @@ from typing import Any
 
 from skeval.exceptions import InvalidParameterError
 
-MOST_CELLS = 2 * 10**8  # rows times columns that are drawn of a file
+MOST_CELLS = 2 * 10**7  # rows times columns that are drawn of a file
 _TIME = 4 * 10**17  # microseconds from 1970 to dates beyond those of calendars
 _ROLES = ("train", "holdout")
 _MAPPINGS = ("metrics", "kinds", "datetime_formats", "dtypes", "tables", "left_out")
@@ -54,7 +54,7 @@ def _faults(content: Mapping[str, Any]) -> Iterator[str]:
         if not isinstance(content.get(name), Mapping):
             yield f"{name} must be a mapping"
             return
-    for name in ("metrics", "left_out", "dtypes", "datetime_formats", "kinds"):
+    for name in ("left_out", "dtypes", "datetime_formats", "kinds"):
         if not all(isinstance(value, str) for value in content[name].values()):
             yield f"{name} must be texts"
     for name in _NUMBERS:

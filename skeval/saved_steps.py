@@ -20,6 +20,7 @@ from skeval.steps.pairs import (
     Binning,
     Drawn,
     JointTables,
+    cell_numbers,
     correlation_ratio_matrix,
     correlations,
     joint_tables,
@@ -270,16 +271,8 @@ def _opened(view: Context, role: str, key: Any, value: Any) -> Any:
         view.n_rows(role)  # noted as read
         return value
     names, binning = (_plain(part) for part in key[2:4])
-    n_cells, missing = _shape(view, names, Binning(*binning))
+    n_cells, missing = cell_numbers(cells(view, *binning), names)
     return value.filled(view.n_rows(role), n_cells, missing)
-
-
-def _shape(
-    context: Context, names: tuple[str, ...], binning: Binning
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the number of cells of columns, and which one missing values have."""
-    cut = cells(context, *binning).cells_
-    return tuple(cut[n].n_cells for n in names), tuple(cut[n].n_own + 1 for n in names)
 
 
 def _plain(part: Any) -> Any:
@@ -316,7 +309,7 @@ def read_step(part: Mapping[str, Any], context: Context) -> tuple[Hashable, Any]
         cut = Binning(*binning)
         if not all(type(n) is int and 1 <= n <= _MOST_BINS for n in (cut.n_bins, cut[2])):
             raise InvalidParameterError(f"a step has more than {_MOST_BINS:,} bins or categories")
-        n_cells = _shape(context, names, cut)[0]
+        n_cells = cell_numbers(cells(context, *cut), names)[0]
         if JointTables.too_many(n_cells):
             raise InvalidParameterError("a step has more cells than are counted")
         return key, PooledTables.read(value, n_cells)

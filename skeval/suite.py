@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, cast, get_args, overload
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast, get_args, overload
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -21,8 +21,12 @@ from skeval.base import Metric
 from skeval.comparison import Comparison, compared
 from skeval.context import Context
 from skeval.cores import Cores, sharing, using, waiting
-from skeval.engines import carried
-from skeval.exceptions import InvalidParameterError, MetricFailedWarning, MissingInputError
+from skeval.exceptions import (
+    InvalidParameterError,
+    MetricFailedWarning,
+    MissingInputError,
+    Sentence,
+)
 from skeval.failures import told
 from skeval.limits import within_limits
 from skeval.members import Block, in_space
@@ -38,15 +42,20 @@ from skeval.parameters import (
 from skeval.progress import Progress
 from skeval.properties import property_warnings
 from skeval.provenance import Date, describe, stamp
-from skeval.relational_context import RelationalContext, read_context
-from skeval.result import Result, SuiteResult
+from skeval.reading_context import read_context
+from skeval.rendering import rendering
+from skeval.result import Result
+from skeval.scale.engines import carried
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured
 from skeval.steps.texts import unread_texts
-from skeval.tables.relational_schema import RelationalSchema
+from skeval.suite_result import SuiteResult
 from skeval.tables.schema import TableSchema
 from skeval.tables.transformers import with_fitted
 from skeval.tags import Need
+
+if TYPE_CHECKING:
+    from skeval.tables.relational_schema import RelationalSchema
 
 Needs = Annotated[
     tuple[Need, ...],
@@ -223,7 +232,7 @@ class MetricSuite(_BaseComposition):
         self._check()
         schema = self.schema if schema is None else schema
         context = read_context(train, holdout, schema=schema, max_rows=self.max_rows)
-        if not isinstance(context, RelationalContext):
+        if not context.is_relational:
             check_measured(context.schema, self._named_columns(), type(self).__name__)
         fitted: dict[str, Metric] = {}
         skipped: dict[str, str] = {}
@@ -233,11 +242,10 @@ class MetricSuite(_BaseComposition):
                 try:
                     fitted[name] = in_space(metric, self.space).fit_context(context)
                 except (MissingInputError, ImportError) as unmet:  # of a metric's own needs
-                    kind, reason = type(metric).__name__, str(unmet)
+                    reason = _lack(unmet)
                     skipped[name] = reason
                     if not self._is_optional(metric, context):
-                        nothing = Result(float("nan"), metric=kind, tags=metric.tags, error=reason)
-                        left_out[name] = nothing
+                        left_out[name] = _left_out(metric, reason)
             if self.check_holdout and any(_contrasts(metric) for metric in fitted.values()):
                 context.notices += shift_notices(context)
         for notice in context.notices:
@@ -328,8 +336,8 @@ class MetricSuite(_BaseComposition):
             The file; an existing one is replaced when it is complete.
         rows : bool, default=False
             False keeps aggregates of columns and pairs of columns, each of at least ten rows, as
-            readable JSON: metrics with `needs_no_rows` can be evaluated with them, and
-            :class:`~skeval.exceptions.MetricWarning` names those that are left out. True keeps
+            readable JSON: metrics whose tags say ``reads="columns"`` can be evaluated with them,
+            and :class:`~skeval.exceptions.MetricWarning` names those that are left out. True keeps
             everything, the real rows too, and the file says so.
 
         Returns
@@ -413,7 +421,7 @@ class MetricSuite(_BaseComposition):
             if name not in left_out
         }
         self._left_out = {
-            name: Result(float("nan"), metric=type(metric).__name__, tags=metric.tags, error=why)
+            name: _left_out(metric, Sentence(why, need=next(iter(metric.unmet_needs(context)), "")))
             for name, metric in self.metrics
             if (why := left_out.get(name))
         }
@@ -467,7 +475,7 @@ class MetricSuite(_BaseComposition):
             if self.on_error == "raise":
                 raise
             text = told(error, context)  # warnings are logged, results saved
-            warning = MetricFailedWarning(f"{name} failed: {text}")
+            warning = MetricFailedWarning(text.after(f"{name} failed: "))
             failures.append(warning)
             kind = type(metric).__name__
             return Result(
@@ -517,16 +525,25 @@ class MetricSuite(_BaseComposition):
 
     def _repr_html_(self) -> str:
         """Return what each metric measures, and scikit-learn's diagram below."""
-        from skeval.reporting.notebook import suite_html
-
         rows = (
             (name, type(one).__name__, (inspect.getdoc(one) or "").partition("\n")[0], one.tags)
             for name, one in self.metrics
         )
-        return suite_html(rows, estimator_html_repr(self))
+        return rendering().suite_html(rows, estimator_html_repr(self))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+def _lack(error: Exception) -> Sentence:
+    """Return what a metric lacks, without its name, which results know."""
+    return error.lack if isinstance(error, MissingInputError) else Sentence(str(error))
+
+
+def _left_out(metric: Metric, why: Sentence) -> Result:
+    """Return the result of a metric that is not measured, and which need of it is unmet."""
+    kind = type(metric).__name__
+    return Result(float("nan"), metric=kind, tags=metric.tags, error=why, unmet=why.need)
 
 
 def _contrasts(metric: Metric) -> bool:

@@ -12,6 +12,8 @@ from skeval.parameters import Scaling
 Aspect = Literal["fidelity", "utility", "privacy", "diagnostic"]
 Need = Literal["holdout", "target", "keys", "generator", "relational", "text"]
 Evidence = Literal["screen", "attack", "audit", "disclosure"]
+Risk = Literal["singling out", "linkability", "inference"]
+Reads = Literal["columns", "rows"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,17 @@ class MetricTags:
         runs" merged over all rows, a column or a few at a time; "neighbours" are looked for among
         all rows, in parts where these do not fit in memory; otherwise a seeded sample is measured,
         and the result says so.
+    reads : {"columns", "rows"}, default="rows"
+        What the metric looks at: "columns", the real columns one by one, and two of them by the
+        steps of :mod:`skeval.steps.pairs` alone, so that aggregates will do
+        (:meth:`MetricSuite.save <skeval.MetricSuite.save>`); or "rows".
+
+    risks : iterable of str, default=()
+        Among `singling out`, `linkability` and `inference`: the risks of the opinion of the Article
+        29 working party that the metric bears on, under which reports list it.
+    headline : int, default=0
+        Place among the metrics of its aspect that the first page of a report shows, from 1 on; with
+        0 it comes after those.
 
     Raises
     ------
@@ -64,10 +77,14 @@ class MetricTags:
     display: str = "ValueDisplay"
     lenient: bool = False
     scaling: Scaling = "sampled"
+    risks: frozenset[Risk] = frozenset()
+    headline: int = 0
+    reads: Reads = "rows"
 
     def __post_init__(self) -> None:
         needs: Iterable[Need] = self.needs
         object.__setattr__(self, "needs", frozenset({needs} if isinstance(needs, str) else needs))
+        object.__setattr__(self, "risks", frozenset(self.risks))
         object.__setattr__(self, "bounds", (float(self.bounds[0]), float(self.bounds[1])))
         if self.aspect not in get_args(Aspect):
             raise InvalidParameterError(
@@ -76,6 +93,14 @@ class MetricTags:
         if self.scaling not in get_args(Scaling):
             raise InvalidParameterError(
                 f"MetricTags: scaling must be among {get_args(Scaling)}, got {self.scaling!r}."
+            )
+        if strange := self.risks - set(get_args(Risk)):
+            raise InvalidParameterError(
+                f"MetricTags: risks must be among {get_args(Risk)}, got {sorted(strange)}."
+            )
+        if self.reads not in get_args(Reads):
+            raise InvalidParameterError(
+                f"MetricTags: reads must be among {get_args(Reads)}, got {self.reads!r}."
             )
         if unknown := self.needs - set(get_args(Need)):
             raise InvalidParameterError(
@@ -102,15 +127,15 @@ class MetricTags:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values."""
-        return {**asdict(self), "needs": sorted(self.needs)}
+        return {**asdict(self), "needs": sorted(self.needs), "risks": sorted(self.risks)}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> MetricTags:
         """Rebuild tags from what :meth:`to_dict` gave."""
         low, high = content["bounds"]
-        return cls(
-            **{**content, "needs": frozenset(content["needs"]), "bounds": (float(low), float(high))}
-        )
+        sets = {name: frozenset(content[name]) for name in ("needs", "risks")}
+        headline = int(content["headline"])
+        return cls(**{**content, **sets, "bounds": (float(low), float(high)), "headline": headline})
 
 
 # what the metrics of a family have in common; each replaces what is its own

@@ -9,18 +9,24 @@ copied, no contrast of the two shows it, and few copies have no small p-value.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
-from skeval.exceptions import HoldoutShiftWarning, MostlySharedRowsWarning, NoTestWarning
-from skeval.formatting import as_float, counted, number, pair, scoring_in_words
+from skeval.exceptions import (
+    HoldoutShiftWarning,
+    IgnoredColumnsWarning,
+    MetricWarning,
+    MostlySharedRowsWarning,
+    NoTestWarning,
+)
+from skeval.formatting import as_float, counted, number, scoring_in_words
+from skeval.result import Contrast as Contrast
+from skeval.result import Result
 from skeval.stats.relabelling import holm
 from skeval.stats.repeats import Copies
-
-if TYPE_CHECKING:
-    from skeval.result import Result, SuiteResult
 
 # Of all alarms of a suite together, and of one metric where it stands alone.
 ALARM_LEVEL = 0.05
@@ -34,96 +40,59 @@ _KINDS = {
     "audit": "audit",
     "disclosure": "measure of disclosure",
 }
-_VOID = (HoldoutShiftWarning, MostlySharedRowsWarning)
-_UNABLE = "there are too few holdout rows or relabellings to raise an alarm."
+_VOID = (HoldoutShiftWarning, MostlySharedRowsWarning, IgnoredColumnsWarning)
+ReasonKind = Literal["needs holdout", "unable", "failed", "undefined", "untested"]
+SaidKind = Literal["not looked at", "fact", "void", "copies", "alarms", "no alarm", "advice"]
 _MOST_ALARMS = 3  # that the sentence spells out; the others are named
 Outcome = Literal["leak found", "copies found", "cannot be told", "no leak found"]
 NOTHING_OF_PRIVACY = "No metric of privacy was measured."
 _LEAST_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
 _CAVEAT = "Such tests can raise an alarm and never clear a release."
+_REFIT = re.compile(r"(?:, or |: )fit the generator again[^.]*")  # which is advised once
 UNCOUNTED = "copies of train rows were not counted"  # as where no metric looks for any
 
 
 @dataclass(frozen=True)
-class Contrast:
-    """The two numbers that a test of privacy compared, so that sentences quote what was tested.
-
-    Results that name the same `tests` made one test, which counts once in a suite, whatever its
-    numbers are; of results with equal numbers a sentence quotes one.
+class Reason:
+    """Why a metric of privacy made no test.
 
     Parameters
     ----------
-    what : str
-        What was measured, as a noun phrase: "synthetic rows closer to train than to the holdout".
-    observed : float
-        On the side of train.
-    expected : float
-        Where nothing was learned of any one row.
-    reference : str, default="by chance"
-        Where `expected` comes from, such as "for holdout rows".
-    high_leaks : bool, default=True
-        Whether it is a leak if `observed` is above `expected`; if False, below.
-    share : bool, default=True
-        Whether the numbers are shares, to be printed as percentages.
-    n_tests : int, default=1
-        Number of tests that this one was picked from, its p-value corrected for them.
-    tests : tuple of str, default=()
-        Names of these tests by what they look at (:func:`skeval.steps.contrasts.name_of_test`), so
-        that it is known before any number is. Empty for a test that no other metric makes.
-    least_p : float, default=0
-        The least p-value possible for tables of these sizes, whatever the synthetic rows are.
-
-    Examples
-    --------
-    >>> from skeval.verdict import Contrast
-    >>> shown = Contrast("synthetic rows closer to train than to the holdout", 0.64, 0.5)
-    >>> str(shown), shown.supports_leak
-    ('synthetic rows closer to train than to the holdout: 64.0%, by chance 50.0%', True)
+    kind : {"needs holdout", "unable", "failed", "undefined", "untested"}
+        Whether it lacks holdout rows, has too few of them to raise an alarm, was left out or raised
+        an error, has no value, or made no test of it.
+    text : str
+        The reason in a sentence.
     """
 
-    what: str
-    observed: float
-    expected: float
-    reference: str = "by chance"
-    high_leaks: bool = True
-    share: bool = True
-    n_tests: int = 1
-    tests: tuple[str, ...] = ()
-    least_p: float = 0.0
+    kind: ReasonKind
+    text: str
 
     def __str__(self) -> str:
-        observed, expected = self.written
-        return f"{self.what}: {observed}, {self.reference} {expected}"
+        return self.text
 
-    @property
-    def written(self) -> tuple[str, str]:
-        """Both numbers in words, with as many digits as show which is the larger."""
-        return pair(self.observed, self.expected, share=self.share)
 
-    @property
-    def supports_leak(self) -> bool:
-        """Whether the two numbers lie as they do where there is a leak."""
-        above = self.observed - self.expected
-        return above > 0 if self.high_leaks else above < 0
+_UNABLE = Reason("unable", "there are too few holdout rows or relabellings to raise an alarm.")
+_NEEDS_HOLDOUT = Reason("needs holdout", "its test needs holdout rows.")
 
-    @property
-    def said(self) -> tuple[str, float, float]:
-        """What two results have in common of which a sentence quotes one."""
-        return self.what, self.observed, self.expected
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values."""
-        return {**asdict(self), "tests": list(self.tests)}
+@dataclass(frozen=True)
+class Said:
+    """One part of what a verdict says.
 
-    @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Contrast:
-        """Rebuild a contrast from what :meth:`to_dict` gave."""
-        kinds = {"what": str, "reference": str, "high_leaks": bool, "share": bool, "n_tests": int}
-        if wrong := [name for name, kind in kinds.items() if not isinstance(content[name], kind)]:
-            raise TypeError(f"a contrast has another type of {', '.join(wrong)}.")
-        numbers = {name: as_float(content[name]) for name in ("observed", "expected", "least_p")}
-        tests = tuple(map(str, content["tests"]))
-        return cls(**{**content, **numbers, "tests": tests})
+    Parameters
+    ----------
+    kind : {"not looked at", "fact", "void", "copies", "alarms", "no alarm", "advice"}
+        What it is about.
+    text : str
+        One or more sentences.
+    """
+
+    kind: SaidKind
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
 
 
 @dataclass(frozen=True)
@@ -139,26 +108,29 @@ class Verdict:
         The metrics whose tests are significant family-wise, the most significant first.
     facts : tuple of str
         What was counted, such as copies of train rows, whatever a test says of it.
-    not_looked_at : dict of str to str
+    not_looked_at : dict of str to Reason
         By the metric that made no test, why.
     void : tuple of str
         Why nothing can be told without an alarm: train and holdout are not samples of one
-        population, or mostly the same rows, holdout rows stand in the release, or it is too small
-        or too empty to be compared.
+        population, or mostly the same rows, holdout rows stand in the release, or it has columns
+        that train lacks, is too small, or too empty to be compared.
     n_tests : int
         Number of different tests.
     level : float
         Chance of any alarm, at most, where nothing leaks.
     adjusted : dict of str to float
         Holm's adjusted p-values, by metric: an alarm is one of at most `level`.
-    sentence : str
-        All this in words: what was not looked at, facts, then alarms or their absence.
+    parts : tuple of Said
+        All this in words: what was not looked at, facts, then alarms or their absence, and advice.
     copies : bool, default=False
         Whether more rows, texts or subjects that are unique in train stand in the release than real
         ones repeat among themselves, whatever a test says of it.
     outcome : {"leak found", "copies found", "cannot be told", "no leak found"}
         An alarm; else copies; else, where something is void or no test was made, that nothing can
         be told. The last is no clearance.
+    advice : tuple of str, default=()
+        What to do about alarms, the most significant first, then about copies. Empty where train
+        and holdout are no samples of one population: it would be wrong.
 
     See Also
     --------
@@ -178,21 +150,27 @@ class Verdict:
     alarm: bool
     alarms: tuple[str, ...]
     facts: tuple[str, ...]
-    not_looked_at: dict[str, str]
+    not_looked_at: dict[str, Reason]
     void: tuple[str, ...]
     n_tests: int
     level: float
     adjusted: dict[str, float]
-    sentence: str
+    parts: tuple[Said, ...]
     copies: bool = False
     outcome: Outcome = "cannot be told"
+    advice: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.sentence
 
+    @property
+    def sentence(self) -> str:
+        """All parts, one after the other."""
+        return " ".join(one.text for one in self.parts) or NOTHING_OF_PRIVACY
+
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values."""
-        return asdict(self)
+        """Return the fields as plain values, and the sentence."""
+        return {**asdict(self), "sentence": self.sentence}
 
 
 def raises_alarm(result: Result, level: float = ALARM_LEVEL) -> bool:
@@ -257,14 +235,23 @@ def _family(least: Mapping[frozenset[str], float], level: float) -> list[frozens
 
 
 def verdict(
-    results: SuiteResult, level: float = ALARM_LEVEL, *, called: Mapping[str, str] | None = None
+    results: Mapping[str, Result],
+    sizes: Mapping[str, int],
+    notices: Sequence[MetricWarning],
+    level: float = ALARM_LEVEL,
+    *,
+    called: Mapping[str, str] | None = None,
 ) -> Verdict:
     """Judge a suite; see :meth:`SuiteResult.verdict`.
 
     Parameters
     ----------
-    results : SuiteResult
+    results : mapping of str to Result
         Of any suite.
+    sizes : mapping of str to int
+        Number of rows by role.
+    notices : sequence of MetricWarning
+        Warnings about the tables themselves.
     level : float, default=0.05
         Chance of any alarm where nothing leaks.
     called : mapping of str to str, optional
@@ -279,7 +266,7 @@ def verdict(
     adjusted = adjusted_p_values(of_privacy, level)
     order = {n: (p, as_float(of_privacy[n].p_value)) for n, p in adjusted.items() if p <= level}
     alarms = sorted(order, key=lambda name: order[name])
-    has_holdout, shifted = "holdout" in results.sizes, is_shifted(results)
+    has_holdout, shifted = "holdout" in sizes, is_shifted(notices)
     # tests that the rows left undefined are corrected for, and looked at nothing
     looked_at = [name for name in adjusted if not math.isnan(of_privacy[name].value)]
     skipped = _not_looked_at(of_privacy, has_holdout, looked_at)
@@ -287,17 +274,19 @@ def verdict(
     copies = tuple(dict.fromkeys(one for r in of_privacy.values() for one in r.copies))
     in_release = [one.of_holdout for one in copies if one.of_holdout]
     facts = tuple(dict.fromkeys([*(r.fact for r in of_privacy.values() if r.fact), *in_release]))
-    notices = [str(n) for n in results.notices if tested and isinstance(n, _VOID)]
-    void = (*notices, *in_release, *_too_little(results, copies, tested, level))
+    voided = [str(n) for n in notices if tested and isinstance(n, _VOID)]
+    void = (*voided, *in_release, *_too_little(sizes, copies, tested, level))
     outcome = _outcome(alarms, copies, void, tested)
-    parts = [
-        _left_out(skipped, len(skipped) + len(tested), has_holdout, called),
-        *dict.fromkeys((*facts, *void)),
-        *(one.found for one in copies),
-        _alarmed(alarms, tested, shifted, called) if alarms else "",
-        _without_alarm(tested, copies, outcome) if of_privacy else "",
-        # of a column that differs between train and holdout, advice would be wrong
-        *({} if shifted else dict.fromkeys(_advice(of_privacy, alarms))),
+    # of a column that differs between train and holdout, advice would be wrong
+    advice = () if shifted else tuple(refit_once(_advice(of_privacy, alarms)))
+    said: list[tuple[SaidKind, Iterable[str]]] = [
+        ("not looked at", [_left_out(skipped, len(skipped) + len(tested), called)]),
+        ("fact", facts),
+        ("void", (why for why in dict.fromkeys(void) if why not in facts)),
+        ("copies", (one.found for one in copies)),
+        ("alarms", [_alarmed(alarms, tested, shifted, called)] if alarms else []),
+        ("no alarm", [_without_alarm(tested, copies, outcome)] if of_privacy else []),
+        ("advice", advice),
     ]
     return Verdict(
         alarm=bool(alarms),
@@ -308,9 +297,10 @@ def verdict(
         n_tests=len(_distinct(tested.values())),
         level=level,
         adjusted=adjusted,
-        sentence=" ".join(filter(None, parts)) or NOTHING_OF_PRIVACY,
+        parts=tuple(Said(kind, text) for kind, texts in said for text in texts if text),
         copies=any(one.train.beyond_chance for one in copies),
         outcome=outcome,
+        advice=advice,
     )
 
 
@@ -330,19 +320,35 @@ def _advice(of_privacy: Mapping[str, Result], alarms: Iterable[str]) -> Iterator
     yield from (r.advice for r in of_privacy.values() if any(one.found for one in r.copies))
 
 
+def refit_once(advice: Iterable[str]) -> list[str]:
+    """Return pieces of advice, each once, of which the first alone says to fit the generator again.
+
+    Examples
+    --------
+    >>> from skeval.verdict import refit_once
+    >>> refit_once(["Drop a, or fit the generator again.", "Drop b, or fit the generator again."])
+    ['Drop a, or fit the generator again.', 'Drop b.']
+    """
+    said: list[str] = []
+    for one in filter(None, dict.fromkeys(advice)):
+        again = any(_REFIT.search(earlier) for earlier in said)
+        said.append(_REFIT.sub("", one) if again else one)
+    return list(dict.fromkeys(said))
+
+
 def _too_little(
-    results: SuiteResult, copies: Iterable[Copies], tested: Mapping[str, Result], level: float
+    sizes: Mapping[str, int], copies: Iterable[Copies], tested: Mapping[str, Result], level: float
 ) -> Iterator[str]:
     """Say why a release is too small or too empty for what looks at it to find anything.
 
     Where each row copies another train row, and train and holdout exchange labels, a test has a
     p-value of the share of train to the power of their number, at the least.
     """
-    n_train, n_holdout = (results.sizes.get(role, 0) for role in ("train", "holdout"))
+    n_train, n_holdout = (sizes.get(role, 0) for role in ("train", "holdout"))
     n_tests = len(_distinct(tested.values()))
     if n_tests and n_train and n_holdout:
         fewest = math.ceil(math.log(level / n_tests) / math.log(n_train / (n_train + n_holdout)))
-        n_rows = results.sizes.get("synthetic", fewest)
+        n_rows = sizes.get("synthetic", fewest)
         different = min((o.n_distinct for o in copies if o.n_expected >= fewest), default=n_rows)
         if min(n_rows, different) < fewest:
             rows = counted(min(n_rows, different), "different row" if n_rows >= fewest else "row")
@@ -350,6 +356,7 @@ def _too_little(
     if any(one.known < _LEAST_KNOWN for one in copies):
         yield "Most cells of the release are missing or cannot be read: it was hardly compared."
     yield from (one.hidden for one in copies if one.hidden)
+    yield from (one.untold for one in copies if one.untold)
 
 
 def _aspect(result: Result) -> str:
@@ -370,57 +377,53 @@ def _distinct(tested: Iterable[Result]) -> dict[Any, Result]:
 
 def _not_looked_at(
     of_privacy: Mapping[str, Result], holdout: bool, judged: Container[str]
-) -> dict[str, str]:
-    reasons = {}
-    for name, result in of_privacy.items():
-        if name in judged:
-            continue
-        if _is_test(result) and not math.isnan(result.value):
-            reasons[name] = _UNABLE
-        elif result.error:
-            reasons[name] = result.error
-        elif math.isnan(result.value):
-            reasons[name] = " ".join(map(str, result.warnings)) or "it has no value."
-        elif untested := [str(w) for w in result.warnings if isinstance(w, NoTestWarning)]:
-            reasons[name] = " ".join(untested)
-        elif result.row()["evidence"] != "disclosure":  # that family describes, and tests nothing
-            reasons[name] = "it made no test." if holdout else "its test needs holdout rows."
-    return reasons
+) -> dict[str, Reason]:
+    reasons = {n: _reason(r, holdout) for n, r in of_privacy.items() if n not in judged}
+    return {name: reason for name, reason in reasons.items() if reason is not None}
 
 
-def _left_out(
-    skipped: Mapping[str, str], n_wanted: int, has_holdout: bool, called: Mapping[str, str]
-) -> str:
+def _reason(result: Result, holdout: bool) -> Reason | None:
+    """Return why a metric made no test; None where it describes, and tests nothing."""
+    if _is_test(result) and not math.isnan(result.value):
+        return _UNABLE
+    if result.error:
+        lacks_holdout = result.unmet == "holdout" and not holdout
+        return Reason("needs holdout" if lacks_holdout else "failed", result.error)
+    if math.isnan(result.value):
+        said = " ".join(map(str, result.warnings))
+        return Reason("undefined", said or "it has no value.")
+    if untested := [str(w) for w in result.warnings if isinstance(w, NoTestWarning)]:
+        return Reason("untested", " ".join(untested))
+    if result.row()["evidence"] == "disclosure":
+        return None
+    return Reason("untested", "it made no test.") if holdout else _NEEDS_HOLDOUT
+
+
+def _left_out(skipped: Mapping[str, Reason], n_wanted: int, called: Mapping[str, str]) -> str:
     if not skipped:
         return ""
-    reasons = list(skipped.values())
-    unable = reasons.count(_UNABLE)
-    # with a holdout, a reason that names it is another one
-    for_holdout = 0 if has_holdout else sum("holdout" in one for one in reasons) - unable
-    others = len(skipped) - for_holdout - unable
-    counts = [
-        (n, what)
-        for n, what in (
-            (for_holdout, f"need{'s' if for_holdout == 1 else ''} holdout rows"),
-            (unable, "could raise no alarm with so few holdout rows or relabellings"),
-            (others, "could not be made"),
-        )
-        if n
-    ]
-    why = ", and ".join(f"{n} {what}" for n, what in counts)
-    why = why.replace(" ", f" of {n_wanted} tests ", 1)
+    kinds = Counter(reason.kind for reason in skipped.values())
+    for_holdout, unable = kinds["needs holdout"], kinds["unable"]
+    counts = {
+        f"need{'s' if for_holdout == 1 else ''} holdout rows": for_holdout,
+        "could raise no alarm with so few holdout rows or relabellings": unable,
+        "could not be made": len(skipped) - for_holdout - unable,
+    }
+    (first, n_first), *others = [(what, n) for what, n in counts.items() if n]
+    of_all = f"{n_first} of {n_wanted} tests {first}"
+    why = ", and ".join([of_all, *(f"{n} {what}" for what, n in others)])
     if 2 * len(skipped) >= n_wanted:
         looked = "not" if len(skipped) == n_wanted else "hardly"
         return f"Privacy was {looked} looked at: {why}."
     return f"Not looked at: {', '.join(called[name] for name in skipped)} ({why})."
 
 
-def is_shifted(results: SuiteResult) -> bool:
-    """Tell whether train and holdout are no samples of one population, by the suite's notices.
+def is_shifted(notices: Iterable[MetricWarning]) -> bool:
+    """Tell whether train and holdout are no samples of one population, by a suite's notices.
 
     A significant test of the two then shows that difference or a leak, and nobody knows which.
     """
-    return any(isinstance(notice, HoldoutShiftWarning) for notice in results.notices)
+    return any(isinstance(notice, HoldoutShiftWarning) for notice in notices)
 
 
 def _alarmed(
@@ -468,7 +471,19 @@ def _without_alarm(
     return f"No leak found by {listed}. {_CAVEAT}{counted_too}"
 
 
-def summary(results: SuiteResult) -> str:
+class Judged(Protocol):
+    """Results that have a verdict, as a SuiteResult has."""
+
+    def values(self) -> ValuesView[Result]:
+        """Return the results."""
+        ...
+
+    def verdict(self) -> Verdict:
+        """Return what they may conclude about privacy."""
+        ...
+
+
+def summary(results: Judged) -> str:
     """Say in a few sentences how alike the tables are and whether a leak was found.
 
     Parameters
@@ -491,14 +506,14 @@ def summary(results: SuiteResult) -> str:
     >>> print(summary(SuiteResult({"screen": leak}, sizes={"holdout": 10})))
     Leak found by the only test: rows that equal a train row: 90.0%, by chance 0% (screen).
     """
-    found = verdict(results).sentence
+    found = results.verdict().sentence
     of_privacy = "" if found == NOTHING_OF_PRIVACY else found
     return " ".join(
         filter(None, [fidelity_sentence(results), utility_sentence(results), of_privacy])
     )
 
 
-def _measured(results: SuiteResult, metric: str) -> Result | None:
+def _measured(results: Judged, metric: str) -> Result | None:
     """Return the first result of a metric that has a value; of several tables, that of the worst.
 
     That is the table whose value is the least beside what fresh real rows get.
@@ -507,7 +522,7 @@ def _measured(results: SuiteResult, metric: str) -> Result | None:
     return min(known, key=lambda r: r.value - (r.baseline or 0.0) if r.table else 0.0, default=None)
 
 
-def fidelity_sentence(results: SuiteResult) -> str:
+def fidelity_sentence(results: Judged) -> str:
     """Say how alike the tables are; nothing where no similarity score was measured."""
     score = _measured(results, "SimilarityScore")
     if score is None:
@@ -522,7 +537,7 @@ def fidelity_sentence(results: SuiteResult) -> str:
     return f"{where} and pairs agree with {whom} at {score.value:.1f} of 100{fresh}{least}."
 
 
-def utility_sentence(results: SuiteResult) -> str:
+def utility_sentence(results: Judged) -> str:
     """Say what a model learns from the table; nothing where none was trained."""
     tstr = _measured(results, "TSTR")
     if tstr is None or tstr.baseline is None:

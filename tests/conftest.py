@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
+import re
+from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 if "PYTEST_XDIST_WORKER" in os.environ:
     # Workers share the cores: threads of each would spend their time waiting for one another.
@@ -15,6 +17,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
+
+from tests.calibrations import N_DAYS, day_of
+
+BY_CASE = ("tests/test_common.py", "tests/test_hostile.py")  # of a metric, or of a table, each
 
 
 @pytest.hookimpl(wrapper=True)
@@ -30,6 +36,55 @@ def pytest_collection() -> Iterator[None]:
     finally:
         gc.freeze()
         gc.enable()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Keep a seventh of the calibrations, if SKEVAL_CI says which; let processes begin with long files."""
+    day = os.environ.get("SKEVAL_CI", "all")
+    if day != "all":
+        if day not in {str(n) for n in range(N_DAYS)}:
+            raise pytest.UsageError(f"SKEVAL_CI must be 'all' or 0 to {N_DAYS - 1}, got {day!r}.")
+        other = {i for i in items if "calibration" in i.keywords and day_of(unit_of(i)) != int(day)}
+        config.hook.pytest_deselected(items=list(other))
+        items[:] = [item for item in items if item not in other]
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        seconds: Counter[str] = Counter()
+        for item in items:
+            seconds[share_of(item.nodeid)] += seconds_of(item)
+        items.sort(key=lambda item: -seconds[share_of(item.nodeid)])
+
+
+def unit_of(item: pytest.Item) -> str:
+    """Return what runs on one day: a test, or a module that is marked as a whole and shares its data."""
+    module = item.getparent(pytest.Module)
+    marks = getattr(module, "own_markers", [])
+    return module.nodeid if module and "calibration" in {m.name for m in marks} else item.nodeid
+
+
+def seconds_of(item: pytest.Item) -> float:
+    """Return about how long a test takes, from its marks."""
+    return 10.0 if "calibration" in item.keywords else 1.0 if "slow" in item.keywords else 0.05
+
+
+def share_of(nodeid: str) -> str:
+    """Return what a test shares a process with: its file, or its metric or table in long files."""
+    file, _, test = nodeid.partition("::")
+    return f"{file}[{re.split(r'[][-]', test + '[')[1]}" if file in BY_CASE else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Give processes files, and of the longest files the cases of a metric."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Shares(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return share_of(nodeid)
+
+    config.option.loadscopereorder = False  # in the order of pytest_collection_modifyitems
+    return Shares(config, log)
 
 
 class Tables(NamedTuple):

@@ -210,6 +210,87 @@ def without_one(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(**{name: np.nan})
 
 
+def cells(table: pd.DataFrame, rng: np.random.Generator, k: int) -> np.ndarray:
+    """Mark `k` cells of each row."""
+    return rng.random(table.shape).argsort(axis=1) < k
+
+
+def blanked(k: int):
+    """Blank other cells of each row."""
+    return lambda table, rng: table.astype(object).mask(cells(table, rng, k))
+
+
+def exchanged(k: int):
+    """Give each row cells of another one, in other columns than the next row."""
+
+    def change(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+        others = table.astype(object).iloc[np.roll(np.arange(len(table)), 1)]
+        return table.astype(object).mask(cells(table, rng, k), others.reset_index(drop=True))
+
+    return change
+
+
+def in_thousands(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """Write numbers in another unit."""
+    return table.assign(**{name: table[name] * 1000 for name in numbers(table)})
+
+
+def columns_exchanged(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    one, other = numbers(table)[:2]
+    return table.assign(**{one: table[other], other: table[one]})
+
+
+def coded(table: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
+    """Write words as codes."""
+    codes = {name: pd.factorize(table[name])[0].astype(object) for name in words(table)}
+    return table.assign(**codes)
+
+
+def look_alike(text: str) -> str:
+    """Write a word in part with the letters of another alphabet."""
+    return text.translate(str.maketrans("aeo", "\u0430\u0435\u043e"))
+
+
+def quoted_cell(text: str) -> str:
+    return f'"{text}"'
+
+
+def hidden(p: Parts) -> Release:
+    """Hide train rows in the cells of a category, as text."""
+    name = words(p.third)[0]
+    rows = p.train[:40].apply(lambda row: "; ".join(map(str, row)), axis=1)
+    cells = [*rows, *p.third[name].astype(object)[40:]]
+    return Release(p.train, p.holdout, p.third.assign(**{name: cells}))
+
+
+def beside(change: Callable[[pd.DataFrame], pd.DataFrame]):
+    """Release train in columns of its own beside rows of the third part."""
+    return lambda p: Release(p.train, p.holdout, pd.concat([p.third, change(p.train)], axis=1))
+
+
+def as_notes(table: pd.DataFrame) -> pd.DataFrame:
+    return pd.DataFrame({"note": table.apply(lambda row: "; ".join(map(str, row)), axis=1)})
+
+
+def renamed_copy(table: pd.DataFrame) -> pd.DataFrame:
+    return table.add_prefix("was_")
+
+
+def named(n: int):
+    """Give all persons an e-mail, and the first of the release those of train."""
+
+    def build(p: Parts) -> Release:
+        mails = [f"{p.rng.bytes(5).hex()}@mail.org" for _ in range(3 * N)]
+        tables = [
+            table.assign(mail=mails[i * N : (i + 1) * N])
+            for i, table in enumerate((p.train, p.holdout, p.third))
+        ]
+        tables[2].loc[: n - 1, "mail"] = tables[0]["mail"][:n]
+        return Release(*tables)
+
+    return build
+
+
 SINGLE: dict[str, Bad] = {
     **{f"{n} copied": Bad(copied(n), FEW if n < 4 else FOUND) for n in (1, 2, 3, 5, 8, 20, N)},
     "reordered": Bad(released(reordered), FOUND),
@@ -243,6 +324,23 @@ SINGLE: dict[str, Bad] = {
     },
     "one row repeated": Bad(
         lambda p: Release(p.train, p.holdout, p.train.iloc[[0] * N].reset_index(drop=True)), STOPPED
+    ),
+    **{f"20 with {k} blanked": Bad(released(blanked(k), 20), FOUND) for k in (1, 2)},
+    "20 with one exchanged": Bad(released(exchanged(1), 20), FOUND),
+    **{
+        f"20, {how.__name__}": Bad(released(spelled(how, None), 20), FOUND)
+        for how in (look_alike, quoted_cell)
+    },
+    **{
+        f"20, {how.__name__}": Bad(released(how, 20), FOUND)
+        for how in (in_thousands, columns_exchanged, coded)
+    },
+    "hidden in a category": Bad(hidden, STOPPED),
+    "beside others": Bad(beside(renamed_copy), UNTOLD),
+    "in notes": Bad(beside(as_notes), UNTOLD),
+    "20 e-mails": Bad(named(20), FOUND),
+    "5 copied, a holdout of 20": Bad(
+        lambda p: Release(p.train, p.holdout[:20], among(p.train[:5], p.third)), STOPPED
     ),
     "ids only": Bad(ids_only, UNTOLD, refused=True),
     "all missing": Bad(

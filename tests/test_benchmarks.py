@@ -12,7 +12,7 @@ import pytest
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize(
     "command",
     [

@@ -222,3 +222,18 @@ def test_the_test_of_groups_is_none_of_the_whole_table():
     metrics = [("whole", DCRShare()), ("groups", ByGroup(DCRShare(), "plan"))]
     suite = MetricSuite(metrics).fit(TRAIN, HOLDOUT)
     assert suite.evaluate(SYNTHETIC).verdict().n_tests == 2
+
+
+def test_copies_and_facts_of_groups_are_handed_on():
+    release = pd.concat([TRAIN[:12], SYNTHETIC[12:]], ignore_index=True)
+    result = ByGroup(ExactMatchShare(), "plan").fit(TRAIN, HOLDOUT).evaluate(release)
+    assert sum(one.train.n for one in result.copies) == 12
+    assert {one.what for one in result.copies} >= {"rows where plan is basic"}
+    assert "Where plan is basic: " in result.fact
+    assert SuiteResult({"by_plan": result}).verdict().copies
+
+
+def test_bounds_of_copies_are_for_as_many_counts_as_there_are_groups():
+    (alone,) = ExactMatchShare().fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC).copies
+    assert alone.of_several(50, "in a").train.most > alone.train.most
+    assert alone.of_several(1, "in a").train == alone.train

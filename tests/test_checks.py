@@ -7,10 +7,10 @@ import pytest
 
 from skeval import Metric, MetricTags, Result, check_metric, parametrize_with_metric_checks
 from skeval.checks.contract import CHECKS
-from skeval.checks.numbers import CheckFailedError
 from skeval.checks.tables import default_tables
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement
+from skeval.verdict import Contrast
 
 TAGS = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0))
 LEAK = MetricTags("privacy", greater_is_better=False, bounds=(0.0, 1.0), evidence="screen")
@@ -151,6 +151,25 @@ class Leaks(Sound):
         return Result(0.5, details={"most": context.train["income"].max()})
 
 
+class GoneByRows(Sound):
+    """See Sound; `power`."""
+
+    tags = LEAK
+
+    def _compute(self, context):
+        is_constant = context.synthetic["age"].nunique() == 1
+        return Result(0.5, p_value=float("nan") if is_constant else 0.5)
+
+
+class ShowsNoLeak(Sound):
+    """See Sound; `power`."""
+
+    tags = LEAK
+
+    def _compute(self, context):
+        return Result(0.5, p_value=0.001, contrast=Contrast("rows", 0.4, 0.5))
+
+
 class SilentNan(Sound):
     """See Sound; `power`."""
 
@@ -200,6 +219,7 @@ class TooMuchMemory(Sound):
         (WrongWay, "check_direction"),
         (Leaks, "check_no_cell_leaks"),
         (SilentNan, "check_odd_tables"),
+        (ShowsNoLeak, "check_what_was_tested"),
         (Remembers, "check_refit_forgets"),
         (TooMuchMemory, "check_memory"),
     ],
@@ -210,11 +230,21 @@ def test_a_broken_promise_is_found(broken, check, monkeypatch):
     assert (record["check"], record["status"]) == (check, "failed")
 
 
+def test_a_test_that_rows_leave_undefined_stays_in_the_family():
+    """Else the family shrinks by what rows hold, and does not keep its level."""
+    train, holdout, synthetic = default_tables()
+    metric = GoneByRows().fit(train, holdout)
+    assert metric.evaluate(synthetic).p_value == 0.5
+    assert metric.evaluate(synthetic.assign(age=40)).p_value == 1.0
+
+
 def test_a_sound_metric_passes():
     assert {record["status"] for record in check_metric(Sound())} == {"passed"}
 
 
 def test_failures_raise_warn_or_are_expected(monkeypatch):
+    from skeval.checks.numbers import CheckFailedError
+
     choose(monkeypatch, "check_tags", "check_bounds", "check_interval")
     with pytest.raises(
         CheckFailedError, match=r"OutOfBounds, check_bounds: .*2.0, outside 0.0 to 1.0"

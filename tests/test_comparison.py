@@ -191,9 +191,9 @@ def test_results_that_were_made_otherwise_are_named(suite, tables):
     other = MetricSuite([("ks", KSComplement(columns=["age"]))]).fit(tables[2], tables[1])
     both = compare({"a": a, "b": other.evaluate(tables[3], date=DATE)})
     assert any("train was not the same table" in said for said in both.caveats())
-    assert both.recommendation.outcome is Outcome.INCOMPARABLE
     assert both.choice() == []
     assert both.sentence.startswith("Nothing can be compared")
+    assert both.recommendation.outcome is Outcome.INCOMPARABLE
     assert set(both.differences["said"]) == {"of other real tables"}
     assert set(both.differences["ahead"]) == {""}
     assert set(both.standing().to_numpy().ravel()) == {"not compared"}
@@ -213,11 +213,11 @@ def test_results_of_other_kinds_of_columns_say_that(tables, tmp_path):
             results[name] = suite.evaluate(tables[3], date=DATE)
             results[name].provenance = results[name].provenance.with_files(files)
         both = compare(results)
+        assert "read with other kinds of columns (age)" in both.sentence
+        assert "not the same table" not in both.sentence
         (one,) = both.recommendation.mismatches
         known = Difference.KINDS if files else Difference.UNKNOWN
         assert (one.role, one.difference, one.columns) == ("train", known, ("age",))
-        assert "read with other kinds of columns (age)" in both.sentence
-        assert "not the same table" not in both.sentence
 
 
 UTILITY = MetricTags("utility", greater_is_better=True, bounds=(0, 1))
@@ -257,10 +257,10 @@ def test_one_narrow_win_does_not_make_a_table_the_one_to_take():
 def test_where_none_is_good_enough_none_is_taken():
     gc, ct = released(0.57, 0.48, 0.846, 0.76), released(0.50, 0.54, 0.709, 0.63)
     both = compare({"gc": gc, "ct": ct})
-    assert both.recommendation.outcome is Outcome.NOT_GOOD_ENOUGH
     assert both.choice() == []
     assert both.sentence.startswith("Neither is good enough: tstr of gc is 0.570, less than half")
     assert "Take" not in both.sentence
+    assert both.recommendation.outcome is Outcome.NOT_GOOD_ENOUGH
     good = compare({"gc": gc, "good": released(0.74, 0.48, 0.709, 0.63)})
     assert good.choice() == ["good"]
     assert good.sentence.startswith("Not gc, not good enough: tstr of gc is 0.570")

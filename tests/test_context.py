@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval import Context, shared
+from skeval import Context, TableSchema, shared
 from skeval.context import content_hashes
 from skeval.datasets import make_mixed
 from skeval.exceptions import NotRememberedError
@@ -267,6 +267,56 @@ def test_given_rows_are_noted_as_their_role():
     context = Context.of(pd.DataFrame({"x": [1.0]}))
     assert n_given(context.with_synthetic(pd.DataFrame({"x": [1.0, 2.0]}))) == 2
     assert n_given(context.with_synthetic(pd.DataFrame({"x": [1.0] * 3}))) == 3
+
+
+class Elsewhere(Context):
+    """A kind of context of its own, as that of tables larger than memory."""
+
+
+@shared
+def n_cells(context, role, times=1):
+    return times * context[role].size
+
+
+@n_cells.register(Elsewhere)
+def _(context, role, times=1):
+    return -n_cells.ordinary(context, role, times)
+
+
+@shared
+def n_all_cells(context):
+    return n_cells(context, "train") + n_cells(context, role="synthetic", times=10)
+
+
+def test_kinds_of_contexts_override_steps_in_views_threads_and_pickles():
+    schema = TableSchema.infer(TRAIN)
+    here, there = (kind(schema, {"train": TRAIN}) for kind in (Context, Elsewhere))
+    expected = n_all_cells(here.with_synthetic(SYNTHETIC))
+    assert expected == TRAIN.size + 10 * SYNTHETIC.size
+    beside = there.with_synthetic(SYNTHETIC)
+    with ThreadPoolExecutor(4) as threads:
+        found = [task.result() for task in [threads.submit(n_all_cells, beside) for _ in range(8)]]
+    assert found == [-expected] * 8
+    there.remember_rows = True
+    assert n_cells(pickle.loads(pickle.dumps(there)), "train") == -TRAIN.size
+    assert n_cells(there.standing_in(SYNTHETIC), "synthetic") == -SYNTHETIC.size
+    assert n_cells(here, "train") == TRAIN.size  # as ever
+
+
+def test_what_was_overridden_is_remembered_as_any_step():
+    calls = []
+
+    @shared
+    def step(context):
+        calls.append("ordinary")
+
+    @step.register(Elsewhere)
+    def _(context):
+        calls.append("elsewhere")
+
+    context = Elsewhere(TableSchema.infer(TRAIN), {"train": TRAIN})
+    step(context), step(context), step(context.with_synthetic(SYNTHETIC))
+    assert calls == ["elsewhere"]
 
 
 def test_given_rows_are_not_pickled():

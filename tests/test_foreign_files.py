@@ -11,13 +11,12 @@ import zipfile
 import pytest
 
 from skeval import MetricSuite, Policy, SuiteResult, TableSchema
-from skeval.calls import constructor, rebuilt, without_files
+from skeval.calls import described, rebuilt, without_files
 from skeval.comparison import Comparison, compare
 from skeval.datasets import make_mixed
 from skeval.diagnostic import RuleAdherence
 from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError
 from skeval.fidelity import CorrelationSimilarity, KSComplement, TVComplement
-from skeval.json_content import details_of
 from skeval.privacy import ExactMatchShare
 from skeval.relational import RelationalSchema
 from skeval.saved_content import MOST_CELLS
@@ -184,19 +183,24 @@ class TestMutations:
 # -------------------------------------------------------------------------------------- suites
 
 
-def with_metric(suite_text, text, **content):
+def call(kind, **parameters):
+    return {"class": kind, "parameters": parameters}
+
+
+def with_metric(suite_text, metric, **content):
     whole = {**json.loads(suite_text), "left_out": {}, "baselines": {}, "differences": {}}
-    return json.dumps({**whole, "metrics": {"x": text}, **content})
+    return json.dumps({**whole, "metrics": {"x": metric}, **content})
 
 
 def test_no_rule_of_a_file_is_run(suite_text, tmp_path):
     path, touched = tmp_path / "suite.json", tmp_path / "touched"
     rule = f"age.__init__.__globals__.get('sys').modules.get('os').system('touch {touched}') == 0"
-    metric = f"skeval.diagnostic.RuleAdherence(rules=[{rule!r}])"
+    metric = call("skeval.diagnostic.RuleAdherence", rules=[rule])
     path.write_text(with_metric(suite_text, metric))
-    with pytest.raises(InvalidParameterError, match="A rule is a condition on columns"):
+    with pytest.raises(InvalidParameterError) as refused:
         MetricSuite.load(path)
     assert not touched.exists()
+    assert "A rule is a condition on columns" in str(refused.value)
     named = {"left_out": {"x": "needs rows"}}  # it is read before anything else
     path.write_text(with_metric(suite_text, metric, **named))
     with pytest.raises(InvalidParameterError, match="A rule is a condition on columns"):
@@ -204,13 +208,14 @@ def test_no_rule_of_a_file_is_run(suite_text, tmp_path):
 
 
 def test_json_with_a_zip_behind_it_is_not_unpickled(suite_text, tmp_path):
-    path = tmp_path / "suite.json"
+    path, touched = tmp_path / "suite.json", tmp_path / "touched"
     path.write_text(suite_text)
     with zipfile.ZipFile(path, "a") as file:
-        file.writestr("suite.pickle", b"cos\nsystem\n(S'true'\ntR.")
+        file.writestr("suite.pickle", f"cos\nsystem\n(S'touch {touched}'\ntR.")
     assert zipfile.is_zipfile(path)
     with pytest.raises(InvalidParameterError, match="holds no suite"):
         MetricSuite.load(path)
+    assert not touched.exists()
     with pytest.raises(InvalidParameterError, match="holds no rows"):
         MetricSuite.load(path, rows=True)
 
@@ -226,9 +231,13 @@ def test_rows_are_loaded_where_they_are_asked_for(tmp_path):
     ("change", "said"),
     [
         ({"tables": {}}, "tables must be train"),
-        ({"metrics": {"ks": "-" * 200_000 + "1"}}, "cannot be made again"),
-        ({"metrics": {"ks": "sklearn.svm.SVC()"}}, "no Metric: ks"),
-        ({"skeval_suite": 2}, "of version 2"),
+        (
+            {"metrics": {"ks": call("skeval.fidelity.KSComplement", columns=["-" * 200_000])}},
+            "cannot be made again",
+        ),
+        ({"metrics": {"ks": call("sklearn.svm.SVC")}}, "no Metric: ks"),
+        ({"metrics": {"ks": "skeval.fidelity.KSComplement()"}}, "no Metric: ks"),
+        ({"skeval_suite": 1}, "of version 1"),
     ],
 )
 def test_what_a_suite_does_not_have(suite_text, tmp_path, change, said):
@@ -247,7 +256,7 @@ def test_numbers_of_rows(suite_text, tmp_path, n_rows):
     content = json.loads(suite_text)
     content["tables"]["train"]["n_rows"] = "HERE"
     path.write_text(json.dumps(content).replace('"HERE"', str(n_rows)))
-    with pytest.raises(InvalidParameterError, match=r"n_rows must be|at most 200,000,000 cells"):
+    with pytest.raises(InvalidParameterError, match=f"n_rows must be|at most {MOST_CELLS:,} cells"):
         MetricSuite.load(path)
 
 
@@ -268,50 +277,65 @@ def test_paths_without_a_file(tmp_path, read, name):
 
 def test_metrics_that_need_rows_are_left_out_whatever_a_file_says(suite_text, tmp_path):
     path = tmp_path / "suite.json"
-    path.write_text(with_metric(suite_text, "skeval.privacy.ExactMatchShare()"))
+    path.write_text(with_metric(suite_text, call("skeval.privacy.ExactMatchShare")))
     saved = MetricSuite.load(path)
     assert "needs rows" in saved.skipped_["x"]
     assert "x" not in saved.metrics_
 
 
 @pytest.mark.parametrize(
-    "text",
+    "metric",
     [
-        "skeval.text.EntityLeakage(memory='folder')",
-        "skeval.text.EntityLeakage(recognizer=skeval.text.SpacyRecognizer(model='./folder'))",
-        "skeval.text.FlairRecognizer(model='stranger/model')",
-        "sklearn.pipeline.Pipeline(steps=[], memory='folder')",
-        "sklearn.feature_extraction.text.CountVectorizer(input='filename')",
+        call("skeval.text.EntityLeakage", memory="folder"),
+        call(
+            "skeval.text.EntityLeakage",
+            recognizer=call("skeval.text.SpacyRecognizer", model="./folder"),
+        ),
+        call("skeval.text.FlairRecognizer", model="stranger/model"),
+        call("sklearn.pipeline.Pipeline", steps=[], memory="folder"),
+        call("sklearn.feature_extraction.text.CountVectorizer", input="filename"),
     ],
 )
-def test_files_and_folders_that_a_file_names(text):
+def test_files_and_folders_that_a_file_names(metric):
     with pytest.raises(InvalidParameterError, match="names a file or a folder"):
-        rebuilt(text)
+        rebuilt(metric)
+
+
+NESTED: list = []
+for _ in range(50):
+    NESTED = [NESTED]
 
 
 @pytest.mark.parametrize(
-    "text",
+    "metric",
     [
-        "skeval.__main__.x()",
-        "sklearn.tests.test_base.MyEstimator()",
-        "sklearn.conftest.x()",
-        "sklearn.svm._classes.SVC()",
-        "[" * 50 + "]" * 50,
-        "skeval.fidelity.KSComplement(**{'columns': 1})",
+        call("skeval.__main__.x"),
+        call("sklearn.tests.test_base.MyEstimator"),
+        call("sklearn.conftest.x"),
+        call("sklearn.svm._classes.SVC"),
+        call("skeval.fidelity.KSComplement", columns=NESTED),
+        call("skeval.fidelity.KSComplement", columns={"name": "os.system"}),
+        call("skeval.fidelity.KSComplement", columns={"tuple": 1}),
+        call("skeval.fidelity.KSComplement", columns={"dict": [[1]]}),
+        call("skeval.fidelity.KSComplement", columns={"float": "1e9"}),
+        call("skeval.fidelity.KSComplement", columns={"dict": [[[], 1]]}),
+        {**call("skeval.fidelity.KSComplement"), "more": 1},
+        {"class": ["skeval.fidelity.KSComplement"], "parameters": {}},
+        {"class": "skeval.fidelity.KSComplement", "parameters": []},
     ],
 )
-def test_what_is_not_made_again(text):
+def test_what_is_not_made_again(metric):
     with pytest.raises(InvalidParameterError, match="cannot be made again"):
-        rebuilt(text)
+        rebuilt(metric)
 
 
 def test_names_of_models_are_kept_and_folders_are_not():
     kept = EntityLeakage(recognizer=SpacyRecognizer("de_core_news_sm"), memory="folder")
-    text = constructor(without_files(kept))
-    assert rebuilt(text).recognizer.model == "de_core_news_sm"
-    assert rebuilt(text).memory is None
+    content = json.loads(json.dumps(described(without_files(kept))))
+    assert rebuilt(content).recognizer.model == "de_core_news_sm"
+    assert rebuilt(content).memory is None
     assert kept.memory == "folder"
-    assert rebuilt(constructor(FlairRecognizer())).model == "flair/ner-english-large"
+    assert rebuilt(described(FlairRecognizer())).model == "flair/ner-english-large"
 
 
 # -------------------------------------------------------------------------------------- scores
@@ -351,6 +375,8 @@ def test_details_that_no_metric_writes(scores, tmp_path, how, columns):
 
 
 def test_errors_of_results_made_here_are_left_as_they_are():
+    from skeval.json_content import details_of
+
     with pytest.raises(ZeroDivisionError), details_of(None):
         1 / 0  # noqa: B018
     said = r"a.json holds details of another form.*ZeroDivisionError"
@@ -384,3 +410,11 @@ def test_rules_are_refused_before_tables_are_read():
         warnings.simplefilter("error")
         with pytest.raises(InvalidParameterError, match="'open\\(1\\)' calls open, which no rule"):
             MetricSuite([("rules", RuleAdherence(["open(1)"]))]).fit(TRAIN)
+
+
+def test_halves_of_surrogates_in_results_are_replaced(scores):
+    content = json.loads(scores.to_json())
+    content["results"]["copies"]["error"] = "\ud800"
+    read = SuiteResult.from_json(json.dumps(content))
+    assert read["copies"].error == "\N{REPLACEMENT CHARACTER}"
+    assert len(read.frame()) == 2

@@ -30,7 +30,6 @@ from tests.releases import (
 GATE = Policy(fail_on=("leak",))
 # good releases that tests at their level may stop, but for once in fifty
 MOST_STOPPED = binom.ppf(0.98, len(GOOD), ALARM_LEVEL)
-REFUSED = "refused"
 
 
 def few_screens():
@@ -57,44 +56,56 @@ def fitted(make, name, seed):
 
 
 def judged(make, release, name, seed=0):
-    """Return the verdict and whether the gate lets pass; of refused input its sentence."""
+    """Return the verdict, whether the gate lets pass, and a sentence; of refused input that alone."""
     train, holdout, _ = population(name, seed)
     same = release.train is train and release.holdout is holdout
     try:
         suite = fitted(make, name, seed) if same else make().fit(release.train, release.holdout)
         results = suite.evaluate(release.synthetic)
     except TableError as error:
-        return REFUSED, False, str(error)
+        return None, False, str(error)
     return verdict_of(results)
 
 
 def verdict_of(results):
     verdict, leak = results.verdict(), GATE.judge(results)[0]
-    return verdict.outcome, leak.passed, verdict.sentence
+    return verdict, leak.passed, verdict.sentence
 
 
 def assert_stopped(make, name, kind):
     bad = SINGLE[kind]
-    outcome, passed, sentence = judged(make, bad.build(parts_of(name)), name)
-    assert outcome in (*bad.outcomes, *([REFUSED] if bad.refused else [])), sentence
-    assert passed == (outcome == "no leak found"), sentence
+    verdict, passed, sentence = judged(make, bad.build(parts_of(name)), name)
+    assert "No leak found" not in sentence
+    assert not passed or bad.outcomes == FEW, sentence
     if bad.outcomes == FEW:
         assert re.search(r"\b[123] (of 400 synthetic rows|copy|copies)\b", sentence), sentence
+    if verdict is None:
+        assert bad.refused, sentence
+    else:
+        assert verdict.outcome in bad.outcomes, sentence
+        assert passed == (verdict.outcome == "no leak found"), sentence
+
+
+def assert_stopped_as_a_leak(release, **settings):
+    suite = make_suite("screens", **settings).fit(release.train, release.holdout, **settings)
+    verdict, passed, sentence = verdict_of(suite.evaluate(release.synthetic))
+    assert not passed, sentence
+    assert verdict.outcome in FOUND, sentence
+
+
+def assert_good_ones_pass(make):
+    """Hold the number of good releases that are stopped to the level; copies are in none."""
+    found = [judged(make, good(*which), *which[1:]) for which in GOOD]
+    stopped = [(verdict, sentence) for verdict, passed, sentence in found if not passed]
+    assert len(stopped) <= MOST_STOPPED, stopped
+    assert {verdict.outcome for verdict, _ in stopped} <= {"leak found"}, stopped
+    assert {verdict.outcome for verdict, passed, _ in found if passed} == {"no leak found"}
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("name", "kind"), BAD)
 def test_bad_releases_are_stopped(name, kind):
     assert_stopped(few_screens, name, kind)
-
-
-def assert_good_ones_pass(make):
-    """Hold the number of good releases that are stopped to the level; copies are in none."""
-    found = [judged(make, good(*which), *which[1:]) for which in GOOD]
-    assert all(passed == (outcome == "no leak found") for outcome, passed, _ in found)
-    stopped = [(outcome, sentence) for outcome, passed, sentence in found if not passed]
-    assert len(stopped) <= MOST_STOPPED, stopped
-    assert {outcome for outcome, _ in stopped} <= {"leak found"}, stopped
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -118,18 +129,10 @@ def test_the_report_lets_good_releases_pass():
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("key", KEYS)
 def test_rows_of_a_subject_are_found_whosever_they_are_said_to_be(key):
-    release = visits_copied(key)
-    suite = make_suite("screens", schema=CLINIC).fit(release.train, release.holdout, schema=CLINIC)
-    outcome, passed, sentence = verdict_of(suite.evaluate(release.synthetic))
-    assert outcome in FOUND, sentence
-    assert not passed
+    assert_stopped_as_a_leak(visits_copied(key), schema=CLINIC)
 
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("n_words", [12, 20])
 def test_quoted_sentences_are_found(n_words):
-    release = quoted(n_words)
-    suite = make_suite("screens").fit(release.train, release.holdout)
-    outcome, passed, sentence = verdict_of(suite.evaluate(release.synthetic))
-    assert outcome in FOUND, sentence
-    assert not passed
+    assert_stopped_as_a_leak(quoted(n_words))

@@ -1,7 +1,8 @@
 """Hostile tables: a value or one sentence, never another library's error, a silent nan or a crash.
 
 Each table of the corpus meets a part of the metrics and a preset, and each metric 30 tables or
-more. With SKEVAL_HOSTILE=all in the environment, all tables meet all metrics and presets.
+more. A third of the tables are always met where slow tests run, the others in turn, as calibrations
+are. With SKEVAL_HOSTILE=all in the environment, all tables meet all metrics and presets.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from skeval import MetricSuite, make_suite
 from skeval.datasets import make_relational
 from skeval.exceptions import SkevalError, TableError
 from skeval.presets import PRESETS
+from skeval.reading_context import read_context
 from skeval.relational.presets import PRESETS as RELATIONAL_PRESETS
-from skeval.relational_context import read_context
-from skeval.result import SuiteResult
+from skeval.suite_result import SuiteResult
 from skeval.tables.frames import as_frame
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.schema import TableSchema
@@ -125,13 +126,18 @@ def suite_of(metrics):
     return MetricSuite([(type(m).__name__, m) for m in metrics], check_holdout=False)
 
 
-def of_corpus(n=None):
-    chosen = list(enumerate(TABLES))
+def of_corpus(tables, n=None):
+    chosen = list(enumerate(tables))
     chosen = chosen[:: max(1, len(chosen) // n)] if n and not EVERY else chosen
-    return pytest.mark.parametrize(("i", "name"), chosen, ids=[name for _, name in chosen])
+    marks = [() if k % 3 == 0 else pytest.mark.calibration for k in range(len(chosen))]
+    return pytest.mark.parametrize(
+        ("i", "name"),
+        [pytest.param(*one, marks=mark) for one, mark in zip(chosen, marks, strict=True)],
+        ids=[name for _, name in chosen],
+    )
 
 
-@of_corpus()
+@of_corpus(TABLES)
 def test_metrics(i, name, tmp_path):
     tables = [TABLES[name](k) for k in range(3)]
     names = names_of(tables[0])
@@ -143,7 +149,7 @@ def test_metrics(i, name, tmp_path):
         check_suite(suite_of(of_texts), tables, path, schema={names[0]: "text"})
 
 
-@of_corpus(len(TABLES) // 3)
+@of_corpus(TABLES, len(TABLES) // 3)
 def test_presets(i, name, tmp_path):
     tables = [TABLES[name](k) for k in range(3)]
     for preset in turn(sorted(PRESETS), 1, i):
@@ -171,9 +177,7 @@ def hung_on_keys(name):
     return roles
 
 
-@pytest.mark.parametrize(
-    ("i", "name"), list(enumerate(PANDAS if EVERY else FEWER)), ids=list(PANDAS if EVERY else FEWER)
-)
+@of_corpus(PANDAS if EVERY else FEWER)
 def test_several_tables(i, name, tmp_path):
     try:
         tables = hung_on_keys(name)

@@ -442,7 +442,7 @@ def test_a_found_leak_never_ranks_above_none():
     assert with_verdict(0.7, {}) == 0.7
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")  # of one attack on outliers
 def test_fresh_rows_score_one_but_for_noise():
     rows = make_census(30_000)

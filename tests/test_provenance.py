@@ -14,7 +14,7 @@ import sklearn
 from sklearn.ensemble import RandomForestClassifier
 
 import skeval
-from skeval import Metric, MetricSuite, MetricTags, Result, SuiteResult, make_suite, report
+from skeval import Metric, MetricSuite, MetricTags, Result, SuiteResult, calls, make_suite, report
 from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import SimilarityScore, TVComplement
@@ -55,6 +55,8 @@ def test_metrics_are_rebuilt_from_their_text(preset):
         again = rebuilt(text)
         assert type(again) is type(metric)
         assert constructor(again) == text
+        of_file = calls.rebuilt(json.loads(json.dumps(calls.described(metric))))
+        assert constructor(of_file) == text
 
 
 def test_estimators_within_a_metric_are_rebuilt_too():
@@ -86,9 +88,12 @@ def test_numbers_and_texts_of_parameters_are_exact():
 def test_it_names_what_was_done(result):
     provenance = result.provenance
     assert provenance.version == skeval.__version__
-    assert (
-        provenance.metrics["ks"]
-        == "skeval.fidelity.TVComplement(columns=None, n_bins=8, nan='own')"
+    assert provenance.metrics["ks"] == {
+        "class": "skeval.fidelity.TVComplement",
+        "parameters": {"columns": None, "n_bins": 8, "nan": "own"},
+    }
+    assert provenance.calls["ks"] == (
+        "skeval.fidelity.TVComplement(columns=None, n_bins=8, nan='own')"
     )
     assert [(one.role, one.n_rows) for one in provenance.inputs] == [
         *(("train", 120), ("holdout", 120), ("synthetic", 120))

@@ -559,10 +559,10 @@ def test_a_suite_keeps_the_schema_that_it_was_made_with():
     made = make_relational(20, random_state=0)
     tables, schema = dict(made), made.schema
     suite = make_suite("quality", schema=schema)
+    assert RelationalContext.of(tables).relations.foreign_keys != schema.foreign_keys
+    assert suite.fit(tables).context_.relations.foreign_keys == schema.foreign_keys
     assert clone(suite).schema.to_dict() == schema.to_dict()
     assert suite[:1].schema is schema
-    assert suite.fit(tables).context_.relations.foreign_keys == schema.foreign_keys
-    assert RelationalContext.of(tables).relations.foreign_keys != schema.foreign_keys
     kinds = {"age": "categorical"}
     alone = MetricSuite([("tv", TVComplement())], schema=kinds).fit(make_mixed(50))
     assert alone.context_.schema.kinds["age"] == "categorical"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -15,6 +16,8 @@ from skeval.exceptions import InvalidParameterError
     [
         ({"aspect": "beauty"}, "aspect must be among"),
         ({"aspect": "fidelity", "needs": {"luck"}}, "needs must be among"),
+        ({"aspect": "fidelity", "risks": {"ruin"}}, "risks must be among"),
+        ({"aspect": "fidelity", "reads": "pairs"}, "reads must be among"),
         ({"aspect": "privacy"}, "evidence must be among"),
         ({"aspect": "fidelity", "evidence": "screen"}, "None for others"),
     ],
@@ -26,6 +29,7 @@ def test_tags_are_a_closed_set(tags, message):
 
 def test_tags_round_trip():
     tags = MetricTags("privacy", needs={"holdout"}, greater_is_better=False, evidence="attack")
+    tags = replace(tags, risks={"inference", "linkability"}, headline=2)
     assert (
         MetricTags.from_dict(json.loads(json.dumps(tags.to_dict() | {"bounds": ["-inf", "inf"]})))
         == tags

@@ -11,7 +11,12 @@ from scipy.stats import binom
 
 from skeval import MetricTags, Policy, Result, SuiteResult, make_suite
 from skeval.datasets import make_mixed
-from skeval.exceptions import HoldoutShiftWarning, MostlySharedRowsWarning, SharedRowsWarning
+from skeval.exceptions import (
+    HoldoutShiftWarning,
+    IgnoredColumnsWarning,
+    MostlySharedRowsWarning,
+    SharedRowsWarning,
+)
 from skeval.stats.repeats import Copied, Copies
 from skeval.verdict import Contrast, adjusted_p_values, raises_alarm, summary, verdict
 
@@ -104,7 +109,7 @@ def test_tests_that_cannot_alarm_are_not_looked_at():
     assert judged.adjusted == {"a": 0.04}
     assert judged.alarms == ("a",)
     assert list(judged.not_looked_at) == list(small)
-    assert "too few holdout rows" in judged.not_looked_at["s0"]
+    assert judged.not_looked_at["s0"].kind == "unable"
     assert judged.sentence.startswith(
         "Privacy was hardly looked at: 9 of 10 tests could raise no alarm with so few holdout rows"
     )
@@ -164,8 +169,26 @@ def test_advice_stands_beside_alarms_only():
     assert advice not in suite(a=made(0.9, advice=advice)).verdict().sentence
 
 
+def test_reasons_and_parts_are_typed():
+    """What a reason or an advice says decides nothing: it may speak of a holdout and stay itself."""
+    lacks = Result(np.nan, tags=TAGS["screen"], metric="Some", error="no rows.", unmet="holdout")
+    fails = Result(np.nan, tags=TAGS["screen"], metric="Some", error="ValueError: holdout rows.")
+    fact = "Leak found."  # as an alarm begins
+    alarm = made(0.001, advice="Drop it.", fact=fact)
+    results = SuiteResult({"a": lacks, "b": fails, "c": alarm}, sizes={"train": 100})
+    judged = results.verdict()
+    kinds = {name: reason.kind for name, reason in judged.not_looked_at.items()}
+    assert kinds == {"a": "needs holdout", "b": "failed"}
+    assert "1 of 3 tests needs holdout rows, and 1 could not be made." in judged.sentence
+    said = [part.kind for part in judged.parts]
+    assert said == ["not looked at", "fact", "alarms", "advice"]
+    assert judged.sentence == " ".join(map(str, judged.parts))
+    again = SuiteResult.from_dict(json.loads(results.to_json())).verdict()
+    assert again.to_dict() == judged.to_dict()
+
+
 def test_what_was_not_looked_at_is_said_first():
-    lacking = Result(np.nan, tags=TAGS["screen"], error="needs holdout rows.")
+    lacking = Result(np.nan, tags=TAGS["screen"], error="needs rows.", unmet="holdout")
     counted = Result(3.0, tags=TAGS["disclosure"])
     results = SuiteResult({"a": lacking, "b": lacking, "c": made(0.3), "k": counted}, sizes=SIZES)
     assert list(results.verdict().not_looked_at) == ["a", "b"]
@@ -222,11 +245,14 @@ def test_a_verdict_goes_through_json(tmp_path):
     results.to_json(path)
     assert json.loads(path.read_text())["verdict"]["alarms"] == ["a"]
     again = SuiteResult.from_json(path)
-    assert again.verdict() == results.verdict() == verdict(results)
+    judged = verdict(results, results.sizes, results.notices)
+    assert again.verdict() == results.verdict() == judged
     assert again["a"].contrast == shown
 
 
-@pytest.mark.parametrize("kind", [HoldoutShiftWarning, MostlySharedRowsWarning])
+@pytest.mark.parametrize(
+    "kind", [HoldoutShiftWarning, MostlySharedRowsWarning, IgnoredColumnsWarning]
+)
 def test_nothing_can_be_told_of_a_holdout_that_is_none(kind):
     results = SuiteResult({"a": made(0.3)}, sizes=SIZES, notices=(kind("They differ."),))
     assert results.verdict().void == ("They differ.",)
@@ -340,7 +366,29 @@ def test_copies_survive_json():
 def test_a_test_that_the_rows_left_undefined_is_corrected_for_and_not_looked_at():
     """Else a family shrinks by what rows hold, and does not keep its level."""
     results = suite(a=made(0.02), b=replace(made(1.0), value=float("nan")), c=made(1.0))
-    judged = verdict(results)
+    judged = results.verdict()
     assert judged.adjusted["a"] == pytest.approx(0.06)
     assert list(judged.not_looked_at) == ["b"]
     assert judged.n_tests == 2
+
+
+def test_to_fit_again_is_advised_once():
+    again = "fit the generator again with less room to memorise"
+    results = {
+        "a": made(1e-6, advice=f"Drop the copied rows, or {again}: fewer steps."),
+        "b": made(1e-5, advice=f"Most in age: pool it, or {again}. Exposed are the old."),
+    }
+    found = SuiteResult(results, sizes=SIZES).verdict()
+    assert found.sentence.count("fit the generator again") == 1
+    assert found.advice == (
+        f"Drop the copied rows, or {again}: fewer steps.",
+        "Most in age: pool it. Exposed are the old.",
+    )
+
+
+def test_copies_that_few_real_rows_cannot_explain_are_not_cleared():
+    doubted = Copies("rows", Copied(5, 7, usual=3), None, 100, 100)
+    found = SuiteResult({"a": replace(made(0.3), copies=(doubted,))}, sizes=SIZES).verdict()
+    assert found.outcome == "cannot be told"
+    assert "5 rows that are unique in train stand in the release, and too few" in found.sentence
+    assert Copies.from_dict(doubted.to_dict()).untold == doubted.untold

@@ -73,7 +73,7 @@ def test_noisy_copies_have_one_other_category(benchmark):
     assert (copies["age"] % 1 == 0).all()
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_no_more_false_alarms_than_the_level(benchmark):
     said = [
         benchmark.null_suite(
@@ -90,7 +90,7 @@ def test_no_more_false_alarms_than_the_level(benchmark):
         assert sum(bool(one["alarms"][preset]) for one in said) <= most, preset
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_one_copy_in_a_hundred_is_found(benchmark):
     """The report says so for at least 95% of tables of 1,000 rows with 10 of train in them."""
     said = [
@@ -113,7 +113,7 @@ def pairs_of(sentence):
 LOW = {"dcr_percentile", "nndr", "holdout_distance_ratio", "dcr_baseline", "nnaa_privacy_loss"}
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_a_hundred_alarms_quote_numbers_that_support_them(benchmark):
     """Leaks of all kinds in rows of real tables, and in tables that are nothing like them."""
     n_alarms, kinds = 0, itertools.product(benchmark.LEAKS, (0.05, 0.25), benchmark.CLEAN)

@@ -61,26 +61,6 @@ _ARGUMENTS: dict[str, Any] = {
     "table": "visits",
     "target": "member",
 }
-# and settings under which some hundred evaluations of those that fit many models take seconds
-_SHADOW = {"n_targets": 1, "n_shadow": 2, "n_eval": 3, "features": "closest"}
-_LIGHT: dict[str, dict[str, Any]] = {
-    "DPAudit": {"n_runs": 1, "n_pilot": 1, "n_synthetic": 20},
-    "EqualizedOddsImprovement": {"estimators": "linear"},
-    "FairnessGap": {"estimators": "linear"},
-    "FeatureImportanceAgreement": {"estimator": "linear"},
-    "GlobalUtility": {"estimator": "linear", "n_bootstrap": 50},
-    "LikelihoodRatioMIA": {"n_models": 8},
-    "ModelRankAgreement": {"estimators": ["linear", "tree", "bayes"]},
-    "ParentChildAggregates": {"detection": False},
-    "PrecisionEfficacy": {"estimator": "linear", "n_folds": 2},
-    "RecallEfficacy": {"estimator": "linear", "n_folds": 2},
-    "RelationalTSTR": {"target": "reason", "estimators": "linear"},
-    "SelectionRegret": {"estimators": ["linear", "tree", "bayes"]},
-    "SequenceTSTR": {"target": "reason", "estimator": "linear", "n_bootstrap": 50},
-    "ShadowAttributeInference": _SHADOW,
-    "ShadowMembershipInference": _SHADOW,
-    "StackedMembershipInference": {"n_models": 8},
-}
 # parameters that say how many rows are looked at, and fewer than the default tables have
 _LIMITS = (
     "max_random_rows",
@@ -355,8 +335,8 @@ def check_what_was_tested(metric: Metric, tables: Tables, shared: Evaluations) -
     That holds for copies of train, and for fresh rows, where chance decides.
     """
     of_privacy = metric.tags.aspect == "privacy"
-    for rows in (tables[0], half(tables[0]), tables[2]) if of_privacy else ():
-        if raises_alarm(result := shared.evaluate(rows)):
+    for result in (*shared.of_leaks, shared.result) if of_privacy else ():
+        if raises_alarm(result):
             shown = result.contrast
             is_shown = shown is not None and shown.supports_leak and len(set(shown.written)) == 2
             demand(is_shown, f"p is {result.p_value}, and its contrast shows no leak: {shown}.")
@@ -470,6 +450,12 @@ class Evaluations:
         return self.score(self._tables[0])
 
     @cached_property
+    def of_leaks(self) -> tuple[Result, Result]:
+        """The evaluations of a copy of train, and of half of it."""
+        train = self._tables[0]
+        return self.evaluate(train), self.evaluate(half(train))
+
+    @cached_property
     def of_noise(self) -> float:
         """The value of independent uniform columns."""
         return self.score(noise(self._tables[0]))
@@ -516,16 +502,7 @@ def example_of(kind: type[Metric]) -> Metric:
         name for name, parameter in parameters.items() if parameter.default is parameter.empty
     ]
     arguments = {name: _argument(name) for name in required}
-    light = _LIGHT.get(kind.__name__, {})
-    if light is _SHADOW:
-        from sklearn.tree import DecisionTreeClassifier
-
-        light = {**light, "classifier": DecisionTreeClassifier(random_state=0)}
-    if kind.__name__ == "NominalMentions":  # whose default needs a model
-        from skeval.text import PatternRecognizer
-
-        light = {"recognizer": PatternRecognizer()}
-    return kind(**{**arguments, **light})
+    return kind(**{**arguments, **kind._light()})
 
 
 def _argument(name: str) -> Any:

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from skeval.cli import catalogue, comparison, reports, saved, schemas, scores
 from skeval.cli.options import DEBUG, app, debugging, say
-from skeval.exceptions import MetricWarning, SkevalError
+from skeval.exceptions import MetricWarning, Sentence, SkevalError, sentence_of
 from skeval.free_memory import bounded
 
 __all__ = [
@@ -50,20 +50,20 @@ def main() -> None:
         if debugging():
             raise
         try:
-            say(f"skeval: error: {_sentence(error)}")
+            say(_sentence(error).after("skeval: error: "))
         except MemoryError:
             os.write(2, f"skeval: error: {_NO_MEMORY}\n".encode())
         sys.exit(2)
 
 
-def _sentence(error: Exception) -> str:
+def _sentence(error: Exception) -> Sentence:
     # the last names a package, ours with what installs it
     if isinstance(error, SkevalError | OSError | ImportError):
-        return str(error)
+        return sentence_of(error)
     if isinstance(error, MemoryError):
-        return _NO_MEMORY
+        return Sentence(_NO_MEMORY)
     # what others say may quote a cell
-    return (
+    return Sentence(
         f"{type(error).__name__}, which skeval did not expect. {DEBUG} shows where it was raised; "
         "please report that to its authors, without data."
     )
@@ -79,8 +79,8 @@ def printed_warnings() -> Iterator[None]:
             yield
     finally:
         ours = [w for w in caught if issubclass(w.category, MetricWarning)]
-        for text in dict.fromkeys(str(w.message) for w in ours):
-            say(f"note: {text}")
+        for text in dict.fromkeys(sentence_of(w.message) for w in ours):
+            say(text.after("note: "))
         for w in caught:
             if w not in ours:
                 # the filters of the user decide, as if it had not been caught

@@ -147,7 +147,7 @@ def explained(name: str) -> Iterator[str]:
             f"{n}={v!r}" for n, v in changed.items() if n not in ("target", "sensitive")
         ):
             yield f"In suites   {said}."
-    for section in ("Parameters", "Notes", "References"):
+    for section in ("Parameters", "Warnings", "Notes", "References"):
         if section in parts:
             yield ""
             yield f"{section}\n{parts[section]}"

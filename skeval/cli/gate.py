@@ -13,7 +13,7 @@ from skeval.cli.options import Given, say
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output, replacing
 from skeval.policy import FAIL_ON, Outcome, Policy, failed_metrics, junit
-from skeval.result import SuiteResult
+from skeval.suite_result import SuiteResult
 
 if TYPE_CHECKING:
     from skeval.suite import MetricSuite

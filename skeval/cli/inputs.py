@@ -12,17 +12,17 @@ from skeval.cli.options import Given, say
 from skeval.exceptions import InvalidParameterError
 from skeval.files import check_output
 from skeval.progress import shown
-from skeval.result import SuiteResult
+from skeval.scale.long_csv import is_long, streamed
+from skeval.scale.sources import TableSource, is_large, source_of
+from skeval.scale.tables import LargeTable, infer_kinds
+from skeval.suite_result import SuiteResult
 from skeval.tables.dialects import Dialect
-from skeval.tables.large import LargeTable, infer_kinds
-from skeval.tables.long_csv import is_long, streamed
 from skeval.tables.reading import ENDINGS, PLAIN, read_table
 from skeval.tables.reasons import ColumnReason, column_reasons
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.relational_sources import read_json
 from skeval.tables.schema import TableSchema
-from skeval.tables.sources import TableSource, is_large, source_of
 
 _LARGE = (
     "note: large tables, or tables in parts: they are read a column at a time, and metrics that "
@@ -88,12 +88,7 @@ def _joins(output: Path, folder: Path) -> bool:
 
 def dialect_of(sep: str | None, encoding: str | None, decimal: str | None) -> Dialect:
     """Return how CSV files are written, as the options say."""
-    try:
-        return Dialect({"tab": "\t", "\\t": "\t"}.get(sep or "", sep), encoding, decimal)
-    except InvalidParameterError as error:
-        text = str(error)
-        where = "--encoding: " if text.startswith("there") else "--"
-        raise InvalidParameterError(where + text) from error
+    return Dialect({"tab": "\t", "\\t": "\t"}.get(sep or "", sep), encoding, decimal)
 
 
 def read_given(

@@ -12,8 +12,8 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from rich.console import Console
 
-from skeval import __version__
-from skeval.cli.words import in_words
+from skeval._versions import version_of
+from skeval.exceptions import Sentence
 from skeval.formatting import printable
 from skeval.free_memory import SHARE, free_memory
 
@@ -159,7 +159,7 @@ def with_given(command: Callable[..., None]) -> Callable[..., None]:
 
 def _version(shown: bool) -> None:
     if shown:
-        typer.echo(f"skeval {__version__}")
+        typer.echo(f"skeval {version_of('skeval')}")
         raise typer.Exit
 
 
@@ -181,7 +181,6 @@ def debugging() -> bool:
 
 
 def say(text: str) -> None:
-    """Print a sentence on standard error, in the words of the command line."""
-    Console(stderr=True, soft_wrap=True).print(
-        printable(in_words(text)), markup=False, highlight=False
-    )
+    """Print a sentence on standard error, in the words of the command line where it has them."""
+    words = text.shell if isinstance(text, Sentence) else text
+    Console(stderr=True, soft_wrap=True).print(printable(words), markup=False, highlight=False)

@@ -47,7 +47,7 @@ def report(
     ] = None,
 ) -> None:
     """Write the report of a synthetic table."""
-    from skeval.report import ENDINGS
+    from skeval.rendering import ENDINGS
 
     inputs = [*tables, given.schema, given.policy]
     check_paths(output, ENDINGS, "report", inputs)
@@ -94,7 +94,7 @@ def demo(
 
     from skeval.datasets import load_flights
     from skeval.generators import GaussianCopula
-    from skeval.report import ENDINGS
+    from skeval.rendering import ENDINGS
 
     check_output(output, ENDINGS, owner="report")
     with shown("lines") as tick:

@@ -11,9 +11,9 @@ from rich.markup import escape
 from skeval.cli.inputs import check_paths
 from skeval.cli.options import OUTPUT, Given, app, say
 from skeval.cli.tables import show, table_of
-from skeval.exceptions import InvalidParameterError, TableError
+from skeval.exceptions import InvalidParameterError
 from skeval.progress import shown
-from skeval.result import SuiteResult
+from skeval.suite_result import SuiteResult
 from skeval.tables.reading import check_exists
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def render(
     title: Annotated[str, typer.Option(help="Of the report.")] = "",
 ) -> None:
     """Write the report of saved scores: no table is needed."""
-    from skeval.report import ENDINGS
+    from skeval.rendering import ENDINGS
 
     check_paths(output, ENDINGS, "report", [scores])
     check_exists(scores)
@@ -111,11 +111,4 @@ def suite_of_file(
 def read_results(path: Path) -> SuiteResult:
     """Read scores that `evaluate` saved."""
     check_exists(path)
-    try:
-        return SuiteResult.from_json(path)
-    except InvalidParameterError as error:
-        if "version" in str(error):
-            raise
-        raise TableError(
-            f"{path} holds no scores; save them with: skeval evaluate ... -o scores.json."
-        ) from error
+    return SuiteResult.from_json(path)

@@ -25,13 +25,13 @@ from skeval.cli.inputs import (
 from skeval.cli.options import OUTPUT, Given, Tables, app, debugging, say, with_given
 from skeval.cli.saved import suite_of_file
 from skeval.cli.tables import show, table_of
-from skeval.cli.words import in_words
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, Sentence
 from skeval.files import replacing
 from skeval.formatting import shown_interval
 from skeval.policy import Policy
 from skeval.progress import shown
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 from skeval.tables.reading import read_table
 from skeval.tables.relational_schema import RelationalSchema
 
@@ -163,7 +163,7 @@ def print_scores(result: SuiteResult) -> None:
         _show_tests(tests)
     for name, why in ((name, reason(one)) for name, one in tests.items()):
         if why:
-            Console(soft_wrap=True).print(in_words(f"{name}: {why}"), markup=False)
+            Console(soft_wrap=True).print(f"{name}: {why}", markup=False)
     if any("/" in name for name in result):
         table = table_of("property", "score", "baseline", "columns or pairs")
         for name, *scores, n_used in result.properties().itertuples():
@@ -171,8 +171,8 @@ def print_scores(result: SuiteResult) -> None:
         show(table)
     for name, each in result.items():
         if each.error:
-            text = in_words(f"{name} left out: {each.error}")
-            Console(soft_wrap=True).print(text, markup=False)
+            why = each.error.shell if isinstance(each.error, Sentence) else each.error
+            Console(soft_wrap=True).print(f"{name} left out: {why}", markup=False)
 
 
 def _show_scores(results: Mapping[str, Result]) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -17,19 +18,16 @@ from skeval.diagnostic.columns import (
     by_column,
     check_names,
     empty_notices,
-    has_missing,
     lacks,
-    level_counts,
     unread_cells,
 )
-from skeval.engines import current_engine
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns
 from skeval.result import Result, undefined
+from skeval.steps.counts import each_column, has_missing, level_counts
 from skeval.steps.samples import columns_of, extent
 from skeval.tables.frames import column_values
-from skeval.tables.large import counted_by_workers
 from skeval.tables.precision import rounded_to
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 from skeval.tables.schema import Kind, plain_values, read_column, with_real_levels
@@ -56,8 +54,7 @@ class CellAdherence(Metric):
     Authors set `_kinds`, the kinds of the columns that have the rule, and write `_rule`.
     """
 
-    tags = DIAGNOSTIC_TAGS
-    needs_no_rows = True
+    tags = replace(DIAGNOSTIC_TAGS, reads="columns")
     _kinds: ClassVar[tuple[Kind, ...]]
     nullable: bool | str
     columns: Columns
@@ -81,7 +78,7 @@ class CellAdherence(Metric):
         known = {name: rule for name, rule in rules.items() if rule is not None}
         absent = [name for name in known if lacks(context, name)]
         there = {name: rule for name, rule in known.items() if name not in absent}
-        checked = _checked(context.synthetic, context.given("synthetic"), there)
+        checked = each_column(context, "synthetic", _checked_column, there.items())
         tally, nothing = ShareTally(n_rows), np.zeros(n_rows, dtype=bool)
         empty, violations = [], {}
         for name in known:
@@ -99,14 +96,6 @@ class CellAdherence(Metric):
         violations = {name: counts for name, counts in violations.items() if counts}
         notices = empty_notices([name for name in names if name not in known], empty)
         return tally.mean(context, names, notices, violations=violations)
-
-
-def _checked(rows: Any, given: Any, rules: Mapping[str, Rule]) -> Iterator[Checked]:
-    """Yield what the rules of columns give, each by a worker where these count the table."""
-    tasks = ((rows, given, name, rule) for name, rule in rules.items())
-    if counted_by_workers(rows):
-        return current_engine().map(_checked_column, tasks)
-    return (_checked_column(*task) for task in tasks)
 
 
 def _checked_column(rows: Any, given: Any, name: str, rule: Rule) -> Checked:
@@ -144,6 +133,11 @@ class BoundaryAdherence(CellAdherence):
     InvalidParameterError
         If a bound is of no number or date column, cannot be read, or lies beyond the other.
 
+    Warnings
+    --------
+    A table whose values never leave train's range by construction scores 1, which says nothing of
+    how well they are spread: see :class:`RangeCoverage`.
+
     See Also
     --------
     RangeCoverage : Whether the ranges are reached.
@@ -157,10 +151,8 @@ class BoundaryAdherence(CellAdherence):
     are cells of train, are nowhere in the result.
 
     A table of fresh real rows scores (n - 1) / (n + 1) on average over continuous columns of n
-    train rows, not 1. A table whose values never leave train's range by construction scores 1,
-    which says nothing of how well they are spread: see :class:`RangeCoverage`. The interval of a
-    column is Wilson's; that of the mean takes rows, not cells, as independent. Both hold for
-    further rows of the same generator against the same train.
+    train rows, not 1. The interval of a column is Wilson's; that of the mean takes rows, not cells,
+    as independent. Both hold for further rows of the same generator against the same train.
 
     References
     ----------

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skeval.context import Context, shared
+from skeval.context import Context
 from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, MetricWarning
 from skeval.parameters import Legal
 from skeval.result import Result, mean_of_columns
 from skeval.stats.distributions import exact_mean
 from skeval.stats.intervals import wilson
-from skeval.steps.samples import ColumnChoice, emptied, extent, summed
-from skeval.tables.large import CanonicalTable, counted_by_workers
-from skeval.tables.preprocessing import NOMINAL
+from skeval.steps.samples import ColumnChoice, emptied, extent
 from skeval.tables.schema import TableSchema
 
 
@@ -69,63 +66,6 @@ def unread_cells(read: pd.Series, table: Any) -> np.ndarray:
         return np.zeros(unread.size, dtype=bool)
     given: np.ndarray = table[read.name].notna().to_numpy(dtype=bool)
     return unread & given
-
-
-@shared
-def has_missing(context: Context, role: str, column: str) -> bool:
-    """Tell whether a column of a table as it was read, one of numbers or categories, has gaps."""
-    rows = context[role]
-    if counted_by_workers(rows):
-        return _missing_counts(context, role)[column] > 0
-    return bool(rows[column].isna().any())
-
-
-@shared
-def _missing_counts(context: Context, role: str) -> dict[str, int]:
-    """Return the numbers of gaps of all such columns, in one pass over a large table."""
-    names, rows = context.schema.measured, cast("CanonicalTable", context[role])
-    (counts,) = rows.added_up(names, missing_of, summed)
-    return dict(zip(names, counts.tolist(), strict=True))
-
-
-def missing_of(frame: pd.DataFrame) -> list[np.ndarray]:
-    """Return the numbers of missing cells of the columns, to be added up."""
-    return [frame.isna().to_numpy().sum(axis=0)]
-
-
-def missing_cells(context: Context, role: str, column: str) -> np.ndarray:
-    """Tell which cells are missing in the table as given; all where it lacks the column."""
-    given = context.given(role)
-    if column not in given.columns:
-        return np.ones(len(given), dtype=bool)
-    missing: np.ndarray = given[column].isna().to_numpy(dtype=bool)
-    return missing
-
-
-@shared
-def level_counts(context: Context, role: str, column: str) -> np.ndarray:
-    """Return how often each level of a categorical column occurs, in the order of its codes."""
-    rows = context[role]
-    if counted_by_workers(rows):
-        return _all_level_counts(context, role)[column]
-    return _counts_of_levels(rows, [column])[0]
-
-
-@shared
-def _all_level_counts(context: Context, role: str) -> dict[str, np.ndarray]:
-    """Return the counts of the levels of all columns that have any, in one pass over the rows."""
-    names, rows = context.schema.columns(*NOMINAL), cast("CanonicalTable", context[role])
-    counts = rows.added_up(names, partial(_counts_of_levels, names=names), summed)
-    return dict(zip(names, counts, strict=True))
-
-
-def _counts_of_levels(frame: pd.DataFrame, names: Sequence[str]) -> list[np.ndarray]:
-    columns = [frame[name].cat for name in names]
-    codes = [column.codes.to_numpy() for column in columns]
-    return [
-        np.bincount(of[of >= 0], minlength=len(column.categories))
-        for of, column in zip(codes, columns, strict=True)
-    ]
 
 
 def without_range(context: Context, names: Sequence[str]) -> tuple[list[str], list[str]]:

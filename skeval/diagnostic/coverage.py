@@ -12,7 +12,6 @@ from skeval.diagnostic.columns import (
     constant_notices,
     empty_notices,
     lacks,
-    level_counts,
     within_bands,
     without_range,
 )
@@ -21,6 +20,7 @@ from skeval.formatting import percent
 from skeval.parameters import Columns, Count, NonNegative
 from skeval.result import Result, mean_of_columns
 from skeval.stats.intervals import wilson
+from skeval.steps.counts import level_counts
 from skeval.steps.samples import ROLES, columns_of, extent, mean_of_defined, present_numbers
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 from skeval.tags import DIAGNOSTIC_TAGS
@@ -83,8 +83,7 @@ class RangeCoverage(Metric):
     0.67
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs")
-    needs_no_rows = True
+    tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs", reads="columns")
 
     def __init__(self, columns: Columns = None, digits: Count | None = 2) -> None:
         self.columns = columns
@@ -183,8 +182,7 @@ class CategoryCoverage(Metric):
     0.6667
     """
 
-    tags = DIAGNOSTIC_TAGS
-    needs_no_rows = True
+    tags = replace(DIAGNOSTIC_TAGS, reads="columns")
 
     def __init__(self, min_count: Count = 1, columns: Columns = None) -> None:
         self.min_count = min_count
@@ -401,8 +399,7 @@ class OutlierCoverage(Metric):
     0.5
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs")
-    needs_no_rows = True
+    tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs", reads="columns")
 
     def __init__(self, k: NonNegative = 1.5, columns: Columns = None) -> None:
         self.k = k

@@ -12,16 +12,16 @@ import pandas as pd
 
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.diagnostic.columns import any_columns, lacks, missing_cells, missing_of, within_bands
+from skeval.diagnostic.columns import any_columns, lacks, within_bands
 from skeval.formatting import percent
 from skeval.parameters import AnyColumns
 from skeval.result import Result, mean_of_columns
 from skeval.stats.disclosure import distinct_codes
 from skeval.stats.distributions import expected_total_variation, total_variation, tv_interval
 from skeval.stats.intervals import newcombe
+from skeval.steps.counts import missing_cells, n_missing
 from skeval.steps.groups import Groups, grouped
-from skeval.steps.samples import ROLES, mean_of_defined, summed
-from skeval.tables.large import counted_by_workers
+from skeval.steps.samples import ROLES, mean_of_defined
 from skeval.tags import DIAGNOSTIC_TAGS
 
 Pooled = tuple[list[np.ndarray], np.ndarray, np.ndarray]
@@ -71,8 +71,7 @@ class MissingValueSimilarity(Metric):
     0.75
     """
 
-    tags = DIAGNOSTIC_TAGS
-    needs_no_rows = True
+    tags = replace(DIAGNOSTIC_TAGS, reads="columns")
 
     def __init__(self, columns: AnyColumns = None) -> None:
         self.columns = columns
@@ -83,7 +82,7 @@ class MissingValueSimilarity(Metric):
     def _compute(self, context: Context) -> Result:
         names = any_columns(context.schema, self.columns)
         n, m = (context.n_rows(role) for role in ROLES)
-        missing = {name: [_n_missing(context, role, name) for role in ROLES] for name in names}
+        missing = {name: [n_missing(context, role, name) for role in ROLES] for name in names}
         present = {name: both for name, both in missing.items() if not lacks(context, name)}
         scores = {name: 1.0 - abs(k / n - j / m) for name, (k, j) in present.items()}
         ceilings = {
@@ -107,24 +106,6 @@ class MissingValueSimilarity(Metric):
             f"The shares of missing cells of {result.details['n_used']} columns differ by "
             f"{percent(1.0 - result.value)} on average."
         )
-
-
-@shared
-def _n_missing(context: Context, role: str, column: str) -> int:
-    """Return the number of missing cells of a column, as given."""
-    given = context.given(role)
-    if counted_by_workers(given) and column in given.columns:
-        return _missing_counts(context, role)[column]
-    return int(missing_cells(context, role, column).sum())
-
-
-@shared
-def _missing_counts(context: Context, role: str) -> dict[str, int]:
-    """Return the numbers of missing cells of all columns, in one pass over a large table."""
-    given: Any = context.given(role)
-    names = [name for name in context.schema.kinds if name in given.columns]
-    (counts,) = given.added_up(names, missing_of, summed)
-    return dict(zip(names, counts.tolist(), strict=True))
 
 
 def _band(k: int, n: int, j: int, m: int, confidence: float) -> tuple[float, float]:
@@ -187,7 +168,7 @@ class MissingPatternSimilarity(Metric):
     def _compute(self, context: Context) -> Result:
         names = any_columns(context.schema, self.columns)
         # columns without a missing cell on either side are the same in all patterns
-        used = [name for name in names if any(_n_missing(context, role, name) for role in ROLES)]
+        used = [name for name in names if any(n_missing(context, role, name) for role in ROLES)]
         words, p, q = pooled_patterns(*(_patterns(context, role, tuple(used)) for role in ROLES))
         incomplete = np.any([word != 0 for word in words], axis=0)
         value = 1.0 - total_variation(p, q)
@@ -226,9 +207,8 @@ def _worst_sentence(columns: list[str], train: float, synthetic: float) -> str:
 @shared
 def _patterns(context: Context, role: str, names: tuple[str, ...]) -> Groups:
     """Return which cells are missing together, packed, and in how many rows of a role."""
-    given = context.given(role)
-    there = [name for name in names if name in given.columns]
-    counted = grouped(given, there, partial(_packed_of, names=names))
+    there = [name for name in names if name in context.given(role).columns]
+    counted = grouped(context, role, there, partial(_packed_of, names=names), given=True)
     if counted is not None:
         return counted
     missing = (missing_cells(context, role, name) for name in names)

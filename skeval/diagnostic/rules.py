@@ -11,12 +11,13 @@ import pandas as pd
 
 from skeval.base import Metric
 from skeval.context import Context, shared
-from skeval.diagnostic.columns import ShareTally, lacks, missing_cells
+from skeval.diagnostic.columns import ShareTally, lacks
 from skeval.diagnostic.expressions import GRAMMAR, Condition
 from skeval.exceptions import InvalidParameterError, MetricWarning, NothingToMeasureWarning
 from skeval.formatting import percent
 from skeval.parameters import Columns, Count, Legal
 from skeval.result import Result, mean_of_columns, undefined
+from skeval.steps.counts import missing_cells
 from skeval.steps.samples import columns_of
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 from skeval.tags import DIAGNOSTIC_TAGS

@@ -12,7 +12,7 @@ import pandas as pd
 from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.diagnostic.columns import check_names, lacks, unreadable
-from skeval.exceptions import MetricWarning, TableError
+from skeval.exceptions import MetricWarning, Sentence, TableError
 from skeval.formatting import percent
 from skeval.parameters import Legal
 from skeval.result import Result, mean_of_columns, undefined
@@ -38,6 +38,12 @@ Keys = Annotated[
 
 def _is_composite(key: object) -> bool:
     return isinstance(key, list | tuple) and len(key) > 0 and all(isinstance(n, str) for n in key)
+
+
+_NO_KEY = Sentence(
+    "no key is known: name it, keys=[column], or pass a schema with a primary_key.",
+    "no key is known: name it in the metadata of SDV: --schema FILE.",
+)
 
 
 class KeyUniqueness(Metric):
@@ -66,6 +72,11 @@ class KeyUniqueness(Metric):
     InvalidParameterError
         If `keys` names what is no column.
 
+    Warnings
+    --------
+    Unique keys say nothing of whether synthetic keys are those of real people: keep real keys out
+    of a synthetic table.
+
     See Also
     --------
     TableStructure : Columns and types.
@@ -78,9 +89,6 @@ class KeyUniqueness(Metric):
     missing. ``details["train"]`` has the same share of train; where it is below 1, what was named
     is no key. The share of repeats grows with the number of rows, since rows repeat each other: it
     has no interval.
-
-    Unique keys say nothing of whether synthetic keys are those of real people: keep real keys out
-    of a synthetic table.
 
     References
     ----------
@@ -115,10 +123,7 @@ class KeyUniqueness(Metric):
     def _compute(self, context: Context) -> Result:
         keys = self._given() or _known_keys(context)
         if not keys:
-            return undefined(
-                "no key is known: name it, keys=[column], or pass a schema with a primary_key.",
-                MetricWarning,
-            )
+            return undefined(_NO_KEY, MetricWarning)
         of_train = {_name(key): _own_keys(context, "train", key, self.missing) for key in keys}
         scores = {
             _name(key): 0.0
@@ -211,8 +216,7 @@ class TableStructure(Metric):
     0.5
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, display="ValueDisplay")
-    needs_no_rows = True
+    tags = replace(DIAGNOSTIC_TAGS, display="ValueDisplay", reads="columns", headline=1)
 
     def __init__(self, dtypes: Literal["exact", "kind"] = "exact") -> None:
         self.dtypes = dtypes

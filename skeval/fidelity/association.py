@@ -308,6 +308,10 @@ class CorrelationRatioDifference(AssociationDifference):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    Eta says nothing of which category has the higher mean, and one outlier can make it small.
+
     See Also
     --------
     CorrelationSimilarity : Pairs of numbers.
@@ -321,9 +325,8 @@ class CorrelationRatioDifference(AssociationDifference):
     squared deviations. A missing category is a group of its own, categories beyond the 50 most
     frequent are pooled; rows whose number is missing are left out. A pair that is constant in train
     has no eta and is left out, with a warning; one that is constant in the synthetic table only
-    counts as unassociated, with a warning. Eta says nothing of which category has the higher mean,
-    and one outlier can make it small. It is biased upwards where there are many categories for few
-    rows; the baseline has the bias of fresh rows. No interval is given: the differences are
+    counts as unassociated, with a warning. It is biased upwards where there are many categories for
+    few rows; the baseline has the bias of fresh rows. No interval is given: the differences are
     absolute values near 0, where resampling them is misleading.
 
     References

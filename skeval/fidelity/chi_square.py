@@ -80,7 +80,7 @@ class ChiSquaredTest(Metric):
     (0.112687, 0.280876)
     """
 
-    tags = CellDivergence.tags
+    tags = replace(CellDivergence.tags, reads="rows")
 
     def __init__(
         self,

@@ -247,6 +247,11 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is a measure of resemblance; on its own it says nothing of leaks: 0.5 is also what half of
+    the rows copied and half of them far away give.
+
     See Also
     --------
     skeval.privacy.NNAAPrivacyLoss : The difference between holdout and train, for privacy.
@@ -262,9 +267,6 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
 
     The standard error counts two rows that are each other's nearest as one piece of evidence, for
     they have the same answer; it holds over fresh draws of both tables.
-
-    This is a measure of resemblance; on its own it says nothing of leaks: 0.5 is also what half of
-    the rows copied and half of them far away give.
 
     References
     ----------

@@ -37,9 +37,8 @@ class CellDivergence(Metric):
     Authors write `_divergence`, of the counts of train and of the synthetic table on common cells.
     """
 
-    tags = replace(COLUMN_TAGS, greater_is_better=False)
+    tags = replace(COLUMN_TAGS, greater_is_better=False, reads="columns")
 
-    needs_no_rows = True
     _halved: ClassVar[Halved] = True
 
     def __init__(

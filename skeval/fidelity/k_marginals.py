@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
-from typing import Annotated, Any, Literal, NamedTuple, cast
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from skeval.base import Metric
 from skeval.context import Context, shared
@@ -28,7 +26,6 @@ from skeval.parameters import (
 )
 from skeval.result import Result, undefined
 from skeval.stats.distributions import (
-    dense_cells,
     deviation_interval,
     exact_mean,
     expected_total_variation,
@@ -39,13 +36,11 @@ from skeval.stats.distributions import (
     total_variation_bias,
 )
 from skeval.steps.pairs import Binning, joint_tables, pair_similarities
-from skeval.steps.samples import ROLES, cells, chosen_columns, codes, drawn_subsets, summed
-from skeval.tables.large import CanonicalTable, counted_by_workers
-from skeval.tables.preprocessing import Discretizer
-from skeval.tags import COLUMN_TAGS
+from skeval.steps.samples import ROLES, chosen_columns, drawn_subsets
+from skeval.steps.subsets import SubsetTables, subset_tables
+from skeval.tags import COLUMN_TAGS, Reads
 
 # joint cells whose counts are sent and kept together; beyond, columns are read whole
-_MOST_CELLS = 2**24
 
 GroupColumn = Annotated[str, Legal("the name of a categorical or boolean column", is_text, 0)]
 
@@ -164,9 +159,10 @@ class KMarginalSimilarity(Metric):
     _halved = True
 
     @property
-    def needs_no_rows(self) -> bool:
-        """Whether joint counts of two columns will do: of all pairs, in all rows."""
-        return self.k <= 2 and self.n_subsets == "all" and self.group_by is None
+    def _reads(self) -> Reads:
+        """What it looks at: joint counts of two columns will do for all pairs, in all rows."""
+        in_pairs = self.k <= 2 and self.n_subsets == "all" and self.group_by is None
+        return "columns" if in_pairs else "rows"
 
     def __init__(
         self,
@@ -333,85 +329,22 @@ def _all_pairs(k: int, n_subsets: str | int) -> bool:
     return k == 2 and n_subsets == "all"
 
 
-Tables = Iterable[tuple[list[str], np.ndarray, np.ndarray]]
-
-
 def _tables(
     context: Context,
     names: tuple[str, ...],
     drawn: list[list[str]] | None,
     binning: Binning,
     group: tuple[str, int] | None,
-) -> tuple[Mapping[str, np.ndarray], Mapping[str, np.ndarray], int, Tables]:
-    """Return train's cells and margins by column, the synthetic rows' number, and all tables.
-
-    They are of the sets of columns drawn, or of all pairs. Cells are left out where all joint cells
-    are counted, which says all of the rows.
-    """
+) -> SubsetTables:
+    """Return the tables of the sets of columns drawn, or of all pairs."""
+    if drawn is not None:
+        return subset_tables(context, names, drawn, binning, group)
+    single = joint_tables(context, "train", names, binning).single
+    margins = dict(zip(names, single, strict=True))
+    # all joint cells are counted, which says all of the rows
     nothing = dict.fromkeys(names, np.empty(0, dtype=np.int64))
-    if drawn is None:
-        single = joint_tables(context, "train", names, binning).single
-        margins = dict(zip(names, single, strict=True))
-        return nothing, margins, context.n_rows("synthetic"), _pairs(context, names, binning)
-    if all(counted_by_workers(context[role]) for role in ROLES):
-        alone = tuple((name,) for name in names)
-        own, others = (_added_up(context, role, alone, binning, group) for role in ROLES)
-        n, m = int(own[0].sum()), int(others[0].sum())
-        margins = dict(zip(names, own, strict=True))
-        sizes = [number_of_cells([margins[name].size for name in subset]) for subset in drawn]
-        if max(sizes) <= dense_cells(n + m) and sum(sizes) <= _MOST_CELLS:
-            chosen = tuple(map(tuple, drawn))
-            counts = (_added_up(context, role, chosen, binning, group) for role in ROLES)
-            return nothing, margins, m, zip(drawn, *counts, strict=True)
-    train, synthetic = (_columns(context, role, names, binning, group) for role in ROLES)
-    cut = cells(context, *binning).cells_
-    margins = {name: np.bincount(train[name], minlength=cut[name].n_cells) for name in names}
-    return train, margins, synthetic[names[0]].size, _subsets(drawn, train, synthetic, margins)
-
-
-@shared
-def _added_up(
-    context: Context,
-    role: str,
-    subsets: tuple[tuple[str, ...], ...],
-    binning: Binning,
-    group: tuple[str, int] | None,
-) -> list[np.ndarray]:
-    """Return the counts of all joint cells of sets of columns, a batch of rows at a time."""
-    names = list(dict.fromkeys(name for subset in subsets for name in subset))
-    cut, rows = cells(context, *binning), cast("CanonicalTable", context[role])
-    count = partial(_counts_of, cut=cut, names=names, subsets=subsets, group=group)
-    return rows.added_up(sorted({*names, *(group or ())[:1]}), count, summed)
-
-
-def _counts_of(
-    frame: pd.DataFrame,
-    cut: Discretizer,
-    names: list[str],
-    subsets: tuple[tuple[str, ...], ...],
-    group: tuple[str, int] | None,
-) -> list[np.ndarray]:
-    if group is not None:
-        frame = frame[(frame[group[0]].cat.codes == group[1]).to_numpy()]
-    columns = dict(zip(names, cut.codes(frame, names).T, strict=True))
-    counts = []
-    for subset in subsets:
-        shape = tuple(cut.cells_[name].n_cells for name in subset)
-        joint = np.ravel_multi_index(tuple(columns[name] for name in subset), shape)
-        counts.append(np.bincount(joint, minlength=math.prod(shape)))
-    return counts
-
-
-def _subsets(
-    subsets: list[list[str]],
-    train: Mapping[str, np.ndarray],
-    synthetic: Mapping[str, np.ndarray],
-    margins: Mapping[str, np.ndarray],
-) -> Iterator[tuple[list[str], np.ndarray, np.ndarray]]:
-    """Yield sets of columns with their counts."""
-    for subset in subsets:
-        x, y, counts = ([of[name] for name in subset] for of in (train, synthetic, margins))
-        yield subset, *joint_counts(x, y, [margin.size for margin in counts])
+    n_rows = context.n_rows("synthetic")
+    return SubsetTables(nothing, margins, n_rows, _pairs(context, names, binning))
 
 
 def _pairs(
@@ -421,23 +354,6 @@ def _pairs(
     train, synthetic = (joint_tables(context, role, names, binning) for role in ROLES)
     for (i, j, p), (_, _, q) in zip(train.pairs(), synthetic.pairs(), strict=True):
         yield [names[i], names[j]], p.ravel(), q.ravel()
-
-
-def _columns(
-    context: Context,
-    role: str,
-    names: tuple[str, ...],
-    binning: Binning,
-    group: tuple[str, int] | None,
-) -> dict[str, np.ndarray]:
-    """Return the cell of each value, by column."""
-    matrix = codes(context, role, *binning)
-    at = {name: matrix[:, context.schema.measured.index(name)] for name in names}
-    if group is None:
-        return at
-    column, code = group
-    member = (context[role][column].cat.codes == code).to_numpy()
-    return {name: column_codes[member] for name, column_codes in at.items()}
 
 
 def independent_distance(

@@ -67,6 +67,11 @@ class TotalVariationLowerBound(Metric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    One minus the value is an upper bound of fidelity, not an estimate of it: a weak classifier, or
+    a small table, makes any table look faithful.
+
     See Also
     --------
     JensenShannonLowerBound : The divergence in bits.
@@ -80,8 +85,7 @@ class TotalVariationLowerBound(Metric):
     on rows that neither classifier nor threshold has seen. ``details["estimate"]`` is ``1 - 2 R``
     itself, the greatest of several, of which the same table is the judge.
 
-    One minus the value is an upper bound of fidelity, not an estimate of it: a weak classifier, or
-    a small table, makes any table look faithful. The distance itself cannot be bounded from above.
+    The distance itself cannot be bounded from above.
 
     The classifier learns from train and a part of the synthetic rows. The real rows that it is
     tested on are those of the holdout, which generator and classifier have not seen: then the bound

@@ -45,13 +45,12 @@ from skeval.steps.samples import (
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, inner_edges
 from skeval.tags import COLUMN_TAGS
 
-_TAGS = replace(COLUMN_TAGS, scaling="sorted runs")
+_TAGS = replace(COLUMN_TAGS, scaling="sorted runs", reads="columns")
 
 
 class MarginalMetric(Metric):
     """Base of scores that look at columns one by one, and are quick enough for halves."""
 
-    needs_no_rows = True
     _halved = True
 
 
@@ -73,6 +72,11 @@ class KSComplement(MarginalMetric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    The statistic is blind to the tails, and one step of a grid is a large difference on coarse
+    data.
+
     See Also
     --------
     WassersteinDistance : How far values have to be moved, not how many.
@@ -82,13 +86,12 @@ class KSComplement(MarginalMetric):
     Notes
     -----
     ``1 - sup_x |F_train(x) - F_synthetic(x)|``, missing values left out: a column can score 1 and
-    yet differ in its share of missing values. The statistic is blind to the tails, and one step of
-    a grid is a large difference on coarse data. The interval of a column
-    (``details["intervals"]``) is the Dvoretzky-Kiefer-Wolfowitz band, that of the mean rests on
-    bounded differences; both are conservative. p-values (``details["p_values"]``) are computed
-    against the holdout where there is one; against train, to which the generator was fitted, they
-    are conservative, and ``details["p_values_against"]`` says so. The result's p-value is that of
-    the worst column times the number of columns.
+    yet differ in its share of missing values. The interval of a column (``details["intervals"]``)
+    is the Dvoretzky-Kiefer-Wolfowitz band, that of the mean rests on bounded differences; both are
+    conservative. p-values (``details["p_values"]``) are computed against the holdout where there is
+    one; against train, to which the generator was fitted, they are conservative, and
+    ``details["p_values_against"]`` says so. The result's p-value is that of the worst column times
+    the number of columns.
 
     References
     ----------
@@ -105,7 +108,7 @@ class KSComplement(MarginalMetric):
     0.75
     """
 
-    tags = _TAGS
+    tags = replace(_TAGS, headline=1)
 
     def __init__(self, columns: Columns = None) -> None:
         self.columns = columns
@@ -218,7 +221,7 @@ class TVComplement(MarginalMetric):
     0.6667
     """
 
-    tags = replace(_TAGS, scaling="counts")
+    tags = replace(_TAGS, scaling="counts", headline=2)
 
     def __init__(
         self,
@@ -284,6 +287,11 @@ class StatisticSimilarity(MarginalMetric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    A statistic says nothing of the rest of the distribution: a column that holds train's mean in
+    every row scores 1.
+
     See Also
     --------
     KSComplement : The whole distribution.
@@ -292,10 +300,9 @@ class StatisticSimilarity(MarginalMetric):
     Notes
     -----
     ``max(0, 1 - |f(train) - f(synthetic)| / scale)``. Missing values are left out, infinite
-    synthetic ones too, with a warning. Columns without width in train have no score. A statistic
-    says nothing of the rest of the distribution: a column that holds train's mean in every row
-    scores 1. No interval is given, since the value has its best at the end of its range and
-    divides by what a sample's extremes happen to be; compare with the baseline.
+    synthetic ones too, with a warning. Columns without width in train have no score. No interval is
+    given, since the value has its best at the end of its range and divides by what a sample's
+    extremes happen to be; compare with the baseline.
 
     References
     ----------
@@ -421,7 +428,7 @@ class QuantileMSE(Metric):
     0.03125
     """
 
-    tags = replace(_TAGS, greater_is_better=False)
+    tags = replace(_TAGS, greater_is_better=False, reads="rows")
 
     _halved = "root"
 

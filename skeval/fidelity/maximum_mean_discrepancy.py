@@ -63,6 +63,11 @@ class MaximumMeanDiscrepancy(RowDistance):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    One scale cannot see everything: what differs much more closely than the median distance is
+    smoothed away.
+
     See Also
     --------
     EnergyDistance : Without a scale to choose.
@@ -74,8 +79,7 @@ class MaximumMeanDiscrepancy(RowDistance):
     ``details["biased"]`` and ``details["unbiased"]`` have both estimates, ``details["clipped"]``
     the unbiased one or 0, and ``details["gamma"]`` the kernel's scale. The median is taken over 500
     evenly spaced rows of each table at most; where more than half of all pairs are alike, over the
-    pairs of unlike rows. One scale cannot see everything: what differs much more closely than the
-    median distance is smoothed away.
+    pairs of unlike rows.
 
     The baseline is the value of holdout rows in the synthetic place, with the same gamma. The
     biased estimate grows as tables become smaller: where holdout rows are fewer,

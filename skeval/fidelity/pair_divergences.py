@@ -25,7 +25,6 @@ class PairKLDivergence(Metric):
     """Base of the metrics of one kind of columns, whose pairs are counted on the cells of train."""
 
     tags = PairMetric.tags
-    needs_no_rows = True
     _halved = True
     kinds: ClassVar[tuple[Kind, ...]]
 

@@ -42,10 +42,9 @@ class PairMetric(Metric):
     :meth:`score` does not pay for it.
     """
 
-    tags = replace(COLUMN_TAGS, display="SimilarityMatrixDisplay")
+    tags = replace(COLUMN_TAGS, display="SimilarityMatrixDisplay", reads="columns")
     floor: bool
     columns: Columns
-    needs_no_rows = True
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         result = super()._in_relation(context, result)
@@ -83,7 +82,7 @@ class AssociationDifference(PairMetric):
     of the matrices that count, and how the differences become one value.
     """
 
-    tags = replace(COLUMN_TAGS, greater_is_better=False, display="PhikMatricesDisplay")
+    tags = replace(PairMetric.tags, greater_is_better=False, display="PhikMatricesDisplay")
     _halved: ClassVar[Halved] = True
     n_bins: Any = 10  # of numeric columns; None leaves these out
     _leaves_out_infinite: ClassVar[bool] = False

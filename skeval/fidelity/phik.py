@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Literal
 
@@ -49,6 +50,10 @@ class PhikMatrixDifference(AssociationDifference):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    The coefficient has no sign: a flipped correlation is invisible to it.
+
     See Also
     --------
     CramersVDifference : The association of cells without a normal curve behind it.
@@ -56,15 +61,15 @@ class PhikMatrixDifference(AssociationDifference):
 
     Notes
     -----
-    ``mean_{i<j} |phi_train(i, j) - phi_synthetic(i, j)|`` of the phi_k coefficient: the
-    correlation of a bivariate normal distribution with the same chi-square on the same bins. Both
-    tables are cut on the bins of train, as the phik package cuts them: a frequent value has no cell
-    of its own, since bins stand for intervals of a normal distribution. Of a column that is mostly
-    zero, :class:`CramersVDifference` sees more. Rows with a missing value are left out pair by
-    pair. A pair that is constant in train has no coefficient and is left out, with a warning; one
-    that is constant in the synthetic table only counts as unassociated. The coefficient has no
-    sign: a flipped correlation is invisible to it. No interval is given: the differences are
-    absolute values near 0, where resampling them is misleading; compare with the baseline.
+    ``mean_{i<j} |phi_train(i, j) - phi_synthetic(i, j)|`` of the phi_k coefficient: the correlation
+    of a bivariate normal distribution with the same chi-square on the same bins. Both tables are
+    cut on the bins of train, as the phik package cuts them: a frequent value has no cell of its
+    own, since bins stand for intervals of a normal distribution. Of a column that is mostly zero,
+    :class:`CramersVDifference` sees more. Rows with a missing value are left out pair by pair. A
+    pair that is constant in train has no coefficient and is left out, with a warning; one that is
+    constant in the synthetic table only counts as unassociated. No interval is given: the
+    differences are absolute values near 0, where resampling them is misleading; compare with the
+    baseline.
 
     References
     ----------
@@ -80,6 +85,8 @@ class PhikMatrixDifference(AssociationDifference):
     >>> PhikMatrixDifference().fit(table).score(table)
     0.0
     """
+
+    tags = replace(AssociationDifference.tags, headline=4)
 
     floor = False  # it has none
     _warns_of_lost = False

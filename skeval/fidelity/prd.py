@@ -187,6 +187,11 @@ class ClassifierPRD(CurveMetric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    For any classifier the curve is an upper bound of the true one: a poor classifier makes any
+    table look good.
+
     See Also
     --------
     PRDCurve : From clusters, without a classifier.
@@ -201,9 +206,8 @@ class ClassifierPRD(CurveMetric):
     precision and recall are 1 less the classifier's estimate of the total variation distance.
 
     The value is the mean of the greatest F scores with `beta` and with its inverse, which stand in
-    ``details`` as `f_beta`, where recall weighs more, and `f_beta_inv`. For any classifier the
-    curve is an upper bound of the true one: a poor classifier makes any table look good.
-    The baseline is 1, what rows of the same distribution get but for chance. The rows are those of
+    ``details`` as `f_beta`, where recall weighs more, and `f_beta_inv`. The baseline is 1, what
+    rows of the same distribution get but for chance. The rows are those of
     :class:`~skeval.fidelity.TotalVariationLowerBound`: real ones of the holdout, if there is one.
 
     References

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from scipy.stats import chi2
 
-from skeval.base import Metric
+from skeval.base import Metric, unmet
 from skeval.context import Context, shared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
 from skeval.formatting import number
@@ -179,10 +179,8 @@ class PropensityMSE(Metric):
 
     def _prepare(self, context: Context) -> None:
         if self.null == "holdout" and "holdout" not in context:
-            raise MissingInputError(
-                "PropensityMSE(null='holdout') compares against holdout rows, and fit received "
-                "none. Pass them: fit(train, holdout=rows)."
-            )
+            owner = "PropensityMSE(null='holdout')"
+            raise MissingInputError(unmet("holdout", "PropensityMSE"), owner)
         regression = _is_regression(self.model, self.out_of_fold)
         if self.form != "raw" and (reason := _lacks_null(self.null, self.form, regression)):
             raise InvalidParameterError(f"PropensityMSE: {reason}")

@@ -17,8 +17,8 @@ from skeval.formatting import percent
 from skeval.parameters import Columns, Count, Seed
 from skeval.result import Result, undefined
 from skeval.stats.distributions import deviation_interval, hypergeometric_deviation
-from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, sorted_values, summed
-from skeval.tables.large import counted_by_workers
+from skeval.steps.counts import counted, summed
+from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, sorted_values
 from skeval.tables.preprocessing import NUMERIC, category_codes, numbers
 from skeval.tags import COLUMN_TAGS
 
@@ -182,12 +182,10 @@ def answers(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Count the rows of a role that satisfy the queries drawn from train."""
     queries = range_queries(context, names, order, n_queries, seed)
-    rows, numeric = context[role], context.schema.columns(*NUMERIC)
-    if counted_by_workers(rows):
-        count = partial(_answers_of, queries=queries, names=names, numeric=numeric)
-        counts, singles = rows.added_up(names, count, summed)
-        return counts, singles
-    return answer_queries(queries, _values(rows, names, numeric))
+    numeric = context.schema.columns(*NUMERIC)
+    count = partial(_answers_of, queries=queries, names=names, numeric=numeric)
+    counts, singles = counted(context, role, names, count, summed)
+    return counts, singles
 
 
 def _answers_of(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Annotated, Any, Literal
@@ -11,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.base import Metric
-from skeval.context import Context, shared
+from skeval.context import Context, by_context, shared
 from skeval.fidelity.pair_metric import PairMetric, worst_pair
 from skeval.formatting import number
 from skeval.parameters import (
@@ -36,6 +37,7 @@ from skeval.stats.distributions import (
 from skeval.steps.pairs import Binning, cramers_v_matrix, matrices
 from skeval.steps.samples import ROLES, cells, chosen_columns, codes, drawn_subsets
 from skeval.tables.preprocessing import category_codes, numbers
+from skeval.tags import Reads
 
 _ROLES = ("train", "holdout", "synthetic")
 _MAX_BARS = 15
@@ -120,9 +122,9 @@ class SimilarityMatrix(Metric):
     _halved = True
 
     @property
-    def needs_no_rows(self) -> bool:
-        """Whether joint counts of two columns will do; triples take rows."""
-        return self.order == 2
+    def _reads(self) -> Reads:
+        """What it looks at: triples of columns take rows."""
+        return "columns" if self.order == 2 else "rows"
 
     def __init__(
         self,
@@ -199,15 +201,11 @@ class SimilarityMatrix(Metric):
             binning = Binning(self.n_bins, self.strategy, self.max_categories)
             v = cramers_v_matrix(context, "train", tuple(names), binning)
             drawn = _worst_and_strongest(worst_first, np.nan_to_num(v), self.n_pairs)
-        if context.is_saved:  # joint bars are of rows
-            drawn = []
         least = self.min_count
+        scored = [(names[i], names[j], float(matrix[i, j])) for i, j in drawn]
         histograms = {
             "marginals": {name: marginal(context, name, min_count=least) for name in names},
-            "pairs": [
-                pair(context, names[i], names[j], min_count=least) | {"score": float(matrix[i, j])}
-                for i, j in drawn
-            ],
+            "pairs": joint_bars(context, scored, least),
             "n_pairs": len(worst_first),
         }
         return replace(result, details={**result.details, **histograms})
@@ -273,7 +271,7 @@ class SimilarityScore(SimilarityMatrix):
     100.0
     """
 
-    tags = replace(SimilarityMatrix.tags, bounds=(0.0, float("inf")))
+    tags = replace(SimilarityMatrix.tags, bounds=(0.0, float("inf")), headline=3)
     n_triples, max_categories, random_state = 10_000, 50, 0
 
     def __init__(
@@ -515,6 +513,17 @@ def marginal(
             if role in context
         },
     }
+
+
+@by_context
+def joint_bars(
+    context: Context, scored: Sequence[tuple[str, str, float]], min_count: int
+) -> list[dict[str, Any]]:
+    """Return what is drawn of the rows of pairs of columns, each with its score."""
+    return [
+        pair(context, first, second, min_count=min_count) | {"score": score}
+        for first, second, score in scored
+    ]
 
 
 def pair(

@@ -88,10 +88,13 @@ class WassersteinDistance(Metric):
     """
 
     tags = replace(
-        COLUMN_TAGS, greater_is_better=False, bounds=(0.0, float("inf")), scaling="sorted runs"
+        COLUMN_TAGS,
+        greater_is_better=False,
+        bounds=(0.0, float("inf")),
+        scaling="sorted runs",
+        reads="columns",
     )
 
-    needs_no_rows = True
     _halved = True
 
     def __init__(

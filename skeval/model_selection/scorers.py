@@ -14,8 +14,9 @@ from sklearn.pipeline import Pipeline
 from skeval.base import Metric
 from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError, TableError
 from skeval.parameters import Count, Seed, check_parameters, legal_sets
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
 from skeval.suite import MetricSuite
+from skeval.suite_result import SuiteResult
 from skeval.tables.frames import as_frame
 from skeval.tables.schema import TableSchema
 

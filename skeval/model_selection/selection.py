@@ -15,8 +15,9 @@ from skeval.model_selection.cross_validation import CrossValidated, fold_mean
 from skeval.model_selection.scorers import GeneratorScorer
 from skeval.overall import OverallScore, weighted_mean, with_verdict
 from skeval.parameters import Interval
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
 from skeval.stats import pareto
+from skeval.suite_result import SuiteResult
 from skeval.tags import Aspect
 
 FACETS = ("fidelity", "utility", "privacy")

@@ -22,10 +22,11 @@ from skeval.stats import matches as stats
 from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import digits_kept
-from skeval.stats.partial_repeats import partial_copies
+from skeval.stats.partial_repeats import changed_copies
 from skeval.stats.repeats import Copied, Copies, copied, distinct_expected
-from skeval.steps.comparable import known_share, unread_rows
+from skeval.steps.comparable import known_share, strange_cells, unread_rows
 from skeval.steps.contrasts import DROP_COPIES, MATCHES, contrast_of, name_of_test, set_against
+from skeval.steps.identifiers import advice_on_identifiers, identifier_copies, identifiers_in_words
 from skeval.steps.neighbors import encoded_columns
 from skeval.steps.samples import ColumnChoice
 from skeval.steps.texts import folded
@@ -70,6 +71,11 @@ class ExactMatchShare(Metric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release. A last digit
+    changed hides a copy from it.
+
     See Also
     --------
     IdenticalMatchShare : The share of distinct rows.
@@ -107,14 +113,16 @@ class ExactMatchShare(Metric):
     make no row another one there. Where all columns are compared, ``copies`` has how many rows that
     are unique in train stand in the release, and how many may by chance, given how often real rows
     repeat: :meth:`skeval.SuiteResult.verdict` judges it. If chance explains these, it also has the
-    rows without one column, where there are more than chance explains: copies with a value changed.
+    rows without one column, without cells that are missing or of no real row, or without any one or
+    two cells, where there are more than chance explains: copies with a value changed. Few of them
+    are not found in a table of few columns, where real rows agree so far as well. And it has the
+    identifiers of train persons: values of id columns, and of categories nearly all of which are
+    unique, such as names and e-mails. Counters and what else can be guessed are no identifiers;
+    numbers are, if the schema says that their column is one of ids.
 
     The interval is Wilson's, of the share that a table of many more rows from this generator would
     have; of the release itself the value is the whole truth. With "unique" and "multiset" that
     share depends on the number of rows, and the interval is a rough one.
-
-    This is a distance screen: it can raise an alarm and cannot clear a release. A last digit
-    changed hides a copy from it.
 
     References
     ----------
@@ -130,7 +138,7 @@ class ExactMatchShare(Metric):
     0.75
     """
 
-    tags = replace(SCREEN_TAGS, scaling="counts")
+    tags = replace(SCREEN_TAGS, scaling="counts", risks=frozenset({"singling out"}), headline=1)
 
     def __init__(
         self,
@@ -183,13 +191,18 @@ class ExactMatchShare(Metric):
         chosen = compared(context.schema, self.columns)
         read, spelled = folded_counts(context, *chosen, self.decimals)
         where = chosen_in_words(context.schema, self.columns)
+        of_rows = copies_in_words(read, where, spelled=spelled)
+        of_identifiers = () if where else identifier_copies(context)
+        renew = advice_on_identifiers(of_identifiers)
         result = replace(
             result,
             interval=wilson(k, n),
             details=details,
-            fact=copies_in_words(read, where, spelled=spelled),
-            advice=DROP_COPIES,
-            copies=() if where else copies_of_rows(context, chosen, self.decimals, read),
+            fact=" ".join(filter(None, (of_rows, identifiers_in_words(of_identifiers)))),
+            advice=" ".join(filter(None, (DROP_COPIES if of_rows or not renew else "", renew))),
+            copies=()
+            if where
+            else (*copies_of_rows(context, chosen, self.decimals, read), *of_identifiers),
         )
         return super()._in_relation(context, result)
 
@@ -228,6 +241,10 @@ class IdenticalMatchShare(ExactMatchShare):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release.
+
     See Also
     --------
     ExactMatchShare : The share of rows; explains p-value and details.
@@ -238,8 +255,7 @@ class IdenticalMatchShare(ExactMatchShare):
     .. math:: \frac{|\mathrm{set}(S) \cap \mathrm{set}(T)|}{|\mathrm{set}(S)|}
 
     All else is as in :class:`ExactMatchShare`. The share falls with the number of synthetic rows,
-    since common rows come first and rare ones follow: compare with the baseline. This is a distance
-    screen: it can raise an alarm and cannot clear a release.
+    since common rows come first and rare ones follow: compare with the baseline.
 
     Examples
     --------
@@ -250,6 +266,8 @@ class IdenticalMatchShare(ExactMatchShare):
     >>> IdenticalMatchShare().fit(train).score(synthetic)
     0.5
     """
+
+    tags = replace(ExactMatchShare.tags, risks=frozenset({"singling out"}), headline=0)
 
     def __init__(
         self,
@@ -397,33 +415,32 @@ def copies_of_rows(
 ) -> tuple[Copies, ...]:
     """Return how many unique rows a release repeats, and may.
 
-    Where chance explains these, what it does not explain without one of the columns comes along.
+    Where chance explains the rows, what it does not explain without a few cells comes along.
     """
     whole = copies_of("rows", counts)
     whole = replace(whole, known=known_share(context), unread=unread_rows(context))
-    if whole.train.beyond_chance:
-        return (whole,)
-    part = _but_for_one(context, *chosen, decimals)
+    part = None if whole.train.beyond_chance else _changed(context, *chosen, decimals)
     if part is None:
         return (whole,)
     left_out, train = part
-    where = ", ".join(left_out) if len(left_out) <= _MOST_NAMED else f"{len(left_out)} columns"
-    what = f"rows ({where} left out)"
+    what = f"rows ({left_out})"
     return whole, replace(whole, what=what, train=train, holdout=None, unread=0)
 
 
 @shared
-def _but_for_one(
+def _changed(
     context: Context, measured: tuple[str, ...], texts: tuple[str, ...], decimals: int | None
-) -> tuple[tuple[str, ...], Copied] | None:
-    """Return which columns to leave out to find copies, and how many there are without them."""
+) -> tuple[str, Copied] | None:
+    """Return which cells to leave out to find copies, and how many there are without them."""
     n_rows = tuple(context.n_rows(role) if role in context else 0 for role in ROLES)
     roles = [role for role in ROLES if role in context]
     codes = {name: pd.factorize(_spelled(text_values(context, name), True))[0] for name in texts}
     names = [name for name in encoded_columns(context.schema) if name in measured]
     of_others = _measured_codes(context, roles, measured, decimals, True)
     codes |= dict(zip(names, of_others, strict=True))
-    return partial_copies({name: codes[name].astype(np.int32) for name in sorted(codes)}, n_rows)
+    ordered = {name: codes[name].astype(np.int32) for name in sorted(codes)}
+    strange = strange_cells(context, measured, ordered)
+    return changed_copies(ordered, n_rows, strange)
 
 
 def name_of_equal_rows(measured: tuple[str, ...], texts: tuple[str, ...]) -> str:

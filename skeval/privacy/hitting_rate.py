@@ -55,6 +55,10 @@ class HittingRate(NeighborMetric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release.
+
     See Also
     --------
     NewRowShare : The same boxes, seen from the synthetic rows.
@@ -79,8 +83,6 @@ class HittingRate(NeighborMetric):
     The p-value is one-sided and exact: given the synthetic rows and the pool of real ones, all
     choices of which were train are equally likely if none was learned, and the number of hits among
     train is hypergeometric. The interval of the value is Wilson's for a share of train rows.
-
-    This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------
@@ -166,6 +168,10 @@ class NewRowShare(NeighborMetric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release.
+
     See Also
     --------
     HittingRate : The same boxes, seen from the train rows.
@@ -194,8 +200,6 @@ class NewRowShare(NeighborMetric):
     matches looks at the nearest of them, 16 or more, which hardly ever changes its answer. The
     interval is Wilson's, of the share that a table of many more rows from this generator would
     have.
-
-    This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------

@@ -64,6 +64,10 @@ class NearDuplicateShare(Metric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release.
+
     See Also
     --------
     ExactMatchShare : Rows that agree in every cell.
@@ -106,8 +110,6 @@ class NearDuplicateShare(Metric):
     of rows of train, and of the holdout, that are near another row of their own table, and so
     what real tables repeat by themselves.
 
-    This is a distance screen: it can raise an alarm and cannot clear a release.
-
     References
     ----------
     Z. Yao et al., "The DCR Delusion", ESORICS 2025, arXiv:2505.01524, on what screens miss.
@@ -122,7 +124,7 @@ class NearDuplicateShare(Metric):
     (1.0, True)
     """
 
-    tags = NEIGHBOR_TAGS
+    tags = replace(NEIGHBOR_TAGS, risks=frozenset({"singling out"}), headline=2)
 
     def __init__(
         self,

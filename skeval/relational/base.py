@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.relational_context import RelationalContext
 from skeval.result import Result
+
+if TYPE_CHECKING:
+    from skeval.relational_context import RelationalContext
 
 NO_KEYS = "The schema has no foreign key. Give them: RelationalSchema(..., foreign_keys=[...])."
 

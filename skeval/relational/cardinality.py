@@ -135,6 +135,10 @@ class CardinalityStatisticSimilarity(_Cardinality):
     context_ : RelationalContext
         The real tables.
 
+    Warnings
+    --------
+    One parent with very many children widens the range and hides differences.
+
     See Also
     --------
     CardinalityShapeSimilarity : The whole distribution.
@@ -144,8 +148,7 @@ class CardinalityStatisticSimilarity(_Cardinality):
     ``max(0, 1 - |f(train) - f(synthetic)| / (max(train) - min(train)))`` of the numbers of
     children, 0 for parents without one; those of reference tables are scaled, see
     :class:`CardinalityShapeSimilarity`. A key by which all parents of train have as many children
-    has no score, with a warning. One parent with very many children widens the range and hides
-    differences.
+    has no score, with a warning.
 
     References
     ----------

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from skeval.base import Metric
 from skeval.by_group import AnyMetric
 from skeval.context import Context
+from skeval.exceptions import Sentence
 from skeval.relational_context import RelationalContext
 from skeval.result import Result, undefined
 from skeval.tags import MetricTags, Need
@@ -39,11 +40,13 @@ class Lifted(Metric):
     tags: ClassVar[MetricTags] = TagsOfMetric()  # type: ignore[assignment]
     metric: AnyMetric
 
-    def unmet_need(self, context: Context) -> str | None:
+    def unmet_need(self, context: Context) -> Sentence | None:
         """Say what the metric, or the tables, leave unmet, and the cure; None if nothing."""
         if not isinstance(context, RelationalContext):
             return super().unmet_need(context)
-        return self._refusal(context) or self.metric.unmet_need(self._own(context))
+        if refusal := self._refusal(context):
+            return Sentence(refusal)
+        return self.metric.unmet_need(self._own(context))
 
     def unmet_needs(self, context: Context) -> list[Need]:
         """Return the needs that the tables leave unmet: those of the metric in its table."""

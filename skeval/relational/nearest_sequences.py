@@ -70,6 +70,10 @@ class NearestSequences(SequenceMetric):
     context_ : RelationalContext
         The real tables.
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release.
+
     See Also
     --------
     SharedSubsequences : Pieces that are copied as they are.
@@ -99,8 +103,7 @@ class NearestSequences(SequenceMetric):
     Train and holdout must have whole sequences: where rows were divided at random, the longer parts
     in the larger table are more like synthetic sequences, which looks like a leak.
 
-    This is a distance screen: it can raise an alarm and cannot clear a release. It misses a piece
-    of a history within a new one.
+    It misses a piece of a history within a new one.
 
     Examples
     --------

@@ -11,7 +11,12 @@ import numpy as np
 from skeval.base import Metric
 from skeval.by_group import AnyMetric, goodness
 from skeval.context import Context
-from skeval.exceptions import InvalidParameterError, NoTestWarning, NothingToMeasureWarning
+from skeval.exceptions import (
+    InvalidParameterError,
+    NoTestWarning,
+    NothingToMeasureWarning,
+    Sentence,
+)
 from skeval.formatting import as_float
 from skeval.parameters import Count, Legal, Seed, are_columns, is_text
 from skeval.relational.lifted import Lifted, TagsOfMetric, fitted, without_tests
@@ -270,7 +275,7 @@ class PerTable(Metric):
         self.n_draws = n_draws
         self.random_state = random_state
 
-    def unmet_need(self, context: Context) -> str | None:
+    def unmet_need(self, context: Context) -> Sentence | None:
         """Say which need of the metric all tables leave unmet, and the cure; None if none."""
         if not isinstance(context, RelationalContext):
             return super().unmet_need(context)
@@ -278,7 +283,8 @@ class PerTable(Metric):
         chosen = self._chosen(context)
         unmet = [need for one in chosen.values() if (need := one.unmet_need(context))]
         if self.tables is not None or len(unmet) == len(chosen):
-            return next(iter(unmet), None if chosen else "finds no table that it can measure.")
+            nothing = None if chosen else Sentence("finds no table that it can measure.")
+            return next(iter(unmet), nothing)
         return None
 
     def _prepare(self, context: Context) -> None:
@@ -304,10 +310,7 @@ class PerTable(Metric):
         return {name: one for name, one in chosen.items() if not one.unmet_need(context)}
 
     def _compute(self, context: Context) -> Result:
-        results = {
-            name: one._finished(one._compute(context))
-            for name, one in self._measured(context).items()
-        }
+        results = {name: one._result(context) for name, one in self._measured(context).items()}
         return self._aggregated(context, results)
 
     def _aggregated(self, context: Context, results: Mapping[str, Result]) -> Result:
@@ -316,7 +319,7 @@ class PerTable(Metric):
         values = {name: result.value for name, result in results.items()}
         known = {name: value for name, value in values.items() if not np.isnan(value)}
         said = tuple(
-            type(warning)(f"{name}: {warning}")
+            warning.within(name)
             for name, result in results.items()
             for warning in result.warnings
             # that a table has no column of some kind is nothing to warn of where others have

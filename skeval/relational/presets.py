@@ -8,7 +8,7 @@ import skeval.diagnostic as diagnostic
 import skeval.fidelity as fidelity
 import skeval.privacy as privacy
 from skeval.base import Metric
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, Sentence
 from skeval.presets import text_attacks, text_fidelity, text_screens
 from skeval.relational.aggregates import ParentChildAggregates
 from skeval.relational.autocorrelation import AutocorrelationDifference
@@ -60,9 +60,12 @@ def relational_metrics(preset: str, schema: RelationalSchema) -> Named:
         If the preset is of one table only.
     """
     if preset not in PRESETS:
+        known = f"must be among {', '.join(PRESETS)}, got {preset!r}."
         raise InvalidParameterError(
-            f"make_suite: of several tables, preset must be among {', '.join(PRESETS)}, got "
-            f"{preset!r}."
+            Sentence(
+                f"make_suite: of several tables, preset {known}",
+                f"of several tables, --suite {known}",
+            )
         )
     return PRESETS[preset](schema)
 

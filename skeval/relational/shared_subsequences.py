@@ -60,6 +60,11 @@ class SharedSubsequences(SequenceMetric):
     context_ : RelationalContext
         The real tables.
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release. A digit changed in
+    each piece hides it, as do numbers that hardly ever repeat if `decimals` are many.
+
     See Also
     --------
     NearestSequences : Histories that are copied with jitter.
@@ -78,9 +83,6 @@ class SharedSubsequences(SequenceMetric):
     Fisher's test on the numbers of subjects of both tables, is exact, however many rows a subject
     has; it is multiplied by the number of tables. ``details["synthetic_pieces"]`` has which share
     of synthetic pieces stands in train and in the holdout, whoever has them.
-
-    This is a distance screen: it can raise an alarm and cannot clear a release. A digit changed in
-    each piece hides it, as do numbers that hardly ever repeat if `decimals` are many.
 
     Examples
     --------

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array, hstack
 
 from skeval.base import Metric
 from skeval.context import Context, shared
+from skeval.exceptions import Sentence
 from skeval.formatting import percent
 from skeval.parameters import BinCount, Count, OpenFraction, Seed
 from skeval.privacy.copies import copies_of, matches_of_singletons
@@ -43,15 +44,15 @@ class SubjectMetric(Metric):
 
     subject: str | None
 
-    def unmet_need(self, context: Context) -> str | None:
+    def unmet_need(self, context: Context) -> Sentence | None:
         """Say what the tables leave unmet, and the cure; None if nothing."""
         if unmet := super().unmet_need(context):
             return unmet
         relational = cast("RelationalContext", context)
         if unclear := relational.relations.undetermined:
-            return unclear
+            return Sentence(unclear)
         if not self._tables(relational):
-            return "looks at the rows that belong to a subject, and no table depends on it."
+            return Sentence("looks at rows that belong to a subject, and no table depends on it.")
         return None
 
     def _subject(self, context: Context) -> str:
@@ -101,6 +102,10 @@ class SubjectCopies(SubjectMetric):
     MissingInputError
         At fit, if the schema does not say whose the rows are, or no table depends on the subject.
 
+    Warnings
+    --------
+    This is a screen: it cannot clear a release.
+
     See Also
     --------
     SharedHistoryShare : Most of the rows, rather than all, and numbers nearly equal.
@@ -124,7 +129,7 @@ class SubjectCopies(SubjectMetric):
 
     The p-value exchanges subjects with all their rows between train and holdout. Subjects with few
     rows of few values agree by chance: the holdout's share, the baseline, has as many. Whatever the
-    p-value, a ``fact`` counts the copies. This is a screen: it cannot clear a release.
+    p-value, a ``fact`` counts the copies.
 
     Examples
     --------
@@ -140,7 +145,7 @@ class SubjectCopies(SubjectMetric):
     0.5
     """
 
-    tags = replace(SCREEN_TAGS, needs=frozenset({"relational"}))
+    tags = replace(SCREEN_TAGS, needs=frozenset({"relational"}), risks=frozenset({"singling out"}))
 
     def __init__(
         self,
@@ -241,6 +246,10 @@ class SharedHistoryShare(SubjectMetric):
         At fit, if the subject is no subject.
     MissingInputError
         At fit, if the schema does not say whose the rows are, or no table depends on the subject.
+
+    Warnings
+    --------
+    This is a screen: it can raise an alarm and cannot clear a release.
 
     See Also
     --------

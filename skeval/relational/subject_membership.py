@@ -72,6 +72,10 @@ class SubjectMembership(SubjectMetric):
         At fit, if there is no holdout, the schema does not say whose the rows are, or no table
         depends on the subject.
 
+    Warnings
+    --------
+    This is what one adversary achieves: an AUC of 0.5 does not clear a release.
+
     See Also
     --------
     skeval.privacy.MembershipInference : Of rows; by PerSubject, of aggregates alone.

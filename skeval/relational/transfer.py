@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from skeval.context import Context
 from skeval.parameters import ColumnName, Columns, Count, Interval, Label, Seed
@@ -65,6 +65,11 @@ class RelationalTSTR(Lifted):
     InvalidParameterError
         At fit, if there is no such table or column.
 
+    Warnings
+    --------
+    A model that the parent's own columns suffice for says nothing of the links: name the aggregates
+    as `features`.
+
     See Also
     --------
     skeval.utility.TSTR : One table.
@@ -73,8 +78,7 @@ class RelationalTSTR(Lifted):
     -----
     The result is that of TSTR on the parent's rows with the aggregates of all tables that refer to
     them; ``Result.table`` names the table. Where parents belong to subjects of their own, as the
-    orders of a client, they are not independent and no interval is given. A model that the parent's
-    own columns suffice for says nothing of the links: name the aggregates as `features`.
+    orders of a client, they are not independent and no interval is given.
 
     References
     ----------
@@ -144,3 +148,7 @@ class RelationalTSTR(Lifted):
         return (
             replace(result, interval=None) if root_path(context.relations, self.table) else result
         )
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"target": "reason", "estimators": "linear"}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from typing import Any
 
 from skeval.formatting import number, title_of
 from skeval.reporting.decision import titles_of
@@ -15,57 +16,22 @@ from skeval.reporting.details import entries, numbers_of
 from skeval.reporting.parts import Form, Grid, Part
 from skeval.reporting.scores import numbers_tested
 from skeval.reporting.text import judged
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
+from skeval.tags import Risk
 from skeval.verdict import is_shifted
 
 _PACKAGES = ("diagnostic", "fidelity", "utility", "privacy", "text", "relational")
-# of the opinion of the Article 29 working party, by the classes whose results bear on them
-RISKS = {
-    "Singling out": (
-        "Can rows that single out one person be found?",
-        [
-            "AnonymeterRisk",
-            "SinglingOutRisk",
-            "ExactMatchShare",
-            "IdenticalMatchShare",
-            "NearDuplicateShare",
-            "ReplicatedUniques",
-            "KAnonymity",
-            "KMap",
-            "SubjectCopies",
-        ],
-    ),
-    "Linkability": (
-        "Can two records of one person be linked?",
-        ["AnonymeterRisk", "LinkabilityRisk"],
-    ),
-    "Inference": (
-        "Can a value of a person be inferred from others?",
-        [
-            "AnonymeterRisk",
-            "InferenceRisk",
-            "InferenceRiskAll",
-            "AttributeInferenceRisk",
-            "DisclosureProtection",
-            "LDiversity",
-            "TCloseness",
-            "RecordReconstruction",
-            "LinearReconstructionAttack",
-            "ShadowAttributeInference",
-        ],
-    ),
+# of the opinion of the Article 29 working party; tags say which metrics bear on them
+RISKS: dict[Risk, str] = {
+    "singling out": "Can rows that single out one person be found?",
+    "linkability": "Can two records of one person be linked?",
+    "inference": "Can a value of a person be inferred from others?",
 }
-_ATTACKS = {"Singling out": "singling out", "Linkability": "linkability", "Inference": "inference"}
 _NOT_THERE = "No metric of skeval: see its own documentation."
-_MISSES = re.compile(
-    r"mislead|cannot (clear|see|be seen|show|tell|be proven)|does not (clear|show)|blind to"
-    r"|insensitive|invisible|hides? |says? (nothing|little)|no evidence|no proof"
-    r"|adversar(y|ies) of many|not an estimate|any table|lower bound|is no goal"
-)
 _ROLE = re.compile(r":\w+:`[~!]?(?:[\w.]*\.)?(\w+)`|``([^`]*)``|`([^`]*)`")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 _FORM = (("Name", "Role"), ("Decision", "Date"), ("Conditions", "Signature"))
-_MOST_MISSED = 2  # sentences
 
 
 def definitions(results: SuiteResult) -> tuple[Part, ...]:
@@ -99,7 +65,8 @@ def described(metric: str) -> list[str]:
     Returns
     -------
     list of str
-        Definition, attacker, what it misses, references; without those that the class lacks.
+        Definition, attacker, limits (the section "Warnings"), references; without those that the
+        class lacks.
 
     Examples
     --------
@@ -115,10 +82,8 @@ def described(metric: str) -> list[str]:
     evidence = kind.tags.evidence if hasattr(kind, "tags") else None
     if evidence in ("attack", "audit") and scenario:
         texts.append(f"Assumed: {_SENTENCE.split(scenario)[0]}")
-    told = _SENTENCE.split(f"{scenario} {sections.get('Notes', '')}")
-    said = [one for one in told if _MISSES.search(one) and "details[" not in one]
-    if said:
-        texts.append("Limits: " + " ".join(said[-_MOST_MISSED:]))
+    if limits := sections.get("Warnings"):
+        texts.append(f"Limits: {limits}")
     if references := sections.get("References"):
         texts.append(f"References: {references}")
     return texts
@@ -165,26 +130,30 @@ def three_risks(results: SuiteResult) -> tuple[Part, ...]:
     """
     rows, alarms = [], []
     verdict = results.verdict()
-    for i, (risk, (question, kinds)) in enumerate(RISKS.items()):
-        said = list(_said(risk, kinds, results))
+    for i, (risk, question) in enumerate(RISKS.items()):
+        said = list(_said(risk, results))
         alarms += [i] if any(name in verdict.alarms for name, _ in said) else []
-        rows.append((risk, question, " ".join(text for _, text in said) or "Not looked at."))
+        rows.append(
+            (risk.capitalize(), question, " ".join(text for _, text in said) or "Not looked at.")
+        )
     heads = ("Risk", "Question", "What this suite found")
     return (Grid(heads, tuple(rows), (0.15, 0.25, 0.6), alarms=tuple(alarms)),)
 
 
-def _said(risk: str, kinds: list[str], results: SuiteResult) -> Iterator[tuple[str, str]]:
+def _said(risk: Risk, results: SuiteResult) -> Iterator[tuple[str, str]]:
     """Yield the metrics that bear on a risk, and what each found of it."""
-    verdict, shifted, titles = results.verdict(), is_shifted(results), titles_of(results)
+    verdict, shifted, titles = results.verdict(), is_shifted(results.notices), titles_of(results)
     for name, result in results.items():
-        if result.metric not in kinds:
+        if result.tags is None or risk not in result.tags.risks:
             continue
         if result.error or result.value != result.value:
             yield "", f"{titles[name]}: not looked at."
             continue
-        own = _of_attacks(risk, result)
+        attacks = entries(result.details, "attacks")
+        of_risks = {n: one for n in attacks if (one := _risk_of(attacks, n))}
+        own = _of_attacks([n for n, one in of_risks.items() if one == risk], result)
         word = judged(result, verdict, name, shifted)
-        if result.metric != "AnonymeterRisk":
+        if not of_risks:
             observed, against = numbers_tested(result)
             shown = f"{observed} ({against})" if observed else number(result.value)
             yield name, f"{titles[name]} {shown}: {word}."
@@ -193,17 +162,20 @@ def _said(risk: str, kinds: list[str], results: SuiteResult) -> Iterator[tuple[s
             yield name if leak else "", f"{own[0]}: {word if leak else 'no leak found by it'}."
 
 
-def _of_attacks(risk: str, result: Result) -> tuple[str, float] | None:
-    """Return the attack of a risk that succeeds most significantly, in words, and its p-value."""
-    attacks = {
-        n: numbers_of(result.details, "attacks", n) for n in entries(result.details, "attacks")
-    }
-    known = {
+def _risk_of(attacks: Mapping[str, Any], name: str) -> str:
+    """Return the risk that one of several attacks is about; empty where it does not say."""
+    risk = entries(attacks, name).get("risk")
+    return risk if isinstance(risk, str) else ""
+
+
+def _of_attacks(names: list[str], result: Result) -> tuple[str, float] | None:
+    """Return the attack of these that succeeds most significantly, in words, and its p-value."""
+    attacks = {n: numbers_of(result.details, "attacks", n) for n in names}
+    own = {
         n: a
         for n, a in attacks.items()
         if {"residual_risk", "p_adjusted"} <= set(a) and not math.isnan(a["residual_risk"])
     }
-    own = {name: attack for name, attack in known.items() if _ATTACKS[risk] in name}
     if not own:
         return None
     name = min(own, key=lambda n: (own[n]["p_adjusted"], -own[n]["residual_risk"]))

@@ -21,8 +21,9 @@ from skeval.reporting.scores import (
     shown_difference,
 )
 from skeval.reporting.text import AS_GOOD, BEHIND, CLOSER, judged
-from skeval.result import Result, SuiteResult
-from skeval.verdict import Verdict, fidelity_sentence, is_shifted, utility_sentence
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
+from skeval.verdict import Verdict, fidelity_sentence, is_shifted, refit_once, utility_sentence
 from skeval.verdict import verdict as judge
 
 FACETS = {
@@ -31,25 +32,9 @@ FACETS = {
     "Utility": "utility",
     "Privacy": "privacy",
 }
-# those that people ask for first, and how many of a facet the table has room for
-_FIRST = [
-    "TableStructure",
-    "KSComplement",
-    "TVComplement",
-    "SimilarityScore",
-    "PhikMatrixDifference",
-    "TSTR",
-    "CalibrationPreservation",
-    "FeatureImportanceAgreement",
-    "SelectionRegret",
-    "ExactMatchShare",
-    "NearDuplicateShare",
-    "DCROverfittingProtection",
-    "MembershipInference",
-    "AnonymeterRisk",
-    "OneRunDPAudit",
-]
+# how many metrics of a facet the table has room for
 _ROOM = {"Validity": 2, "Fidelity": 5, "Utility": 4, "Privacy": 6}
+_LAST = 1_000  # place of a metric that has none
 _MOST_NAMED = 8  # metrics in a sentence
 _MOST_MENDED = 3  # columns among the next steps
 _MOST_STEPS = 7
@@ -151,7 +136,7 @@ class DecisionPage:
             tuple(_steps(results, verdict)),
             _headline(results, verdict),
             titles,
-            is_shifted(results),
+            is_shifted(results.notices),
         )
 
     def __str__(self) -> str:
@@ -255,15 +240,15 @@ def _facet(
     seen = dict.fromkeys(title_of(r.metric) if r.metric else n for n, r in measured.items())
     looked_at = f"Looked at: {_listed(list(seen))}." if seen else ""
     missed = {titles[n]: r for n, r in own.items() if n not in measured}
-    verdict = judge(results, called=titles)
+    verdict = judge(results, results.sizes, results.notices, called=titles)
     if name == "Privacy":
         alarm = verdict.alarm or verdict.copies
         status = _privacy_status(verdict, results)
-        return Facet(name, status, _without_facts(verdict, results), looked_at, "", alarm)
+        return Facet(name, status, _without_facts(verdict), looked_at, "", alarm)
     not_looked_at = _missed(missed)
     if not measured:
         return Facet(name, "not looked at", "", looked_at, not_looked_at)
-    words = [judged(r, verdict, n, is_shifted(results)) for n, r in measured.items()]
+    words = [judged(r, verdict, n, is_shifted(results.notices)) for n, r in measured.items()]
     if name == "Validity":
         status, text = _shortfalls(measured)
         return Facet(name, status, text, looked_at, not_looked_at)
@@ -284,7 +269,7 @@ def _missed(missed: dict[str, Result]) -> str:
     by_reason: dict[str, list[str]] = {}
     for title, result in missed.items():
         reason = result.error or " ".join(map(str, result.warnings)) or "no value."
-        by_reason.setdefault(reason.removeprefix(f"{result.metric} "), []).append(title)
+        by_reason.setdefault(reason, []).append(title)
     return " ".join(f"Not looked at: {_listed(t)}: {why}" for why, t in by_reason.items())
 
 
@@ -319,7 +304,7 @@ def _shortfalls(measured: dict[str, Result]) -> tuple[str, str]:
 
 
 def _privacy_status(verdict: Verdict, results: SuiteResult) -> str:
-    if verdict.alarm and is_shifted(results):
+    if verdict.alarm and is_shifted(results.notices):
         return "leak, or only another population, found"
     if verdict.outcome == "no leak found":
         few = any(one.some for result in results.values() for one in result.copies)
@@ -327,12 +312,10 @@ def _privacy_status(verdict: Verdict, results: SuiteResult) -> str:
     return verdict.outcome if verdict.n_tests or verdict.copies else "not tested"
 
 
-def _without_facts(verdict: Verdict, results: SuiteResult) -> str:
-    """Return the sentence without what stands in lists of its own: facts, and what to do."""
-    text = verdict.sentence
-    for said in (*verdict.facts, *(result.advice for result in results.values())):
-        text = text.replace(said, "") if said else text
-    return " ".join(text.split())
+def _without_facts(verdict: Verdict) -> str:
+    """Return what it says without what stands in lists of its own: facts, and what to do."""
+    own = [one.text for one in verdict.parts if one.kind not in ("fact", "advice")]
+    return " ".join(own)
 
 
 def _no_copies(results: SuiteResult, verdict: Verdict) -> list[str]:
@@ -348,7 +331,7 @@ def _no_copies(results: SuiteResult, verdict: Verdict) -> list[str]:
 
 def _steps(results: SuiteResult, verdict: Verdict) -> Iterable[str]:
     """Return what to do next, what is most urgent first."""
-    shifted, steps = is_shifted(results), list[str]()
+    shifted, steps = is_shifted(results.notices), list[str]()
     if shifted:
         steps.append(
             "Set a holdout aside anew, at random and before the generator is trained: until then "
@@ -364,14 +347,14 @@ def _steps(results: SuiteResult, verdict: Verdict) -> Iterable[str]:
             "others; if the files were mixed up, exchange them."
         )
     if not shifted:
-        advice = dict.fromkeys(results[name].advice for name in verdict.alarms)
-        steps += list(filter(None, advice)) or (
+        steps += verdict.advice or (
             ["Fit the generator again with less room to memorise, and evaluate it anew."]
             if verdict.alarm
             else []
         )
-    copied = (r.advice for r in results.values() if any(one.found for one in r.copies))
-    steps += [advice for advice in dict.fromkeys(copied) if advice and advice not in steps]
+    else:
+        copied = (r.advice for r in results.values() if any(one.found for one in r.copies))
+        steps += refit_once(copied)
     if verdict.facts and verdict.outcome == "no leak found":
         steps.append("Look at the copied rows before a release, and drop those that are unique.")
     mended = 0
@@ -416,7 +399,7 @@ def _headline(results: SuiteResult, verdict: Verdict) -> dict[str, Result]:
 
 
 def _rank(result: Result) -> int:
-    return _FIRST.index(result.metric) if result.metric in _FIRST else len(_FIRST)
+    return (result.tags.headline if result.tags is not None else 0) or _LAST
 
 
 def _beyond(result: Result) -> float:

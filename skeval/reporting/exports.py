@@ -17,7 +17,8 @@ from skeval.reporting.scores import (
     shown_difference,
 )
 from skeval.reporting.text import evidence, finding
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 from skeval.verdict import is_shifted, summary
 
 _LONGEST = 240  # characters of a name; MLflow takes 250
@@ -29,7 +30,7 @@ _TEST_HEADS = (*TEST_HEADS, "Finding")
 
 def markdown(suite_result: SuiteResult, *, level: int = 2, title: str = "Evaluation") -> str:
     """Return a section of Markdown; see :meth:`skeval.SuiteResult.to_markdown`."""
-    alarms, shifted = suite_result.verdict().alarms, is_shifted(suite_result)
+    alarms, shifted = suite_result.verdict().alarms, is_shifted(suite_result.notices)
     scores, tests = parted(suite_result)
     sizes = ", ".join(f"{n:,} rows of {role}" for role, n in suite_result.sizes.items())
     left_out = [f"- {_text(n)}: {_text(r.error)}" for n, r in suite_result.items() if r.error]

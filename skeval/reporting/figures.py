@@ -14,7 +14,7 @@ from skeval.files import replacing
 from skeval.reporting.layout import Item
 from skeval.reporting.sections import Plan, plan
 from skeval.reporting.theme import theme
-from skeval.result import SuiteResult
+from skeval.suite_result import SuiteResult
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -33,8 +33,12 @@ def save(figure: Figure, file: Any, format: str) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.backends.backend_svg import FigureCanvasSVG
+    from matplotlib.image import AxesImage
 
     canvases = {"pdf": FigureCanvasPdf, "png": FigureCanvasAgg, "svg": FigureCanvasSVG}
+    if format == "svg":  # cells stay as they are, and are enlarged by the browser
+        for image in figure.findobj(AxesImage):
+            image.set_interpolation("none")
     undated = {"metadata": {"Date": None, "Creator": None}} if format == "svg" else {}
     with theme():
         figure.set_dpi(rcParams["savefig.dpi"])

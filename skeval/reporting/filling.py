@@ -15,6 +15,7 @@ from skeval.reporting.displays.attacks import AttacksDisplay
 from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.cardinality import CardinalityDisplay, keys_by_score
 from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
+from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
 from skeval.reporting.displays.values import (
     ColumnScoresDisplay,
     ScoresDisplay,
@@ -26,7 +27,8 @@ from skeval.reporting.layout import Item
 from skeval.reporting.parts import Grid, Part, Words
 from skeval.reporting.scores import reason, shown_difference
 from skeval.reporting.text import finding, judged
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 from skeval.verdict import is_shifted
 
 Filled = tuple[tuple[Item, ...], str]  # figures, and a note on their choice
@@ -131,9 +133,27 @@ def compared(results: SuiteResult) -> tuple[Part, ...]:
     return (*named, table) if rows else ()
 
 
+def worst_pairs(results: SuiteResult) -> tuple[Part, ...]:
+    """Write the pairs of columns of a matrix that agree least, or that change most."""
+    parts = []
+    for result in _drawable(results).values():
+        display = display_of(result)
+        if not isinstance(display, SimilarityMatrixDisplay | PhikMatricesDisplay):
+            continue
+        rows = tuple(
+            (*map(str, row[:2]), *map(number, row[2:]))
+            for row in display.worst_pairs().itertuples(index=False)
+        )
+        heads = ("Column", "and column", *display.heads)
+        if rows:
+            widths, title = (0.29, 0.29, 0.14, 0.14, 0.14), display.title
+            parts.append(Grid(heads, rows, widths, (2, 3, 4), (), title))
+    return tuple(parts)
+
+
 def disclosed(results: SuiteResult) -> tuple[Part, ...]:
     """Write a row for each measure of how rows stand out by known attributes."""
-    verdict, shifted, titles = results.verdict(), is_shifted(results), titles_of(results)
+    verdict, shifted, titles = results.verdict(), is_shifted(results.notices), titles_of(results)
     rows = tuple(
         (
             titles[n],

@@ -11,7 +11,8 @@ import numpy as np
 
 from skeval.formatting import as_float, number, percent, title_of
 from skeval.reporting.details import entries, matrix_of, names_of, number_of, numbers_of
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 from skeval.verdict import ALARM_LEVEL, TEST_LEVEL, is_shifted
 
 # by how much a score falls short before it is spoken of: of fresh real rows, and of the best value
@@ -19,7 +20,6 @@ _BEHIND_FRESH, _BEHIND_BEST = 0.02, 0.05
 _PAIR, _ASSOCIATION = 0.05, 0.1
 # what single values decide, chance moves far
 _OF_EXTREMES, _FAR = ("RangeCoverage", "CategoryCoverage", "OutlierCoverage"), 0.3
-_SECRET = "inference of "  # begins the names of such attacks
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def flaws(results: SuiteResult) -> list[Flaw]:
     [('age', 'Kolmogorov-Smirnov complement 0.600, fresh real rows 0.900')]
     """
     actual: list[Flaw] = []
-    shifted = is_shifted(results)
+    shifted = is_shifted(results.notices)
     for name, result in results.items():
         tags = result.tags
         if tags is None or result.error or "relational" in tags.needs:
@@ -172,16 +172,17 @@ def _largest(matrix: np.ndarray, least: float) -> Iterator[tuple[int, int]]:
 
 def _of_attacks(result: Result) -> Iterator[Flaw]:
     """Yield the columns by which attacks single out train rows, or which they infer."""
-    for name, attack, p_value in _attacks(result):
+    for attack, p_value in _attacks(result):
         if not p_value <= ALARM_LEVEL:
             continue
         rates = [_rate(attack, kind) for kind in ("attack", "control")]
-        if name.startswith(_SECRET) and not math.isnan(sum(rates)):
+        secret = attack.get("secret")
+        if isinstance(secret, str) and not math.isnan(sum(rates)):
             text = "inferred of {} of train rows, of {} of holdout rows".format(
                 *map(percent, rates)
             )
             risk = 1.0 + number_of(attack.get("residual_risk"))
-            yield Flaw(result.table, name.removeprefix(_SECRET), risk, text)
+            yield Flaw(result.table, secret, risk, text)
         for column in entries(attack, "columns"):
             one = numbers_of(attack, "columns", column)
             p_of_column, n, own, other = (
@@ -194,18 +195,18 @@ def _of_attacks(result: Result) -> Iterator[Flaw]:
                 yield Flaw(result.table, column, weight, text)
 
 
-def _attacks(result: Result) -> Iterator[tuple[str, Mapping[str, Any], float]]:
-    """Yield the attacks in a result: name, what it says of each, and its p-value."""
+def _attacks(result: Result) -> Iterator[tuple[Mapping[str, Any], float]]:
+    """Yield the attacks in a result: what it says of each, and its p-value."""
     if entries(result.details, "control"):
-        yield "", result.details, as_float(result.p_value)
+        yield {**result.details, "secret": None}, as_float(result.p_value)
         return
     attacks = entries(result.details, "attacks")
     if not attacks:
         secrets = entries(result.details, "secrets")
-        attacks = {f"{_SECRET}{name}": one for name, one in secrets.items()}
-    for name, one in attacks.items():
+        attacks = {name: {**entries(one), "secret": name} for name, one in secrets.items()}
+    for one in attacks.values():
         attack = entries(one)
-        yield name, attack, number_of(attack.get("p_adjusted"))
+        yield attack, number_of(attack.get("p_adjusted"))
 
 
 def _rate(attack: Mapping[str, Any], kind: str) -> float:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import math
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from skeval.formatting import as_float, number, shown_interval
 from skeval.reporting.decision import titles_of
-from skeval.reporting.displays.distributions import PairDisplay
+from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.values import comparable, scale_of
 from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.layout import Item
@@ -30,9 +31,13 @@ from skeval.reporting.scores import (
 )
 from skeval.reporting.sections import Plan, Section
 from skeval.reporting.text import evidence, finding
-from skeval.reporting.theme import COLOURS, FAINT
-from skeval.result import Result, SuiteResult
+from skeval.reporting.theme import COLOURS, FAINT, theme
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 from skeval.verdict import is_shifted, summary
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class HTMLRenderer(FileRenderer):
@@ -67,7 +72,8 @@ class HTMLRenderer(FileRenderer):
     """
 
     def _write(self, content: Plan, file: Path) -> None:
-        file.write_text(self._page(content), encoding="utf-8")
+        with theme():
+            file.write_text(self._page(content), encoding="utf-8")
 
     def _page(self, content: Plan) -> str:
         parts = []
@@ -119,7 +125,7 @@ def _listed(title: str, texts: Sequence[str]) -> str:
 
 def _table(suite_result: SuiteResult) -> str:
     """Return a table of scores, and one of tests of privacy, which begin with what was tested."""
-    alarms, shifted = suite_result.verdict().alarms, is_shifted(suite_result)
+    alarms, shifted = suite_result.verdict().alarms, is_shifted(suite_result.notices)
     titles, (scores, tests) = titles_of(suite_result), parted(suite_result)
     headed = len(scores) > 0 < len(tests)
     tables = []
@@ -245,18 +251,30 @@ def _grid_row(grid: Grid, row: Sequence[str], alarm: bool) -> list[Cell]:
 
 
 def drawn(item: Item) -> str:
-    """Return a figure: drawn as lines, or as points where it is dense."""
+    """Return a figure, drawn as lines and letters."""
     label, buffer = escape(item.heading), io.BytesIO()
-    dense = isinstance(item.display, PairDisplay)
-    save(item.display.untitled(), buffer, "png" if dense else "svg")
-    if dense:
-        content = base64.b64encode(buffer.getvalue()).decode("ascii")
-        picture = f'<img alt="{label}" src="data:image/png;base64,{content}">'
-    else:
-        picture = embedded(buffer.getvalue().decode("utf-8"), label)
+    save(_figure(item.display), buffer, "svg")
+    picture = embedded(buffer.getvalue().decode("utf-8"), label)
     lines = escape(item.caption).replace("\n", "<br>")
     caption = f"<figcaption>{label}<small>{lines}</small></figcaption>"
     return f"<figure>\n{caption}\n{picture}\n</figure>"
+
+
+def _figure(display: Display) -> Figure:
+    """Return a figure in boxes of fixed size, where the display knows them."""
+    from matplotlib.figure import Figure
+
+    from skeval.reporting.displays.panels import add_panel
+
+    with theme():
+        wide = 72.0 * display.figsize[0]
+        around = display.margins(wide)
+        if around is None:
+            return display.untitled()
+        tall = display.tall(wide, around)
+        figure = Figure(figsize=(wide / 72.0, tall / 72.0))
+        display.boxed(partial(add_panel, figure), wide, tall, around)
+        return figure
 
 
 def scores_table(suite_result: SuiteResult) -> str:

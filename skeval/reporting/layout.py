@@ -6,18 +6,15 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from skeval.formatting import number
-from skeval.reporting.displays.base import Display
-from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
-from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
-from skeval.reporting.displays.ticks import strided
+from skeval.reporting.displays.base import Box, Display, Margins
+from skeval.reporting.displays.distributions import PairDisplay
+from skeval.reporting.displays.ticks import write
 from skeval.reporting.displays.values import ColumnScoresDisplay
 from skeval.reporting.text import shorten, text_width, wrap
-from skeval.reporting.theme import COLOURS, FAINT, GREY, INK, SMALL
+from skeval.reporting.theme import COLOURS, FAINT, GREY, INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,8 +29,10 @@ MM = 25.4 / 72.0  # millimetres in a point
 LEADING = 1.38
 _MOST_BARS = 25
 _BAR = 4.6
-_PITCH, _LEAST_PITCH = 58.0, 40.0  # of panels below each other
-_NAMES = 38.0  # beside figures of any kind, in millimetres
+_PITCH = 58.0  # of panels below each other
+_GAP = 7.0  # between figures of a row
+_ANY = Margins(110.0, 10.0, 40.0, 26.0, 12.0, (103.0,))  # of figures of any kind
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -65,14 +64,15 @@ class Page:
         self.canvas.set(xlim=(0.0, self.width), ylim=(self.height, 0.0))
         self.canvas.set_axis_off()
         self.links: list[tuple[float, float, float, float, str]] = []
+        self._lines: list[tuple[Point, Point]] = []
+        self._styles: list[tuple[str, float, float, str]] = []
 
     inner = A4[0] - 2.0 * MARGIN  # width between the margins
     floor = A4[1] - BOTTOM - 3.0  # where the space for content ends
 
     def text(self, x: float, y: float, text: str, size: float = 8.0, **style: Any) -> None:
         """Write one line; `y` is its base line."""
-        style.setdefault("color", INK)
-        self.canvas.text(x, y, text, size=size, va="baseline", **style)
+        write(self.canvas, x, y, text, size=size, va="baseline", **{"color": INK, **style})
 
     def fitted(
         self,
@@ -110,14 +110,48 @@ class Page:
         self, y: float, left: float = MARGIN, right: float | None = None, **style: Any
     ) -> None:
         """Draw a horizontal line."""
-        ends = [left, self.width - MARGIN if right is None else right]
-        style = {"color": FAINT, "lw": 0.6, "solid_capstyle": "butt", **style}
-        self.canvas.plot(ends, [y, y], **style)
+        right = self.width - MARGIN if right is None else right
+        self.line((left, y), (right, y), **style)
+
+    def line(
+        self, start: Point, end: Point, color: str = FAINT, lw: float = 0.6, **style: Any
+    ) -> None:
+        """Draw a line; those of a page are drawn at once, when it is complete."""
+        self._lines.append((start, end))
+        self._styles.append((color, style.get("alpha", 1.0), lw, style.get("ls", "-")))
+
+    def complete(self) -> Page:
+        """Add the lines, and return the page."""
+        from matplotlib.collections import LineCollection
+        from matplotlib.colors import to_rgba
+
+        if self._lines:
+            colours, alphas, widths, dashes = zip(*self._styles, strict=True)
+            rgba = [to_rgba(*pair) for pair in zip(colours, alphas, strict=True)]
+            style: Any = {"colors": rgba, "linewidths": widths, "linestyles": dashes}
+            lines = LineCollection(self._lines, capstyle="butt", **style)
+            self.canvas.add_collection(lines, autolim=False)
+        return self
 
     def axes(self, x: float, y: float, width: float, height: float) -> Axes:
         """Return new axes of this size, their upper left corner at x, y."""
-        left, bottom = x / self.width, 1.0 - (y + height) / self.height
-        return self.figure.add_axes((left, bottom, width / self.width, height / self.height))
+        from skeval.reporting.displays.panels import add_panel
+
+        return add_panel(self.figure, (x / MM, y / MM, width / MM, height / MM))
+
+    def boxed(self, display: Display, x: float, y: float, width: float, height: float) -> None:
+        """Draw a figure with all that it names in a box of this size."""
+
+        def add(box: Box) -> Axes:
+            left, top, wide, tall = (MM * length for length in box)
+            return self.axes(x + left, y + top, wide, tall)
+
+        display.boxed(add, width / MM, height / MM, _around(display, width))
+
+    def draw(self, placed: Iterable[Placed]) -> None:
+        """Draw blocks where they were placed."""
+        for y, height, block in placed:
+            block.draw(self, y, height)
 
     def footer(self, title: str, number: int, total: int) -> None:
         """Write the report's title and the number of the page."""
@@ -198,11 +232,25 @@ def _runs(blocks: Iterable[Block]) -> Iterator[list[Block]]:
         yield run
 
 
-def _height(display: Display) -> float:
-    """Return the millimetres that a figure takes on a page that it shares with others."""
+def _natural(display: Display, wide: float) -> float:
+    """Return the millimetres that a figure of this width is high, with all that it names."""
     if isinstance(display, ColumnScoresDisplay):
-        return _BAR * len(display.frame())
-    return 25.4 * display.figsize[1] - 4.0
+        return _BAR * len(display.frame()) + 7.0
+    return MM * display.tall(wide / MM, _around(display, wide)) + 4.0
+
+
+def _around(display: Display, wide: float) -> Margins:
+    return display.margins(wide / MM) or _ANY
+
+
+def _panels(display: Display, wide: float) -> float:
+    """Return the millimetres of panels below each other."""
+    return _PITCH * display.n_panels
+
+
+def _whole(display: Display, wide: float) -> float:
+    """Return the millimetres of a figure that is enlarged to this width."""
+    return min(wide * display.figsize[1] / display.figsize[0], 120.0)
 
 
 def _in_parts(item: Item, rows: int = _MOST_BARS) -> Iterator[Item]:
@@ -214,209 +262,6 @@ def _in_parts(item: Item, rows: int = _MOST_BARS) -> Iterator[Item]:
         part = ColumnScoresDisplay(display.result, start=start, stop=start + rows)
         which = f"(columns {start + 1} to {min(start + rows, n)} of {n})"
         yield Item(part, f"{item.heading} {which}", item.caption if start == 0 else "")
-
-
-def _head(page: Page, y: float, item: Item) -> float:
-    """Write a figure's heading and caption; return where the figure begins."""
-    page.fitted(MARGIN, y + 4.0, item.heading, page.inner, 9.5, weight="bold")
-    return page.paragraph(MARGIN, y + 6.0, item.caption, page.inner, 8.0) + 3.0
-
-
-def _below_head(item: Item) -> float:
-    """Return the millimetres that a figure's heading and caption take."""
-    return 9.0 + paragraph_height(item.caption, Page.inner, 8.0)
-
-
-def _room(names: Sequence[str], most: float, size: float = SMALL) -> float:
-    """Return the points that the widest name takes, at most `most` millimetres of them."""
-    widest = max((text_width(name, size) for name in names), default=0.0)
-    return min(most / MM, widest + 1.0)
-
-
-def _similarity(items: Sequence[Item]) -> Iterator[Block]:
-    item = items[0]
-    display = item.display
-    assert isinstance(display, SimilarityMatrixDisplay)
-    room, n = _room(display.names, 40.0), len(display.names)
-    around = _below_head(item) + room * MM + 10.0
-    widest = Page.inner - 19.0 - room * MM
-    side = min(widest, max(40.0, 17.0 * n))
-
-    def draw(page: Page, y: float, height: float) -> None:
-        y, left, side = _head(page, y, item), MARGIN + room * MM + 3.0, height - around
-        display.draw([page.axes(left, y, side, side)], room)
-        _stride_note(page, y + side + room * MM + 3.0, n, side)
-
-    yield Block(around + side, draw, least=around + min(side, 70.0))
-    worst = display.worst_pairs(10).assign(gap=lambda f: f["ceiling"] - f["similarity"])
-    headers = ("Pairs that agree least", "Similarity", "Ceiling", "Gap")
-    yield from _pairs_table(worst, headers, MARGIN, Page.inner)
-
-
-def _stride_note(page: Page, y: float, n: int, side: float) -> float:
-    every, _ = strided(n, side / MM, SMALL)
-    if every == 1:
-        return y
-    return page.paragraph(
-        MARGIN, y, f"Of the {n} columns, one in {every} is named.", page.inner, 7.0, color=GREY
-    )
-
-
-def _pairs_table(
-    frame: pd.DataFrame, headers: Sequence[str], left: float, wide: float
-) -> Iterator[Block]:
-    """Yield pairs of columns and three numbers of each."""
-    if frame.empty:
-        return
-    title, *others = headers
-    right_end = left + wide
-    widths = [max(11.0, text_width(text, 7.0, True) * MM) + 2.0 for text in others]
-    rights = [right_end - sum(widths[k + 1 :]) for k in range(3)]
-    width = (rights[0] - left - 11.0) / 2.0
-
-    def draw(page: Page, y: float, height: float) -> None:
-        page.text(left, y + 4.0, title, 7.0, weight="bold", color=GREY)
-        y += 3.0 if 2.0 * width < 60.0 else 0.0
-        for right, header in zip(rights, others, strict=True):
-            page.text(right, y + 4.0, header, 7.0, weight="bold", color=GREY, ha="right")
-        y += 6.0
-        page.rule(y, left, right_end, color=GREY)
-        for row in frame.itertuples(index=False):
-            page.fitted(left, y + 3.7, row[0], width - 2.0, 7.5, least=5.0)
-            page.fitted(left + width, y + 3.7, row[1], width - 2.0, 7.5, least=5.0)
-            for right, value in zip(rights, row[2:], strict=True):
-                page.fitted(right, y + 3.7, number(value), 11.0, 7.5, least=0.0, ha="right")
-            y += 4.8
-            page.rule(y, left, right_end)
-
-    yield Block(10.0 + 4.8 * len(frame), draw)
-
-
-def _columns(items: Sequence[Item]) -> Iterator[Block]:
-    for item in (part for whole in items for part in _in_parts(whole)):
-        below, bars = _below_head(item), _height(item.display)
-        yield Block(below + bars + 10.0, partial(_draw_columns, item))
-
-
-def _draw_columns(item: Item, page: Page, y: float, height: float) -> None:
-    y = _head(page, y, item)
-    names = item.display.frame()["column"].astype(str).tolist()
-    room = _room(names, 50.0, 7.0)
-    left, bars = MARGIN + room * MM + 3.0, _height(item.display)
-    item.display.draw([page.axes(left, y, page.width - MARGIN - 14.0 - left, bars)], room)
-
-
-def _stacked(items: Sequence[Item]) -> Iterator[Block]:
-    """Yield figures whose panels stand below each other, over the whole width."""
-    for item in items:
-        n, below = item.display.n_panels, _below_head(item) + 5.0
-        least = below + n * _LEAST_PITCH if n > 1 else None
-        yield Block(below + n * _PITCH, partial(_draw_stacked, item), least)
-
-
-def _draw_stacked(item: Item, page: Page, y: float, height: float) -> None:
-    n = item.display.n_panels
-    pitch = (height - _below_head(item) - 5.0) / n
-    y = _head(page, y, item) + 5.0
-    tops = [y + i * pitch for i in range(n)]
-    item.display.draw([page.axes(MARGIN + 9.0, y, page.inner - 9.0, pitch - 18.0) for y in tops])
-
-
-def _flowing(items: Sequence[Item]) -> Iterator[Block]:
-    for item in (part for whole in items for part in _in_parts(whole)):
-        around, tall = _below_head(item) + 12.0, _height(item.display)
-        least = around + (0.7 if tall > 60.0 else 1.0) * tall
-        yield Block(around + tall, partial(_draw_flowing, item), least)
-
-
-def _draw_flowing(item: Item, page: Page, y: float, height: float) -> None:
-    left, tall = MARGIN + _NAMES, height - _below_head(item) - 16.0
-    y = _head(page, y, item) + 4.0
-    width = 25.4 * item.display.figsize[0]
-    width = min(width, page.width - MARGIN - 14.0 - left)
-    n = item.display.n_panels
-    axes = [page.axes(left + i * width / n, y, width / n - 4.0, tall) for i in range(n)]
-    item.display.draw(axes, _NAMES / MM - 4.0)
-
-
-def _curves(items: Sequence[Item]) -> Iterator[Block]:
-    """Yield square figures, two a row with what is said of each below its heading; others alone."""
-    square = [item for item in items if _is_square(item.display)]
-    for start in range(0, len(square), 2):
-        yield from _square_row(square[start : start + 2])
-    yield from _flowing([item for item in items if item not in square])
-
-
-def _is_square(display: Display) -> bool:
-    wide, tall = display.figsize
-    return tall > 0.9 * wide and not isinstance(display, ColumnScoresDisplay)
-
-
-def _square_row(row: Sequence[Item]) -> Iterator[Block]:
-    wide, side = (Page.inner - 8.0) / 2.0, 66.0
-    if len(row) == 1:  # what is said stands beside the figure
-        yield Block(side + 16.0, partial(_draw_square, row[0], wide, side))
-        return
-    texts = max(paragraph_height(item.caption, wide, 7.5) for item in row)
-
-    def draw(page: Page, y: float, height: float) -> None:
-        for i, item in enumerate(row):
-            x = MARGIN + i * (wide + 8.0)
-            page.fitted(x, y + 4.0, item.heading, wide, 8.5, least=6.0, weight="bold")
-            page.paragraph(x, y + 6.0, item.caption, wide, 7.5)
-            item.display.draw([page.axes(x + 12.0, y + texts + 9.0, side, side)])
-
-    yield Block(texts + 9.0 + side + 14.0, draw)
-
-
-def _draw_square(item: Item, wide: float, side: float, page: Page, y: float, height: float) -> None:
-    item.display.draw([page.axes(MARGIN + 12.0, y + 5.0, side, side)])
-    x = MARGIN + wide + 8.0
-    page.fitted(x, y + 8.0, item.heading, wide, 9.5, least=7.0, weight="bold")
-    page.paragraph(x, y + 11.0, item.caption, wide, 8.0)
-
-
-def _wide(items: Sequence[Item]) -> Iterator[Block]:
-    """Yield figures over the whole width, as high as their own shape wants."""
-    for item in items:
-        wide, tall = item.display.figsize
-        below = _below_head(item) + 3.0
-        height = min(Page.inner * tall / wide, 120.0)
-        yield Block(below + height + 5.0, partial(_draw_wide, item))
-
-
-def _draw_wide(item: Item, page: Page, y: float, height: float) -> None:
-    tall = height - _below_head(item) - 8.0
-    y = _head(page, y, item) + 3.0
-    item.display.draw([page.axes(MARGIN, y, page.inner, tall)])
-
-
-def _phik(items: Sequence[Item]) -> Iterator[Block]:
-    item = items[0]
-    display = item.display
-    assert isinstance(display, PhikMatricesDisplay)
-    n, room = len(display.names), _room(display.names, 26.0)
-    names = room * MM
-    around = _below_head(item) + 2.0 * (names + 9.0) + 4.0
-    widest = (Page.inner - names - 3.0) / 2.0 - 14.0
-    side = min(widest, max(30.0, 14.0 * n))
-    headers = ("Pairs that change most", "Train", "Synthetic", "Difference")
-
-    def draw(page: Page, y: float, height: float) -> None:
-        side = (height - around) / 2.0
-        pitch = side + 16.0
-        y, left = _head(page, y, item) + 4.0, MARGIN + names + 3.0
-        lower = y + side + names + 9.0
-        places = ((left, y), (left + pitch, y), (left, lower))
-        display.draw([page.axes(*place, side, side) for place in places], room)
-        _stride_note(page, lower + side + names + 1.0, n, side)
-        beside = left + side + 16.0
-        wide = page.width - MARGIN - beside
-        most = int((side + names - 13.0) / 4.8)
-        for block in _pairs_table(display.frame().head(min(10, most)), headers, beside, wide):
-            block.draw(page, lower - 4.0, block.height)
-
-    yield Block(around + 2.0 * side, draw, least=around + 2.0 * min(side, 36.0))
 
 
 def legend(page: Page, y: float, roles: Sequence[str]) -> float:
@@ -433,113 +278,127 @@ def legend(page: Page, y: float, roles: Sequence[str]) -> float:
     return y + 6.0
 
 
-def _rows(
-    items: Sequence[Item], n_columns: int, height: float, draw: Callable[..., None]
-) -> Iterator[Block]:
-    """Yield rows of figures of equal width, drawn as ``draw(page, item, x, y, wide, tall)``."""
-    gap = 6.0
-    width = (Page.inner + gap) / n_columns
-
-    def draw_row(row: Sequence[Item], page: Page, y: float, tall: float) -> None:
-        for i, item in enumerate(row):
-            draw(page, item, MARGIN + i * width, y, width - gap, tall - 3.0)
-
-    for start in range(0, len(items), n_columns):
-        yield Block(height, partial(draw_row, items[start : start + n_columns]))
-
-
-def _univariate(items: Sequence[Item]) -> Iterator[Block]:
-    yield from _rows(items, 3, 55.5, _draw_marginal)
-
-
-def _draw_marginal(page: Page, item: Item, x: float, y: float, wide: float, tall: float) -> None:
-    page.fitted(x, y + 3.0, item.heading, wide, 7.5, weight="bold")
-    page.fitted(x, y + 6.2, item.caption, wide, 6.0, color=GREY)
-    _marginal(page, item.display, x, y + 8.5, wide, tall - 14.0)
-
-
-def _marginal(page: Page, display: Display, x: float, y: float, wide: float, tall: float) -> None:
-    """Draw one column, its names or numbers within the width."""
-    assert isinstance(display, MarginalDisplay)
-    nominal = display.bars.edges is None
-    room = _room(display.bars.names, 0.4 * wide) if nominal else 7.0 / MM
-    left = room * MM + 2.0
-    display.draw([page.axes(x + left, y, wide - left - 1.0, tall)], room)
-
-
-def _bivariate(items: Sequence[Item]) -> Iterator[Block]:
-    yield from _rows(items, 2, 59.0, _draw_pair)
-
-
-def _draw_pair(page: Page, item: Item, x: float, y: float, wide: float, tall: float) -> None:
-    display = item.display
-    assert isinstance(display, PairDisplay)
-    _pair_heading(page, x, y + 3.0, wide, display.columns)
-    page.fitted(x, y + 6.2, item.caption, wide, 6.0, color=GREY)
-    first, second = display.bars
-    room = _room(first.names if first.edges is None else ["0.0000", *first.beside], 20.0, 6.0)
-    below = _room(second.names, 13.0, 6.0) if second.edges is None else 7.0
-    left = room * MM + 6.0
-    side, height = (wide - left - 2.0) / 2.0, tall - 12.0 - below * MM - 5.0
-    places = (x + left, x + left + (side + 2.0))
-    display.draw([page.axes(place, y + 11.0, side, height) for place in places], room, below)
-
-
-def _beside_histograms(items: Sequence[Item]) -> Iterator[Block]:
-    """Yield what is said of a column, one line each, at the left of its histogram."""
-    for item in items:
-        lines = 6.5 + 4.2 * (1 + item.caption.count("\n"))
-        yield Block(max(44.0, lines + 5.0), partial(_draw_beside, item))
-
-
-def _draw_beside(item: Item, page: Page, y: float, height: float) -> None:
-    width = 0.56 * page.inner
-    page.fitted(MARGIN, y + 4.0, item.heading, width, 9.0, weight="bold")
-    for i, line in enumerate(item.caption.split("\n")):
-        page.fitted(MARGIN, y + 9.4 + 4.2 * i, line, width, 7.5, least=5.5)
-    if isinstance(item.display, MarginalDisplay):
-        left = MARGIN + width + 4.0
-        _marginal(page, item.display, left, y + 2.0, page.inner - width - 4.0, 30.0)
-    page.rule(y + height - 2.5)
-
-
-def _pair_heading(page: Page, x: float, y: float, width: float, pair: Sequence[str]) -> None:
-    """Write both names, each shortened to half of the room if need be."""
-    sign = " \N{MULTIPLICATION SIGN} "
-    room = width / MM - text_width(sign, 7.5, True)
-    names = []
-    for name, other in zip(pair, reversed(pair), strict=True):
-        limit = max(room / 2.0, room - text_width(other, 7.5, True))
-        names.append(shorten(name, math.floor(limit), 7.5, True))
-    page.text(x, y, sign.join(names), 7.5, weight="bold")
-
-
 @dataclass(frozen=True)
 class Layout:
-    """How figures are laid out: which blocks they are on paper; and on a web page.
+    """How figures stand: how many a row, how high for their width, and where their words are.
 
     Parameters
     ----------
-    blocks : callable
-        Yields the blocks of figures.
+    per_row : int
+        How many figures stand in a row; of squares alone, where they have no grid.
+    tall : callable
+        Returns the millimetres of a figure by its display and its width.
+    words_left : bool
+        Whether words stand at the left of a figure, and not above it.
     grid : str
         The class of the element of a web page that holds the figures; none if empty.
     legend : bool
         Whether is said once for all figures which colour is which table.
     """
 
-    blocks: Callable[[Sequence[Item]], Iterator[Block]] = _stacked
+    per_row: int = 1
+    tall: Callable[[Display, float], float] = _natural
+    words_left: bool = False
     grid: str = ""
     legend: bool = False
 
+    def blocks(self, items: Sequence[Item]) -> Iterator[Block]:
+        """Yield rows of figures; a figure in a half or in a row of its own takes what it needs."""
+        parts = [part for whole in items for part in _in_parts(whole)]
+        for n, group in groupby(parts, key=self._in_row):
+            of_row = list(group)
+            for start in range(0, len(of_row), n):
+                yield self._row(of_row[start : start + n], n)
 
-STACKED = Layout()
-WIDE = Layout(_wide)
-SIMILARITY = Layout(_similarity)
-PHIK = Layout(_phik)
-COLUMNS = Layout(_columns)
-FLOWING = Layout(_flowing)
-CURVES = Layout(_curves)
-UNIVARIATE = Layout(_univariate, grid="grid", legend=True)
-BIVARIATE = Layout(_bivariate, grid="grid pairs")
-BESIDE = Layout(_beside_histograms, grid="grid", legend=True)
+    def _in_row(self, item: Item) -> int:
+        is_square = _around(item.display, Page.inner).square > 0.0
+        return self.per_row if self.grid or is_square else 1
+
+    def _row(self, row: Sequence[Item], n: int) -> Block:
+        wide = (Page.inner + _GAP) / n - _GAP
+        tall = max(self.tall(item.display, wide) for item in row)
+        if self.words_left or len(row) < n == 2:
+            words, figure = (0.56, 0.42) if self.words_left else (0.46, 0.5)
+            draw = partial(_draw_beside, row[0], n, words, figure, left=self.words_left)
+            lines = _head_height(row[0], words * Page.inner, n) + 3.0
+            return Block(max(tall, lines) + 4.0, draw)
+        above = max(_head_height(item, wide, n) for item in row)
+        square = any(_around(item.display, wide).square for item in row)
+        share = 1.0 if self.grid or tall <= 60.0 else 0.5 if square else 0.69
+        least = above + share * tall + 4.0
+        return Block(above + tall + 4.0, partial(_draw_row, row, n, wide, above), least)
+
+
+def _draw_row(
+    row: Sequence[Item], n: int, wide: float, above: float, page: Page, y: float, height: float
+) -> None:
+    for i, item in enumerate(row):
+        x = MARGIN + i * (wide + _GAP)
+        _head(page, x, y, item, wide, n)
+        page.boxed(item.display, x, y + above, wide, height - above - 4.0)
+
+
+def _draw_beside(
+    item: Item,
+    n: int,
+    words: float,
+    figure: float,
+    page: Page,
+    y: float,
+    height: float,
+    *,
+    left: bool,
+) -> None:
+    wide, x = figure * page.inner, MARGIN + (1.0 - figure) * page.inner
+    _head(page, MARGIN if left else x + 4.0, y, item, words * page.inner, n)
+    page.boxed(item.display, x if left else MARGIN, y + 1.0, wide, height - 5.0)
+    if left:
+        page.rule(y + height - 2.5)
+
+
+_SIZES = {1: (9.5, 8.0), 2: (8.5, 7.0), 3: (7.5, 6.0)}  # of headings and captions, by the row
+
+
+def _head(page: Page, x: float, y: float, item: Item, wide: float, n: int) -> None:
+    """Write a figure's heading and caption, each of its lines wrapped."""
+    size, small = _SIZES[n]
+    y += 2.0 if n == 1 else 0.0
+    base, names = y + 0.42 * size, getattr(item.display, "columns", ())
+    if isinstance(item.display, PairDisplay):
+        _pair_heading(page, x, base, wide, names, size)
+    else:
+        page.fitted(x, base, item.heading, wide, size, least=0.7 * size, weight="bold")
+    y += 0.63 * size
+    for line in item.caption.split("\n"):
+        y = page.paragraph(x, y, line, wide, small)
+
+
+def _head_height(item: Item, wide: float, n: int) -> float:
+    """Return the millimetres that a figure's heading and caption take."""
+    size, small = _SIZES[n]
+    lines = item.caption.split("\n")
+    above = 0.63 * size + (2.0 if n == 1 else 0.0)
+    return above + sum(paragraph_height(line, wide, small) for line in lines) + 1.0
+
+
+def _pair_heading(
+    page: Page, x: float, y: float, width: float, pair: Sequence[str], size: float
+) -> None:
+    """Write both names, each shortened to half of the room if need be."""
+    sign = " \N{MULTIPLICATION SIGN} "
+    room = width / MM - text_width(sign, size, True)
+    names = []
+    for name, other in zip(pair, reversed(pair), strict=True):
+        limit = max(room / 2.0, room - text_width(other, size, True))
+        names.append(shorten(name, math.floor(limit), size, True))
+    page.text(x, y, sign.join(names), size, weight="bold")
+
+
+STACKED = Layout(tall=_panels)
+WIDE = Layout(tall=_whole)
+FLOWING = Layout()
+CURVES = Layout(per_row=2)
+FRONT = Layout(tall=lambda display, wide: 72.0)
+UNIVARIATE = Layout(per_row=3, tall=lambda display, wide: 42.0, grid="grid", legend=True)
+BIVARIATE = Layout(per_row=2, tall=lambda display, wide: 45.0, grid="grid pairs")
+BESIDE = Layout(tall=lambda display, wide: 38.0, words_left=True, grid="grid", legend=True)

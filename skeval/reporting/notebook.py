@@ -4,31 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from html import escape
-from string import Template
 
 from skeval.formatting import number
 from skeval.reporting.html import scores_table
-from skeval.reporting.theme import ALARM, FAINT, GREY
-from skeval.result import Result, SuiteResult
+from skeval.reporting.page import style_of
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 from skeval.tags import MetricTags
 from skeval.verdict import summary
 
-# everything is under a class of ours: a notebook has styles of its own, light or dark
-_STYLE = Template("""<style>
-.skeval { font-size: .9em; max-width: 72rem; overflow-wrap: anywhere; }
-.skeval .wide { overflow-x: auto; }
-.skeval p { margin: .3em 0 .8em; }
-.skeval table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-.skeval th, .skeval td { border-bottom: 1px solid $faint; padding: .3em .6em; }
-.skeval th, .skeval td { text-align: left; vertical-align: top; }
-.skeval thead th { color: $grey; }
-.skeval th, .skeval td { overflow-wrap: normal; }
-.skeval tbody th small { overflow-wrap: anywhere; }
-.skeval tbody th { min-width: 11rem; }
-.skeval td.n { text-align: right; white-space: nowrap; }
-.skeval tbody th small { color: $grey; display: block; font-weight: normal; }
-.skeval .alarm { color: $alarm; font-weight: bold; }
-</style>""").substitute(faint=FAINT, grey=GREY, alarm=ALARM)
+_STYLE = f"<style>\n{style_of('notebook.css', '.skeval')}</style>"
 _HEADS = ("Metric", "What it measures", "Scale", "Good", "Evidence", "Needs")
 
 

@@ -8,127 +8,31 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
+from importlib.resources import files
 from string import Template
 from typing import NamedTuple
 
 from skeval.reporting.theme import ALARM, COLOURS, FAINT, FONT, GREY, INK
 
-STYLE = Template("""
-:root { color: $ink; font: 16px/1.5 system-ui, sans-serif; }
-body { margin: 0 auto; max-width: 72rem; padding: 2rem 1.5rem 4rem; overflow-wrap: anywhere; }
-h1 { font-size: 2rem; line-height: 1.2; margin: 0 0 .25rem; }
-h2 { border-top: 1px solid $faint; font-size: 1.35rem; margin: 3rem 0 .5rem; padding-top: 1.5rem; }
-h3 { font-size: 1.05rem; margin: 1.5rem 0 .25rem; }
-.quiet, figcaption small { color: $grey; }
-.lead { font-size: 1.1rem; }
-nav ul { columns: 2; list-style: none; padding: 0; }
-a { color: $train; }
-.wide { overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; width: 100%; }
-th, td { border-bottom: 1px solid $faint; padding: .4rem .6rem; }
-th, td { text-align: left; vertical-align: top; }
-thead th { color: $grey; font-size: .8rem; white-space: nowrap; }
-thead button { background: none; border: 0; color: inherit; cursor: pointer; font: inherit; }
-thead button { text-decoration: underline dotted; text-underline-offset: .25em; }
-thead button { font-weight: bold; min-height: 1.8rem; padding: 0; text-align: inherit; }
-th[aria-sort=ascending] button::after { content: " \\25B2"; }
-th[aria-sort=descending] button::after { content: " \\25BC"; }
-:focus-visible { outline: 2px solid $train; outline-offset: 2px; }
-.n { text-align: right; white-space: nowrap; }
-.one { white-space: nowrap; }
-.words { overflow-wrap: normal; }
-.said { min-width: 7.5rem; }
-tbody th { min-width: 14rem; }
-tbody th small { color: $grey; display: block; font-weight: normal; }
-table.text { font-size: .85rem; }
-.alarm { color: $alarm; font-weight: bold; }
-.alarm small { color: $grey; font-weight: normal; }
-.grid { display: grid; gap: 1.25rem; }
-.grid { grid-template-columns: repeat(auto-fill, minmax(min(19rem, 100%), 1fr)); }
-.pairs { grid-template-columns: repeat(auto-fill, minmax(min(24rem, 100%), 1fr)); }
-figure { margin: 0; } div + figure { margin-top: 1.5rem; }
-figcaption { font-weight: 600; } figcaption small { display: block; font-weight: normal; }
-figure svg, figure img { height: auto; max-width: 100%; }
-.form { display: grid; grid-template-columns: 1fr 1fr; }
-.form div { border: 1px solid $faint; color: $grey; font-size: .8rem; height: 4rem; }
-.form div { padding: .4rem; }
-td small { display: block; }
-.key span { margin-right: 1.5rem; }
-.key i { display: inline-block; height: .7em; margin-right: .4em; width: 1.4em; }
-@media (max-width: 40rem) {
-body { padding: 1rem 1rem 3rem; }
-h1 { font-size: 1.5rem; }
-nav ul { columns: 1; }
-table, tbody, tr, thead, th, td { display: block; }
-table:not(.sortable) thead { display: none; }
-thead tr { display: flex; flex-wrap: wrap; gap: 0 1rem; }
-thead th { border: 0; padding: .2rem 0; }
-tbody tr { border-bottom: 1px solid $grey; display: grid; padding: .5rem 0; }
-tbody tr { gap: .1rem .75rem; grid-template-columns: 7rem minmax(0, 1fr); }
-tbody th, tbody td { border: 0; display: contents; min-width: 0; }
-tbody th > div { grid-column: 1 / -1; } td > div { grid-column: 2; }
-td.n > div { text-align: left; white-space: normal; }
-td::before { color: $grey; content: attr(data-head); font-size: .8rem; grid-column: 1; }
-td::before { text-align: left; }
-td[data-head=""] > div { grid-column: 1 / -1; } td[data-head=""]::before { display: none; }
-td:empty, td.none { display: none; } .said { min-width: 0; }
-}
-@media print { thead button::after { content: none; } nav { display: none; } }
-""").substitute(ink=INK, faint=FAINT, grey=GREY, alarm=ALARM, train=COLOURS["train"])
+_FILES = files("skeval.reporting")
+_INKS = {"ink": INK, "faint": FAINT, "grey": GREY, "alarm": ALARM, "train": COLOURS["train"]}
 
-# headers become buttons, so that without a script the page is as it was
-SCRIPT = """
-for (const table of document.querySelectorAll("table.sortable")) {
-  const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
-  const key = (row, i) => row.cells[i].dataset.v ?? row.cells[i].textContent.trim();
-  const order = (a, b) => a !== "" && b !== "" && !isNaN(a) && !isNaN(b)
-    ? a - b : a.localeCompare(b, "en", { numeric: true });
-  heads.forEach((head, i) => {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.append(...head.childNodes);
-    head.append(button);
-    head.setAttribute("aria-sort", "none");
-    button.addEventListener("click", () => {
-      const sign = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
-      for (const other of heads) other.setAttribute("aria-sort", "none");
-      head.setAttribute("aria-sort", sign > 0 ? "ascending" : "descending");
-      const rows = [...body.rows].map((row) => [key(row, i), row]);
-      rows.sort(([a], [b]) => (a === "") - (b === "") || sign * order(a, b));
-      body.append(...rows.map(([, row]) => row));
-    });
-  });
-}
-"""
 
+def style_of(name: str, element: str = ":root") -> str:
+    """Return a style sheet of the package, below the colours that it names, those of an element."""
+    inks = " ".join(f"--{ink}: {colour};" for ink, colour in _INKS.items())
+    return f"{element} {{ {inks} }}\n{_FILES.joinpath(name).read_text(encoding='utf-8')}"
+
+
+STYLE = style_of("page.css")
+SCRIPT = _FILES.joinpath("page.js").read_text(encoding="utf-8")
 _ALLOWED = "sha256-" + base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
 _POLICY = (
     f"default-src 'none'; script-src '{_ALLOWED}'; style-src 'unsafe-inline'; img-src data:; "
     "base-uri 'none'; form-action 'none'"
 )
 
-_PAGE = Template("""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="$policy">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="skeval">
-<title>$title</title>
-<style>$style</style>
-</head>
-<body>
-<header>
-<h1>$title</h1>
-<p class="quiet">$sizes</p>
-</header>
-<main>
-$body
-</main>
-<script>$script</script>
-</body>
-</html>
-""")
+_PAGE = Template(_FILES.joinpath("page.html").read_text(encoding="utf-8"))
 
 
 class Cell(NamedTuple):

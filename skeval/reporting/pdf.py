@@ -14,6 +14,7 @@ from skeval.files import replacing
 from skeval.reporting.decision import DecisionPage
 from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.layout import (
+    FRONT,
     LEADING,
     MARGIN,
     MM,
@@ -22,6 +23,7 @@ from skeval.reporting.layout import (
     Block,
     Item,
     Page,
+    Placed,
     legend,
     paged,
     paragraph_height,
@@ -32,7 +34,7 @@ from skeval.reporting.scores import HOW_TO_READ
 from skeval.reporting.sections import Plan, Section
 from skeval.reporting.text import wrap
 from skeval.reporting.theme import ALARM, COLOURS, GREY, theme
-from skeval.result import SuiteResult
+from skeval.suite_result import SuiteResult
 from skeval.verdict import summary
 
 if TYPE_CHECKING:
@@ -164,12 +166,16 @@ def draw_pages(plan: Plan, title: str) -> Iterator[tuple[list[str], Page]]:
     for n, placed in enumerate(pages, start=1):
         for _, _, block in placed:
             numbers.setdefault(block.section, n)
+    for placed, page in zip(pages, _drawn(pages, title), strict=True):
+        yield list(dict.fromkeys(block.section for *_, block in placed)), page
+
+
+def _drawn(pages: Sequence[Sequence[Placed]], title: str) -> Iterator[Page]:
     for n, placed in enumerate(pages, start=1):
         page = Page()
-        for y, height, block in placed:
-            block.draw(page, y, height)
+        page.draw(placed)
         page.footer(title, n, len(pages))
-        yield list(dict.fromkeys(block.section for *_, block in placed)), page
+        yield page.complete()
 
 
 def draw_decision_page(
@@ -201,9 +207,8 @@ def draw_decision_page(
     with theme():
         page, above = Page(figure), list(_lines(title, 20.0, after=4.0, weight="bold"))
         written = _on_one_page(DecisionPage.of(suite_result).parts(), above)
-        for y, height, block in paged([*above, *written])[0]:
-            block.draw(page, y, height)
-    return page.figure
+        page.draw(paged([*above, *written])[0])
+    return page.complete().figure
 
 
 def write_paper(path: Path, title: str, sizes: str, content: Iterable[Part | Item]) -> Path:
@@ -222,12 +227,7 @@ def write_paper(path: Path, title: str, sizes: str, content: Iterable[Part | Ite
 
     about = {"Title": title, "Author": "skeval", "CreationDate": None}
     with replacing(path) as temporary, theme(), PdfPages(temporary, metadata=about) as pdf:
-        pages = paged(_of_paper(title, sizes, content))
-        for n, placed in enumerate(pages, start=1):
-            page = Page()
-            for y, height, block in placed:
-                block.draw(page, y, height)
-            page.footer(title, n, len(pages))
+        for page in _drawn(paged(_of_paper(title, sizes, content)), title):
             save(page.figure, pdf, "pdf")
     return path
 
@@ -238,28 +238,15 @@ def draw_paper(
     """Draw the first page of what :func:`write_paper` writes."""
     with theme():
         page = Page(figure)
-        for y, height, block in paged(_of_paper(title, sizes, content))[0]:
-            block.draw(page, y, height)
-    return page.figure
+        page.draw(paged(_of_paper(title, sizes, content))[0])
+    return page.complete().figure
 
 
 def _of_paper(title: str, sizes: str, content: Iterable[Part | Item]) -> Iterator[Block]:
     yield from _lines(title, 20.0, after=2.0, weight="bold")
     yield from _lines(sizes, 9.0, after=3.0, color=GREY)
     for one in content:
-        yield from [_small(one)] if isinstance(one, Item) else _written([one])
-
-
-def _small(item: Item) -> Block:
-    """Return a figure of one panel with its heading, smaller than the page is wide."""
-    below = 12.0 + paragraph_height(item.caption, WIDTH, 8.0)
-
-    def draw(page: Page, y: float, height: float) -> None:
-        page.text(MARGIN, y + 6.5, item.heading, 10.0, weight="bold")
-        page.paragraph(MARGIN, y + 8.5, item.caption, WIDTH, 8.0, color=GREY)
-        item.display.draw([page.axes(MARGIN + 12.0, y + below, 110.0, 56.0)])
-
-    return Block(below + 72.0, draw)
+        yield from FRONT.blocks([one]) if isinstance(one, Item) else _written([one])
 
 
 def _blocks(plan: Plan, title: str, numbers: Mapping[str, int]) -> Iterator[Block]:
@@ -499,7 +486,7 @@ def _form(form: Form) -> Block:
                 for rule_y in (top, top + tall):
                     page.rule(rule_y, left, right, color=GREY)
                 for x in (left, right):
-                    page.canvas.plot([x, x], [top, top + tall], color=GREY, lw=0.6)
+                    page.line((x, top), (x, top + tall), color=GREY)
                 page.text(left + 2.0, top + 4.0, name, 7.0, color=GREY)
             top += tall
 

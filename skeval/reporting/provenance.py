@@ -9,7 +9,7 @@ from skeval.reporting.parts import Grid, Part
 
 if TYPE_CHECKING:
     from skeval.provenance import InputRecord, Provenance
-    from skeval.result import SuiteResult
+    from skeval.suite_result import SuiteResult
 
 TITLE = "Provenance"
 INTRO = (
@@ -34,7 +34,7 @@ def provenance_parts(suite_result: SuiteResult) -> tuple[Part, ...]:
         Grid((), tuple(_facts(provenance)), (0.25, 0.75), title="Evaluation"),
         Grid(("Table", "Rows", "SHA-256"), _inputs(provenance), (0.2, 0.1, 0.7), title="Inputs"),
         Grid(heads, tuple(columns), (0.25, 0.15, 0.3, 0.3), title="Kinds of columns"),
-        Grid(("Name", "Made by"), tuple(provenance.metrics.items()), (0.25, 0.75), title="Metrics"),
+        Grid(("Name", "Made by"), tuple(provenance.calls.items()), (0.25, 0.75), title="Metrics"),
     )
 
 

@@ -22,7 +22,8 @@ from skeval.reporting.scores import (
 )
 from skeval.reporting.text import evidence, finding
 from skeval.reporting.theme import ALARM, COLOURS, GREY
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 from skeval.verdict import is_shifted
 
 _Texts = Sequence[tuple[str, float, dict[str, Any]]]  # a text, its size and its style
@@ -36,7 +37,7 @@ _GAP = 2.0  # between a number and what stands left of it
 
 def score_blocks(suite_result: SuiteResult) -> Iterator[Block]:
     """Yield the rows of the tables of scores and of tests, a heading where the aspect changes."""
-    alarms, shifted = suite_result.verdict().alarms, is_shifted(suite_result)
+    alarms, shifted = suite_result.verdict().alarms, is_shifted(suite_result.notices)
     titles, (scores, tests) = titles_of(suite_result), parted(suite_result)
     for results, of_tests in ((scores, False), (tests, True)):
         head, kind = Block(9.0, _test_head if of_tests else _score_head), ""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from skeval.formatting import shown_interval
 from skeval.reporting.details import number_of
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
 from skeval.verdict import raises_alarm
 
 READ_BASELINE = (
@@ -47,7 +47,7 @@ def good(result: Result) -> str:
     return _GOOD[result.tags.sign if result.tags is not None else 0]
 
 
-def parted(suite_result: SuiteResult) -> tuple[dict[str, Result], dict[str, Result]]:
+def parted(results: Mapping[str, Result]) -> tuple[dict[str, Result], dict[str, Result]]:
     """Return the results that are not of privacy, and those that are, without what was left out.
 
     Examples
@@ -59,7 +59,7 @@ def parted(suite_result: SuiteResult) -> tuple[dict[str, Result], dict[str, Resu
     >>> list(scores), list(tests)
     (['a'], ['b'])
     """
-    measured = {name: result for name, result in suite_result.items() if not result.error}
+    measured = {name: result for name, result in results.items() if not result.error}
     tests = {n: r for n, r in measured.items() if r.tags is not None and r.tags.aspect == "privacy"}
     return {n: r for n, r in measured.items() if n not in tests}, tests
 

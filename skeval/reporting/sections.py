@@ -28,15 +28,13 @@ from skeval.reporting.filling import (
     nothing,
     texts,
     univariate,
+    worst_pairs,
 )
 from skeval.reporting.layout import (
     BESIDE,
     BIVARIATE,
-    COLUMNS,
     CURVES,
     FLOWING,
-    PHIK,
-    SIMILARITY,
     STACKED,
     UNIVARIATE,
     WIDE,
@@ -47,7 +45,8 @@ from skeval.reporting.parts import Part
 from skeval.reporting.provenance import INTRO as OF_WHAT
 from skeval.reporting.provenance import TITLE as PROVENANCE
 from skeval.reporting.provenance import provenance_parts
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 
 _ANY, _OWN = "any display", "any display of one table"
 
@@ -217,7 +216,8 @@ SECTIONS = (
         diagonal, of a pair of columns beside it. Light is good; the worst pair is framed. Even
         fresh real rows do not reach 1.""",
         display="SimilarityMatrixDisplay",
-        layout=SIMILARITY,
+        write=worst_pairs,
+        layout=FLOWING,
     ),
     Section(
         "columns",
@@ -226,7 +226,7 @@ SECTIONS = (
         marker is where fresh real rows score.""",
         display="ColumnScoresDisplay",
         fill=bars,
-        layout=COLUMNS,
+        layout=FLOWING,
     ),
     Section(
         "proximity",
@@ -328,7 +328,8 @@ SECTIONS = (
         table than in train, purple ones more. Grey: not defined, as a column has one value
         only.""",
         display="PhikMatricesDisplay",
-        layout=PHIK,
+        write=worst_pairs,
+        layout=FLOWING,
     ),
     Section(
         "cardinality",

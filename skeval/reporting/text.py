@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 
 from skeval.formatting import number
@@ -70,6 +70,11 @@ def _advance(char: str, bold: bool) -> float:
         text_to_path.get_text_width_height_descent(f"x{char * n}x", font, False)[0] for n in (11, 1)
     )
     return float(eleven - one) / 100.0
+
+
+def widest(names: Iterable[str], size: float, most: float) -> float:
+    """Return the points that the widest name takes, at most `most`."""
+    return min(most, 1.0 + max((text_width(name, size) for name in names), default=0.0))
 
 
 @lru_cache(maxsize=8192)
@@ -195,7 +200,8 @@ def judged(result: Result, verdict: Verdict, name: str, shifted: bool = False) -
     -------
     str
         Of privacy what the verdict makes of its test; of others where the value is beside that of
-        fresh real rows, with "not tested" where the difference has no interval.
+        fresh real rows, with "not tested" where the difference has no interval and the value's own
+        does not hold that of fresh real rows.
 
     Examples
     --------
@@ -215,7 +221,7 @@ def judged(result: Result, verdict: Verdict, name: str, shifted: bool = False) -
     if tags.sign == 0 or "gap" in result.details:
         return ""
     if ends is None:
-        return _beside(result.value, result.baseline, tags.sign)
+        return _beside(result, tags.sign)
     low, high = sorted(tags.sign * end for end in ends)
     if low <= 0.0 <= high:
         return AS_GOOD
@@ -236,10 +242,12 @@ def _judged_of_privacy(result: Result, verdict: Verdict, name: str, shifted: boo
     return "describes, tests nothing" if result.p_value is None else "could raise no alarm"
 
 
-def _beside(value: float, baseline: float | None, sign: int) -> str:
-    if baseline is None:
+def _beside(result: Result, sign: int) -> str:
+    if result.baseline is None:
         return ""
-    gap = sign * (value - baseline)
+    gap = sign * (result.value - result.baseline)
+    if gap and result.interval and result.interval[0] <= result.baseline <= result.interval[1]:
+        return "real rows lie in its interval"
     where = "equal to" if gap == 0 else "short of" if gap < 0 else "beyond"
     return f"{where} real rows, not tested"
 

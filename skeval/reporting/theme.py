@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ ALARM = "#b3261e"
 FONT = "DejaVu Sans"  # comes with matplotlib, so that a report has the same bytes everywhere
 SMALL = 6.5
 
+_WITHIN = ContextVar("within the theme", default=False)
 _SETTINGS: Any = {
     "axes.edgecolor": GREY,
     "axes.labelcolor": GREY,
@@ -31,6 +33,7 @@ _SETTINGS: Any = {
     "axes.titlelocation": "left",
     "axes.titlepad": 4.0,
     "axes.titlesize": 8.0,
+    "axes.titley": 1.0,  # or else each drawing measures all ticks for a place above them
     "axes.titleweight": "bold",
     "figure.dpi": 100.0,
     "figure.facecolor": "white",
@@ -80,10 +83,17 @@ def theme() -> Iterator[None]:
     """
     import matplotlib
 
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_SETTINGS)
+    if _WITHIN.get():  # settings are slow to change
         yield
+        return
+    token = _WITHIN.set(True)
+    try:
+        with matplotlib.rc_context():
+            matplotlib.rcdefaults()
+            matplotlib.rcParams.update(_SETTINGS)
+            yield
+    finally:
+        _WITHIN.reset(token)
 
 
 @cache

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from skeval.formatting import as_float
 CHANCE = 0.01  # of more repeats than the bound, where nothing was copied
 _PRIOR = 0.5  # Jeffreys' prior of a Poisson rate, in events seen
 _PAIR = np.array([2])
+_USUAL = 2.0  # pairs of real rows, by those of train and release, where all tables are of one size
 
 
 @dataclass(frozen=True)
@@ -143,15 +144,33 @@ class Copied:
         Distinct rows that stand once in the real table, and in the release.
     most : int
         The most that a release has by chance, but in one of a hundred: see :func:`copied`.
+    usual : int, default=-1
+        What `most` would be if the holdout were as large as train and the release; `most` if
+        negative. Of few real rows nobody knows how often they repeat.
+    repeats : Repeats, optional
+        What was seen of real rows that repeat each other.
     """
 
     n: int
     most: int
+    usual: int = field(default=-1, compare=False, repr=False)
+    repeats: Repeats | None = field(default=None, compare=False, repr=False)
+
+    def of_several(self, n_counts: int) -> Copied:
+        """Return the count with a bound that so many such counts together exceed as seldom."""
+        if self.repeats is None or n_counts < 2:
+            return self
+        return replace(self, most=self.repeats.bound(CHANCE / n_counts))
 
     @property
     def beyond_chance(self) -> bool:
         """Whether there are more than chance explains."""
         return self.n > self.most
+
+    @property
+    def in_doubt(self) -> bool:
+        """Whether there are more than chance explains, had more real rows shown how it works."""
+        return 0 <= self.usual < self.n <= self.most
 
 
 @dataclass(frozen=True)
@@ -233,9 +252,29 @@ class Copies:
             "whether they are copies cannot be told."
         )
 
+    @property
+    def untold(self) -> str:
+        """What is said of copies where too few real rows show whether chance explains them."""
+        if not self.train.in_doubt:
+            return ""
+        return (
+            f"{self.train.n:,} {self.what} that are unique in train stand in the release, and too "
+            "few real rows show how many would by chance."
+        )
+
+    def of_several(self, n_counts: int, where: str) -> Copies:
+        """Return what was counted in one of so many parts of the tables."""
+        held = None if self.holdout is None else self.holdout.of_several(n_counts)
+        train = self.train.of_several(n_counts)
+        return replace(self, what=f"{self.what} {where}", train=train, holdout=held)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values."""
-        return asdict(self)
+        content = asdict(self)
+        for role in ("train", "holdout"):
+            if content[role] is not None:
+                del content[role]["repeats"]
+        return content
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Copies:
@@ -244,7 +283,7 @@ class Copies:
         of = {
             role: None
             if (one := content[role]) is None
-            else Copied(int(one["n"]), int(one["most"]))
+            else Copied(int(one["n"]), int(one["most"]), int(one.get("usual", -1)))
             for role in ("train", "holdout")
         }
         if of["train"] is None:
@@ -302,10 +341,10 @@ def copied(
     real, own = (repeats_seen(counts, int(table.sum()), drawn) for counts in (pool, release))
     if 0.0 < real.expected < own.expected:
         real = Repeats(real.seen * math.sqrt(own.expected / real.expected), real.exposure)
-    most = real.bound(chance)
-    if drawn > pool.sum():
-        most = min(most, (real + own).bound(chance))
-    return Copied(n, most)
+    if drawn > pool.sum() and (real + own).bound(chance) < real.bound(chance):
+        real = real + own
+    usual = Repeats(real.expected * _USUAL, _USUAL) if real.exposure < _USUAL else real
+    return Copied(n, real.bound(chance), usual.bound(chance), real)
 
 
 def distinct_expected(pool: np.ndarray, n_rows: int) -> float:

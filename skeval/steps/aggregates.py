@@ -76,6 +76,13 @@ def aggregated_context(
     return _with_synthetic(context, table, stats, scope) if "synthetic" in context else real
 
 
+def subject_rows(context: RelationalContext) -> Context | None:
+    """Return the first subject with all its rows as one table; None where rows are nobody's."""
+    if context.relations.undetermined:
+        return None
+    return aggregated_context(context, context.relations.subjects[0], STATS, "subject")
+
+
 @shared
 def _real_aggregates(
     context: RelationalContext, table: str, stats: tuple[Stat, ...], scope: Scope

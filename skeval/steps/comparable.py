@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
 from skeval.context import Context, shared
+
+_LONGER = 20  # characters
 
 
 @shared
@@ -18,16 +22,29 @@ def known_share(context: Context) -> float:
     return min(1.0, of_synthetic / of_train) if of_train else 1.0
 
 
+def _overlong(context: Context, name: str) -> np.ndarray:
+    """Return which synthetic cells hold categories much longer than any real one."""
+    cells = context["synthetic"][name].cat
+    lengths = np.array([len(level) for level in cells.categories], dtype=np.int64)
+    codes = np.unique(context.train[name].cat.codes.to_numpy())
+    longest = lengths[codes[codes >= 0]].max(initial=0)
+    codes = cells.codes.to_numpy()
+    return np.asarray((codes >= 0) & (np.append(lengths, 0)[codes] > 2 * longest + _LONGER))
+
+
 @shared
 def unread_rows(context: Context) -> int:
     """Return how many synthetic rows have a cell that cannot be read, such as "1,024".
 
-    Where train has missing cells, a text without a digit is taken for one of these.
+    Where train has missing cells, a text without a digit is taken for one of these. A category that
+    no real row has, and that is much longer than all of theirs, may hold anything.
     """
     given = context.given("synthetic")
     unread = np.zeros(context.n_rows("synthetic"), dtype=bool)
     for name, kind in context.schema.kinds.items():
         lacking = np.array(context["synthetic"][name].isna(), dtype=bool)
+        if kind == "categorical":
+            unread |= _overlong(context, name)
         if kind == "id" or name not in given.columns or not lacking.any():
             continue
         cells = given[name]
@@ -37,3 +54,35 @@ def unread_rows(context: Context) -> int:
             lacking[lacking] = texts.str.contains("[0-9]").to_numpy(dtype=bool)
         unread |= lacking
     return int(unread.sum())
+
+
+def strange_cells(
+    context: Context, measured: Sequence[str], codes: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """Return by column which synthetic cells are missing, or such as no real row has.
+
+    That is another category or text, or a number or date beyond all real ones.
+
+    Parameters
+    ----------
+    context : Context
+        With train and synthetic rows.
+    measured : sequence of str
+        The columns that are no texts.
+    codes : mapping of str to ndarray of int of shape (n_rows,)
+        By column the codes of cells, those of real rows first.
+    """
+    start = codes[next(iter(codes))].size - context.n_rows("synthetic") if codes else 0
+    return {
+        name: _beyond_real(context, name)
+        if name in measured and context.schema.kinds[name] in ("continuous", "datetime")
+        else ~np.isin(of[start:], of[:start][of[:start] >= 0])
+        for name, of in codes.items()
+    }
+
+
+def _beyond_real(context: Context, name: str) -> np.ndarray:
+    real = [context[role][name] for role in ("train", "holdout") if role in context]
+    cells = context["synthetic"][name]
+    least, most = min(of.min() for of in real), max(of.max() for of in real)
+    return ~np.array((cells >= least) & (cells <= most), dtype=bool)

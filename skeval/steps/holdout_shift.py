@@ -6,6 +6,7 @@ It is called blind because it looks at no synthetic row.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import singledispatch
 
 import numpy as np
 from scipy.stats import mannwhitneyu
@@ -13,10 +14,8 @@ from threadpoolctl import threadpool_limits
 
 from skeval.context import Context, shared
 from skeval.exceptions import HoldoutShiftWarning
-from skeval.relational_context import RelationalContext
-from skeval.steps.aggregates import STATS, aggregated_context
 from skeval.steps.neighbors import rows_of
-from skeval.steps.samples import nothing_to_measure
+from skeval.steps.samples import measured_on, nothing_to_measure
 from skeval.tables.preprocessing import NOMINAL
 
 _MOST_ROWS = 10_000
@@ -95,17 +94,23 @@ def holdout_shift(context: Context, seed: int = 0) -> HoldoutShift | None:
     return HoldoutShift(auc, p_value, len(train), len(holdout))
 
 
+@singledispatch
+def independent_rows(context: Context) -> Context | None:
+    """Return a context of rows that are independent, as those of one table are; None if unknown.
+
+    What several tables give is registered in skeval/__init__.py.
+    """
+    return context
+
+
 def shift_notices(context: Context) -> tuple[HoldoutShiftWarning, ...]:
     """Return a warning if train and holdout can be told apart at a level of 1%, else nothing.
 
     Of several tables, the subjects with all their rows are looked at, since rows are not
     independent: the first subject, where there are several.
     """
-    if isinstance(context, RelationalContext):
-        if context.relations.undetermined:
-            return ()
-        context = aggregated_context(context, context.relations.subjects[0], STATS, "subject")
-    shift = holdout_shift(context.seen_by("sampled"))
+    rows = independent_rows(context)
+    shift = None if rows is None else holdout_shift(measured_on(rows, "sampled"))
     if shift is None or shift.p_value >= _ALARM:
         return ()
     p = f"= {shift.p_value:.1g}" if shift.p_value >= 1e-16 else "< 1e-16"

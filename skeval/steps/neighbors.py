@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +11,9 @@ import pandas as pd
 from scipy.sparse import issparse
 from sklearn.base import clone
 
-from skeval.context import Context, shared
-from skeval.engines import current_engine
+from skeval.context import Context, by_context, shared
 from skeval.exceptions import InvalidParameterError
+from skeval.scale.engines import current_engine
 from skeval.steps.as_given import AsGiven, cells_as_given
 from skeval.steps.samples import (
     ColumnChoice,
@@ -30,8 +31,7 @@ if TYPE_CHECKING:
     from skeval.neighbors.mixed import MixedNearestNeighbors
 
 
-INDEX_BYTES = 2**30  # that an index may take, where the rows themselves are in a file or sent out
-SENT_FROM = 50_000  # reference rows: a search among fewer is over before a worker has them
+MANY = 50_000  # reference rows: a search among fewer is over before it could start elsewhere
 MOST_BYTES = 2**32  # of a sparse matrix made dense
 LONGEST = 16  # real rows kept a list: of so many nearest, hardly ever all have one label
 
@@ -93,10 +93,16 @@ def encoded(
     return as_matrix(preprocessor(context, space).transform(context[role]), space)
 
 
+@by_context
+def room(context: Context, shape: tuple[int, int]) -> np.ndarray:
+    """Return an array of numbers to be filled, a column at a time."""
+    return np.empty(shape, order="F")
+
+
 def gower_matrix(context: Context, rows: pd.DataFrame) -> np.ndarray:
     """Return the matrix of canonical rows in space "gower", read a column at a time."""
     names = encoded_columns(context.schema)
-    matrix = context.room((len(rows), len(names)))
+    matrix = room(context, (len(rows), len(names)))
     for j, name in enumerate(names):
         matrix[:, j] = column_values(rows[name])
     return matrix
@@ -278,28 +284,30 @@ def index_of(
     )
 
 
+@by_context
 def gower_engine(
     context: Context, columns: ColumnChoice = None, rows: np.ndarray | None = None
 ) -> MixedNearestNeighbors:
-    """Return the unfitted engine with the context's common scale.
+    """Return the unfitted engine with the context's common scale, for a search among `rows`."""
+    scale = gower_scale(context, columns)
+    return search_on(current_engine() if rows is not None and len(rows) >= MANY else None, *scale)
 
-    Where the reference rows are in a file, it is one that holds no more of them than fit; where
-    they are many and a cluster is active, one that searches there.
-    """
+
+@singledispatch
+def search_on(engine: Any, ranges: np.ndarray, is_nominal: np.ndarray) -> MixedNearestNeighbors:
+    """Return the unfitted search among rows where an engine runs its tasks, None for here."""
     from skeval.neighbors.mixed import MixedNearestNeighbors
-    from skeval.neighbors.part_tasks import is_in_file
-    from skeval.neighbors.parts import PartitionedNearestNeighbors
 
+    return MixedNearestNeighbors(ranges, is_nominal)
+
+
+def gower_scale(context: Context, columns: ColumnChoice) -> tuple[np.ndarray, np.ndarray]:
+    """Return the range of each encoded column over the real tables, and which are nominal."""
     n_numeric, n_nominal = (len(context.schema.columns(*kinds)) for kinds in (NUMERIC, NOMINAL))
     is_nominal = np.repeat([False, True], [n_numeric, n_nominal])
     if columns is not None:
         is_nominal = is_nominal[kept_features(context, "gower", columns)]
-    own_ranges = ranges(context, columns)
-    if rows is not None and (
-        is_in_file(rows) or (len(rows) >= SENT_FROM and current_engine().n_workers)
-    ):
-        return PartitionedNearestNeighbors(own_ranges, is_nominal, max_memory=INDEX_BYTES)
-    return MixedNearestNeighbors(own_ranges, is_nominal)
+    return ranges(context, columns), is_nominal
 
 
 @shared
@@ -429,7 +437,7 @@ def _taken(
 ) -> np.ndarray:
     """Return the rows of tables, one table after the other or in another order."""
     n_rows = sum(len(table) for table in tables)
-    rows = context.room((n_rows, tables[0].shape[1]))
+    rows = room(context, (n_rows, tables[0].shape[1]))
     for j in range(rows.shape[1]):  # a column at a time: not all of them need fit in memory
         column = np.concatenate([table[:, j] for table in tables])
         rows[:, j] = column if order is None else column[order]

@@ -6,29 +6,16 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
-import pandas as pd
 
-from skeval.context import Context, shared
-from skeval.files import mapped
+from skeval.context import Context, by_context, shared
 from skeval.parameters import Strategy
 from skeval.stats.association import SideBySide
-from skeval.stats.correlation import (
-    BLOCK,
-    Correlations,
-    Moments,
-    added,
-    correlation_matrix,
-    correlation_ratios,
-    correlations_of,
-    products,
-)
+from skeval.stats.correlation import Correlations, correlation_matrix, correlation_ratios
 from skeval.stats.distributions import hypergeometric_deviation
-from skeval.steps.samples import ROLES, cells, codes, drawn_positions, extent, named_seed
-from skeval.tables.large import CanonicalTable, LargeTable, counted_by_workers, over_blocks
+from skeval.steps.samples import ROLES, cells, codes, drawn_positions, named_seed
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer, numbers
 
 P = ParamSpec("P")
@@ -226,27 +213,19 @@ def joint_tables(
     """Return the joint counts of a role's named columns, on the cells learned from train."""
     measured = context.schema.measured
     at = [measured.index(name) for name in names]
-    cut, table = cells(context, *binning), context[role]
-    n_cells = tuple(int(cut.n_cells_[j]) for j in at)
-    missing = tuple(cut.cells_[name].n_own + 1 for name in names)
-    all_rows = drawn.max_rows is None or drawn.max_rows >= len(table)
-    if isinstance(table, CanonicalTable) and all_rows and not JointTables.too_many(n_cells):
-        count = partial(_joint_counts, cut=cut, names=names, n_cells=n_cells, missing=missing)
-        return table.added_up(names, count, JointTables.added)
+    n_cells, missing = cell_numbers(cells(context, *binning), names)
     matrix = codes(context, role, *binning)
     matrix = matrix[row_positions(context, role, drawn)]
     matrix = matrix if at == list(range(len(measured))) else matrix[:, at]
     return JointTables.of(matrix, n_cells, missing)
 
 
-def _joint_counts(
-    frame: pd.DataFrame,
-    cut: Discretizer,
-    names: tuple[str, ...],
-    n_cells: tuple[int, ...],
-    missing: tuple[int, ...],
-) -> JointTables:
-    return JointTables.of(cut.codes(frame, names), n_cells, missing)
+def cell_numbers(
+    cut: Discretizer, names: tuple[str, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the number of cells of columns, and which one missing values have."""
+    own = [cut.cells_[name] for name in names]
+    return tuple(cells.n_cells for cells in own), tuple(cells.n_own + 1 for cells in own)
 
 
 class Compared(NamedTuple):
@@ -433,58 +412,21 @@ def correlations(
     drawn: Drawn = ALL_ROWS,
 ) -> Correlations:
     """Return the correlations of a role's named columns, which hold numbers or dates."""
-    rows, table = row_positions(context, role, drawn), context[role]
-    if method == "pearson" and names and isinstance(rows, slice) and counted_by_workers(table):
-        return _correlations_by_blocks(table, names, [extent(context, role, n) for n in names])
-    return correlation_matrix(_matrix(context[role], names)[rows], method)
+    rows = row_positions(context, role, drawn)
+    return correlation_matrix(numbers_of(context, role, names)[rows], method)
 
 
-def _correlations_by_blocks(
-    table: LargeTable, names: tuple[str, ...], ends: Sequence[tuple[float, float]]
-) -> Correlations:
-    """Return what :func:`correlation_matrix` does: workers sum its blocks of rows."""
-
-    def added_up(look: Callable[..., np.ndarray], *arguments: Any) -> np.ndarray:
-        return added(over_blocks(table, BLOCK, look, names, *arguments))
-
-    moments = [Moments.between(*of_column) for of_column in ends]
-    sums = added_up(_sums, moments)
-    moments = [m.centred(own) if m.vary else m for m, own in zip(moments, sums, strict=True)]
-    squares = added_up(_squares, moments)
-    moments = [m.spread(own) if m.vary else m for m, own in zip(moments, squares, strict=True)]
-    complete = bool((sums[:, 0] == len(table)).all())
-    return correlations_of(added_up(_products, moments, complete), len(table))
+@by_context
+def numbers_of(context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
+    """Return a role's numbers, dates in seconds; one column after the other in memory."""
+    values = np.empty((context.n_rows(role), len(names)), order="F")
+    return filled_with_numbers(values, context[role], names)
 
 
-def _sums(block: LargeTable, names: tuple[str, ...], moments: Sequence[Moments]) -> np.ndarray:
-    return np.array([m.sums(_numbers(block, n)) for n, m in zip(names, moments, strict=True)])
-
-
-def _squares(block: LargeTable, names: tuple[str, ...], moments: Sequence[Moments]) -> np.ndarray:
-    own = zip(names, moments, strict=True)
-    return np.array([m.squares(_numbers(block, n)) if m.vary else np.zeros(2) for n, m in own])
-
-
-def _products(
-    block: LargeTable, names: tuple[str, ...], moments: Sequence[Moments], complete: bool
-) -> np.ndarray:
-    z = mapped((len(block), len(names)), np.float64)
-    for j, (name, own) in enumerate(zip(names, moments, strict=True)):
-        z[:, j] = own.standardise(_numbers(block, name))
-    return products(z, complete=complete)
-
-
-def _numbers(table: pd.DataFrame | LargeTable, name: str) -> np.ndarray:
-    return numbers(table[[name]]).ravel()
-
-
-def _matrix(frame: pd.DataFrame, names: tuple[str, ...]) -> np.ndarray:
-    """Return numbers, dates in seconds; one column after the other in memory."""
-    shape = len(frame), len(names)
-    large = not isinstance(frame, pd.DataFrame)
-    values = mapped(shape, np.float64) if large else np.empty(shape, order="F")
+def filled_with_numbers(values: np.ndarray, rows: Any, names: tuple[str, ...]) -> np.ndarray:
+    """Return an array with the numbers of columns written to it."""
     for j, name in enumerate(names):
-        values[:, j] = _numbers(frame, name)
+        values[:, j] = numbers(rows[[name]]).ravel()
     return values
 
 
@@ -505,7 +447,7 @@ def correlation_ratio_matrix(
     at = [schema.measured.index(names[i]) for i in factors]
     groups = codes(context, role, *binning)[:, at]
     n_groups = cells(context, *binning).n_cells_[at]
-    values = _matrix(context[role], tuple(names[i] for i in measures))
+    values = numbers_of(context, role, tuple(names[i] for i in measures))
     matrix[np.ix_(factors, measures)] = correlation_ratios(groups, n_groups, values)
     matrix[np.ix_(measures, factors)] = matrix[np.ix_(factors, measures)].T
     for at_names, columns in ((factors, groups), (measures, values)):

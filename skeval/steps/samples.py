@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import singledispatch
 from itertools import combinations
 from math import comb
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
-from skeval.context import Context, content_hashes, shared
-from skeval.engines import current_engine
+from skeval.context import Context, by_context, content_hashes, shared
 from skeval.exceptions import (
     ConstantColumnWarning,
     DegenerateInputWarning,
     InvalidParameterError,
     InvalidValueWarning,
     MetricWarning,
+    Sentence,
 )
-from skeval.parameters import Strategy
+from skeval.parameters import Scaling, Strategy
 from skeval.stats.distributions import exact_mean, quantiles_of_sorted
 from skeval.tables.frames import column_values, order_of_content, row_hashes
-from skeval.tables.large import CanonicalTable, LargeTable, counted_by_workers
 from skeval.tables.preprocessing import NUMERIC, Discretizer
 from skeval.tables.schema import Kind, TableSchema
 
@@ -36,6 +35,18 @@ _MOST_NAMES = 20  # that an error lists
 CONSERVATIVE = "train, to which the generator was fitted: conservative"
 Pairs = Mapping[str, tuple[np.ndarray, np.ndarray]]
 Values = Callable[[Context, str, str], np.ndarray]
+
+
+@by_context
+def measured_on(context: Context, scaling: Scaling) -> Context:
+    """Return the context that a metric of this `scaling` tag is measured on: as a rule this one."""
+    return context
+
+
+@by_context
+def drawn_sizes(context: Context) -> dict[str, tuple[int, int]]:
+    """Return how many rows of each role were drawn, and of how many; empty where all are there."""
+    return {}
 
 
 def sample_positions(n_rows: int, n_drawn: int | None, seed: int) -> np.ndarray:
@@ -73,14 +84,15 @@ def named_seed(name: str, seed: int) -> int:
     return zlib.crc32(f"{name} {seed}".encode())
 
 
-def sampled(frame: pd.DataFrame, n_drawn: int | None, seed: int) -> pd.DataFrame:
+@singledispatch
+def sampled(frame: Any, n_drawn: int | None, seed: int) -> Any:
     """Return a seeded sample of the rows, by what they hold; all, in their order, if no more."""
     if n_drawn is None or n_drawn >= len(frame):
         return frame
     return frame.iloc[positions_by_content(frame, n_drawn, seed)].reset_index(drop=True)
 
 
-def positions_by_content(table: pd.DataFrame | LargeTable, n_drawn: int, seed: int) -> np.ndarray:
+def positions_by_content(table: Any, n_drawn: int, seed: int) -> np.ndarray:
     """Return which rows of a table as it was given a seed draws, by what they hold."""
     order = np.argsort(row_hashes(table, list(table.columns)), kind="stable")
     return np.asarray(order[sample_positions(len(table), n_drawn, seed)])
@@ -149,9 +161,11 @@ def check_measured(
     if faults := [f"{what} names {', '.join(names)}" for what, names in absent.items() if names]:
         more = len(measured) - _MOST_NAMES
         known = ", ".join(measured[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+        why = f"which cannot be measured. Columns that can: {known}."
+        options = "; ".join(f"--{fault}" for fault in faults)
+        whose = "" if owner is None else f"{owner}: "
         raise InvalidParameterError(
-            f"{'' if owner is None else f'{owner}: '}{'; '.join(faults)}, which cannot be "
-            f"measured. Columns that can: {known}."
+            Sentence(f"{whose}{'; '.join(faults)}, {why}", f"{options}, {why}")
         )
 
 
@@ -235,32 +249,10 @@ def histogram(
     max_categories: int | None = 50,
 ) -> np.ndarray:
     """Return the counts of one column's cells."""
-    j, rows = context.schema.measured.index(column), context[role]
-    if isinstance(rows, CanonicalTable):
-        return _cell_counts(context, role, n_bins, strategy, max_categories)[j]
+    j = context.schema.measured.index(column)
     column_codes = codes(context, role, n_bins, strategy, max_categories)[:, j]
     n_cells = cells(context, n_bins, strategy, max_categories).n_cells_[j]
     return np.bincount(column_codes, minlength=n_cells)
-
-
-@shared
-def _cell_counts(
-    context: Context, role: str, n_bins: int, strategy: Strategy, max_categories: int | None
-) -> list[np.ndarray]:
-    """Return the counts of the cells of all measured columns, in one pass over a large table."""
-    cutter, names = cells(context, n_bins, strategy, max_categories), context.schema.measured
-    rows = cast("CanonicalTable", context[role])
-    return rows.added_up(names, partial(_counts_of, cutter=cutter, names=names), summed)
-
-
-def _counts_of(frame: pd.DataFrame, cutter: Discretizer, names: Sequence[str]) -> list[np.ndarray]:
-    columns = zip(cutter.codes(frame, names).T, cutter.n_cells_, strict=True)
-    return [np.bincount(column, minlength=n_cells) for column, n_cells in columns]
-
-
-def summed(counts: list[list[np.ndarray]]) -> list[np.ndarray]:
-    """Return lists of counts as one, added up place by place."""
-    return [np.sum(of_column, axis=0) for of_column in zip(*counts, strict=True)]
 
 
 @shared
@@ -270,14 +262,11 @@ def sorted_values(context: Context, role: str, column: str) -> np.ndarray:
     Dates are seconds since 1970, booleans 0 and 1; infinite values, which synthetic tables may
     have, stand at the ends.
     """
-    rows, engine = context[role], current_engine()
-    if counted_by_workers(rows):
-        task = engine.submit(_in_order, rows, column)
-        return np.asarray(engine.result(task))
-    return _in_order(rows, column)
+    return in_order(context[role], column)
 
 
-def _in_order(rows: Any, column: str) -> np.ndarray:
+def in_order(rows: Any, column: str) -> np.ndarray:
+    """Return the present values of a column of a table, ascending."""
     values = column_values(rows[column])
     return np.sort(values[~np.isnan(values)])
 
@@ -299,30 +288,15 @@ def present_numbers(rows: Any, column: str) -> np.ndarray:
 @shared
 def extent(context: Context, role: str, column: str) -> tuple[float, float]:
     """Return the least and the greatest finite value of a column; nan if it has none."""
-    rows = context[role]
-    if counted_by_workers(rows):  # all columns at once, of which one process may need few
-        low, high = _extents(context, role)[context.schema.columns(*NUMERIC).index(column)]
-    else:
-        low, high = _extents_of(rows, [column])[0]
+    low, high = extents_of(context[role], [column])[0]
     return float(low), float(high)
 
 
-@shared
-def _extents(context: Context, role: str) -> np.ndarray:
-    """Return the extents of all columns of numbers and dates, in one pass over a large table."""
-    names, rows = context.schema.columns(*NUMERIC), cast("CanonicalTable", context[role])
-    return rows.added_up(names, partial(_extents_of, names=names), _widest)
-
-
-def _extents_of(frame: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
+def extents_of(frame: pd.DataFrame, names: Sequence[str]) -> np.ndarray:
+    """Return the least and the greatest finite value of columns of a table; nan for none."""
     columns = [present_numbers(frame, name) for name in names]
     ends = [(x.min(), x.max()) if x.size else (np.nan, np.nan) for x in columns]
     return np.array(ends) + 0.0  # -0.0 is 0.0, whichever stands first
-
-
-def _widest(extents: list[np.ndarray]) -> np.ndarray:
-    low, high = np.stack(extents).transpose(2, 0, 1)
-    return np.column_stack([np.fmin.reduce(low), np.fmax.reduce(high)])
 
 
 def finite_pairs(context: Context, columns: ColumnChoice) -> Pairs:

@@ -20,8 +20,7 @@ from pandas.util import hash_array
 from scipy.sparse import csr_array, diags_array, hstack, issparse, vstack
 
 from skeval.context import Context, shared
-from skeval.exceptions import InvalidParameterError, MetricWarning, TextLeftOutWarning
-from skeval.relational_context import RelationalContext
+from skeval.exceptions import InvalidParameterError, MetricWarning, Sentence, TextLeftOutWarning
 from skeval.steps.samples import ColumnChoice
 from skeval.tables.embedding import vectors_of
 from skeval.tables.schema import TableSchema
@@ -31,8 +30,8 @@ _ROLES = ("train", "holdout", "synthetic")
 _AT_ONCE = 2**21  # characters that are cut into words at once
 _MOST_WORDS, _FEWEST_TEXTS = 1000, 2  # with a feature of their own, and texts that have them
 _LEFT_OUT = (
-    "Distances and distributions leave the text columns out: {texts}. Metrics of skeval.text look "
-    "at them, and distances do with space=TablePreprocessor(embedder=...)."
+    "Distances and distributions leave the text columns out: {texts}. Metrics of {which} look at "
+    "them{cure}."
 )
 _MOST_INDEXED = np.iinfo(np.int32).max
 # scripts that leave no space between words: each character is a word of its own
@@ -411,11 +410,16 @@ def _numbers_of(texts: Any) -> np.ndarray:
 
 def unread_texts(context: Context, spaces: Sequence[Any]) -> tuple[MetricWarning, ...]:
     """Name the text columns, where metrics that measure in these spaces leave them out."""
-    if isinstance(context, RelationalContext):
-        tables = context.relations.tables.items()
-        texts = ", ".join(f"{t}.{name}" for t, own in tables for name in own.columns("text"))
-    else:
-        texts = ", ".join(context.schema.columns("text"))
+    texts = ", ".join(
+        f"{table}.{name}" if table else name
+        for table, own in context.single_tables()
+        for name in own.schema.columns("text")
+    )
     if not texts or all(getattr(space, "embedder", None) is not None for space in spaces):
         return ()
-    return (TextLeftOutWarning(_LEFT_OUT.format(texts=texts)),)
+    cure = ", and distances do with space=TablePreprocessor(embedder=...)"
+    said = Sentence(
+        _LEFT_OUT.format(texts=texts, which="skeval.text", cure=cure),
+        _LEFT_OUT.format(texts=texts, which="texts", cure=""),
+    )
+    return (TextLeftOutWarning(said),)

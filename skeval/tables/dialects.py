@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, Sentence
 
 _HEAD = 1 << 16  # bytes that are looked at
 _MOST_LINES = 50
@@ -32,6 +32,10 @@ _MARKS = {  # the first that fits: that of UTF-16 begins one of UTF-32
 _HALF_EMPTY = 0.25  # share of the high bytes of UTF-16 that are 0, in a table of any script
 _WITH_COMMA, _WITH_POINT = (re.compile(rf"\s*[-+]?\d+{sign}\d+\s*") for sign in (",", r"\."))
 FALLBACK = "cp1252"  # of the spreadsheets of Western Europe, where a file is not in UTF-8
+
+
+def _option(said: str) -> Sentence:
+    return Sentence(said, f"--{said}")
 
 
 @dataclass(frozen=True)
@@ -66,16 +70,21 @@ class Dialect:
 
     def __post_init__(self) -> None:
         if self.sep is not None and (len(self.sep) != 1 or self.sep in '"\r\n'):
-            raise InvalidParameterError(f"sep must be one character, got {self.sep!r}.")
+            raise InvalidParameterError(_option(f"sep must be one character, got {self.sep!r}."))
         if self.decimal not in (None, ".", ","):
-            raise InvalidParameterError(f"decimal must be '.' or ',', got {self.decimal!r}.")
+            raise InvalidParameterError(
+                _option(f"decimal must be '.' or ',', got {self.decimal!r}.")
+            )
         if self.decimal is not None and self.decimal == self.sep:
-            raise InvalidParameterError(f"sep and decimal cannot both be {self.sep!r}.")
+            both = f"cannot both be {self.sep!r}."
+            said = Sentence(f"sep and decimal {both}", f"--sep and --decimal {both}")
+            raise InvalidParameterError(said)
         if self.encoding is not None:
             try:
                 "".encode(self.encoding)  # an encoding of texts: others are known as well
             except (LookupError, ValueError) as error:
-                raise InvalidParameterError(f"there is no encoding {self.encoding}.") from error
+                none = f"there is no encoding {self.encoding}."
+                raise InvalidParameterError(Sentence(none, f"--encoding: {none}")) from error
 
     def of(self, path: Path) -> Dialect:
         """Return the dialect of one file: what is not given, as its first lines look."""

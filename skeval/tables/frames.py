@@ -18,11 +18,13 @@ import pandas as pd
 
 from skeval.exceptions import (
     DegenerateInputWarning,
+    IgnoredColumnsWarning,
     InvalidValueWarning,
     MetricWarning,
     SchemaMismatchError,
     TableError,
 )
+from skeval.scale.sources import source_of
 from skeval.tables.columns import with_columns
 from skeval.tables.schema import (
     EXACT,
@@ -35,7 +37,6 @@ from skeval.tables.schema import (
     sorted_labels,
     with_real_levels,
 )
-from skeval.tables.sources import source_of
 
 Levels = Mapping[str, Sequence[str]]
 _LIBRARIES = frozenset({"polars", "pyarrow", "modin", "cudf", "duckdb", "dask", "ibis"})
@@ -59,8 +60,13 @@ _NOTICES = (
         "has no value at all in {}. Drop the columns from all tables, or fill them.",
     ),
     (InvalidValueWarning, "lacks columns of train, which count as empty: {}."),
-    (MetricWarning, "has columns that train lacks; ignored: {}."),
+    (
+        IgnoredColumnsWarning,
+        "has columns that train lacks; ignored: {}. Nothing looks at what stands there: drop "
+        "them, or give them to all tables.",
+    ),
 )
+_LONGEST_NAME = 60  # characters of a further column
 _LARGEST = 2.0**1022  # the difference of larger numbers may be none
 _WHOLE = frozenset({"integer", "mixed-integer-float"})
 _OBJECT = np.dtype(object)
@@ -365,11 +371,11 @@ class Oddities:
                 "Replace them by missing values or finite ones."
             )
         columns = (self._cells, self._infinite, self._huge, self._inexact, self._empty)
+        # a name that a stranger gave may itself hold a row
+        extra = [name if len(name) <= _LONGEST_NAME else f"{name[:12]}..." for name in self.extra]
         return tuple(
             kind(f"{self.role} {text.format(', '.join(names))}")
-            for (kind, text), names in zip(
-                _NOTICES, (*columns, self.absent, self.extra), strict=True
-            )
+            for (kind, text), names in zip(_NOTICES, (*columns, self.absent, extra), strict=True)
             if names
         )
 

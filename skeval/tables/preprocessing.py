@@ -11,10 +11,8 @@ import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.files import mapped
 from skeval.parameters import BinCount, Count, Strategy, check_parameters, legal_sets
 from skeval.tables.frames import Levels, as_frame, canonical, column_values, learn
-from skeval.tables.large import CanonicalTable
 from skeval.tables.schema import TableSchema
 
 NUMERIC: tuple[Literal["continuous"], Literal["datetime"]] = ("continuous", "datetime")
@@ -134,12 +132,9 @@ class Discretizer(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the cells from the training table; text and id columns are left out."""
-        is_large = isinstance(X, CanonicalTable)
-        return self.learn_cells(*((X, X.schema, X.levels) if is_large else learn(X, None)))
+        return self.learn_cells(*learn(X, None))
 
-    def learn_cells(
-        self, frame: pd.DataFrame | CanonicalTable, schema: TableSchema, levels: Levels
-    ) -> Self:
+    def learn_cells(self, frame: Any, schema: TableSchema, levels: Levels) -> Self:
         """Learn the cells from a canonical table; see :meth:`fit`."""
         check_parameters(type(self).__name__, self.get_params(), legal_sets(type(self)))
         self.schema_, self.levels_ = schema, {name: list(of) for name, of in levels.items()}
@@ -166,19 +161,17 @@ class Discretizer(TransformerMixin, BaseEstimator):
         ndarray of shape (n_rows, n_columns), int32, one column after the other in memory
         """
         check_is_fitted(self, "cells_")
-        if isinstance(X, CanonicalTable):
-            return self.cut(X)
         return self.cut(
             canonical(as_frame(X, "the table"), self.schema_, "the table", self.levels_)
         )
 
-    def cut(self, frame: pd.DataFrame | CanonicalTable) -> np.ndarray:
-        """Return the cell of each value of a canonical table; see :meth:`transform`."""
-        shape = len(frame), len(self.cells_)
-        if isinstance(frame, CanonicalTable):  # of many rows in as few bytes as hold a cell
-            codes = mapped(shape, np.min_scalar_type(-int(self.n_cells_.max(initial=0))))
-        else:
-            codes = np.empty(shape, dtype=np.int32, order="F")
+    def cut(self, frame: Any, codes: np.ndarray | None = None) -> np.ndarray:
+        """Return the cell of each value of a canonical table; see :meth:`transform`.
+
+        They are written to `codes`, of shape (n_rows, n_columns), where it is given.
+        """
+        if codes is None:
+            codes = np.empty((len(frame), len(self.cells_)), dtype=np.int32, order="F")
         for j, (name, cells) in enumerate(self.cells_.items()):
             column = frame[name]
             codes[:, j] = cells.codes(column_values(column))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from functools import singledispatch
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from skeval.tables.large import LargeTable, over_columns
 from skeval.tables.schema import Kind, TableSchema, inferred_type, plain_values, read_column
 
 _FEW = 20  # different whole numbers, up to which they may be codes of categories
@@ -27,14 +27,13 @@ class ColumnReason(NamedTuple):
     doubt: str = ""
 
 
-def column_reasons(
-    frame: pd.DataFrame | LargeTable, schema: TableSchema
-) -> dict[str, ColumnReason]:
+@singledispatch
+def column_reasons(frame: Any, schema: TableSchema) -> dict[str, ColumnReason]:
     """Say of each column why it has its kind, and what a reader should look at.
 
     Parameters
     ----------
-    frame : DataFrame or LargeTable
+    frame : table
         The rows from which kinds were inferred, as they were given.
     schema : TableSchema
         As :meth:`TableSchema.infer` returned it.
@@ -55,18 +54,11 @@ def column_reasons(
     sex - continuous - only 2 different whole numbers: codes of categories?
     record - continuous - every whole number occurs once: a key?
     """
-    names = [name for name in schema.kinds if name in frame.columns]
-    if isinstance(frame, pd.DataFrame):
-        return _reasons(frame, names, schema)
-    reasons: dict[str, ColumnReason] = {}
-    for of_columns in over_columns(frame, names, _reasons, schema):
-        reasons |= of_columns
-    return reasons
+    return reasons_of(frame, [name for name in schema.kinds if name in frame.columns], schema)
 
 
-def _reasons(
-    frame: pd.DataFrame | LargeTable, names: Sequence[str], schema: TableSchema
-) -> dict[str, ColumnReason]:
+def reasons_of(frame: Any, names: Sequence[str], schema: TableSchema) -> dict[str, ColumnReason]:
+    """Return what :func:`column_reasons` does, for some of the columns."""
     kinds = schema.kinds
     return {
         name: ColumnReason(kinds[name], *_reason(frame[name], kinds[name], schema, name))

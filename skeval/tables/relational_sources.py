@@ -19,7 +19,7 @@ from skeval.dependencies import needed
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.files import foreign_json
 from skeval.tables.keys import included
-from skeval.tables.schema import Kind, TableSchema
+from skeval.tables.schema import Kind, TableSchema, of_schema
 
 Parts = dict[str, Any]  # arguments of a RelationalSchema; of a ForeignKey, tuples
 Reference = tuple[str, Any, str, Any]  # child, columns, parent, parent columns
@@ -115,7 +115,7 @@ def parts_of_sdv(metadata: Any) -> Parts:
             # a text would be taken for the path of a file
             schema = TableSchema.from_sdv(_mapping(own, of, f"as table {name}"))
         except InvalidParameterError as error:
-            raise InvalidParameterError(f"{of}: {name}: {error}") from error
+            raise InvalidParameterError(error.sentence.after(f"{of}: {name}: ")) from error
         refers = {c for child, columns, *_ in keys if child == name for c in _listed(columns)}
         kinds = {c: k for c, k in schema.kinds.items() if k != "id" or c not in refers}
         schemas[str(name)] = TableSchema(
@@ -147,7 +147,9 @@ def parts_of_datapackage(package: Any) -> Parts:
         folder, package = Path(package).parent, read_json(package)
     resources = _mapping(package, of).get("resources")
     if not isinstance(resources, list) or not resources:
-        raise InvalidParameterError(f"{of} expected `resources`, a list with at least one.")
+        raise InvalidParameterError(
+            of_schema(of, " expected `resources`, a list with at least one.")
+        )
     parts: Parts = {"tables": {}, "primary_keys": {}, "foreign_keys": []}
     for resource in resources:
         name = str(_mapping(resource, of, "as resource").get("name", ""))
@@ -257,7 +259,9 @@ def parts_of_aindo(schema: Any) -> Parts:
                 parent = str(getattr(kind, "parent", ""))
                 if not primary.get(parent):
                     raise InvalidParameterError(
-                        f"{of}: {name}.{column} refers to {parent}, which has no primary key."
+                        of_schema(
+                            of, f": {name}.{column} refers to {parent}, which has no primary key."
+                        )
                     )
                 keys.append((name, str(column), parent, primary[parent]))
     named = {
@@ -276,7 +280,9 @@ def parts_of_aindo(schema: Any) -> Parts:
 def _mapping(value: Any, of: str, what: str = "") -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise InvalidParameterError(
-            f"{of} expected a mapping{f' {what}' if what else ''}, got {type(value).__name__}."
+            of_schema(
+                of, f" expected a mapping{f' {what}' if what else ''}, got {type(value).__name__}."
+            )
         )
     return value
 

@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from skeval.exceptions import InvalidParameterError, SchemaMismatchError, TableError
+from skeval.exceptions import InvalidParameterError, SchemaMismatchError, Sentence, TableError
 from skeval.files import foreign_json
 
 Kind = Literal["continuous", "categorical", "boolean", "datetime", "text", "id"]
@@ -41,6 +41,7 @@ _SDV_KINDS: Mapping[str, Kind] = {
     "id": "id",
 }
 
+_MAPS, _FROM_SDV = "map column names to kinds", "TableSchema.from_sdv"
 _BOOLEAN_LEVELS = ("False", "True")
 _TRUTH = {
     **dict.fromkeys(("true", "yes", "y", "t", "1", "1.0"), "True"),
@@ -114,16 +115,21 @@ class TableSchema:
         formats = {name_of(name): form for name, form in self.datetime_formats.items()}
         if faults := [f"{n!r} is {k!r}" for n, k in self.kinds.items() if k not in get_args(Kind)]:
             raise InvalidParameterError(
-                f"TableSchema: kinds must be among {', '.join(get_args(Kind))}; "
-                f"{', '.join(faults)}."
+                of_schema(
+                    "TableSchema",
+                    f": kinds must be among {', '.join(get_args(Kind))}; {', '.join(faults)}.",
+                )
             )
         if unread := [name for name, form in formats.items() if not _is_date_format(form)]:
             raise InvalidParameterError(
-                "TableSchema: datetime_formats are none of pandas.to_datetime: "
-                f"{', '.join(unread)}."
+                of_schema(
+                    "TableSchema",
+                    f": datetime_formats are none of pandas.to_datetime: {', '.join(unread)}.",
+                )
             )
         if unknown := [name for name in self.primary_key if name_of(name) not in kinds]:
-            raise InvalidParameterError(f"TableSchema: primary_key names no column: {unknown}.")
+            fault = f": primary_key names no column: {unknown}."
+            raise InvalidParameterError(of_schema("TableSchema", fault))
         object.__setattr__(self, "kinds", MappingProxyType(kinds))
         object.__setattr__(self, "primary_key", key)
         object.__setattr__(self, "datetime_formats", MappingProxyType(formats))
@@ -201,8 +207,10 @@ class TableSchema:
             kinds = cls.from_sdv(kinds)
         if not isinstance(kinds, TableSchema | Mapping | None):
             raise InvalidParameterError(
-                "schema must be a TableSchema or map column names to kinds, "
-                f"got {type(kinds).__name__}."
+                Sentence(
+                    f"schema must be a TableSchema or {_MAPS}, got {type(kinds).__name__}.",
+                    f"--schema FILE must {_MAPS}, got {type(kinds).__name__}.",
+                )
             )
         schema = kinds if isinstance(kinds, TableSchema) else cls(kinds or {})
         if names is not None and (unknown := sorted(set(schema.kinds) - set(names))):
@@ -251,8 +259,11 @@ class TableSchema:
         key = content.get("primary_key") or ()
         if not isinstance(key, str | list | tuple):
             raise InvalidParameterError(
-                "TableSchema.from_sdv expected a name or a list of names as primary_key, "
-                f"got {type(key).__name__}."
+                of_schema(
+                    _FROM_SDV,
+                    " expected a name or a list of names as primary_key, "
+                    f"got {type(key).__name__}.",
+                )
             )
         return cls(
             {
@@ -266,6 +277,11 @@ class TableSchema:
                 if about.get("sdtype") == "datetime" and about.get("datetime_format")
             },
         )
+
+
+def of_schema(of: str, said: str) -> Sentence:
+    """Return a sentence on a schema, which is a file in the shell."""
+    return Sentence(f"{of}{said}", f"--schema FILE{said}")
 
 
 def is_metadata(schema: object) -> bool:
@@ -297,14 +313,17 @@ def _one_table(content: Any, table: str | None) -> Any:
         tables = content.get("tables", {table: content} if "columns" in content else {})
     if not tables or not isinstance(tables, Mapping):
         raise InvalidParameterError(
-            "TableSchema.from_sdv expected `tables` or `columns` in the metadata."
+            of_schema(_FROM_SDV, " expected `tables` or `columns` in the metadata.")
         )
     if table is None and len(tables) == 1:
         return next(iter(tables.values()))
     if table not in tables:
         raise InvalidParameterError(
-            f"TableSchema.from_sdv: the metadata describes {', '.join(map(str, tables))}; "
-            f"table={table!r} names none of them. Pass table=<name>."
+            of_schema(
+                _FROM_SDV,
+                f": the metadata describes {', '.join(map(str, tables))}; "
+                f"table={table!r} names none of them. Pass table=<name>.",
+            )
         )
     return tables[table]
 
@@ -312,11 +331,14 @@ def _one_table(content: Any, table: str | None) -> Any:
 def _sdv_columns(content: Any) -> Mapping[str, Mapping[str, Any]]:
     columns = content.get("columns") if isinstance(content, Mapping) else None
     if not isinstance(columns, Mapping):
-        raise InvalidParameterError("TableSchema.from_sdv expected `columns`, a mapping by name.")
+        raise InvalidParameterError(of_schema(_FROM_SDV, " expected `columns`, a mapping by name."))
     if faults := [str(name) for name, about in columns.items() if not isinstance(about, Mapping)]:
         raise InvalidParameterError(
-            'TableSchema.from_sdv expected a mapping such as {"sdtype": "numerical"} for each '
-            f"column; {', '.join(faults)} has none."
+            of_schema(
+                _FROM_SDV,
+                ' expected a mapping such as {"sdtype": "numerical"} for each '
+                f"column; {', '.join(faults)} has none.",
+            )
         )
     return columns
 

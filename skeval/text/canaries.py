@@ -190,6 +190,11 @@ class TextCanaryExposure(Metric):
     InvalidParameterError
         At fit, if a text is planted and a reference.
 
+    Warnings
+    --------
+    Canaries show what the generator keeps of texts of their make: a low value does not clear a
+    release, which may keep more of other texts.
+
     See Also
     --------
     make_canaries : Makes canaries.

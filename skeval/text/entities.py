@@ -10,7 +10,7 @@ import numpy as np
 
 from skeval.base import Metric
 from skeval.context import Context
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, Sentence
 from skeval.formatting import percent
 from skeval.parameters import AnyColumns, Count, Interval, Legal, Seed, has_methods
 from skeval.result import Result, undefined
@@ -86,6 +86,11 @@ class EntityLeakage(Metric):
     MissingInputError
         At fit, if the recognizer's package or model is not installed; it says how to get it.
 
+    Warnings
+    --------
+    This is a screen: it can raise an alarm and cannot clear a release. A name that is misspelled,
+    or that the recognizer does not see, hides from it.
+
     See Also
     --------
     NominalMentions : The same of nouns for persons.
@@ -127,9 +132,6 @@ class EntityLeakage(Metric):
     Results hold counts, types and shares: never a name or a sentence. Nor does a folder of
     `memory`: its files hold keyed hashes, types and counts. Who has the folder can still try names
     one after the other, so keep it where the texts are kept.
-
-    This is a screen: it can raise an alarm and cannot clear a release. A name that is misspelled,
-    or that the recognizer does not see, hides from it.
 
     References
     ----------
@@ -176,12 +178,12 @@ class EntityLeakage(Metric):
 
     _nouns = ("entity", "entities", "an entity")
 
-    def unmet_need(self, context: Context) -> str | None:
+    def unmet_need(self, context: Context) -> Sentence | None:
         """Return what the metric lacks, its recognizer's package or model included, or None."""
         if unmet := super().unmet_need(context):
             return unmet
         missing = getattr(self._recognizer(), "missing", lambda: None)()
-        return f"needs its recognizer. {missing}" if missing else None
+        return Sentence(f"needs its recognizer. {missing}") if missing else None
 
     def _prepare(self, context: Context) -> None:
         mentions(context, self._reading(context), "train")

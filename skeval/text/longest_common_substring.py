@@ -52,6 +52,11 @@ class LongestCommonSubstring(TextScreen):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is a screen: it can raise an alarm and cannot clear a release. A word replaced here and
+    there hides a passage from it.
+
     See Also
     --------
     NGramNovelty : Short passages, all of them.
@@ -78,9 +83,6 @@ class LongestCommonSubstring(TextScreen):
     ``details`` has for both tables quantiles and the maximum of the whole lengths (``to_train``,
     ``holdout_lengths``), and the shares of synthetic texts with a passage of at least 8, 16, 32 and
     64 words. No passage is quoted.
-
-    This is a screen: it can raise an alarm and cannot clear a release. A word replaced here and
-    there hides a passage from it.
 
     References
     ----------

@@ -12,8 +12,12 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.formatting import as_float, percent
 from skeval.parameters import AnyColumns, Fraction, Interval, OpenFraction, Seed
-from skeval.privacy.attacks.membership.membership_inference import FalsePositiveRates
-from skeval.privacy.attacks.membership.rates import area_with_test, curve_points, rates
+from skeval.privacy.attacks.membership.rates import (
+    FalsePositiveRates,
+    area_with_test,
+    curve_points,
+    rates,
+)
 from skeval.privacy.attacks.membership.scores import MemberScores
 from skeval.result import Result, undefined
 from skeval.stats.relabelling import least_p_value
@@ -71,6 +75,11 @@ class TextMembershipInference(Metric):
     ----------
     context_ : Context
         The real tables.
+
+    Warnings
+    --------
+    This is what one adversary achieves: an AUC of 0.5 does not clear a release. It is an average
+    over all texts, in which a few that are exposed hardly show.
 
     See Also
     --------

@@ -169,6 +169,11 @@ class TextExactMatch(TextScreen):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is a screen: it can raise an alarm and cannot clear a release. A word changed hides a copy
+    from it.
+
     See Also
     --------
     NearDuplicateText : Texts with some words changed.
@@ -191,9 +196,6 @@ class TextExactMatch(TextScreen):
     of distinct texts, what stands in the holdout (``to_holdout``), the difference of the shares
     that was tested, its mean over relabellings (``expected``) and its spread. Copies are said as a
     ``fact``, whatever the p-value; no text is quoted. The interval is Wilson's.
-
-    This is a screen: it can raise an alarm and cannot clear a release. A word changed hides a copy
-    from it.
 
     References
     ----------
@@ -281,6 +283,10 @@ class NearDuplicateText(TextScreen):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is a screen: it can raise an alarm and cannot clear a release.
+
     See Also
     --------
     TextExactMatch : Explains the test, baseline and details.
@@ -317,8 +323,7 @@ class NearDuplicateText(TextScreen):
     Exact copies count too. A text near more than some 16 real ones looks at so many. All else is as
     in :class:`TextExactMatch`.
 
-    This is a screen: it can raise an alarm and cannot clear a release. A text put in other words
-    altogether is no near duplicate.
+    A text put in other words altogether is no near duplicate.
 
     References
     ----------

@@ -46,6 +46,10 @@ class NGramNovelty(TextScreen):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is a screen: it can raise an alarm and cannot clear a release.
+
     See Also
     --------
     LongestCommonSubstring : How long the repeated passages are.
@@ -63,8 +67,6 @@ class NGramNovelty(TextScreen):
 
     The test looks at up to 16 real texts that have a run. The interval takes the texts, and not the
     runs in them, to be independent.
-
-    This is a screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------

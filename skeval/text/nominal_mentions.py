@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from skeval.exceptions import MissingDependencyError
 from skeval.parameters import AnyColumns, Count, Interval, JobCount, Seed, has_methods
 from skeval.text.entities import EntityLeakage, Folder, GroupColumn, Keep
+from skeval.text.patterns import PatternRecognizer
 from skeval.text.recognizers import Device, ModelName, Names, SpacyBackend, load_spacy, piped
 
 _TAGS = ("tagger", "morphologizer", "pos")
@@ -160,6 +161,10 @@ class NominalMentions(EntityLeakage):
     MissingInputError
         At fit, if spaCy or the pipeline is not installed; it says how to get it.
 
+    Warnings
+    --------
+    This is a screen: it can raise an alarm and cannot clear a release.
+
     See Also
     --------
     EntityLeakage : The same of names and numbers; explains value, test and details.
@@ -169,8 +174,6 @@ class NominalMentions(EntityLeakage):
     Value, baseline, p-value and ``details`` are those of :class:`EntityLeakage`, with words in the
     place of entities. Most rare words are no more than rare: the phrases around them point at
     somebody. ``details["syneval"]`` has the number, density and overlap that SynEval prints.
-
-    This is a screen: it can raise an alarm and cannot clear a release.
 
     Examples
     --------
@@ -221,3 +224,7 @@ class NominalMentions(EntityLeakage):
 
     def _recognizer(self) -> Any:
         return NominalRecognizer() if self.recognizer == "spacy" else self.recognizer
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"recognizer": PatternRecognizer()}  # the default needs a model

@@ -99,6 +99,10 @@ class StylisticOutliers(Metric):
     MissingDependencyError
         If Word2Vec is asked for and gensim is not installed.
 
+    Warnings
+    --------
+    This is a screen: it can raise an alarm and cannot clear a release.
+
     See Also
     --------
     TextExactMatch : Explains how labels change places.
@@ -134,8 +138,6 @@ class StylisticOutliers(Metric):
     ``details`` has the number of outliers of each table (``n_outliers``), the value for the holdout
     (``to_holdout``), and the mean distance of an outlier and of any text to all others. The
     interval takes outliers to be independent.
-
-    This is a screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------

@@ -226,6 +226,10 @@ class ModelRankAgreement(_ModelComparison):
             return f"{shown}."
         return f"{shown}; of {details['n_decided']} pairs real rows themselves are sure."
 
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"estimators": ["linear", "tree", "bayes"]}
+
 
 class SelectionRegret(_ModelComparison):
     """What it costs on real rows to choose a model by synthetic scores: 0 if it is the best one.
@@ -257,6 +261,11 @@ class SelectionRegret(_ModelComparison):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    The baseline is the regret of an analyst who splits train in place of the synthetic table: few
+    rows to test on may mislead on real rows too.
+
     See Also
     --------
     ModelRankAgreement : Whether all models keep their order.
@@ -264,11 +273,10 @@ class SelectionRegret(_ModelComparison):
 
     Notes
     -----
-    The baseline is the regret of an analyst who splits train in place of the synthetic table: few
-    rows to test on may mislead on real rows too. With ``mode="tstr"`` it is 0, since train in its
-    place would give the real scores themselves. ``details["random_choice"]`` is the mean regret
-    over all models, what a choice at random costs, and ``details["worst_choice"]`` the most that
-    there is to lose. A regret of 0 means little where that is small.
+    With ``mode="tstr"`` it is 0, since train in its place would give the real scores themselves.
+    ``details["random_choice"]`` is the mean regret over all models, what a choice at random costs,
+    and ``details["worst_choice"]`` the most that there is to lose. A regret of 0 means little where
+    that is small.
 
     The best model is found on the same holdout rows that the regret is measured on, so that among
     equally good models it comes out above 0. The 95% interval allows for it: the intervals of the
@@ -297,7 +305,7 @@ class SelectionRegret(_ModelComparison):
     True
     """
 
-    tags = replace(MODEL_TAGS, greater_is_better=False, bounds=(0.0, float("inf")))
+    tags = replace(MODEL_TAGS, greater_is_better=False, bounds=(0.0, float("inf")), headline=4)
 
     def __init__(
         self,
@@ -363,6 +371,10 @@ class SelectionRegret(_ModelComparison):
             f"{choice} scores {of_chosen} on real rows; {details['best']} scores {of_best}. "
             f"A random choice loses {lost} on average."
         )
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"estimators": ["linear", "tree", "bayes"]}
 
 
 @shared

@@ -112,7 +112,7 @@ class CalibrationPreservation(ModelMetric):
     (True, 1.0)
     """
 
-    tags = replace(MODEL_TAGS, display="CalibrationDisplay")
+    tags = replace(MODEL_TAGS, display="CalibrationDisplay", headline=2)
     _tasks: ClassVar[tuple[str, ...]] = ("binary", "multiclass")
 
     def __init__(

@@ -188,6 +188,10 @@ class PrecisionEfficacy(_Efficacy):
         self.threshold = threshold
         self.n_folds = n_folds
 
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"estimator": "linear", "n_folds": 2}
+
 
 class RecallEfficacy(_Efficacy):
     r"""Gain in recall, at a fixed precision, by added synthetic rows: 0.5 if they change nothing.
@@ -268,6 +272,10 @@ class RecallEfficacy(_Efficacy):
         self.ratio = ratio
         self.threshold = threshold
         self.n_folds = n_folds
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"estimator": "linear", "n_folds": 2}
 
 
 def threshold_at(is_positive: np.ndarray, scores: np.ndarray, level: float, of: str) -> float:

@@ -287,6 +287,10 @@ default="demographic_parity"
             f"of {shown_difference(result.details['difference'])}."
         )
 
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"estimators": "linear"}
+
 
 class EqualizedOddsImprovement(_GroupMetric):
     r"""Gain in equalized odds by learning on synthetic rows instead of real ones: 0.5 if none.
@@ -409,6 +413,10 @@ class EqualizedOddsImprovement(_GroupMetric):
             "Learning from synthetic rows instead of real ones moves equalized odds from "
             f"{odds['trtr']} to {odds['tstr']}; 1 is equal treatment."
         )
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"estimators": "linear"}
 
 
 def gap_evidence(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import keyword
+import math
 import re
+from collections.abc import Sequence
 from typing import Annotated
 
 from skeval.parameters import Legal
@@ -14,6 +17,10 @@ FUNCTIONS = (
 )
 _LONGEST = 2_000  # characters of a formula
 _MOST_POWERS = 3
+_MOST_TERMS = 2_000
+_MOST_COUNTED = 100  # degrees, knots to be placed, rows to lag
+_COUNTING = ("poly", "bs", "cr", "cs", "cc", "lag")
+_PLACES = ("knots", "lower_bound", "upper_bound")  # arguments that are numbers of the column
 _OPERANDS = ("odd", "number", "name", "text")
 # neither dots, brackets nor braces: they lead from a column to everything that Python can do
 _TOKEN = re.compile(
@@ -39,6 +46,7 @@ def is_formula(text: object) -> bool:
     if not isinstance(text, str) or len(text) > _LONGEST:
         return False
     at = n_powers = 0
+    tokens = list[re.Match[str]]()
     was_operand = False
     while at < len(text):
         token = _TOKEN.match(text, at)
@@ -53,15 +61,72 @@ def is_formula(text: object) -> bool:
         if token.lastgroup is not None:  # no space
             was_operand = is_operand or token.lastgroup == "power" or token["sign"] == ")"
         n_powers += token["power"] is not None
+        tokens += [token] if token.lastgroup is not None else []
         at = token.end()
-    return n_powers <= _MOST_POWERS
+    return n_powers <= _MOST_POWERS and _is_small(tokens)
+
+
+def _is_small(tokens: Sequence[re.Match[str]]) -> bool:
+    """Tell whether a formula makes few terms, of functions that count to small numbers."""
+    sides, depth = [""], 0
+    for token in tokens:
+        sign = token["sign"] or ""
+        depth += (sign == "(" or token["call"] is not None) - (sign == ")")
+        if sign in ("~", "|") and not depth:
+            sides.append("")
+        else:
+            sides[-1] += _PLAIN.get(sign) or _PLAIN.get(token.lastgroup or "") or token[0]
+    try:
+        trees = [ast.parse(side, mode="eval").body for side in sides if side]
+        calls = [one for tree in trees for one in ast.walk(tree) if isinstance(one, ast.Call)]
+        few = all(_n_terms(tree) <= _MOST_TERMS for tree in trees)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return few and not any(map(_counts_far, calls))
+
+
+_PLAIN = {":": "@", "odd": " v ", "text": " '' "}  # as Python reads them
+
+
+def _n_terms(node: ast.AST) -> float:
+    """Return how many terms a formula has at most, or infinity beyond the largest number."""
+    if isinstance(node, ast.UnaryOp):
+        return _n_terms(node.operand)
+    if not isinstance(node, ast.BinOp):
+        return 1.0
+    left, right = _n_terms(node.left), _n_terms(node.right)
+    if isinstance(node.op, ast.Pow | ast.BitXor):
+        power = node.right.value if isinstance(node.right, ast.Constant) else math.inf
+        return min(left, _MOST_TERMS + 1.0) ** float(power)  # type: ignore[arg-type]
+    both = left * right
+    if isinstance(node.op, ast.MatMult):
+        return both
+    return left + right + (both if isinstance(node.op, ast.Mult | ast.Div) else 0.0)
+
+
+def _counts_far(call: ast.Call) -> bool:
+    """Tell whether a function is given large numbers, or sums, of how much it is to make."""
+    if not isinstance(call.func, ast.Name) or call.func.id not in _COUNTING:
+        return False
+    given = [*call.args[1:], *(one.value for one in call.keywords if one.arg not in _PLACES)]
+    return any(
+        isinstance(part, ast.BinOp | ast.Call)
+        or (isinstance(part, ast.Constant) and _is_large(part.value))
+        for one in given
+        for part in ast.walk(one)
+    )
+
+
+def _is_large(value: object) -> bool:
+    return isinstance(value, int | float) and value > _MOST_COUNTED
 
 
 FormulaText = Annotated[
     str,
     Legal(
         "a formula such as 'income ~ log(age) + city * plan', of names of columns (`odd names` in "
-        f"backticks), numbers, + - * / : ^ ~ and {', '.join(FUNCTIONS)}",
+        f"backticks), numbers, + - * / : ^ ~ and {', '.join(FUNCTIONS)}, of at most "
+        f"{_MOST_TERMS:,} terms, with at most {_MOST_COUNTED} knots or powers each",
         is_formula,
         -1,
     ),

@@ -74,6 +74,12 @@ class GlobalUtility(Metric):
     InvalidParameterError
         At fit, if there are no such columns.
 
+    Warnings
+    --------
+    It misleads where columns cannot be predicted from each other: guessing is as good with either
+    table, all ratios are near 1, and those of labels cannot fall below 1 over their number. Copies
+    of train score 1, so that it says nothing of privacy.
+
     See Also
     --------
     TSTR : One target, any score.
@@ -102,9 +108,7 @@ class GlobalUtility(Metric):
     quarter to a fifteenth of the time; trees that see half of the columns at each level moved
     them by up to 0.07.
 
-    It misleads where columns cannot be predicted from each other: guessing is as good with either
-    table, all ratios are near 1, and those of labels cannot fall below 1 over their number. Look at
-    the scores of real rows. Copies of train score 1, so that it says nothing of privacy.
+    Look at the scores of real rows.
 
     References
     ----------
@@ -249,6 +253,10 @@ class GlobalUtility(Metric):
             for name, training in trainings.items()
         }
         return {"scoring": scoring, **scores}
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"estimator": "linear", "n_bootstrap": 50}
 
 
 def n_labels(context: Context, question: Question) -> int:

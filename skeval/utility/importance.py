@@ -97,6 +97,11 @@ class FeatureImportanceAgreement(ModelMetric):
         At fit, if the scoring, task or label does not suit the target, or the estimator has no
         importances of its own and these are asked for.
 
+    Warnings
+    --------
+    It misleads where most columns do not matter, as their order is then chance, which Spearman's
+    correlation takes as seriously as the order of the first: look at "l1" too.
+
     See Also
     --------
     TSTR : Whether the models predict as well.
@@ -117,11 +122,9 @@ class FeatureImportanceAgreement(ModelMetric):
     bootstrap samples of holdout rows, the permutations being given: it holds for these two models.
     Native importances have none.
 
-    It misleads where most columns do not matter, as their order is then chance, which Spearman's
-    correlation takes as seriously as the order of the first: look at "l1" too. Of columns that say
-    the same a model picks one at will, and the others look unimportant: the baseline shows how much
-    this costs. Where the model is no better than guessing (``details["scores"]``) there is nothing
-    to agree on.
+    Of columns that say the same a model picks one at will, and the others look unimportant: the
+    baseline shows how much this costs. Where the model is no better than guessing
+    (``details["scores"]``) there is nothing to agree on.
 
     References
     ----------
@@ -140,7 +143,7 @@ class FeatureImportanceAgreement(ModelMetric):
     True
     """
 
-    tags = replace(MODEL_TAGS, bounds=(-1.0, 1.0), display="ImportancesDisplay")
+    tags = replace(MODEL_TAGS, bounds=(-1.0, 1.0), display="ImportancesDisplay", headline=3)
 
     def __init__(
         self,
@@ -237,6 +240,10 @@ class FeatureImportanceAgreement(ModelMetric):
             "" if result.baseline is None else f" ({shown(result.baseline)} for train resampled)"
         )
         return f"{said}{fresh}{change}."
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"estimator": "linear"}
 
 
 class Measure(NamedTuple):

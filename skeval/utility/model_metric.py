@@ -10,6 +10,7 @@ import numpy as np
 
 from skeval.base import Metric
 from skeval.context import Context
+from skeval.exceptions import Sentence
 from skeval.formatting import number, scoring_in_words
 from skeval.result import Result, undefined
 from skeval.stats.intervals import percentile_interval
@@ -65,7 +66,7 @@ class ModelMetric(Metric):
         self.n_bootstrap = n_bootstrap
         self.random_state = random_state
 
-    def unmet_need(self, context: Context) -> str | None:
+    def unmet_need(self, context: Context) -> Sentence | None:
         """Return which need the real tables leave unmet, a target of the right kind among them."""
         if (unmet := super().unmet_need(context)) or len(self._tasks) == 3:
             return unmet
@@ -73,8 +74,8 @@ class ModelMetric(Metric):
         if problem.task in self._tasks:
             return None
         if "multiclass" in self._tasks:
-            return f"needs a target of labels, and {problem.target} is one of numbers."
-        return (
+            return Sentence(f"needs a target of labels, and {problem.target} is one of numbers.")
+        return Sentence(
             f"needs a target of two labels, and {problem.target} makes a task of kind "
             f"{problem.task}. Set task='binary' and pos_label for one label against all others."
         )

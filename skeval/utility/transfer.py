@@ -155,6 +155,11 @@ class TSTR(_Transfer):
     InvalidParameterError
         At fit, if there is no such column, or the scoring, task or label does not suit it.
 
+    Warnings
+    --------
+    It misleads where the task is so easy that any table would do, or so hard that none does, as
+    TRTR then shows; and a model that the target leaks into is as good on both.
+
     See Also
     --------
     TRTS : The mirror, tested on synthetic rows.
@@ -172,9 +177,6 @@ class TSTR(_Transfer):
     Rows without target are left out. A label that only synthetic rows have is learned as one of its
     own, and calling it is always wrong; one that they lack is never called. A synthetic table with
     one label gives a constant model. Encoders learn from the rows that the model learns from.
-
-    It misleads where the task is so easy that any table would do, or so hard that none does, as
-    TRTR then shows; and a model that the target leaks into is as good on both.
 
     Where the model of real rows is all but perfect, each column is tried alone: one that gives the
     target away, as a chapter gives a cause of death, is named in a
@@ -195,7 +197,7 @@ class TSTR(_Transfer):
     (True, 'binary')
     """
 
-    tags = replace(MODEL_TAGS, display="ModelCurvesDisplay")
+    tags = replace(MODEL_TAGS, display="ModelCurvesDisplay", headline=1)
 
     def __init__(
         self,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 
 import pytest
 
 from skeval.cli.catalogue import documentation, explained, metric_classes, preset_metrics
-from skeval.cli.words import in_words
 from skeval.datasets import make_mixed, make_relational
-from skeval.exceptions import InvalidParameterError
-from skeval.relational_context import read_context
+from skeval.exceptions import InvalidParameterError, MissingInputError
+from skeval.privacy import DCRShare
+from skeval.reading_context import read_context
 
 
 def test_explain(run):
@@ -85,7 +86,7 @@ def test_what_python_is_told_to_write_is_said_in_options():
         for context in (alone, several):
             if unmet := metric.unmet_need(context):
                 n_unmet += 1
-                assert not re.search(r"fit\(|schema=|target=|PerTable", in_words(unmet)), unmet
+                assert not re.search(r"fit\(|schema=|target=|PerTable", unmet.shell), unmet
     assert n_unmet > 20
 
 
@@ -115,6 +116,25 @@ def test_where_python_drops_docstrings(run, monkeypatch):
 
 
 def test_without_docstring_and_source_the_cure_is_said():
+
     made = type("Made", (), {})
     with pytest.raises(InvalidParameterError, match="run python without -OO"):
         documentation(made)
+
+
+def test_errors_carry_their_words_for_the_shell():
+    """No sentence is rewritten: whoever raises it says how it reads in each place."""
+    with pytest.raises(MissingInputError) as raised:
+        DCRShare().fit(make_mixed(30, random_state=0))
+    said = raised.value.sentence
+    assert str(raised.value) == (
+        "DCRShare compares against holdout rows, and none were given. "
+        "Pass them: fit(train, holdout=rows)."
+    )
+    assert said.shell == (
+        "DCRShare compares against holdout rows, and none were given. "
+        "Give their file: TRAIN HOLDOUT SYNTHETIC."
+    )
+    assert said.need == "holdout"
+    again = pickle.loads(pickle.dumps(raised.value.within("users")))
+    assert again.sentence.shell == f"users: {said.shell}"

@@ -103,6 +103,7 @@ def test_version(run):
     assert run("--version")[:2] == (0, f"skeval {__version__}\n")
 
 
+@pytest.mark.slow
 def test_report_of_a_column_of_texts(folder, run):
     rng = np.random.default_rng(0)
     for seed, name in enumerate(("train", "holdout", "synthetic")):
@@ -430,6 +431,7 @@ def test_names_of_foreign_scores_are_printed_as_text(folder, run, name):
     assert "[b]" in out
 
 
+@pytest.mark.slow
 def test_what_a_stream_cannot_write_loses_nothing(folder):
     (folder / "schema.json").write_text("{}")
     command = [*(sys.executable, "-m", "skeval", "evaluate", *THREE), "--suite", "quality"]

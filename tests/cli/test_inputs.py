@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from skeval import SuiteResult
-from skeval.tables import long_csv, sources
-from skeval.tables.sources import is_large
-from tests.tables.test_sources import write_parts
+from skeval.scale import sources
+from skeval.scale.sources import is_large
+from tests.scale.test_sources import write_parts
 
 ROLES = ("train", "holdout", "synthetic")
 
@@ -61,6 +61,8 @@ def test_folders_of_parts_give_what_files_give(folder, run):
 
 
 def test_long_files_give_what_short_ones_give(folder, run, monkeypatch):
+    from skeval.tables import long_csv
+
     for role in ROLES:
         pd.read_csv(f"{role}.csv").to_parquet(f"{role}.parquet")
     files = [f"{role}.csv" for role in ROLES]
@@ -79,8 +81,16 @@ def test_long_files_give_what_short_ones_give(folder, run, monkeypatch):
         assert cells[0] == cells[1]
 
 
+def test_a_long_csv_is_read_as_parquet_is(tmp_path, run, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"a": range(10**15, 10**15 + 2**18 + 1)}).to_csv("long.csv", index=False)
+    code, out, err = run("evaluate", "long.csv", "long.csv", "--metrics", "MissingValueSimilarity")
+    assert code == 0, err
+    assert "read a column at a time" in out + err
+
+
 def test_a_report_of_many_rows_says_how_it_takes_less_time(folder, run, monkeypatch):
-    monkeypatch.setattr("skeval.cli.inputs._LONG", 100)
+    monkeypatch.setattr("skeval.cli.inputs._LONG", 100, raising=False)
     monkeypatch.setattr("skeval.suite.MetricSuite.fit", lambda *args, **settings: 1 / 0)
     files = [f"{role}.csv" for role in ROLES]
     assert "--n-max-train 20000" in run("report", *files)[2]
@@ -109,7 +119,7 @@ def test_which_folders_hold_parts(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("options", "expected"), [([], 8 * 2**30), (["--max-memory", "2"], 2**31)])
 def test_no_metric_takes_more_memory_than_is_free(folder, run, monkeypatch, options, expected):
     given = []
-    monkeypatch.setattr("skeval.cli.options.free_memory", lambda: 10 * 2**30)
+    monkeypatch.setattr("skeval.cli.options.free_memory", lambda: 10 * 2**30, raising=False)
     monkeypatch.setattr(
         "skeval.suite.within_limits", lambda work, seconds, n_bytes: given.append(n_bytes) or work()
     )

@@ -6,7 +6,6 @@ import os
 
 import pytest
 
-from skeval.cli.inputs import check_apart
 from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import InvalidParameterError
 
@@ -52,6 +51,8 @@ def test_files_that_would_become_tables(folders, run):
 
 
 def test_in_folders_of_parts_nothing_is_written(tmp_path):
+    from skeval.cli.inputs import check_apart
+
     parts = tmp_path / "parts"
     parts.mkdir()
     make_mixed(20, random_state=0).to_parquet(parts / "part-0.parquet")
@@ -60,6 +61,8 @@ def test_in_folders_of_parts_nothing_is_written(tmp_path):
 
 
 def test_reports_may_lie_beside_tables(folders):
+    from skeval.cli.inputs import check_apart
+
     check_apart([folders / "d1" / "report.pdf", folders / "scores.csv"], [folders / "d1"])
 
 

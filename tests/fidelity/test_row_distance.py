@@ -12,6 +12,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, InvalidValueWarning
 from skeval.fidelity import EnergyDistance, MaximumMeanDiscrepancy, SlicedWassersteinDistance
 from skeval.fidelity.row_distance import row_matrices
+from tests.calibrations import LEVEL, rate_of
 
 RAW = FunctionTransformer()
 NAMES = ["a", "b", "c"]
@@ -274,12 +275,12 @@ def test_rows_are_encoded_and_sampled_once_for_all():
     assert first["train"].mean(axis=0) == pytest.approx(0.0, abs=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("kind", TESTS)
 def test_p_values_of_fresh_rows_have_their_size(kind):
-    rejected = 0
-    for seed in range(200):
+    def rejects(seed):
         train, holdout, synthetic = (make_mixed(40, random_state=3 * seed + i) for i in range(3))
-        result = kind(random_state=seed).fit(train, holdout).evaluate(synthetic)
-        rejected += result.p_value <= 0.05
-    assert 4 <= rejected <= 16
+        return kind(random_state=seed).fit(train, holdout).evaluate(synthetic).p_value <= 0.05
+
+    found = rate_of(map(rejects, range(200)), LEVEL)
+    assert found.holds, found

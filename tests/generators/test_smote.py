@@ -22,7 +22,7 @@ from skeval.privacy import (
     ShadowMembershipInference,
 )
 from skeval.privacy.attacks.shadow.targets import select_targets
-from skeval.result import SuiteResult
+from skeval.suite_result import SuiteResult
 
 COLUMNS = ["age", "schooling", "occupation", "hours_per_week", "marital_status", "weight", "income"]
 

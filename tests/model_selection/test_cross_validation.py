@@ -24,6 +24,7 @@ from skeval.model_selection import (
 )
 from skeval.model_selection.cross_validation import fold_mean
 from skeval.privacy import DCRShare, ExactMatchShare
+from tests.calibrations import Claim, rate_of
 
 TABLE = make_mixed(200)
 SUITE = MetricSuite([("ks", KSComplement()), ("share", DCRShare())])
@@ -328,7 +329,7 @@ def test_intervals_of_folds_end_where_the_scale_does():
     assert (frame["low"] >= 0.0).all()
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
 def test_interval_of_folds_covers_what_the_generator_scores():
     """KS of a bootstrap of n rows against them: truth by fresh draws at the size of a fold."""
@@ -343,13 +344,16 @@ def test_interval_of_folds_covers_what_the_generator_scores():
             for i in range(300)
         ]
     )
-    hits = 0
-    for seed in range(200):
+
+    def covers(seed):
         table = make_census(200, random_state=seed)[columns]
         found = cross_validate_generator(Bootstrap(), table, KSComplement(), random_state=seed)
         row = found.frame().iloc[0]
-        hits += row["low"] <= truth <= row["high"]
-    assert hits / 200 >= 0.92  # the correction is on the safe side where folds share little
+        return row["low"] <= truth <= row["high"]
+
+    # the correction is on the safe side where folds share little
+    found = rate_of(map(covers, range(200)), Claim(0.95, low=0.92))
+    assert found.holds, found
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.preprocessing import FunctionTransformer
 
-from skeval import Context, parametrize_with_metric_checks
+from skeval import Context, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import near_texts as texts_module
@@ -16,6 +16,7 @@ from skeval.privacy import similar_texts as join_module
 from skeval.privacy.near_duplicates import NearDuplicateShare, near_in_words
 from skeval.steps.neighbors import encoded, nearest, ranges
 from skeval.verdict import Contrast
+from tests.calibrations import LEVEL, Claim, rate_of
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 WORDS = [f"w{i}" for i in range(60)]
@@ -33,9 +34,9 @@ def evaluate(metric, train, holdout, synthetic, schema=None):
 
 
 @pytest.mark.slow
-@parametrize_with_metric_checks([NearDuplicateShare(0.1, columns=["age", "city"])])
-def test_contract(metric, check):
-    check(metric)
+@pytest.mark.parametrize("metric", [NearDuplicateShare(0.1, columns=["age", "city"])], ids=repr)
+def test_contract(metric):
+    check_metric(metric)
 
 
 # ---------------------------------------------------------------------------------- the distance
@@ -469,8 +470,8 @@ def test_nearly_all_texts_are_alike():
     ],
 )
 def test_p_value_is_calibrated(tau, sizes):
-    p_values = []
-    for seed in range(200):
+
+    def alarms(seed):
         rng = np.random.default_rng(seed)
         tables = [
             pd.DataFrame(
@@ -479,33 +480,39 @@ def test_p_value_is_calibrated(tau, sizes):
             for n in sizes
         ]
         metric = NearDuplicateShare(tau, n_permutations=199)
-        p_values.append(evaluate(metric, *tables).p_value)
-    assert 0.02 <= np.mean(np.array(p_values) < 0.05) <= 0.08
+        return evaluate(metric, *tables).p_value < 0.05
+
+    found = rate_of(map(alarms, range(200)), LEVEL)
+    assert found.holds, found
 
 
 @pytest.mark.slow
 def test_p_value_is_calibrated_with_texts():
-    p_values = []
-    for seed in range(200):
+
+    def alarms(seed):
         tables = [notes(3 * seed + i, n, common=0.6) for i, n in enumerate((120, 80, 500))]
         metric = NearDuplicateShare(0.1, text=0.8, n_permutations=199)
-        p_values.append(evaluate(metric, *tables, NOTE).p_value)
-    assert 0.02 <= np.mean(np.array(p_values) < 0.05) <= 0.08
+        return evaluate(metric, *tables, NOTE).p_value < 0.05
+
+    found = rate_of(map(alarms, range(200)), LEVEL)
+    assert found.holds, found
 
 
 @pytest.mark.slow
 def test_p_value_is_calibrated_where_many_rows_are_near():
     """More rows lie within the radius than a list holds, many of them equally near."""
-    p_values = []
-    for seed in range(200):
+
+    def alarms(seed):
         rng = np.random.default_rng(seed)
         tables = [
             pd.DataFrame({"c": rng.geometric(0.3, n) * 1.0, "d": rng.geometric(0.4, n) * 1.0})
             for n in (200, 200, 200)
         ]
         metric = NearDuplicateShare(0.0, n_permutations=199)
-        p_values.append(evaluate(metric, *tables).p_value)
-    assert 0.01 <= np.mean(np.array(p_values) < 0.05) <= 0.08
+        return evaluate(metric, *tables).p_value < 0.05
+
+    found = rate_of(map(alarms, range(200)), Claim(0.05, 0.01, 0.08))
+    assert found.holds, found
 
 
 @pytest.mark.slow

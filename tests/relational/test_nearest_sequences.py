@@ -11,6 +11,7 @@ from skeval.relational import ForeignKey, NearestSequences, RelationalSchema, Se
 from skeval.relational.nearest_sequences import extremes_test, ratios
 from skeval.relational.shared_subsequences import SharedSubsequences
 from skeval.relational_context import RelationalContext
+from tests.calibrations import Claim, rate_of
 
 SCHEMA = RelationalSchema(["visits"], sequences={"visits": SequenceKey("key", "t")})
 
@@ -173,12 +174,13 @@ def test_degenerate_sequences_have_a_value_or_say_why(change):
 
 @pytest.mark.slow
 def test_p_values_hold_the_level_for_sequences_of_any_length():
-    p_values = []
-    for seed in range(200):
+    def rejects(seed):
         rng = np.random.default_rng(seed)
         tables = walks(60, rng), walks(40, rng), walks(60, rng)
-        p_values.append(evaluated(NearestSequences(n_permutations=499), *tables).p_value)
-    assert np.mean(np.array(p_values) <= 0.05) <= 0.09  # three standard errors above 0.05
+        return evaluated(NearestSequences(n_permutations=499), *tables).p_value <= 0.05
+
+    found = rate_of(map(rejects, range(200)), Claim(0.05, high=0.09))  # three standard errors above
+    assert found.holds, found
 
 
 @pytest.mark.slow

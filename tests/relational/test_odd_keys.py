@@ -226,6 +226,7 @@ def check_sentence(refused):
     assert re.fullmatch(r"[^\n]{20,}\.", str(refused))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", [orphans, circle_of_tables])
 def test_odd_keys_everywhere(odd):
     check_answers(*(odd(made(seed)) for seed in range(3)))
@@ -264,7 +265,7 @@ OF_MILLIONS = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_a_million_children():
     train, holdout, synthetic = (
         make_relational(42_000, random_state=seed, n_children=(1, 50)) for seed in range(3)

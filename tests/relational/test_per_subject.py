@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from skeval import make_suite
@@ -18,6 +17,7 @@ from skeval.privacy import (
 )
 from skeval.relational import ForeignKey, OfTable, PerSubject, RelationalSchema
 from skeval.steps.aggregates import STATS, aggregated_context
+from tests.calibrations import Claim, all_hold, rates_of
 from tests.relational.worlds import CLINIC, clinic, context_of, evaluated, jittered_histories
 
 CONTEXT = context_of(*(clinic(60, seed, most=8) for seed in range(3)), CLINIC)
@@ -104,17 +104,15 @@ def test_the_verdict_of_a_suite_finds_it_and_names_the_subject(leak):
     assert ", in patients with all their rows: " in verdict.sentence
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_subjects_keep_the_level():
     """200 null seeds, 1 to 50 children a subject."""
     metrics = [DCRPercentile(1), MembershipDisclosureF1(), DCROverfittingProtection()]
-    p_values = np.array(
-        [
-            [evaluated(PerSubject(metric), context).p_value for metric in metrics]
-            for context in (
-                context_of(*(clinic(40, 3 * seed + i) for i in range(3)), CLINIC)
-                for seed in range(200)
-            )
-        ]
-    )
-    assert ((p_values <= 0.05).mean(axis=0) <= 0.085).all()
+
+    def rejects(seed):
+        context = context_of(*(clinic(40, 3 * seed + i) for i in range(3)), CLINIC)
+        return {repr(m): evaluated(PerSubject(m), context).p_value <= 0.05 for m in metrics}
+
+    claim = Claim(0.05, high=0.085)
+    found = rates_of(map(rejects, range(200)), dict.fromkeys(map(repr, metrics), claim))
+    assert all_hold(found), found

@@ -169,8 +169,9 @@ def test_without_roles_a_value_is_given_and_no_test_made():
     assert one.p_value is None
     assert any(isinstance(w, NoTestWarning) for w in one.warnings)
     said = result.verdict().not_looked_at["visits/exact"]
-    assert "needs the role of each table" in said
-    assert "roles={table" in said
+    assert said.kind == "untested"
+    assert "needs the role of each table" in said.text
+    assert "roles={table" in said.text
 
 
 def test_verdicts_count_the_tests_of_every_table():
@@ -289,7 +290,7 @@ def test_tests_by_subject_keep_the_level_and_tests_of_rows_do_not():
     assert of_rows > 0.16
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_tests_by_subject_keep_the_level_over_200_seeds():
     """1 to 50 children a subject: of rows, tests find a leak in up to a third of clean releases."""
     metrics = {

@@ -8,6 +8,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from skeval.relational import ForeignKey, RelationalSchema, SequenceDetection, SequenceKey
+from tests.calibrations import Claim, rate_of
 
 SCHEMA = RelationalSchema(["visits"], sequences={"visits": SequenceKey("key", "t")})
 LINEAR = LogisticRegression(max_iter=300)
@@ -98,12 +99,14 @@ def test_degenerate_sequences_have_a_value_or_say_why(change):
     assert 0 <= result.value <= 1 or (np.isnan(result.value) and result.warnings)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_p_values_are_uniform_for_sequences_of_any_length():
     """Rows of one sequence are no independent evidence: the tests are of sequences."""
-    p_values = []
-    for seed in range(200):
+
+    def rejects(seed):
         rng = np.random.default_rng(seed)
         tables = (walks(60, rng, longest=50) for _ in range(3))
-        p_values.append(evaluated(SequenceDetection(estimator=LINEAR), *tables).p_value)
-    assert np.mean(np.array(p_values) <= 0.05) <= 0.09  # three standard errors above 0.05
+        return evaluated(SequenceDetection(estimator=LINEAR), *tables).p_value <= 0.05
+
+    found = rate_of(map(rejects, range(200)), Claim(0.05, high=0.09))  # three standard errors above
+    assert found.holds, found

@@ -8,6 +8,7 @@ import pytest
 
 from skeval.exceptions import MissingInputError
 from skeval.relational import ForeignKey, RelationalSchema, SequenceKey, SharedSubsequences
+from tests.calibrations import Claim, all_hold, rates_of
 
 SCHEMA = RelationalSchema(["visits"], sequences={"visits": SequenceKey("key", "t")})
 
@@ -152,11 +153,12 @@ def test_degenerate_sequences_have_a_value_or_say_why(change):
 def test_p_values_hold_the_level_for_sequences_of_any_length():
     """Long histories have more pieces: a test of pieces, not of subjects, would count them all."""
     metrics = {"chosen": SharedSubsequences(), "two": SharedSubsequences(2)}
-    p_values = {name: [] for name in metrics}
-    for seed in range(200):
+
+    def rejects(seed):
         rng = np.random.default_rng(seed)
         tables = codes(100, rng), codes(60, rng), codes(100, rng)
-        for name, metric in metrics.items():
-            p_values[name].append(evaluated(metric, *tables).p_value)
-    for values in p_values.values():
-        assert np.mean(np.array(values) <= 0.05) <= 0.09  # three standard errors above 0.05
+        return {name: evaluated(m, *tables).p_value <= 0.05 for name, m in metrics.items()}
+
+    claim = Claim(0.05, high=0.09)  # three standard errors above
+    found = rates_of(map(rejects, range(200)), dict.fromkeys(metrics, claim))
+    assert all_hold(found), found

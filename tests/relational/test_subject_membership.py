@@ -8,6 +8,7 @@ import pytest
 from skeval.exceptions import MissingInputError
 from skeval.relational import SubjectMembership
 from skeval.relational.subject_membership import TOGETHER, grouped
+from tests.calibrations import Claim, rate_of
 from tests.relational.worlds import CLINIC, clinic, context_of, evaluated, jittered_histories
 
 TRAIN, HOLDOUT, FRESH = (clinic(150, seed, most=15) for seed in range(3))
@@ -50,11 +51,13 @@ def test_scores_are_grouped_by_owner():
     np.testing.assert_array_equal(grouped(scores, owners, 3, "max"), [3.0, np.nan, 5.0])
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_the_level_holds():
     """200 null seeds, 1 to 50 children a subject."""
-    p_values = []
-    for seed in range(200):
+
+    def rejects(seed):
         context = context_of(*(clinic(40, 3 * seed + i) for i in range(3)), CLINIC)
-        p_values.append(evaluated(SubjectMembership(), context).p_value)
-    assert np.mean(np.array(p_values) <= 0.05) <= 0.085
+        return evaluated(SubjectMembership(), context).p_value <= 0.05
+
+    found = rate_of(map(rejects, range(200)), Claim(0.05, high=0.085))
+    assert found.holds, found

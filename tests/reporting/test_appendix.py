@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skeval import MetricTags, Result, SuiteResult, make_suite
+from skeval import Metric, MetricTags, Result, SuiteResult, make_suite
 from skeval.reporting import appendix
 from skeval.reporting.appendix import RISKS, definitions, described, sign_off, three_risks
 from skeval.reporting.parts import Form, Grid
@@ -39,13 +39,36 @@ def test_limits_and_references_are_those_of_the_class(name: str) -> None:
     assert any(text.startswith("References: ") for text in texts)
 
 
+def test_every_metric_of_privacy_says_what_it_cannot_see() -> None:
+    kinds = {n: k for n, k in appendix._classes().items() if issubclass(k, Metric)}
+    of_privacy = [name for name, kind in kinds.items() if kind.tags.aspect == "privacy"]
+    assert len(of_privacy) > 50
+    lacking = [n for n in of_privacy if not any(t.startswith("Limits: ") for t in described(n))]
+    assert not lacking
+
+
+def test_limits_are_the_section_alone() -> None:
+    """No sentence of the prose is picked by its words."""
+    limits = next(text for text in described("DCRShare") if text.startswith("Limits: "))
+    assert limits == (
+        "Limits: This is a distance screen: it can raise an alarm and cannot clear a release; it "
+        "does not see leaks of a few outliers."
+    )
+
+
 def test_a_metric_of_ones_own_is_said_to_be() -> None:
     assert described("MyMetric") == ["No metric of skeval: see its own documentation."]
 
 
-def test_every_risk_names_classes_that_are_there() -> None:
-    kinds = {kind for _, kinds in RISKS.values() for kind in kinds}
-    assert kinds <= set(appendix._classes())
+def test_tags_say_which_metrics_bear_on_a_risk() -> None:
+    kinds = [kind for kind in appendix._classes().values() if issubclass(kind, Metric)]
+    for risk in RISKS:
+        assert len([kind for kind in kinds if risk in kind.tags.risks]) > 1, risk
+    own = MetricTags("privacy", evidence="attack", bounds=(0, 1), risks={"linkability"})
+    result = SuiteResult({"mine": Result(0.5, metric="MyAttack", tags=own)})
+    assert [row[2] != "Not looked at." for row in rows_of(three_risks(result)[0])] == [
+        *(False, True, False)
+    ]
 
 
 def test_a_risk_that_no_metric_covers_was_not_looked_at() -> None:
@@ -65,11 +88,13 @@ def test_the_risks_are_mapped_to_results(suite_result: SuiteResult) -> None:
 def test_a_leak_is_marked_at_its_risk_only() -> None:
     rates = {"residual_risk": 0.4, "p_adjusted": 0.001}
     attacks = {
-        "univariate singling out": {**rates, "p_adjusted": 0.8},
-        "linkability": rates,
-        "inference of age": {**rates, "p_adjusted": 0.9},
+        "univariate": {**rates, "p_adjusted": 0.8, "risk": "singling out"},
+        "inference of singling out": {**rates, "risk": "linkability"},  # no name is read
+        "age": {**rates, "p_adjusted": 0.9, "risk": "inference"},
     }
-    tags = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="attack")
+    tags = MetricTags(
+        "privacy", greater_is_better=False, bounds=(0, 1), evidence="attack", risks=RISKS
+    )
     result = Result(
         0.4,
         p_value=0.003,

@@ -55,6 +55,8 @@ def test_facts_stand_apart_from_the_verdict(suite_result: SuiteResult) -> None:
     assert page.facts == (fact,)
     assert fact not in page.facets[-1].text
     assert "Leak found" in page.facets[-1].text
+    short = DecisionPage.of(SuiteResult({"copies": leak("row", fact="Leak")}, sizes={"holdout": 9}))
+    assert short.facets[-1].text == page.facets[-1].text  # no sentence is taken apart
 
 
 def test_the_line_of_privacy_speaks_of_titles() -> None:
@@ -193,8 +195,8 @@ def test_columns_by_which_attacks_succeed_weigh_most() -> None:
     attack = {"attack": rate, "control": {**rate, "n_success": 20}, "baseline": rate}
     attacks = {
         "univariate singling out": {**attack, "p_adjusted": 0.01, "columns": column},
-        "inference of sex": {**attack, "p_adjusted": 0.01, "residual_risk": 0.5},
-        "inference of age": {**attack, "p_adjusted": 0.9, "residual_risk": 0.1},
+        "of sex": {**attack, "secret": "sex", "p_adjusted": 0.01, "residual_risk": 0.5},
+        "of age": {**attack, "secret": "age", "p_adjusted": 0.9, "residual_risk": 0.1},
     }
     tags = MetricTags("privacy", greater_is_better=False, bounds=(0, 1), evidence="attack")
     result = Result(0.5, metric="AnonymeterRisk", tags=tags, details={"attacks": attacks})

@@ -29,6 +29,7 @@ SUITES = [
     "hundred",
     "extreme",
 ]
+WIDE = pytest.param("wide", marks=pytest.mark.calibration)
 
 
 def texts_of(figure: Figure) -> list[tuple[str, Bbox]]:
@@ -67,7 +68,7 @@ def overlap(a: Bbox, b: Bbox) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SUITES)
+@pytest.mark.parametrize("name", [WIDE if name == "wide" else name for name in SUITES])
 def test_texts_lie_apart_and_on_the_page(name: str, request: pytest.FixtureRequest) -> None:
     few = SimpleNamespace(univ=19, biv=19)  # of a hundred columns; one page of them is as the next
     content = plan(request.getfixturevalue(name), few)
@@ -97,7 +98,8 @@ def _extent(page: Page) -> float:
     return float((whole - lowest) / whole)
 
 
-@pytest.mark.parametrize("name", ["suite_result", pytest.param("wide", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["suite_result", WIDE])
 def test_pages_are_at_least_half_full(name: str, request: pytest.FixtureRequest) -> None:
     with theme():
         *pages, _ = draw_pages(plan(request.getfixturevalue(name)), "A title")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
+import skeval
 import skeval.reporting
 from skeval import MetricTags, Result, SuiteResult, make_suite
 from skeval.exceptions import DegenerateInputWarning, MetricWarning
@@ -139,3 +142,14 @@ def test_the_plan_says_why_sections_are_not_there() -> None:
         "sign_off",
     ]
     assert set(content.left_out.values()) == {"not measured by this suite"}
+
+
+def test_files_of_pages_are_in_the_wheel() -> None:
+    root = Path(skeval.__file__).parent
+    globs = tomllib.loads((root.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    given = globs["tool"]["setuptools"]["package-data"]["skeval"]
+    packed = {path for pattern in given for path in root.glob(pattern)}
+    beside = {p for p in (root / "reporting").rglob("*") if p.is_file() and p.suffix != ".py"}
+    kept = {path for path in beside if "__pycache__" not in path.parts}
+    assert len(kept) == 4
+    assert kept <= packed

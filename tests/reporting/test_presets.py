@@ -46,6 +46,7 @@ def test_a_ready_suite_is_drawn(preset, tmp_path):
         assert result.verdict().alarm
 
 
+@pytest.mark.slow
 def test_the_suite_of_sdmetrics_is_drawn_on_paper(tmp_path):
     assert "p_values" in drawn("quality", tmp_path, "pdf")["column_pair_trends/correlation"].details
 
@@ -143,6 +144,7 @@ def measured() -> SuiteResult:
         return small.fit(train, holdout).evaluate(train)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", sorted(OTHER_FORMS))
 def test_details_of_another_form_end_no_report(measured, form):
     n_read = 0

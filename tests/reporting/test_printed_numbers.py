@@ -15,7 +15,6 @@ from skeval.cli.scores import print_scores
 from skeval.formatting import shown_interval
 from skeval.reporting import DecisionPage
 from skeval.reporting.parts import Grid
-from skeval.reporting.scores import difference_of, numbers_tested, reason
 from skeval.reporting.text import finding
 from skeval.verdict import Contrast
 
@@ -117,11 +116,16 @@ def test_what_was_tested_is_printed_first(written, capsys) -> None:
     assert frame.loc["privacy_score", ["observed", "expected"]].tolist() == [0.12, 0.091]
     assert frame.loc["ks_complement", ["observed", "expected"]].isna().all()
     assert MEASURED.to_metrics()["privacy_score.observed"] == 0.12
+    from skeval.reporting.scores import numbers_tested
+
     assert numbers_tested(MEASURED["ks_complement"]) == ("", "")
 
 
 def test_a_better_score_beside_a_leak_is_explained(written, capsys) -> None:
     assert "Leak found. The score is better than its baseline all the same" in finding(BETTER)
+
+    from skeval.reporting.scores import reason
+
     for where, text in {**written, "terminal": terminal(capsys)}.items():
         assert reason(BETTER) in text, where
     (_, row), *_ = ((part.title, part.rows[0]) for part in DecisionPage.of(MEASURED).parts()[-2:])
@@ -136,6 +140,8 @@ def test_a_better_score_beside_a_leak_is_explained(written, capsys) -> None:
 
 
 def test_comparisons_print_it_too(tmp_path: Path) -> None:
+    from skeval.reporting.scores import reason
+
     other = SuiteResult({**MEASURED, "privacy_score": replace(BETTER, value=70.0)})
     path = tmp_path / "both.html"
     compare({"a": MEASURED, "b": other}).to_html(path)
@@ -145,6 +151,8 @@ def test_comparisons_print_it_too(tmp_path: Path) -> None:
 
 
 def test_differences_of_utility_are_the_metric_s_own() -> None:
+    from skeval.reporting.scores import difference_of
+
     utility = MetricTags("utility", greater_is_better=True, bounds=(0, 1))
     own = Result(0.5, details={"difference": {"low": -0.2, "high": 0.1}}, tags=utility)
     assert difference_of(own) == (-0.2, 0.1)

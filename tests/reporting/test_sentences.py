@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from skeval import Result
+from skeval import MetricTags, Result, SuiteResult
 from skeval.datasets import make_mixed
 from skeval.privacy import AnonymeterRisk
-from skeval.reporting.text import finding
+from skeval.reporting.text import finding, judged
 from skeval.utility import CoefficientOverlap
 
 
@@ -60,3 +60,16 @@ def test_coefficients_are_called_so():
     said = finding(result)
     assert f"Worst coefficient: {result.details['worst']['column']} (" in said
     assert "Worst column" not in said
+
+
+@pytest.mark.parametrize(
+    ("interval", "said"),
+    [
+        ((0.7, 0.95), "real rows lie in its interval"),
+        ((0.7, 0.85), "short of real rows, not tested"),
+    ],
+)
+def test_no_row_is_short_of_what_its_interval_holds(interval, said):
+    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1))
+    result = Result(0.8, interval=interval, baseline=0.9, tags=tags)
+    assert judged(result, SuiteResult({"a": result}).verdict(), "a") == said

@@ -5,7 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from skeval.stats.partial_repeats import partial_copies
+from skeval.stats.partial_repeats import (
+    changed_copies,
+    partial_copies,
+    scattered_copies,
+    strange_copies,
+)
 
 SIZES = (200, 200, 200)
 
@@ -52,3 +57,60 @@ def test_without_holdout_pairs_of_train_rows_tell():
     for name in list(of)[1:]:
         of[name][200:220] = of[name][:20]
     assert partial_copies(of, (200, 0, 200))[0] == ("c0",)
+
+
+def blanked(of, n, k, seed=0):
+    """Let the first rows of the release be those of train with `k` cells missing, each others."""
+    rng = np.random.default_rng(seed)
+    for i in range(n):
+        left = set(rng.choice(list(of), k, replace=False))
+        for name, column in of.items():
+            column[400 + i] = -1 if name in left else column[i]
+    return of
+
+
+def strange_in(of):
+    return {name: column[400:] == -1 for name, column in of.items()}
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_copies_with_different_cells_blanked_are_found(k):
+    of = blanked(codes(3), 12, k)
+    what, count = changed_copies(of, SIZES, strange_in(of))
+    assert "left out" in what
+    assert count.beyond_chance
+    assert count.n >= 10
+
+
+@pytest.mark.parametrize("k", [1, 2])
+def test_copies_with_different_cells_changed_are_found(k):
+    of, rng = codes(4, n_columns=8), np.random.default_rng(0)
+    for column in of.values():
+        column[400:412] = column[:12]
+    for i in range(400, 412):
+        for name in rng.choice(list(of), k, replace=False):
+            of[name][i] = rng.integers(0, 50)
+    strange = {name: np.zeros(200, dtype=bool) for name in of}
+    assert changed_copies(of, SIZES, strange)[1].n >= 8
+
+
+def test_rows_with_strange_cells_are_no_copies_by_themselves():
+    found = [
+        changed_copies(of, SIZES, strange_in(of))
+        for seed in range(20)
+        for n_columns, n_levels in ((2, 4), (3, 8), (8, 2), (6, 50))
+        for of in [blanked(codes(100 + seed, n_columns, n_levels), 0, 1)]
+    ]
+    assert sum(one is not None for one in found) <= 2  # 2% of 80
+
+
+def test_a_release_of_cells_that_no_real_row_has_repeats_none():
+    of = codes(5)
+    strange = {name: np.ones(200, dtype=bool) for name in of}
+    assert not strange_copies(of, SIZES, strange).beyond_chance
+
+
+def test_any_cell_is_left_out_only_where_a_holdout_shows_chance():
+    of = {name: np.delete(column, range(200, 400)) for name, column in codes(2).items()}
+    assert scattered_copies(of, (200, 0, 200), 1) is None
+    assert scattered_copies(codes(2, n_columns=2), SIZES, 1) is None

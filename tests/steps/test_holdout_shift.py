@@ -16,6 +16,7 @@ from skeval.fidelity import KSComplement
 from skeval.privacy import DCROverfittingProtection, PrivacyScore
 from skeval.relational import ForeignKey, RelationalContext, RelationalSchema
 from skeval.steps.holdout_shift import HoldoutShift, blind_separation, holdout_shift, shift_notices
+from tests.calibrations import LEVEL, Claim, all_hold, rates_of
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(300, random_state=seed) for seed in range(3))
 SHIFTED = HOLDOUT.assign(age=HOLDOUT["age"] + 15)
@@ -223,25 +224,28 @@ CATEGORY = np.array([False, False, False, True])
 
 @pytest.mark.slow
 def test_size_under_exchangeability():
-    found = [
+    p_values = (
         blind_separation(*drawn(seed, *sizes), categorical=CATEGORY, seed=seed)[1]
-        for sizes in ((120, 120), (200, 60))
         for seed in range(200)
-    ]
-    assert 0.02 <= np.mean(np.array(found) < 0.05) <= 0.08
-    assert np.mean(np.array(found) < 0.01) <= 0.025
+        for sizes in ((120, 120), (200, 60))
+    )
+    claims = {"5%": LEVEL, "1%": Claim(0.01, high=0.025)}
+    found = rates_of(({"5%": p < 0.05, "1%": p < 0.01} for p in p_values), claims)
+    assert all_hold(found), found
 
 
 @pytest.mark.slow
 def test_size_where_the_samples_share_most_rows():
-    found = []
-    for seed in range(200):
+    def p_value(seed):
         (pool,) = drawn(seed, 80)
         rng = np.random.default_rng(seed)
         samples = (pool[rng.integers(0, 80, 120)] for _ in range(2))
-        found.append(blind_separation(*samples, categorical=CATEGORY, seed=seed)[1])
-    assert np.mean(np.array(found) < 0.05) <= 0.08
-    assert np.mean(np.array(found) < 0.01) <= 0.03
+        return blind_separation(*samples, categorical=CATEGORY, seed=seed)[1]
+
+    claims = {"5%": Claim(0.05, high=0.08), "1%": Claim(0.01, high=0.03)}
+    p_values = map(p_value, range(200))
+    found = rates_of(({"5%": p < 0.05, "1%": p < 0.01} for p in p_values), claims)
+    assert all_hold(found), found
 
 
 def test_samples_that_have_nothing_in_common():

@@ -74,6 +74,7 @@ def test_levels_that_were_not_learned_are_missing():
     assert actual[:, 1] == pytest.approx([np.nan, 1.0, 0.0, np.nan], nan_ok=True)
 
 
+@pytest.mark.slow
 def test_a_boosting_of_the_users_sees_categories(mixed):
     question = Question("member")
     model = XGBClassifier(

@@ -7,11 +7,11 @@ from scipy.sparse import csr_matrix
 from sklearn.preprocessing import OneHotEncoder
 
 from skeval import Context
-from skeval.exceptions import InvalidParameterError, PooledLevelsWarning
+from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import AlphaPrecisionBetaRecall, PRDCurve
 from skeval.steps.manifolds import vectors
 from skeval.steps.neighbors import as_matrix, encoded
-from skeval.tables.spaces import MOST_FEATURES, MOST_LEVELS, TablePreprocessor, level_cells
+from skeval.tables.spaces import TablePreprocessor
 
 
 def films(n_rows, n_titles, seed):
@@ -24,6 +24,8 @@ KINDS = {"title": "categorical", "length": "continuous"}
 
 
 def test_a_level_a_row_does_not_make_a_feature_a_row():
+    from skeval.tables.spaces import MOST_LEVELS
+
     train, fresh = films(3_000, 9_000, 0), films(3_000, 9_000, 1)
     context = Context.of(train, fresh, schema=KINDS).with_synthetic(train)
     for role in ("train", "holdout", "synthetic"):
@@ -32,6 +34,8 @@ def test_a_level_a_row_does_not_make_a_feature_a_row():
 
 
 def test_train_has_no_more_features_of_its_own_than_the_holdout():
+    from skeval.tables.spaces import MOST_LEVELS
+
     train, fresh = films(3_000, 9_000, 0), films(3_000, 9_000, 1)
     context = Context.of(train, fresh, schema=KINDS).with_synthetic(train)
     own = [
@@ -42,6 +46,8 @@ def test_train_has_no_more_features_of_its_own_than_the_holdout():
 
 
 def test_frequent_levels_keep_their_distance_and_most_rare_ones_too():
+    from skeval.tables.spaces import MOST_LEVELS
+
     frequent = ["drama"] * 5 + ["comedy"] * 5
     rows = pd.DataFrame({"title": [*frequent, *(f"film {i}" for i in range(1_000))]})
     space = TablePreprocessor({"title": "categorical"})
@@ -63,6 +69,8 @@ def test_features_do_not_depend_on_the_order_of_rows():
 
 
 def test_as_many_levels_as_there_are_features_are_as_they_were():
+    from skeval.tables.spaces import MOST_LEVELS, level_cells
+
     labels = [f"{i:03}" for i in range(MOST_LEVELS)]
     frame = pd.DataFrame({"title": pd.Categorical(labels, labels)})
     np.testing.assert_array_equal(
@@ -71,6 +79,8 @@ def test_as_many_levels_as_there_are_features_are_as_they_were():
 
 
 def test_all_categories_together_have_few_features():
+    from skeval.tables.spaces import MOST_FEATURES, level_cells
+
     labels = [f"{i:03}" for i in range(200)]
     frame = pd.DataFrame({f"c{j}": pd.Categorical(labels, labels) for j in range(100)})
     cells = level_cells(frame, dict.fromkeys(frame, labels))
@@ -78,6 +88,8 @@ def test_all_categories_together_have_few_features():
 
 
 def test_missing_and_unseen_levels_have_features_of_their_own():
+    from skeval.tables.spaces import MOST_LEVELS
+
     rows = films(1_000, 1_000, 0)
     space = TablePreprocessor(KINDS).fit(rows)
     odd = pd.DataFrame({"title": [None, "never seen", "film 1"], "length": [90.0] * 3})
@@ -88,6 +100,8 @@ def test_missing_and_unseen_levels_have_features_of_their_own():
 
 @pytest.mark.parametrize("metric", [PRDCurve(n_runs=1), AlphaPrecisionBetaRecall()])
 def test_the_result_names_the_column(metric):
+    from skeval.exceptions import PooledLevelsWarning
+
     train, fresh = films(400, 400, 0), films(400, 900, 1)
     with pytest.warns(PooledLevelsWarning, match=r"title \(400 levels, 256 features\)"):
         result = metric.fit(train, schema=KINDS).evaluate(fresh)
@@ -95,6 +109,8 @@ def test_the_result_names_the_column(metric):
 
 
 def test_nothing_is_said_of_few_levels():
+    from skeval.exceptions import PooledLevelsWarning
+
     rows = pd.DataFrame({"title": ["a", "b"] * 50, "length": np.arange(100.0)})
     result = PRDCurve(n_runs=1).fit(rows).evaluate(rows)
     assert not any(isinstance(one, PooledLevelsWarning) for one in result.warnings)

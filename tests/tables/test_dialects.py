@@ -171,7 +171,7 @@ def test_metadata_of_sdv_is_taken_as_a_schema():
 def test_metadata_of_several_tables():
     from skeval import make_suite
     from skeval.datasets import make_relational
-    from skeval.relational_context import read_context
+    from skeval.reading_context import read_context
 
     data = make_relational(20)
     columns = {"person": {"sdtype": "id"}}

@@ -14,8 +14,8 @@ from skeval import Context, TableSchema
 from skeval.datasets import make_mixed
 from skeval.exceptions import (
     DegenerateInputWarning,
+    IgnoredColumnsWarning,
     InvalidValueWarning,
-    MetricWarning,
     MostlySharedRowsWarning,
     SchemaMismatchError,
     SharedRowsWarning,
@@ -165,8 +165,17 @@ def test_holdout_has_no_further_columns():
 def test_synthetic_may_have_further_columns():
     context = read(TRAIN, TRAIN.assign(z=1))
     assert notices(context) == [
-        (MetricWarning, "synthetic has columns that train lacks; ignored: z.")
+        (
+            IgnoredColumnsWarning,
+            "synthetic has columns that train lacks; ignored: z. Nothing looks at what stands there: "
+            "drop them, or give them to all tables.",
+        )
     ]
+
+
+def test_names_of_further_columns_are_cut_since_they_may_hold_a_row():
+    context = read(TRAIN, TRAIN.assign(**{"{'name': 'Ann', 'income': 1200}" * 3: 1}))
+    assert "ignored: {'name': 'An..." in notices(context)[0][1]
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,6 @@ from skeval.privacy import (
     EpsilonIdentifiability,
 )
 from skeval.steps.neighbors import encoded, preprocessor
-from skeval.tables.transformers import is_fitted
 from skeval.text import TextMembershipInference
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(120, random_state=seed) for seed in (0, 1, 2))
@@ -79,6 +78,8 @@ def test_fidelity_of_vectors_does_not_depend_on_the_holdout(kind):
 
 
 def test_what_counts_as_fitted():
+    from skeval.tables.transformers import is_fitted
+
     numbers = REAL[["age"]]
     pipeline = make_pipeline(StandardScaler(), "passthrough", FunctionTransformer())
     assert not is_fitted(pipeline)
@@ -180,7 +181,7 @@ def test_the_space_of_a_suite_reaches_lifted_metrics_and_stands_in_the_provenanc
     result = suite.fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
     assert isinstance(suite["groups"].metric.space, TablePreprocessor)
     assert suite["groups"].metric.space.space == "euclidean"
-    assert "TablePreprocessor" in result.provenance.metrics["groups"]
+    assert "TablePreprocessor" in result.provenance.calls["groups"]
     with pytest.raises(InvalidParameterError, match="PRDCurve: space must be"):
         MetricSuite([("prd", PRDCurve())], space="gower").fit(TRAIN)
     with pytest.raises(InvalidParameterError, match="MetricSuite: space must be"):
@@ -193,6 +194,12 @@ def many_levels(seed: int, n_rows: int = 400) -> pd.DataFrame:
     levels = np.array([f"level {i}" for i in range(400)])
     numbers = {name: rng.normal(size=n_rows) for name in "xyz"}
     return pd.DataFrame({**numbers, "level": rng.choice(levels, n_rows)})
+
+
+def test_levels_that_one_table_has_alone_draw_no_row_to_it():
+    train, holdout, synthetic = (many_levels(seed) for seed in range(3))
+    metric = DCRShare(space=columns_of(*"xyz", levels=["level"])).fit(train, holdout)
+    assert metric.score(synthetic) == pytest.approx(0.5, abs=0.1)
 
 
 @pytest.mark.slow

@@ -8,6 +8,7 @@ import pytest
 from sklearn.feature_extraction.text import HashingVectorizer
 
 from skeval.text import TextMembershipInference
+from tests.calibrations import Claim, rate_of
 
 SCHEMA = {"note": "text"}
 
@@ -140,5 +141,5 @@ def test_the_interval_knows_the_authors():
 
 @pytest.mark.slow
 def test_the_interval_holds_one_half_where_authors_repeat_themselves():
-    covered = np.mean([covers(seed, "author") for seed in range(200)])
-    assert 0.91 <= covered <= 0.99
+    found = rate_of((covers(seed, "author") for seed in range(200)), Claim(0.95, 0.91, 0.99))
+    assert found.holds, found

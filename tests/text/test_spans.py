@@ -34,56 +34,61 @@ class Texts:
         return max(map(len, runs & others), default=0)
 
 
-@pytest.fixture(params=range(40))
-def texts(request):
-    return Texts(request.param)
+@pytest.fixture(scope="module")
+def samples():
+    return [Texts(seed) for seed in range(40)]
 
 
-def test_suffixes_are_in_order(texts):
-    suffixes = [texts.ids[i : texts.ends[i]].tolist() for i in range(texts.ids.size)]
-    assert texts.order.tolist() == sorted(range(len(suffixes)), key=lambda i: (suffixes[i], i))
+def test_suffixes_are_in_order(samples):
+    for texts in samples:
+        suffixes = [texts.ids[i : texts.ends[i]].tolist() for i in range(texts.ids.size)]
+        assert texts.order.tolist() == sorted(range(len(suffixes)), key=lambda i: (suffixes[i], i))
 
 
-def test_what_neighbours_share(texts):
-    suffixes = [texts.ids[i : texts.ends[i]].tolist() for i in texts.order]
-    for before, after, shared in zip(suffixes, suffixes[1:], texts.shared[1:], strict=False):
-        n = sum(
-            all(x == y for x, y in zip(before[:k], after[:k], strict=False))
-            and min(len(before), len(after)) >= k
-            for k in range(1, 12)
+def test_what_neighbours_share(samples):
+    for texts in samples:
+        suffixes = [texts.ids[i : texts.ends[i]].tolist() for i in texts.order]
+        for before, after, shared in zip(suffixes, suffixes[1:], texts.shared[1:], strict=False):
+            n = sum(
+                all(x == y for x, y in zip(before[:k], after[:k], strict=False))
+                and min(len(before), len(after)) >= k
+                for k in range(1, 12)
+            )
+            assert shared == n
+
+
+def test_longest_run_with_any_reference(samples):
+    for texts in samples:
+        longest = longest_runs(
+            texts.order, texts.shared, texts.text_of, texts.queries, texts.references
         )
-        assert shared == n
+        for query in np.flatnonzero(texts.queries & ~texts.references):
+            expected = [texts.longest(query, text) for text in np.flatnonzero(texts.references)]
+            assert longest[query] == max(expected, default=0)
 
 
-def test_longest_run_with_any_reference(texts):
-    longest = longest_runs(
-        texts.order, texts.shared, texts.text_of, texts.queries, texts.references
-    )
-    for query in np.flatnonzero(texts.queries & ~texts.references):
-        expected = [texts.longest(query, text) for text in np.flatnonzero(texts.references)]
-        assert longest[query] == max(expected, default=0)
-
-
-def test_texts_with_the_longest_runs(texts):
-    queries = np.flatnonzero(texts.queries)
-    listed, runs = texts_by_run(
-        texts.order,
-        texts.shared,
-        texts.text_of,
-        texts.ends,
-        queries,
-        texts.starts,
-        texts.references,
-        3,
-    )
-    for query, own_texts, own_runs in zip(queries, listed, runs, strict=True):
-        expected = sorted(
-            (texts.longest(query, text) for text in np.flatnonzero(texts.references)), reverse=True
+def test_texts_with_the_longest_runs(samples):
+    for texts in samples:
+        queries = np.flatnonzero(texts.queries)
+        listed, runs = texts_by_run(
+            texts.order,
+            texts.shared,
+            texts.text_of,
+            texts.ends,
+            queries,
+            texts.starts,
+            texts.references,
+            3,
         )
-        assert [r for r in own_runs if r] == [r for r in expected if r][:3]
-        assert all(
-            texts.longest(query, t) == r for t, r in zip(own_texts, own_runs, strict=True) if r
-        )
+        for query, own_texts, own_runs in zip(queries, listed, runs, strict=True):
+            expected = sorted(
+                (texts.longest(query, text) for text in np.flatnonzero(texts.references)),
+                reverse=True,
+            )
+            assert [r for r in own_runs if r] == [r for r in expected if r][:3]
+            assert all(
+                texts.longest(query, t) == r for t, r in zip(own_texts, own_runs, strict=True) if r
+            )
 
 
 def test_weights_of_lists_add_up_to_the_longest_run():

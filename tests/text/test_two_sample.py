@@ -23,9 +23,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.fidelity import ClassifierTwoSampleTest
-from skeval.steps.text_features import reads_sparse
 from skeval.steps.texts import beside
 from skeval.text import TextTwoSampleTest
+from tests.calibrations import Claim, all_hold, rates_of
 
 SCHEMA = {"note": "text"}
 WORDS = np.array([f"word{i}" for i in range(60)])
@@ -97,6 +97,8 @@ class Unmarked(GaussianNB):
 
 
 def test_who_reads_sparse_features():
+    from skeval.steps.text_features import reads_sparse
+
     assert reads_sparse(SVC())
     assert reads_sparse(Unmarked())
     assert not reads_sparse(GaussianNB())
@@ -156,13 +158,15 @@ def test_odd_texts_have_values(texts):
     assert TextTwoSampleTest().fit(TRAIN, HOLDOUT, schema=SCHEMA).score(odd.assign(x=0.0)) > 0.9
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")  # 1 in 100 reads as copies
 def test_p_values_of_fresh_texts_are_uniform_or_larger():
-    p_values = []
-    for seed in range(100):
+    def rejects(seed):
         tables = [notes(80, 10 * seed + i) for i in range(3)]
         metric = TextTwoSampleTest().fit(*tables[:2], schema=SCHEMA)
-        p_values.append(metric.evaluate(tables[2]).p_value)
-    assert np.mean(np.array(p_values) <= 0.05) <= 0.1
-    assert np.mean(np.array(p_values) <= 0.2) <= 0.3
+        p_value = metric.evaluate(tables[2]).p_value
+        return {"5%": p_value <= 0.05, "20%": p_value <= 0.2}
+
+    claims = {"5%": Claim(0.05, high=0.1), "20%": Claim(0.2, high=0.3)}
+    found = rates_of(map(rejects, range(100)), claims)
+    assert all_hold(found), found

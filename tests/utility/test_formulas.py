@@ -17,6 +17,8 @@ from skeval.utility.formulas import is_formula
         "y ~ I(x**0.5) + C(city) + 1.5",
         "y ~ a | b",
         "y ~ bs(x, df=3, include_intercept=True)",
+        "y ~ bs(x, knots=(1000, 2000), degree=3, lower_bound=-500) + cc(x, df=3, constraints='center')",
+        "y ~ (a + b + c + d + e)**3 + f*g*h/i - 1",
         "",
     ],
 )
@@ -61,4 +63,26 @@ def test_what_formulas_say(formula):
     ],
 )
 def test_what_formulas_do_not_say(formula):
+    assert not is_formula(formula)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "y ~ (a + b + c + d + e)**9",
+        "y ~ " + "*".join("abcdefghijklmnopqrst"),
+        "y ~ " + "*".join(["a", "b"] * 15),
+        "y ~ (a + b)*(c + d)*(e + f)*(g + h)*(i + j)*(k + l)*(m + n)",
+        "y ~ bs(x, df=100000)",
+        "y ~ bs(x, 1000000)",
+        "y ~ bs(x, degree=100000)",
+        "y ~ cr(x, df=(5000))",
+        "y ~ bs(x, df=99*99*99)",
+        "y ~ bs(x, I(99*99*99))",
+        "y ~ poly(x, 5000)",
+        "y ~ " + "-" * 1900 + "a",
+        "y ~ a + 01",
+    ],
+)
+def test_formulas_that_nobody_waits_for(formula):
     assert not is_formula(formula)

@@ -96,6 +96,10 @@ class AttributeInferenceRisk(Metric):
         At fit, if columns are not there, none is known, the secret is among those known, or
         `scoring` or `estimator` does not suit the secret.
 
+    Warnings
+    --------
+    The value can raise an alarm; it cannot clear a release.
+
     See Also
     --------
     DisclosureProtection : Looks up the rows that have a person's known columns.
@@ -123,8 +127,7 @@ class AttributeInferenceRisk(Metric):
     A missing category is a value of its own; rows with a missing number are left out. A class that
     the release lacks is never guessed. Only the 100 most frequent classes of the release are
     learned. Accuracy near 1 on everyone is no advantage, and an advantage near 0 excludes this
-    attack alone: it averages over train, and a few people may be known exactly. The value can raise
-    an alarm; it cannot clear a release.
+    attack alone: it averages over train, and a few people may be known exactly.
 
     References
     ----------
@@ -144,7 +147,7 @@ class AttributeInferenceRisk(Metric):
     (True, True)
     """
 
-    tags = replace(ATTACK_TAGS, bounds=(-1.0, 1.0))
+    tags = replace(ATTACK_TAGS, bounds=(-1.0, 1.0), risks=frozenset({"inference"}))
 
     def __init__(
         self,
@@ -174,8 +177,9 @@ class AttributeInferenceRisk(Metric):
         check_known_and_secret(owner, context.schema, known, [self.secret], "secret")
         if not known:
             raise MissingInputError(
-                f"{owner} guesses a secret from other columns, and the table has none besides "
-                f"{self.secret} that can be measured."
+                "guesses a secret from other columns, and the table has none besides "
+                f"{self.secret} that can be measured.",
+                owner,
             )
         _check_kinds(owner, context, self.secret, self.scoring, self.estimator)
 

@@ -89,6 +89,10 @@ class DisclosureProtection(Metric):
     InvalidParameterError
         At fit, if a column is not there or cannot be measured, or is both known and sensitive.
 
+    Warnings
+    --------
+    The value can raise an alarm; it cannot clear a release.
+
     See Also
     --------
     DisclosureProtectionEstimate : The same on samples of the tables.
@@ -120,8 +124,8 @@ class DisclosureProtection(Metric):
 
     "cap" judges by the people it finds, who may be few (`matched`), and "zero_cap" and "disco" call
     a release of noise well protected because its keys are nobody's. "uniform" flatters where the
-    secret has many values or one frequent one. The value can raise an alarm; it cannot clear a
-    release. The time of "generalized_cap" grows with the square of the number of distinct keys.
+    secret has many values or one frequent one. The time of "generalized_cap" grows with the square
+    of the number of distinct keys.
 
     References
     ----------
@@ -143,7 +147,13 @@ class DisclosureProtection(Metric):
     (0.6667, 0.25)
     """
 
-    tags = replace(ATTACK_TAGS, needs=frozenset(), greater_is_better=True, scaling="counts")
+    tags = replace(
+        ATTACK_TAGS,
+        needs=frozenset(),
+        greater_is_better=True,
+        scaling="counts",
+        risks=frozenset({"inference"}),
+    )
 
     num_rows: int | None = None  # all
     num_iterations = 1
@@ -314,6 +324,10 @@ class DisclosureProtectionEstimate(DisclosureProtection):
     ------
     InvalidParameterError
         At fit, if a column is not there or cannot be measured, or is both known and sensitive.
+
+    Warnings
+    --------
+    The value can raise an alarm; it cannot clear a release.
 
     See Also
     --------

@@ -171,7 +171,7 @@ def coded_rows(
     names = sorted({*known, *sensitive})
     edges = _all_edges(context, names, n_bins, continuous)
     code = partial(_marks, names=names, nominal=context.schema.columns(*NOMINAL), edges=edges)
-    found = [grouped(context[role], names, code) for role in roles]
+    found = [grouped(context, role, names, code) for role in roles]
     marks = [
         code(context[role]) if distinct is None else distinct[0]
         for role, distinct in zip(roles, found, strict=True)

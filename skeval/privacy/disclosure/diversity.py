@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from skeval.context import Context
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, Sentence
 from skeval.formatting import percent
 from skeval.parameters import Columns, Positive
 from skeval.privacy.disclosure.equivalence_classes import (
@@ -47,12 +47,12 @@ class SensitiveMetric(ClassMetric):
 
     sensitive: str | None
 
-    def unmet_need(self, context: Context) -> str | None:
+    def unmet_need(self, context: Context) -> Sentence | None:
         """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
         if unmet := super().unmet_need(context):
             return unmet
         if self.sensitive is None and not self._sensitive(context.schema):
-            return _NO_SENSITIVE.format(metric=type(self).__name__)
+            return Sentence(_NO_SENSITIVE.format(metric=type(self).__name__))
         return None
 
     def _prepare(self, context: Context) -> None:
@@ -141,6 +141,11 @@ class LDiversity(SensitiveMetric):
     InvalidParameterError
         At fit, if the sensitive column cannot be measured or is a quasi-identifier by name.
 
+    Warnings
+    --------
+    Every row that stands alone has a class of one value, so that with many quasi-identifiers the
+    value is 1 for any table, train included: `homogeneous` says how much of the table it is about.
+
     See Also
     --------
     TCloseness : How far the values of a class are from those of the table.
@@ -158,8 +163,6 @@ class LDiversity(SensitiveMetric):
     In mode "cluster" the classes are the clusters of k-means with 2, 5, 10 and 15 clusters of the
     synthetic rows, and the value is at most 999.
 
-    Every row that stands alone has a class of one value, so that with many quasi-identifiers the
-    value is 1 for any table, train included: `homogeneous` says how much of the table it is about.
     Synthetic rows are no persons: a class of one value gives a secret away only if real rows of
     that class have the same, and diversity of the synthetic table is neither necessary nor
     sufficient for privacy. A copy scores what train scores. It describes the release and makes no
@@ -181,7 +184,9 @@ class LDiversity(SensitiveMetric):
     (1.0, 2.0)
     """
 
-    tags = replace(_TAGS, greater_is_better=True, bounds=(1.0, float("inf")))
+    tags = replace(
+        _TAGS, greater_is_better=True, bounds=(1.0, float("inf")), risks=frozenset({"inference"})
+    )
 
     def __init__(
         self,
@@ -252,6 +257,11 @@ class TCloseness(SensitiveMetric):
     InvalidParameterError
         At fit, if the sensitive column cannot be measured or is a quasi-identifier by name.
 
+    Warnings
+    --------
+    The rarest value decides: a row that stands alone with it is one minus its share away, in any
+    table.
+
     See Also
     --------
     LDiversity : Fewest values of a class.
@@ -269,11 +279,10 @@ class TCloseness(SensitiveMetric):
     for "emd" of ordered values. Missing is a value of its own. ``details`` has, by sensitive
     column, the value (`columns`), that of train (`train`), and the mean over rows (`mean`).
 
-    The rarest value decides: a row that stands alone with it is one minus its share away, in any
-    table. With many quasi-identifiers the value is near 1 for train too, and `mean` says more.
-    Synthetic rows are no persons: closeness of the synthetic table is neither necessary nor
-    sufficient for privacy. A copy scores what train scores. It describes the release and makes no
-    test. There is no interval: the greatest of many distances is not estimated by a sample.
+    With many quasi-identifiers the value is near 1 for train too, and `mean` says more. Synthetic
+    rows are no persons: closeness of the synthetic table is neither necessary nor sufficient for
+    privacy. A copy scores what train scores. It describes the release and makes no test. There is
+    no interval: the greatest of many distances is not estimated by a sample.
 
     References
     ----------
@@ -289,7 +298,7 @@ class TCloseness(SensitiveMetric):
     0.5
     """
 
-    tags = _TAGS
+    tags = replace(_TAGS, risks=frozenset({"inference"}))
 
     def __init__(
         self,

@@ -181,12 +181,12 @@ def _codes_of(frame: Any, cuts: Mapping[str, Cells | None]) -> list[np.ndarray]:
 def distinct_rows(
     context: Context, role: str, columns: tuple[str, ...], n_bins: BinChoice
 ) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
-    """Return the codes of distinct rows by column, and how many rows have each, if workers count.
+    """Return the codes of distinct rows by column, and how many rows have each.
 
-    None where they do not, see :func:`~skeval.steps.groups.grouped`.
+    None where each row has its code, see :func:`~skeval.steps.groups.grouped`.
     """
     cuts = {name: _cut(context, name, n_bins) for name in columns}
-    found = grouped(context[role], columns, partial(_codes_of, cuts=cuts))
+    found = grouped(context, role, columns, partial(_codes_of, cuts=cuts))
     return None if found is None else (dict(zip(columns, found[0], strict=True)), found[1])
 
 

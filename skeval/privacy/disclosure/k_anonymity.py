@@ -53,6 +53,11 @@ class KAnonymity(SmallestClassMetric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    Large classes say nothing of the secrets in them: if all rows of a class have one secret, it is
+    disclosed. An attacker who knows other columns than the quasi-identifiers may find more.
+
     See Also
     --------
     KMap : Counts people of the population instead of synthetic rows.
@@ -97,6 +102,8 @@ class KAnonymity(SmallestClassMetric):
     (1.0, 2.0)
     """
 
+    tags = replace(SmallestClassMetric.tags, risks=frozenset({"singling out"}))
+
     def _compute(self, context: Context) -> Result:
         roles, columns = ("synthetic", "train"), self._columns(context.schema)
         if self.mode == "cluster":
@@ -135,6 +142,11 @@ class ReplicatedUniques(ClassMetric):
     ----------
     context_ : Context
         The real tables.
+
+    Warnings
+    --------
+    Rows that share their quasi-identifiers with another row of train do not count. An attacker who
+    knows other columns than the quasi-identifiers may find more.
 
     See Also
     --------
@@ -182,7 +194,7 @@ class ReplicatedUniques(ClassMetric):
     0.25
     """
 
-    tags = DISCLOSURE_TAGS
+    tags = replace(DISCLOSURE_TAGS, risks=frozenset({"singling out"}))
 
     def _compute(self, context: Context) -> Result:
         train, synthetic = self._counts(context, "train", "synthetic")

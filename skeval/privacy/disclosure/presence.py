@@ -7,7 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from skeval.base import unmet
 from skeval.context import Context
+from skeval.exceptions import Sentence
 from skeval.formatting import number, percent
 from skeval.parameters import Columns
 from skeval.privacy.disclosure.equivalence_classes import (
@@ -25,6 +27,9 @@ from skeval.tags import DISCLOSURE_TAGS
 from skeval.verdict import Contrast
 
 _N_PERMUTATIONS = 1999
+_NO_POPULATION = (
+    "compares train with the population, and there are no holdout rows for the rest of it."
+)
 _NO_MATCH = "no synthetic row has a combination of quasi-identifiers that the real tables have."
 
 
@@ -53,6 +58,11 @@ class KMap(SmallestClassMetric):
     ----------
     context_ : Context
         The real tables.
+
+    Warnings
+    --------
+    People who are in neither train nor holdout do not count. An attacker who knows other columns
+    than the quasi-identifiers may find more.
 
     See Also
     --------
@@ -100,6 +110,8 @@ class KMap(SmallestClassMetric):
     2.0
     """
 
+    tags = replace(SmallestClassMetric.tags, risks=frozenset({"singling out"}))
+
     def _compute(self, context: Context) -> Result:
         if self.mode == "equivalence":
             return fewest_real_rows(*self._population(context), self.k0)
@@ -143,6 +155,11 @@ class DeltaPresence(ClassMetric):
     MissingInputError
         At fit, in mode "equivalence" without a holdout: in a population that is train itself
         everyone is present.
+
+    Warnings
+    --------
+    People who are in neither train nor holdout do not count. An attacker who knows other columns
+    than the quasi-identifiers may find more.
 
     See Also
     --------
@@ -211,13 +228,10 @@ class DeltaPresence(ClassMetric):
         super().__init__(quasi_identifiers, n_bins=n_bins)
         self.mode = mode
 
-    def unmet_need(self, context: Context) -> str | None:
+    def unmet_need(self, context: Context) -> Sentence | None:
         """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
         if self.mode == "equivalence" and "holdout" not in context:
-            return (
-                "compares train with the population, and fit received no holdout rows for the rest "
-                "of it. Pass them: fit(train, holdout=rows)."
-            )
+            return unmet("holdout", type(self).__name__, _NO_POPULATION)
         return super().unmet_need(context)
 
     def _compute(self, context: Context) -> Result:

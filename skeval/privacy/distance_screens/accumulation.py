@@ -62,6 +62,10 @@ class MinimumDistanceAccumulation(AccumulationMetric):
     InvalidParameterError
         At fit, if ``scale="max"`` is asked for in another space than "gower".
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release.
+
     See Also
     --------
     skeval.fidelity.MDAResemblance : The area right of the threshold, a measure of fidelity.
@@ -100,8 +104,7 @@ class MinimumDistanceAccumulation(AccumulationMetric):
     no copies. Under 10 synthetic rows there is none.
 
     ``details["curve"]`` holds F for the synthetic rows and the holdout, at points that at least 10
-    rows lie between and beyond. The areas at many thresholds describe the curve more finely. This
-    is a distance screen: it can raise an alarm and cannot clear a release.
+    rows lie between and beyond. The areas at many thresholds describe the curve more finely.
 
     References
     ----------

@@ -54,6 +54,10 @@ class Authenticity(NeighborMetric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release.
+
     See Also
     --------
     EpsilonIdentifiability : The same comparison, seen from the train rows.
@@ -79,8 +83,6 @@ class Authenticity(NeighborMetric):
     authentic with respect to the holdout, is held against random choices of which real rows were
     train. All are equally likely if none was learned, whatever else is wrong with the synthetic
     rows. At most 2,000 of them take part, and the 16 nearest real rows of each.
-
-    This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------

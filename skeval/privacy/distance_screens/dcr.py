@@ -26,7 +26,6 @@ _N_PERMUTATIONS, _BLOCK = 9999, 1000
 _LABELS = 2**21  # held at once
 _UNEQUAL, _UNEQUAL_AS_PUBLISHED = 10, 2  # times as many rows, beyond which sizes are warned of
 CLOSER = "synthetic rows closer to train than to the holdout"
-# of screens that contrast train with the holdout
 
 
 class TrainShareScreen(NeighborMetric):
@@ -200,6 +199,11 @@ class DCROverfittingProtection(TrainShareScreen):
         At fit, if `num_iterations` is above 1 without `num_rows_subsample`, or
         ``scale="reference"`` is asked for in another space than "gower".
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release; it does not see
+    leaks of a few outliers.
+
     See Also
     --------
     DCRShare : The share itself, over several groups of columns.
@@ -237,9 +241,6 @@ class DCROverfittingProtection(TrainShareScreen):
     ``details["closer_to_training"]`` and ``details["closer_to_holdout"]`` are the two shares of the
     SDMetrics breakdown.
 
-    This is a distance screen: it can raise an alarm and cannot clear a release; it does not see
-    leaks of a few outliers.
-
     References
     ----------
     M. Platzer, T. Reutterer, "Holdout-based empirical assessment of mixed-type synthetic data",
@@ -255,7 +256,7 @@ class DCROverfittingProtection(TrainShareScreen):
     0.0
     """
 
-    tags = replace(CONTRAST_TAGS, greater_is_better=True)
+    tags = replace(CONTRAST_TAGS, greater_is_better=True, headline=3)
 
     def __init__(
         self,

@@ -75,6 +75,10 @@ class DCRBaselineProtection(NeighborMetric):
     InvalidParameterError
         At fit, if `num_iterations` is above 1 without `num_rows_subsample`.
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release.
+
     See Also
     --------
     HoldoutDistanceRatio : The same median over that of holdout rows, a fairer yardstick.
@@ -94,8 +98,6 @@ class DCRBaselineProtection(NeighborMetric):
     distance to the holdout minus that to train is held against random choices of which real rows
     were train. Poor fidelity raises the score above that of fresh real rows and leaves the test as
     it is, so that a leak may be found beside a good score.
-
-    This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------

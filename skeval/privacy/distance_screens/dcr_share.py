@@ -85,6 +85,11 @@ class DCRShare(TrainShareScreen):
         ``scale="reference"`` are asked for in another space than "gower", or `column_groups` names
         columns that are not looked at.
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release; it does not see
+    leaks of a few outliers.
+
     See Also
     --------
     DCROverfittingProtection : The same share on a scale from 0 to 1, 1 being best.
@@ -112,8 +117,7 @@ class DCRShare(TrainShareScreen):
 
     ``scale="reference"`` has no null, and so no interval, p-value or baseline. Very unequal sizes
     are warned of as there, by :class:`~skeval.exceptions.UnequalSizesWarning`. A share clearly
-    below chance is no extra protection, rather mode collapse or shift. This is a distance screen:
-    it can raise an alarm and cannot clear a release; it does not see leaks of a few outliers.
+    below chance is no extra protection, rather mode collapse or shift.
 
     References
     ----------

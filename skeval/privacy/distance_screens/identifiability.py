@@ -65,6 +65,10 @@ class EpsilonIdentifiability(NeighborMetric):
         At fit, if ``feature_weights="entropy"``, which has a space of its own, is asked for in
         another than "gower".
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release.
+
     See Also
     --------
     Authenticity : The same comparison, seen from the synthetic rows.
@@ -90,8 +94,6 @@ class EpsilonIdentifiability(NeighborMetric):
     weights proportional to :math:`1 / H_j`, the entropies being those of ten quantile bins or of
     the categories of the real rows. A weight is at most ten times the median, and 0 for a constant
     column; a missing value is at least a whole range away from all others.
-
-    This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------

@@ -59,6 +59,11 @@ class NNAAPrivacyLoss(NeighborMetric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release; it does not see
+    leaks of a few outliers.
+
     See Also
     --------
     skeval.fidelity.NearestNeighborAdversarialAccuracy : The accuracy on train alone, a measure of
@@ -75,9 +80,6 @@ class NNAAPrivacyLoss(NeighborMetric):
     The p-value is one-sided: given the synthetic rows, all choices of which real rows were train
     are then equally likely. Each relabelling counts all rows, whatever the sizes, among the 16
     nearest real rows of each; its standard deviation is the standard error of the interval.
-
-    This is a distance screen: it can raise an alarm and cannot clear a release; it does not see
-    leaks of a few outliers.
 
     References
     ----------

@@ -195,6 +195,10 @@ class DCRPercentile(PercentileScreen):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release.
+
     See Also
     --------
     NNDR : Percentile of the ratio of first to second neighbour.
@@ -221,8 +225,6 @@ class DCRPercentile(PercentileScreen):
     other, exact. It is small for a leak, and also for a generator that keeps to the middle of the
     data. ``details["passed"]`` says that it is not below 0.05; a ratio of 1 or more is no
     criterion, since about half of all fresh tables fall below.
-
-    This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------
@@ -301,6 +303,10 @@ class NNDR(PercentileScreen):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release.
+
     See Also
     --------
     DCRPercentile : Percentile of the distance itself.
@@ -324,8 +330,6 @@ class NNDR(PercentileScreen):
 
     ``details["tenth_smallest"]``, the same to the holdout and their quotient ``ratio_to_holdout``
     are what MOSTLY AI reports, with a holdout as large as train.
-
-    This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------
@@ -449,6 +453,10 @@ class HoldoutDistanceRatio(NeighborMetric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm and cannot clear a release.
+
     See Also
     --------
     DCRPercentile : Another percentile, and its distance.
@@ -475,7 +483,6 @@ class HoldoutDistanceRatio(NeighborMetric):
     and ``details["histogram"]`` holds both distributions, too coarse to show a single row.
 
     A value above 1 is no extra protection: rows far from all real ones are not plausible either.
-    This is a distance screen: it can raise an alarm and cannot clear a release.
 
     References
     ----------

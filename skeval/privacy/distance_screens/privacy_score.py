@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from scipy.stats import beta, norm
 
+from skeval.base import unmet
 from skeval.context import Context, shared
-from skeval.exceptions import DegenerateInputWarning
+from skeval.exceptions import DegenerateInputWarning, Sentence
 from skeval.formatting import percent
 from skeval.neighbor_metric import NeighborMetric
 from skeval.parameters import (
@@ -33,6 +34,7 @@ from skeval.verdict import Contrast
 
 _Z = float(norm.ppf(0.975))
 _FEW_ROWS = 20
+_NO_HOLDOUT = 'has mode="holdout", and no holdout rows were given.'
 _MANY = 0.05
 
 
@@ -80,6 +82,10 @@ class PrivacyScore(NeighborMetric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is a distance screen: it can raise an alarm, and a score of 100 does not clear a release.
+
     See Also
     --------
     EpsilonIdentifiability : Train rows with a synthetic row nearer than any train row.
@@ -112,8 +118,7 @@ class PrivacyScore(NeighborMetric):
     test compares train with the holdout, both towards the same synthetic rows.
 
     Because of the clipping a fresh real table scores below 100 on average, about 95 at 500 rows:
-    that is the baseline. This is a distance screen: it can raise an alarm, and a score of 100 does
-    not clear a release.
+    that is the baseline.
 
     References
     ----------
@@ -159,10 +164,10 @@ class PrivacyScore(NeighborMetric):
         self.rescale = rescale
         super().__init__(space, columns, random_state, n_jobs)
 
-    def unmet_need(self, context: Context) -> str | None:
+    def unmet_need(self, context: Context) -> Sentence | None:
         """Say so if mode "holdout" is asked for and there is none."""
         if self.mode == "holdout" and "holdout" not in context:
-            return 'has mode="holdout", and fit received none. Pass it: fit(train, holdout=rows).'
+            return unmet("holdout", type(self).__name__, _NO_HOLDOUT)
         return super().unmet_need(context)
 
     def _measure(self, context: Context, columns: Any) -> Result:

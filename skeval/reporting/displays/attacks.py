@@ -100,10 +100,9 @@ class AttacksDisplay(Display):
             ax.axhline(below - 0.5, color=FAINT, lw=0.4)
         every, size = strided(len(names), points(ax)[1], 7.0)
         shown = [shorten(name, room, size) for name in names[::every]]
-        label_axis(ax.yaxis, range(0, len(names), every), shown, size=size, color=INK)
-        for label, name in zip(ax.get_yticklabels(), names[::every], strict=False):
-            label.set_color(ALARM if _shows(self.attacks[name]) else INK)
-        ax.tick_params(axis="y", length=0)
+        inks = [ALARM if _shows(self.attacks[name]) else INK for name in names[::every]]
+        at = range(0, len(names), every)
+        label_axis(ax.yaxis, at, shown, size=size, color=inks, length=0.0)
         top = max(0.02, float(np.nanmax(frame["high"], initial=0.0)))
         ax.set(xlim=(0.0, min(1.0, 1.05 * top)), ylim=(len(names) - 0.4, -0.6))
         ticks, labels = number_ticks(0.0, min(1.0, 1.05 * top), most=6)
@@ -186,7 +185,8 @@ class AuditDisplay(Display):
         for place, (what, epsilon) in enumerate(frame.itertuples(index=False)):
             text = f"{what}: {number(epsilon)}"
             ax.text(0.01 * top, place - 0.36, text, size=7.0, color=INK, va="bottom")
-        ax.set(xlim=(0.0, 1.05 * top), ylim=(len(frame) - 0.5, -0.9), yticks=[])
+        ax.set(xlim=(0.0, 1.05 * top), ylim=(len(frame) - 0.5, -0.9))
+        label_axis(ax.yaxis, (), ())
         label_axis(ax.xaxis, *number_ticks(0.0, 1.05 * top, most=6))
         ax.set_xlabel("epsilon of differential privacy")
         ax.spines["left"].set_visible(False)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -19,8 +19,29 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROOM = 130.0
+Box = tuple[float, float, float, float]  # left, top, width, height, in points
+
+
+class Margins(NamedTuple):
+    """Points around the panels of a figure, between them, and the room that names have in them.
+
+    Panels that are square have a side of at most `square` points.
+    """
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+    gap: float = 0.0
+    rooms: tuple[float, ...] = ()
+    square: float = 0.0
+
+
 _DPI = 110  # of figures in notebooks
 Where = Any  # None, one Axes, or as many as the display has panels
+
+
+CURVE = Margins(38.0, 16.0, 10.0, 30.0, square=200.0)
 
 
 class Display:
@@ -116,6 +137,41 @@ class Display:
         """Draw on as many axes as there are panels; names next to them get `room` points."""
         raise NotImplementedError(f"{type(self).__name__} must define draw(axes, room).")
 
+    def margins(self, wide: float) -> Margins | None:
+        """Return what names and numbers take around the panels of a figure `wide` points wide.
+
+        None leaves that to matplotlib, which has to draw the figure twice for it.
+        """
+        return None
+
+    def boxed(self, add: Callable[[Box], Axes], wide: float, tall: float, around: Margins) -> None:
+        """Draw on axes that `add` makes within so many points."""
+        n_rows, n_columns = self._shape()
+        left, top, right, bottom, gap, rooms, square = around
+        width = (wide - left - right + gap) / n_columns - gap
+        height = (tall - top - bottom + gap) / n_rows - gap
+        if square:
+            width = height = min(width, height, square)
+        places = [
+            (left + j * (width + gap), top + i * (height + gap), width, height)
+            for i in range(n_rows)
+            for j in range(n_columns)
+        ]
+        self.draw([add(place) for place in places[: self.n_panels]], *rooms)
+
+    def tall(self, wide: float, around: Margins) -> float:
+        """Return the points that a figure is high: of square panels, as its width lets it be."""
+        n_rows, n_columns = self._shape()
+        if not around.square:
+            return 72.0 * self.figsize[1]
+        width = (wide - around.left - around.right + around.gap) / n_columns - around.gap
+        side = min(width, around.square)
+        return around.top + around.bottom + n_rows * (side + around.gap) - around.gap
+
+    def _shape(self) -> tuple[int, int]:
+        """Return the rows and columns in which panels stand."""
+        return (self.n_panels, 1) if self.stacked else (1, self.n_panels)
+
     def check(self) -> None:
         """Raise where the details have another form than what is drawn: the value is drawn then."""
         self.frame()
@@ -130,10 +186,13 @@ class Display:
     def _axes(self, ax: Where) -> tuple[Axes, ...]:
         from matplotlib.figure import Figure
 
-        shape = (self.n_panels, 1) if self.stacked else (1, self.n_panels)
+        shape = self._shape()
         if ax is None:
             figure = Figure(figsize=self.figsize, layout="constrained")
-            return tuple(figure.subplots(*shape, squeeze=False).ravel())
+            axes = figure.subplots(*shape, squeeze=False).ravel()
+            for rest in axes[self.n_panels :]:
+                rest.remove()
+            return tuple(axes[: self.n_panels])
         given = tuple(np.ravel(ax))
         if len(given) == self.n_panels:
             return given
@@ -143,7 +202,7 @@ class Display:
                 f"{self.n_panels}, got {len(given)}."
             )
         given[0].set_axis_off()
-        return tuple(given[0].inset_axes(place) for place in _places(*shape))
+        return tuple(given[0].inset_axes(p) for p in _places(*shape)[: self.n_panels])
 
 
 DISPLAYS: dict[str, type[Display]] = {}

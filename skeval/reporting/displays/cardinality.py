@@ -11,11 +11,19 @@ import pandas as pd
 
 from skeval.formatting import number
 from skeval.reporting.details import numbers_of
-from skeval.reporting.displays.base import ROOM, Display, numbers, register_display, stacked
+from skeval.reporting.displays.base import (
+    ROOM,
+    Display,
+    Margins,
+    numbers,
+    register_display,
+    stacked,
+)
 from skeval.reporting.displays.ticks import label_line
 from skeval.reporting.displays.values import ColumnScoresDisplay
 from skeval.reporting.theme import COLOURS, SMALL
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,6 +75,10 @@ class CardinalityDisplay(Display):
         """Write the foreign key above."""
         axes[0].set_title(self.key)
 
+    def margins(self, wide: float) -> Margins:
+        """Return what numbers and names of the axes take."""
+        return Margins(38.0, 8.0, 10.0, 30.0)
+
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw the bars of one key, the roles side by side."""
         (ax,), frame = axes, self.frame()
@@ -82,9 +94,9 @@ class CardinalityDisplay(Display):
         least = [*map(number, bars["from"][:-1]), whole[-1]]
         at: list[float] = np.arange(len(whole), dtype=float).tolist()
         ax.set_xlim(-0.6, len(whole) - 0.4)
-        label_line(ax, SMALL, [(at, names, [len(whole) - 1]) for names in (whole, least)])
+        candidates = [(at, names, [len(whole) - 1]) for names in (whole, least)]
+        label_line(ax, SMALL, candidates, ticks=0.0)
         ax.set(xlabel="children of a parent", ylabel="share of parents")
-        ax.tick_params(axis="x", length=0)
         ax.legend(loc="upper right")
 
 

@@ -12,8 +12,10 @@ import pandas as pd
 from skeval.formatting import as_float, number
 from skeval.reporting.details import entries
 from skeval.reporting.displays.base import (
+    CURVE,
     ROOM,
     Display,
+    Margins,
     numbers,
     register_display,
     say_empty,
@@ -214,6 +216,10 @@ class PRDDisplay(Display):
         }
         self.beta = float(result.details.get("beta", 8.0))
 
+    def margins(self, wide: float) -> Margins:
+        """Return what numbers, title and names of the axes take."""
+        return CURVE
+
     def frame(self) -> pd.DataFrame:
         """Return `precision` and `recall` along the curve of the `rows` of which table."""
         curves = [(name, *curve) for name, curve in self.curves.items()]
@@ -303,6 +309,10 @@ class ROCDisplay(Display):
         name = str(details.get("attack", ""))
         self.attack: Mapping[str, Any] = entries(details, "attacks", name)
         self.name = name.replace("_", " ")
+
+    def margins(self, wide: float) -> Margins:
+        """Return what percentages, title and names of the axes take."""
+        return CURVE
 
     def frame(self) -> pd.DataFrame:
         """Return the points of the curve, then those marked, with the intervals of `tpr`."""
@@ -441,6 +451,10 @@ class ParetoDisplay(Display):
         known = ~np.isnan(points).any(axis=1)
         beaten = dominated(points, *(ends or ()))
         self.front = pd.Series(known & ~beaten, index=scores.index, name="on_front")
+
+    def margins(self, wide: float) -> Margins:
+        """Return what numbers and names of the axes take, and names of candidates at the right."""
+        return Margins(38.0, 10.0, 120.0, 34.0)
 
     def frame(self) -> pd.DataFrame:
         """Return the two scores and `on_front`, by candidate."""

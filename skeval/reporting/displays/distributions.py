@@ -15,6 +15,7 @@ from skeval.reporting.details import UNREADABLE, entries, number_of
 from skeval.reporting.displays.base import (
     ROOM,
     Display,
+    Margins,
     numbers,
     points,
     register_display,
@@ -29,7 +30,7 @@ from skeval.reporting.displays.ticks import (
     strided,
     value_ticks,
 )
-from skeval.reporting.text import shorten
+from skeval.reporting.text import shorten, widest
 from skeval.reporting.theme import COLOURS, GREY, INK, SMALL, sequential
 from skeval.result import Result
 
@@ -86,6 +87,10 @@ class HistogramDisplay(Display):
         ends = self.edges[:-1], self.edges[1:]
         parts = [(name, *ends, shares) for name, shares in self.shares.items()]
         return stacked(parts, ["distribution", "low", "high", "share"])
+
+    def margins(self, wide: float) -> Margins:
+        """Return what percentages, titles and the name of the axis take."""
+        return Margins(26.0, 16.0, 6.0, 28.0, 36.0)
 
     def _label(self, ax: Axes, title: str, top: float) -> None:
         """Label a panel; the last bar of its axis is marked as open."""
@@ -280,6 +285,11 @@ class MarginalDisplay(Display):
         """Return `bar`, `low`, `high` and the share of each role, one row a bar."""
         return self.bars.frame().assign(**self.shares)
 
+    def margins(self, wide: float) -> Margins:
+        """Return what names of categories, or shares, take at the left."""
+        room = 20.0 if self.bars.edges is not None else widest(self.bars.names, SMALL, 0.4 * wide)
+        return Margins(room + 6.0, 4.0, 3.0, 16.0, rooms=(room,))
+
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw the column."""
         (ax,) = axes
@@ -313,8 +323,7 @@ class MarginalDisplay(Display):
             else:
                 ax.plot(shares[shown], y, ls="", clip_on=False, **marks[role], **style)
         names = [shorten(self.bars.names[i], room, size) for i in shown[::every]]
-        label_axis(ax.yaxis, y[::every], names, size=size, color=INK)
-        ax.tick_params(axis="y", length=0)
+        label_axis(ax.yaxis, y[::every], names, size=size, color=INK, length=0.0)
         ax.set_ylim(max(len(shown), 2) - 0.4, -0.6)
         top = max((shares[shown].max(initial=0.0) for shares in self.shares.values()), default=1.0)
         top = top if top > 0 else 1.0
@@ -417,6 +426,14 @@ class PairDisplay(Display):
     def darkest(self) -> float:
         """Return the greatest share of a cell: the dark end of the colours."""
         return max(float(shares.max(initial=0.0)) for shares in self.shares.values())
+
+    def margins(self, wide: float) -> Margins:
+        """Return what names or numbers of the first column take, and of the second below."""
+        first, second = self.bars
+        names = first.names if first.edges is None else ["0.0000", *first.beside]
+        room = widest(names, 6.0, 57.0)
+        below = widest(second.names, 6.0, 37.0) if second.edges is None else 7.0
+        return Margins(room + 17.0, 12.0, 2.0, below + 14.0, 6.0, (room, below))
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM, below: float = 60.0) -> None:
         """Draw train and synthetic: the first column upwards, the second to the right."""

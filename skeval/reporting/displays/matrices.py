@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.displays.base import ROOM, Display, numbers, points, register_display
-from skeval.reporting.displays.ticks import label_axis, number_ticks, strided
-from skeval.reporting.text import shorten
+from skeval.reporting.displays.base import ROOM, Display, Margins, numbers, points, register_display
+from skeval.reporting.displays.ticks import label_axis, number_ticks, strided, write
+from skeval.reporting.text import shorten, widest
 from skeval.reporting.theme import ALARM, GREY, INK, SMALL, diverging, sequential
 from skeval.result import Result
 
@@ -20,17 +20,23 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
 _MOST_ANNOTATED = 20
+_FEW = 8  # columns of which three matrices stand in a row
+_CELL = 48.0  # points of a cell, at most
 
 
 def heat_map(ax: Axes, matrix: np.ndarray, colours: Colormap, limits: tuple[float, float]) -> None:
     """Draw a square matrix, its first row on top, with the scale of its colours at the right."""
-    image = ax.imshow(matrix, cmap=colours, vmin=limits[0], vmax=limits[1], aspect="equal")
+    ax.imshow(matrix, cmap=colours, vmin=limits[0], vmax=limits[1], aspect="equal")
     ax.spines[:].set_visible(False)
-    ax.tick_params(length=0)
-    scale = ax.inset_axes((1.025, 0.0, 0.03, 1.0))
-    bar = ax.figure.colorbar(image, cax=scale)
-    bar.outline.set_linewidth(0.4)
-    label_axis(scale.yaxis, *number_ticks(*limits, most=5))
+    scale = ax.inset_axes((1.025, 0.0, 0.03, 1.0), axes_class=type(ax))
+    shades, ends = np.linspace(*limits, 256)[:, None], (0.0, 1.0, *limits)
+    scale.imshow(shades, cmap=colours, origin="lower", extent=ends, aspect="auto")
+    scale.spines[:].set(visible=True, linewidth=0.4)
+    for axis in (scale.xaxis, scale.yaxis):
+        label_axis(axis, (), ())
+    style: dict[str, Any] = {"va": "center", "size": SMALL, "color": GREY}
+    for place, text in zip(*number_ticks(*limits, most=5), strict=True):
+        write(scale, 1.0, place, f" {text}", transform=scale.get_yaxis_transform(), **style)
 
 
 def name_rows(ax: Axes, names: Sequence[str], room: float, *, rows: bool = True) -> int:
@@ -38,8 +44,8 @@ def name_rows(ax: Axes, names: Sequence[str], room: float, *, rows: bool = True)
     every, size = strided(len(names), min(points(ax)), SMALL)
     shown = [shorten(name, room, size) for name in names[::every]]
     at = range(0, len(names), every)
-    label_axis(ax.xaxis, at, shown, size=size, rotation=90, color=INK)
-    label_axis(ax.yaxis, at, shown if rows else [""] * len(shown), size=size, color=INK)
+    label_axis(ax.xaxis, at, shown, size=size, rotation=90, color=INK, length=0.0)
+    label_axis(ax.yaxis, *((at, shown) if rows else ((), ())), size=size, color=INK, length=0.0)
     return every
 
 
@@ -55,12 +61,12 @@ def _write_cells(ax: Axes, matrix: np.ndarray, limits: tuple[float, float]) -> N
             share = (value - limits[0]) / (limits[1] - limits[0])
             text = f"{value:.2f}".removeprefix("0")
             colour = "white" if share < 0.4 else INK
-            ax.text(j, i, text, ha="center", va="center", size=size, color=colour)
+            write(ax, j, i, text, ha="center", va="center", size=size, color=colour)
 
 
-def _square(n: int, n_panels: int = 1) -> tuple[float, float]:
+def _square(n: int, n_rows: int = 1, n_columns: int = 1) -> tuple[float, float]:
     side = float(np.clip(0.17 * n, 2.0, 7.0))
-    return n_panels * (side + 0.5) + 1.5, side + 1.7
+    return n_columns * (side + 0.5) + 1.5, n_rows * (side + 1.7)
 
 
 def _pairs(
@@ -93,6 +99,8 @@ class SimilarityMatrixDisplay(Display):
     """
 
     reads = ("names", "matrix")
+    title = "Pairs that agree least"
+    heads = ("Similarity", "Ceiling", "Gap")
 
     def __init__(self, result: Result) -> None:
         super().__init__(result)
@@ -108,9 +116,22 @@ class SimilarityMatrixDisplay(Display):
         return frame.sort_values("similarity", kind="stable", ignore_index=True)
 
     def worst_pairs(self, n: int = 10) -> pd.DataFrame:
-        """Return the `n` pairs of different columns that agree least."""
+        """Return the `n` pairs of different columns that agree least, and by how much."""
         frame = self.frame()
-        return frame[frame["first"] != frame["second"]].head(n).reset_index(drop=True)
+        worst = frame[frame["first"] != frame["second"]].head(n).reset_index(drop=True)
+        return worst.assign(gap=worst["ceiling"] - worst["similarity"])
+
+    def margins(self, wide: float) -> Margins:
+        """Return what names take at the left and below, and the scale of colours at the right."""
+        room = widest(self.names, SMALL, 113.0)
+        return Margins(
+            room + 8.5,
+            6.0,
+            38.0,
+            room + 10.0,
+            rooms=(room,),
+            square=_CELL * max(3, len(self.names)),
+        )
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw the matrix; the worst cell is framed."""
@@ -155,6 +176,8 @@ class PhikMatricesDisplay(Display):
     """
 
     reads = ("names", "train", "synthetic", "difference")
+    title = "Pairs that change most"
+    heads = ("Train", "Synthetic", "Difference")
     n_panels = 3
 
     def __init__(self, result: Result) -> None:
@@ -165,13 +188,27 @@ class PhikMatricesDisplay(Display):
             which: numbers(result.details.get(which, none))
             for which in ("train", "synthetic", "difference")
         }
-        self.figsize = _square(len(self.names), 3)
+        self.figsize = _square(len(self.names), *self._shape())
 
     def frame(self) -> pd.DataFrame:
         """Return `first`, `second`, `train`, `synthetic`, `difference`, the most changed first."""
         frame = _pairs(self.names, self.matrices, beyond=1)
         order = np.argsort(-frame["difference"].abs().fillna(-1.0).to_numpy(), kind="stable")
         return frame.iloc[order].reset_index(drop=True)
+
+    def worst_pairs(self, n: int = 10) -> pd.DataFrame:
+        """Return the `n` pairs whose association changes most."""
+        return self.frame().head(n)
+
+    def _shape(self) -> tuple[int, int]:
+        return (1, 3) if len(self.names) <= _FEW else (2, 2)
+
+    def margins(self, wide: float) -> Margins:
+        """Return what names take at the left and below, titles above and scales between."""
+        room = widest(self.names, SMALL, 74.0)
+        gap = 38.0 if self._shape()[0] == 1 else room + 34.0
+        largest = _CELL * max(3, len(self.names))
+        return Margins(room + 8.5, 14.0, 34.0, room + 10.0, gap, (room,), largest)
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw the three matrices; those at the left have the names of rows."""

@@ -9,7 +9,16 @@ import numpy as np
 import pandas as pd
 
 from skeval.reporting.details import entries, numbers_of
-from skeval.reporting.displays.base import ROOM, Display, numbers, points, register_display, stacked
+from skeval.reporting.displays.base import (
+    CURVE,
+    ROOM,
+    Display,
+    Margins,
+    numbers,
+    points,
+    register_display,
+    stacked,
+)
 from skeval.reporting.displays.ticks import label_axis, number_ticks, strided
 from skeval.reporting.text import shorten
 from skeval.reporting.theme import COLOURS, GREY, INK
@@ -60,6 +69,10 @@ class ModelCurvesDisplay(Display):
             if kind in curves
         ]
         return stacked(parts, ["rows", self._x, self._y])
+
+    def margins(self, wide: float) -> Margins:
+        """Return what numbers and names of the axes take."""
+        return CURVE
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw a line a model, and the dotted one of chance, or of perfect calibration."""
@@ -155,8 +168,7 @@ class ImportancesDisplay(Display):
             ax.barh(y + 0.36 * k - 0.18, frame[role], height=0.34, **style)
         every, size = strided(len(frame), points(ax)[1], 7.0)
         names = [shorten(str(name), room, size) for name in frame["column"].iloc[::every]]
-        label_axis(ax.yaxis, y[::every], names, size=size, color=INK)
-        ax.tick_params(axis="y", length=0)
+        label_axis(ax.yaxis, y[::every], names, size=size, color=INK, length=0.0)
         drawn = frame[["train", "synthetic"]].to_numpy(dtype=float)
         top = max(0.01, float(drawn.max(initial=0.0)))
         ax.set(xlim=(min(0.0, float(drawn.min(initial=0.0))), 1.05 * top))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from skeval.reporting.displays.base import ROOM, Display, register_display
+from skeval.reporting.displays.base import ROOM, Display, Margins, register_display
 from skeval.reporting.text import shorten
 from skeval.reporting.theme import COLOURS, FAINT, GREY, INK
 
@@ -68,6 +68,10 @@ class SchemaDisplay(Display):
     def _links(self) -> list[tuple[str, str, list[str]]]:
         keys = self.result.details["foreign_keys"]
         return [(str(k["child"]), str(k["parent"]), list(map(str, k["columns"]))) for k in keys]
+
+    def margins(self, wide: float) -> Margins:
+        """Return that nothing stands around the boxes."""
+        return Margins(0.0, 4.0, 0.0, 4.0)
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw the boxes in layers, and an arrow for each foreign key."""

@@ -68,9 +68,9 @@ class EntitiesDisplay(Display):
             for place, count in zip(y, frame[role], strict=True):
                 at = count + 0.012 * top, place + offset
                 ax.text(*at, f"{count:,}", va="center", size=SMALL, color=INK)
-        ax.set(xlim=(0.0, 1.08 * top), ylim=(len(frame) - 0.4, -0.6), xticks=[])
-        ax.tick_params(axis="y", length=0, labelcolor=INK)
+        ax.set(xlim=(0.0, 1.08 * top), ylim=(len(frame) - 0.4, -0.6))
+        label_axis(ax.xaxis, (), ())
         names = [shorten(str(name), room, 7.5) for name in frame["type"]]
-        label_axis(ax.yaxis, y, names, size=7.5)
+        label_axis(ax.yaxis, y, names, size=7.5, color=INK, length=0.0)
         above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)}
         ax.legend(ncols=2, borderaxespad=0.0, **above)

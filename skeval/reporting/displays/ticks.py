@@ -10,6 +10,7 @@ import numpy as np
 
 from skeval.reporting.displays.base import points
 from skeval.reporting.text import text_width
+from skeval.reporting.theme import GREY, SMALL
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -214,18 +215,50 @@ def strided(n: int, length: float, size: float) -> tuple[int, float]:
     return math.ceil(5.0 * 1.18 / pitch), 5.0
 
 
-def label_axis(axis: Any, places: Any, labels: Sequence[str], **style: Any) -> None:
-    """Set ticks and their texts."""
-    axis.set_ticks(list(places), labels=list(labels), **style)
+def label_axis(
+    axis: Any,
+    places: Any,
+    labels: Sequence[str],
+    *,
+    size: float = SMALL,
+    color: str | Sequence[str] = GREY,
+    shifts: Sequence[float] | None = None,
+    rotation: float = 0.0,
+    length: float = 2.0,
+) -> None:
+    """Set ticks of `length` points and their texts, each moved along the axis by its shift."""
+    from matplotlib.transforms import ScaledTranslation
+
+    from skeval.reporting.displays.panels import Panel
+
+    ax, places, labels = axis.axes, [float(place) for place in places], list(labels)
+    colours = [color] * len(labels) if isinstance(color, str) else list(color)
+    moved = [0.0] * len(labels) if shifts is None else list(shifts)
+    if isinstance(ax, Panel):
+        style = {"size": size, "rotation": rotation, "length": length}
+        ax.label(axis, places, labels, colours, moved, **style)
+        return
+    axis.set_ticks(places, labels=labels, size=size, rotation=rotation)
+    axis.set_tick_params(length=length)
+    for text, colour, shift in zip(axis.get_ticklabels(), colours, moved, strict=False):
+        text.set_color(colour)
+        if shift:
+            offset = ScaledTranslation(shift / 72.0, 0.0, ax.figure.dpi_scale_trans)
+            text.set_transform(text.get_transform() + offset)
 
 
-def label_line(ax: Axes, size: float, candidates: Iterable[Candidate]) -> None:
+def write(ax: Axes, x: float, y: float, text: str, **style: Any) -> None:
+    """Write a line of text on axes, never clipped."""
+    from skeval.reporting.displays.panels import Line
+
+    ax.add_artist(Line(x, y, text, **style))
+
+
+def label_line(ax: Axes, size: float, candidates: Iterable[Candidate], ticks: float = 2.0) -> None:
     """Label the horizontal axis by the candidate of which most labels fit in a line.
 
     A candidate is where labels stand, their texts, and which of them have precedence.
     """
-    from matplotlib.transforms import ScaledTranslation
-
     low, high = ax.get_xlim()
     length = points(ax)[0]
     tried: list[tuple[Any, ...]] = []
@@ -234,7 +267,6 @@ def label_line(ax: Axes, size: float, candidates: Iterable[Candidate]) -> None:
         kept = thinned(at, labels, size, length=length, first=first)
         tried.append((len(kept), len(kept) == len(labels), -len(tried), places, labels, kept))
     *_, places, labels, kept = max(tried, key=lambda one: one[:3])
-    label_axis(ax.xaxis, [float(places[i]) for i in kept], [labels[i] for i in kept], size=size)
-    for text, shift in zip(ax.get_xticklabels(), kept.values(), strict=True):
-        offset = ScaledTranslation(shift / 72.0, 0.0, ax.figure.dpi_scale_trans)
-        text.set_transform(text.get_transform() + offset)
+    at = [float(places[i]) for i in kept]
+    texts, shifts = [labels[i] for i in kept], list(kept.values())
+    label_axis(ax.xaxis, at, texts, size=size, shifts=shifts, length=ticks)

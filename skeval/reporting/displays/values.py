@@ -11,11 +11,19 @@ import pandas as pd
 
 from skeval.formatting import as_float, number
 from skeval.reporting.details import UNREADABLE, entries, number_of, numbers_of
-from skeval.reporting.displays.base import DISPLAYS, ROOM, Display, points, register_display
-from skeval.reporting.displays.ticks import label_axis, strided
-from skeval.reporting.text import shorten
+from skeval.reporting.displays.base import (
+    DISPLAYS,
+    ROOM,
+    Display,
+    Margins,
+    points,
+    register_display,
+)
+from skeval.reporting.displays.ticks import label_axis, strided, write
+from skeval.reporting.text import shorten, widest
 from skeval.reporting.theme import COLOURS, FAINT, GREY, INK, SMALL
-from skeval.result import Result, SuiteResult
+from skeval.result import Result
+from skeval.suite_result import SuiteResult
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,11 +54,13 @@ def comparable(result: Result) -> float:
 
 def strip(axes: Axes, y: float, place: Any, result: Result, tall: float) -> None:
     """Draw scale, interval, baseline and value in one line; `place` maps numbers to x."""
+    from matplotlib.lines import Line2D
+
     low, high = scale_of(result)
     colour, flat = COLOURS["synthetic"], {"solid_capstyle": "butt"}
 
     def line(values: Sequence[float], heights: Sequence[float], **style: Any) -> None:
-        axes.plot(place(np.array(values)), heights, **style)
+        axes.add_artist(Line2D(place(np.array(values)), heights, **style))
 
     line([low, high], [y, y], color=FAINT, lw=1.0, zorder=1, **flat)
     if result.interval is not None:
@@ -101,7 +111,8 @@ class ValueDisplay(Display):
         low, high = scale_of(result)
         strip(ax, 0.0, lambda x: x, result, 0.3)
         span = high - low
-        ax.set(xlim=(low - 0.04 * span, high + 0.04 * span), ylim=(-1.2, 1.2), yticks=[])
+        ax.set(xlim=(low - 0.04 * span, high + 0.04 * span), ylim=(-1.2, 1.2))
+        label_axis(ax.yaxis, (), ())
         ax.spines["left"].set_visible(False)
         named = ("value", result.value, 0.5), ("baseline", as_float(result.baseline), -0.5)
         for (name, x, y), role in zip(named, ("synthetic", "holdout"), strict=True):
@@ -147,13 +158,14 @@ class ScoresDisplay(Display):
             low, high = scale_of(result)
             strip(ax, y, lambda x, low=low, high=high: (x - low) / (high - low), result, 0.25)
             for x, end, side in ((-0.02, low, "right"), (1.02, high, "left")):
-                ax.text(x, y, number(end), ha=side, va="center", size=SMALL, color=GREY)
-            ax.text(1.13, y, number(result.value), ha="left", va="center", size=8, weight="bold")
-        ax.set(xlim=(-0.12, 1.25), ylim=(len(shown) - 0.4, -0.6), xticks=[])
+                write(ax, x, y, number(end), ha=side, va="center", size=SMALL, color=GREY)
+            style: dict[str, Any] = {"va": "center", "size": 8, "weight": "bold"}
+            write(ax, 1.13, y, number(result.value), **style)
+        ax.set(xlim=(-0.12, 1.25), ylim=(len(shown) - 0.4, -0.6))
+        label_axis(ax.xaxis, (), ())
         ax.spines[:].set_visible(False)
-        ax.tick_params(axis="y", length=0, labelcolor=INK)
         names = [shorten(name, room, 7.5) for name, _ in shown]
-        label_axis(ax.yaxis, range(len(shown)), names, size=7.5)
+        label_axis(ax.yaxis, range(len(shown)), names, size=7.5, color=INK, length=0.0)
         self._legend(ax)
 
     def _legend(self, ax: Axes) -> None:
@@ -212,6 +224,12 @@ class ColumnScoresDisplay(Display):
         frame = frame.sort_values("score", ascending=ascending, kind="stable", na_position="last")
         return frame.iloc[self.start : self.stop].reset_index(drop=True)
 
+    def margins(self, wide: float) -> Margins:
+        """Return what names take at the left, and scores at the right."""
+        names = self.frame()["column"].astype(str)
+        room = widest(names, 7.0, min(0.4 * wide, 142.0))
+        return Margins(room + 8.5, 4.0, 40.0, 16.0, rooms=(room,))
+
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw one bar a column, its score at the right."""
         (ax,), frame = axes, self.frame()
@@ -228,11 +246,11 @@ class ColumnScoresDisplay(Display):
         for i in range(0, len(frame), every):
             score = frame["score"].iloc[i]
             text = "no score" if math.isnan(score) else number(score)
-            ax.text(high + 0.015 * (high - low), i, text, va="center", size=size, color=INK)
+            place = high + 0.015 * (high - low)
+            write(ax, place, i, text, va="center", size=size, color=INK)
         ax.set(xlim=(low, high), ylim=(len(frame) - 0.4, -0.6))
-        ax.tick_params(axis="y", length=0, labelcolor=INK)
         names = [shorten(str(name), room, size) for name in frame["column"].iloc[::every]]
-        label_axis(ax.yaxis, y[::every], names, size=size)
+        label_axis(ax.yaxis, y[::every], names, size=size, color=INK, length=0.0)
 
 
 def display_of(result: Result) -> Display:

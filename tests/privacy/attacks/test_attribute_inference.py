@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
-from skeval import Context, check_metric, parametrize_with_metric_checks
+from skeval import Context, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import (
     ConstantColumnWarning,
@@ -25,6 +25,7 @@ from skeval.privacy.attacks.secrets import Guesses, Lesson, guess_labels, guess_
 from skeval.stats.intervals import newcombe
 from skeval.stats.relabelling import share_p_value
 from skeval.stats.roc import auc
+from tests.calibrations import Claim, all_hold, rates_of
 
 TRAIN, HOLDOUT, FRESH = (make_mixed(300, random_state=seed) for seed in range(3))
 KINDS = [("plan", None), ("plan", "balanced_accuracy"), ("member", "roc_auc"), ("income", None)]
@@ -41,9 +42,8 @@ def small(keys, secrets):
 
 
 @pytest.mark.slow
-@parametrize_with_metric_checks([AttributeInferenceRisk("income", max_rows=100)])
-def test_contract(metric, check):
-    check(metric)
+def test_contract():
+    check_metric(AttributeInferenceRisk("income", max_rows=100))
 
 
 @pytest.mark.slow
@@ -339,14 +339,14 @@ def fresh_tables(seed):
 @pytest.mark.slow
 @pytest.mark.parametrize(("secret", "scoring"), KINDS)
 def test_releases_that_owe_nothing_to_train(secret, scoring):
-    covered, few, n = 0, 0, 200
-    for seed in range(n):
+    def outcome(seed):
         result = evaluate(secret, fresh_tables(seed), scoring=scoring, n_permutations=199)
         low, high = result.interval
-        covered += low <= 0 <= high
-        few += result.p_value < 0.05
-    assert 0.92 <= covered / n <= 0.985, covered
-    assert few / n <= 0.05 + 0.046, few
+        return {"covered": low <= 0 <= high, "alarm": result.p_value < 0.05}
+
+    claims = {"covered": Claim(0.95, 0.92, 0.985), "alarm": Claim(0.05, high=0.05 + 0.046)}
+    found = rates_of(map(outcome, range(200)), claims)
+    assert all_hold(found), found
 
 
 def test_score_does_without_p_value_and_second_model(monkeypatch):

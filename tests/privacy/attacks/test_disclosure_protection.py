@@ -7,12 +7,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval import Context, check_metric, parametrize_with_metric_checks
+from skeval import Context, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import DisclosureProtection, DisclosureProtectionEstimate
 from skeval.stats.intervals import newcombe, wilson
 from skeval.stats.relabelling import share_p_value
+from tests.calibrations import Claim, all_hold, rates_of
 
 METHODS = ("cap", "zero_cap", "generalized_cap", "tcap", "disco")
 TRAIN = pd.DataFrame({"k": list("aabc"), "s": list("xyxz")})
@@ -30,9 +31,8 @@ def evaluate(train, synthetic, known=("k",), sensitive="s", method="cap", **sett
 
 
 @pytest.mark.slow
-@parametrize_with_metric_checks([DisclosureProtection(KNOWN, ["plan", "visits"], "tcap", tau=0.6)])
-def test_contract(metric, check):
-    check(metric)
+def test_contract():
+    check_metric(DisclosureProtection(KNOWN, ["plan", "visits"], "tcap", tau=0.6))
 
 
 @pytest.mark.slow
@@ -314,11 +314,13 @@ def fresh_tables(seed):
     return [make_mixed(size, random_state=3 * seed + i) for i, size in sizes]
 
 
+HONEST = {"covered": Claim(0.95, 0.92, 0.985), "alarm": Claim(0.05, high=0.05 + 0.046)}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_releases_that_owe_nothing_to_train(method):
-    covered, small, n = 0, 0, 200
-    for seed in range(n):
+    def outcome(seed):
         tables = fresh_tables(seed)
         result = evaluate(
             tables[0],
@@ -330,23 +332,22 @@ def test_releases_that_owe_nothing_to_train(method):
             tau=0.6,
         )
         low, high = result.details["leak_interval"]
-        covered += low <= 0 <= high
-        small += result.p_value < 0.05
-    assert 0.92 <= covered / n <= 0.985, covered
-    assert small / n <= 0.05 + 0.046, small
+        return {"covered": low <= 0 <= high, "alarm": result.p_value < 0.05}
+
+    found = rates_of(map(outcome, range(200)), HONEST)
+    assert all_hold(found), found
 
 
 @pytest.mark.slow
 def test_estimates_are_honest_too():
-    covered, small, n = 0, 0, 200
-    for seed in range(n):
+    def outcome(seed):
         tables = [make_mixed(300, random_state=3 * seed + i) for i in range(3)]
         result = estimate(tables[0], tables[2], tables[1], num_rows=100, n_permutations=199)
         low, high = result.details["leak_interval"]
-        covered += low <= 0 <= high
-        small += result.p_value < 0.05
-    assert 0.92 <= covered / n <= 0.985, covered
-    assert small / n <= 0.05 + 0.046, small
+        return {"covered": low <= 0 <= high, "alarm": result.p_value < 0.05}
+
+    found = rates_of(map(outcome, range(200)), HONEST)
+    assert all_hold(found), found
 
 
 def test_score_does_without_the_holdout(monkeypatch):

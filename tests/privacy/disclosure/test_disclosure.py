@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from skeval import Context, MetricSuite, check_metric, parametrize_with_metric_checks
+from skeval import Context, MetricSuite, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
 from skeval.privacy.disclosure.diversity import LDiversity, TCloseness
@@ -27,7 +27,8 @@ def evaluate(metric, train, holdout, synthetic):
 
 
 @pytest.mark.slow
-@parametrize_with_metric_checks(
+@pytest.mark.parametrize(
+    "metric",
     [
         KAnonymity(NAMES),
         ReplicatedUniques(["age", "city"]),
@@ -37,10 +38,11 @@ def evaluate(metric, train, holdout, synthetic):
         LDiversity(["city"], "income", n_bins={"income": [100.0, 1000.0]}),
         TCloseness(["city"]),
         TCloseness(["city"], "income", distance="emd"),
-    ]
+    ],
+    ids=repr,
 )
-def test_contract(metric, check):
-    check(metric)
+def test_contract(metric):
+    check_metric(metric)
 
 
 @pytest.mark.slow

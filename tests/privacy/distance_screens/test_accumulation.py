@@ -12,6 +12,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.fidelity.distances import MDAResemblance
 from skeval.privacy.distance_screens.accumulation import MinimumDistanceAccumulation
+from tests.calibrations import Claim, rate_of
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 DIRECTIONS = ("symmetric", "synthetic", "real")
@@ -457,10 +458,11 @@ def test_intervals_hold_the_value_of_the_generator(threshold, leak):
 @pytest.mark.parametrize("sizes", [(100, 100, 100), (150, 40, 300)])
 @pytest.mark.parametrize("shrunk", [1.0, 0.7])
 def test_p_values_are_calibrated(sizes, shrunk):
-    p_values = []
-    for seed in range(200):
+    def rejects(seed):
         rng = np.random.default_rng(seed)
         train, holdout, synthetic = (normal(rng, n) for n in sizes)
         metric = MinimumDistanceAccumulation("loo-median" if seed % 2 else 0.2)
-        p_values.append(evaluate(metric, train, holdout, shrunk * synthetic).p_value)
-    assert 0.015 <= np.mean(np.array(p_values) <= 0.05) <= 0.085
+        return evaluate(metric, train, holdout, shrunk * synthetic).p_value <= 0.05
+
+    found = rate_of(map(rejects, range(200)), Claim(0.05, 0.015, 0.085))
+    assert found.holds, found

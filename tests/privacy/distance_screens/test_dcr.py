@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from skeval import Context
 from skeval.datasets import make_mixed
-from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, UnequalSizesWarning
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
 from skeval.privacy import DCRBaselineProtection, DCROverfittingProtection, DCRShare
 from skeval.privacy.distance_screens.dcr import (
     TrainShare,
@@ -20,6 +20,7 @@ from skeval.privacy.distance_screens.dcr import (
 )
 from skeval.privacy.distance_screens.dcr_baseline import random_rows
 from skeval.steps.neighbors import pooled_masses
+from tests.calibrations import LEVEL, Claim, rate_of
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 
@@ -89,7 +90,7 @@ def published(train, holdout, synthetic):
 
 
 @pytest.mark.parametrize(("n_train", "n_holdout"), [(400, 120), (60, 300), (90, 90)])
-@pytest.mark.filterwarnings("ignore::skeval.exceptions.UnequalSizesWarning")
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 def test_the_published_score_at_any_sizes_by_hand(n_train, n_holdout):
     rng = np.random.default_rng(0)
     tables = [rng.normal(size=(n, 3)) for n in (n_train, n_holdout, 200)]
@@ -103,7 +104,7 @@ def test_the_published_score_at_any_sizes_by_hand(n_train, n_holdout):
 def test_the_published_score_is_that_of_sdmetrics():
     tables = [make_mixed(n, random_state=seed) for seed, n in enumerate((400, 120, 400))]
     metric = DCROverfittingProtection(**PUBLISHED)
-    with pytest.warns(UnequalSizesWarning, match="num_rows_subsample=120, or take the defaults"):
+    with pytest.warns(MetricWarning, match="num_rows_subsample=120, or take the defaults"):
         result = evaluate(metric, *tables)
     assert result.value == pytest.approx(0.455, abs=1e-12)  # of sdmetrics 0.32.0
     assert result.details["closer_to_training"] == 0.7725
@@ -123,25 +124,25 @@ def test_baseline_and_test_do_not_depend_on_what_the_score_allows_for(chance):
 
 
 @pytest.mark.parametrize(
-    ("metric", "n_holdout", "warned"),
+    ("kind", "settings", "n_holdout", "warned"),
     [
-        (DCRShare(), 41, False),
-        (DCRShare(), 39, True),
-        (DCROverfittingProtection(), 39, True),
-        (DCRShare(ties="half"), 201, False),
-        (DCRShare(ties="half"), 199, True),
-        (DCROverfittingProtection(chance="half"), 199, True),
-        (DCROverfittingProtection(scale="reference"), 199, True),
-        (DCROverfittingProtection(**PUBLISHED, num_rows_subsample=150), 160, False),
+        (DCRShare, {}, 41, False),
+        (DCRShare, {}, 39, True),
+        (DCROverfittingProtection, {}, 39, True),
+        (DCRShare, {"ties": "half"}, 201, False),
+        (DCRShare, {"ties": "half"}, 199, True),
+        (DCROverfittingProtection, {"chance": "half"}, 199, True),
+        (DCROverfittingProtection, {"scale": "reference"}, 199, True),
+        (DCROverfittingProtection, {**PUBLISHED, "num_rows_subsample": 150}, 160, False),
     ],
 )
-def test_very_unequal_sizes_are_warned_of(metric, n_holdout, warned):
+def test_very_unequal_sizes_are_warned_of(kind, settings, n_holdout, warned):
     tables = [make_mixed(n, random_state=n) for n in (400, n_holdout, 50)]
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", UnequalSizesWarning)
-        value = metric.fit(*tables[:2]).score(tables[2])
+        warnings.simplefilter("always", MetricWarning)
+        value = kind(**settings).fit(*tables[:2]).score(tables[2])
     assert 0.0 <= value <= 1.0
-    assert [one.category for one in caught] == [UnequalSizesWarning] * warned
+    assert [one.category.__name__ for one in caught] == ["UnequalSizesWarning"] * warned
 
 
 def test_own_ranges_turn_the_order_round():
@@ -267,16 +268,18 @@ def test_standard_error_covers_under_the_null(n_holdout):
 @pytest.mark.slow
 def test_p_value_is_calibrated_on_discrete_tables():
     """Ties abound: divided evenly among all nearest rows, they leave the null distribution as it is."""
-    p_values = []
-    for seed in range(300):
+
+    def rejects(seed):
         rng = np.random.default_rng(seed)
         tables = [
             pd.DataFrame(rng.integers(0, 4, (n, 3)).astype(float), columns=list("abc"))
             for n in (120, 60, 150)
         ]
         context = Context.of(*tables[:2]).with_synthetic(tables[2])
-        p_values.append(DCROverfittingProtection().evaluate_context(context).p_value)
-    assert 0.02 <= np.mean(np.array(p_values) < 0.05) <= 0.08
+        return DCROverfittingProtection().evaluate_context(context).p_value < 0.05
+
+    found = rate_of(map(rejects, range(300)), LEVEL)
+    assert found.holds, found
 
 
 def test_baseline_protection_by_hand(monkeypatch):
@@ -389,13 +392,13 @@ def test_own_scales_have_no_null():
 @pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(300, 60, 400), (60, 300, 100)])
 def test_p_value_of_the_baseline_protection_is_calibrated(sizes):
-    p_values = []
-    for seed in range(200):
+    def rejects(seed):
         rng = np.random.default_rng(seed)
         tables = [pd.DataFrame(rng.normal(size=(n, 4)), columns=list("abcd")) for n in sizes]
-        metric = DCRBaselineProtection(1, max_random_rows=50)
-        p_values.append(evaluate(metric, *tables).p_value)
-    assert 0.015 <= np.mean(np.array(p_values) < 0.05) <= 0.085
+        return evaluate(DCRBaselineProtection(1, max_random_rows=50), *tables).p_value < 0.05
+
+    found = rate_of(map(rejects, range(200)), Claim(0.05, 0.015, 0.085))
+    assert found.holds, found
 
 
 # -------------------------------------------------------------------------- the share and its null

@@ -11,7 +11,6 @@ from skeval.privacy import NNDR, DCRPercentile, DCRShare, HoldoutDistanceRatio
 from skeval.stats.percentiles import neighbor_ratios, percentile, percentile_ratio
 from skeval.steps.neighbors import nearest
 
-pytestmark = pytest.mark.slow
 N_SEEDS = 200
 SIZES = [(200, 200, 200), (200, 80, 300), (80, 200, 120)]
 
@@ -65,6 +64,7 @@ class Truths:
         return (ratio if kind is HoldoutDistanceRatio else percentile(drawn, level)), ratio
 
 
+@pytest.mark.calibration
 @pytest.mark.parametrize(("sizes", "p", "leak"), [
     (SIZES[0], 3, 0.0), (SIZES[1], 5, 0.0), (SIZES[2], 4, 0.0), (SIZES[0], 3, 0.3),
 ])  # fmt: skip
@@ -94,6 +94,7 @@ def test_distances_to_train(sizes, p, leak):
                 assert is_level(p_values), (kind, np.mean(np.array(p_values) < 0.05))
 
 
+@pytest.mark.calibration
 @pytest.mark.parametrize("sizes", SIZES)
 def test_ratios_of_train_rows(sizes):
     """The truth given the synthetic rows: the percentile of 5,000 further real rows."""
@@ -110,6 +111,7 @@ def test_ratios_of_train_rows(sizes):
     assert is_level(p_values)
 
 
+@pytest.mark.calibration
 @pytest.mark.parametrize(("draw", "sizes"), [
     (normal, SIZES[0]), (normal, SIZES[1]), (normal, SIZES[2]), (discrete, SIZES[1]),
 ])  # fmt: skip
@@ -133,6 +135,7 @@ def test_shares_closer_to_train(draw, sizes):
     assert np.mean(found[0, 0]) <= 0.98  # that of several shares is simultaneous, and wider
 
 
+@pytest.mark.calibration
 def test_shares_of_automatic_groups():
     def draw(n, p, rng):
         common = rng.normal(size=(n, 4))
@@ -150,6 +153,7 @@ def test_shares_of_automatic_groups():
     assert is_level(p_values)
 
 
+@pytest.mark.calibration
 @pytest.mark.parametrize("metric", [DCRPercentile(n_permutations=99), NNDR(n_permutations=99)])
 def test_p_values_of_discrete_tables_are_valid(metric):
     """Many rows of such tables tie, and many have a duplicate."""

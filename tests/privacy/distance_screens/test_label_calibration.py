@@ -10,7 +10,6 @@ from skeval import MetricSuite
 from skeval.fidelity import NearestNeighborAdversarialAccuracy
 from skeval.privacy import Authenticity, EpsilonIdentifiability, NNAAPrivacyLoss
 
-pytestmark = pytest.mark.slow
 N_SEEDS = 200
 NOISE = 3 * (0.05 * 0.95 / N_SEEDS) ** 0.5  # of a share of the seeds
 METRICS = {
@@ -41,6 +40,7 @@ def readings(sizes, p, leak):
     return {name: np.array(rows).T for name, rows in found.items()}
 
 
+@pytest.mark.calibration
 @pytest.mark.parametrize(("sizes", "p"), [((200, 200, 200), 3), ((200, 80, 160), 5)])
 def test_without_a_leak(sizes, p):
     for name, (values, low, high, p_values) in readings(sizes, p, 0.0).items():
@@ -54,6 +54,7 @@ def test_without_a_leak(sizes, p):
             assert 0.05 - NOISE <= small <= 0.05 + NOISE, (name, small)
 
 
+@pytest.mark.calibration
 def test_with_a_leak():
     found = readings((200, 200, 200), 3, 0.3)
     for name, (values, low, high, p_values) in found.items():

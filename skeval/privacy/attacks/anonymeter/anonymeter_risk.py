@@ -70,6 +70,10 @@ class AnonymeterRisk(ResidualRiskMetric):
     InvalidParameterError
         At fit, if there is one column only.
 
+    Warnings
+    --------
+    These are a few adversaries of many: a low value does not clear a release.
+
     See Also
     --------
     SinglingOutRisk, LinkabilityRisk, InferenceRiskAll : The attacks one by one.
@@ -89,8 +93,6 @@ class AnonymeterRisk(ResidualRiskMetric):
     Westfall and Young, as in :class:`InferenceRiskAll`; this test and those of singling out are
     corrected for being three, after Bonferroni. So the number of columns hardly matters.
 
-    These are a few adversaries of many: a low value does not clear a release.
-
     References
     ----------
     M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs
@@ -106,7 +108,12 @@ class AnonymeterRisk(ResidualRiskMetric):
     'high'
     """
 
-    tags = replace(ResidualRiskMetric.tags, display="AttacksDisplay")
+    tags = replace(
+        ResidualRiskMetric.tags,
+        display="AttacksDisplay",
+        risks=frozenset({"singling out", "linkability", "inference"}),
+        headline=5,
+    )
 
     def __init__(
         self,
@@ -140,7 +147,13 @@ class AnonymeterRisk(ResidualRiskMetric):
 
     def _risk(self, context: Context, tested: bool) -> Result:
         measure = Measure(self.ci_method, self.confidence_level, self.levels)
-        result = largest_risk(self._attacks(context), measure, tested)
+        named = self._attacks(context)
+        attacks = {name: attack for name, (_, attack) in named.items()}
+        result = largest_risk(attacks, measure, tested)
+        if tested:
+            reports = result.details["attacks"]
+            about = {name: {**one, **named[name][0]} for name, one in reports.items()}
+            result = replace(result, details={**result.details, "attacks": about})
         voids = self._inference()._voids(context)
         result = replace(result, warnings=(*result.warnings, *voids))
         if "worst_attack" not in result.details:
@@ -148,19 +161,21 @@ class AnonymeterRisk(ResidualRiskMetric):
         level = risk_level(result.value, self.levels)
         return replace(result, details={**result.details, "level": level})
 
-    def _attacks(self, context: Context) -> dict[str, Attack | None]:
-        """Return all attacks by name, None for those that cannot be made."""
+    def _attacks(self, context: Context) -> dict[str, tuple[dict[str, str], Attack | None]]:
+        """Return by name what each attack is about, and the attack; None if it cannot be made."""
         common = self._common()
-        attacks: dict[str, Attack | None] = {}
+        attacks: dict[str, tuple[dict[str, str], Attack | None]] = {}
         for mode in MODES:
             singling_out = SinglingOutRisk(mode, n_cols=self.n_cols, **common)
-            attacks[f"{mode} singling out"] = singling_out._attack(context)
+            about = {"risk": "singling out"}
+            attacks[f"{mode} singling out"] = about, singling_out._attack(context)
         linkability = LinkabilityRisk(
             n_neighbors=self.n_neighbors, n_splits=self.n_splits, **common
         )
-        attacks["linkability"] = linkability._attack(context)
+        attacks["linkability"] = {"risk": "linkability"}, linkability._attack(context)
         for name, attack in self._inference()._attacks(context).items():
-            attacks[f"inference of {name}"] = attack
+            about = {"risk": "inference", "secret": name}
+            attacks[f"inference of {name}"] = about, attack
         return attacks
 
     def _common(self) -> dict[str, Any]:

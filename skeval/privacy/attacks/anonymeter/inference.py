@@ -196,6 +196,10 @@ class InferenceRisk(InferenceMetric):
         At fit, if nothing but the secret is known, the secret is known, or categories are to be
         guessed nearly.
 
+    Warnings
+    --------
+    This is what one adversary achieves: a low value does not clear a release.
+
     See Also
     --------
     InferenceRiskAll : Every column in turn is the secret.
@@ -229,8 +233,6 @@ class InferenceRisk(InferenceMetric):
     rows were train, all choices of them are equally likely. It is that of Fisher's exact test, or,
     where guesses are shared, of 9,999 random choices.
 
-    This is what one adversary achieves: a low value does not clear a release.
-
     References
     ----------
     M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs
@@ -244,6 +246,8 @@ class InferenceRisk(InferenceMetric):
     >>> InferenceRisk("plan").fit(train, holdout).score(train) > 0.9
     True
     """
+
+    tags = replace(InferenceMetric.tags, risks=frozenset({"inference"}))
 
     def __init__(
         self,
@@ -345,6 +349,10 @@ class InferenceRiskAll(InferenceMetric):
     InvalidParameterError
         At fit, if there is one column only.
 
+    Warnings
+    --------
+    This is what one adversary achieves on each column: a low value does not clear a release.
+
     See Also
     --------
     InferenceRisk : One column is the secret.
@@ -379,7 +387,9 @@ class InferenceRiskAll(InferenceMetric):
     True
     """
 
-    tags = replace(ResidualRiskMetric.tags, display="AttacksDisplay")
+    tags = replace(
+        ResidualRiskMetric.tags, display="AttacksDisplay", risks=frozenset({"inference"})
+    )
 
     def __init__(
         self,

@@ -112,6 +112,10 @@ class LinkabilityRisk(ResidualRiskMetric):
     InvalidParameterError
         At fit, if there is one column only, or `aux_cols` names one that cannot be measured.
 
+    Warnings
+    --------
+    This is what one adversary achieves: a low value does not clear a release.
+
     See Also
     --------
     InferenceRisk : A secret of a person is guessed.
@@ -142,8 +146,6 @@ class LinkabilityRisk(ResidualRiskMetric):
     rows were train, all choices of them are equally likely. It is that of Fisher's exact test, or,
     over several halves, of 9,999 random choices.
 
-    This is what one adversary achieves: a low value does not clear a release.
-
     References
     ----------
     M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs
@@ -157,6 +159,8 @@ class LinkabilityRisk(ResidualRiskMetric):
     >>> LinkabilityRisk().fit(train, holdout).score(train) > 0.9
     True
     """
+
+    tags = replace(ResidualRiskMetric.tags, risks=frozenset({"linkability"}))
 
     def __init__(
         self,

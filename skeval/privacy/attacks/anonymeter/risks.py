@@ -345,8 +345,9 @@ def check_enough_columns(
     besides = "" if secret is None else f" besides the secret, {secret},"
     needed = "one column" if least == 1 else f"{least} columns"
     raise MissingInputError(
-        f"{owner} needs {needed}{besides} that can be measured, and there "
-        f"{'is none' if least == 1 else 'are fewer'}."
+        f"needs {needed}{besides} that can be measured, and there "
+        f"{'is none' if least == 1 else 'are fewer'}.",
+        owner,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
@@ -105,6 +106,10 @@ class SinglingOutRisk(ResidualRiskMetric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is what one adversary achieves: a low value does not clear a release.
+
     See Also
     --------
     LinkabilityRisk : Two parts of a record lead to the same synthetic row.
@@ -140,8 +145,6 @@ class SinglingOutRisk(ResidualRiskMetric):
     interval is wider by the ratio, ``details["spread"]``. Where it varies less, as averages over
     samples of a larger table do, the interval is wider than need be.
 
-    This is what one adversary achieves: a low value does not clear a release.
-
     References
     ----------
     M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs
@@ -156,6 +159,8 @@ class SinglingOutRisk(ResidualRiskMetric):
     >>> SinglingOutRisk().fit(train, holdout).score(train) > 0.9
     True
     """
+
+    tags = replace(ResidualRiskMetric.tags, risks=frozenset({"singling out"}))
 
     def __init__(
         self,

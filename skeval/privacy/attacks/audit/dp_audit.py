@@ -114,6 +114,11 @@ class DPAudit(Metric):
     InvalidParameterError
         If the parameters contradict each other, or ask for more fits than `max_fits`.
 
+    Warnings
+    --------
+    The value is a lower bound of epsilon: a low one does not show that the claim holds, and a
+    stronger attack may find more.
+
     See Also
     --------
     OneRunDPAudit : Needs one release only, and bounds less.
@@ -283,6 +288,10 @@ class DPAudit(Metric):
         if details.get("verdict") == "violation":
             sentence += f"; it claims {number(as_float(details['claimed_epsilon']))}"
         return f"{sentence}."
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"n_runs": 1, "n_pilot": 1, "n_synthetic": 20}
 
 
 def described(plan: Plan, chosen: Candidate, rates: Rates, bound: float) -> dict[str, Any]:

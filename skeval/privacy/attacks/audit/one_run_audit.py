@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -117,6 +118,11 @@ class OneRunDPAudit(Metric):
         If the parameters contradict each other, `included` does not fit the tables, or more or
         fewer rows were in than fair coins give but once in ten thousand times.
 
+    Warnings
+    --------
+    The value is a lower bound of epsilon, and no upper bound exists: 0 does not clear a release,
+    and a stronger attack may find more.
+
     See Also
     --------
     DPAudit : Runs the generator many times, and bounds more.
@@ -166,7 +172,7 @@ class OneRunDPAudit(Metric):
     0.0
     """
 
-    tags = AUDIT_TAGS
+    tags = replace(AUDIT_TAGS, headline=6)
 
     def __init__(
         self,

@@ -58,6 +58,10 @@ class MembershipDisclosureF1(Metric):
     context_ : Context
         The real tables.
 
+    Warnings
+    --------
+    This is what one adversary achieves: a low value does not clear a release.
+
     See Also
     --------
     MembershipInference : Tries nine attacks, this one among them, at all thresholds.

@@ -25,6 +25,8 @@ from skeval.parameters import (
     one_of,
 )
 from skeval.privacy.attacks.membership.rates import (
+    PAIRS,
+    FalsePositiveRates,
     Halves,
     area_with_test,
     curve_points,
@@ -45,7 +47,6 @@ from skeval.tables.frames import as_frame, check_columns, conform, shared_share
 from skeval.tags import ATTACK_TAGS
 from skeval.verdict import ALARM_LEVEL, Contrast
 
-PAIRS = "pairs of a train and a holdout row in which the train row ranks higher, by {by}"
 _FOUND = "train rows found where {fpr} of holdout rows may be called so, by {by}"
 _FEW = 50
 _TOO_SMALL = (
@@ -161,6 +162,11 @@ class MembershipInference(Metric):
     TableError, SchemaMismatchError
         At fit, if the reference cannot be used.
 
+    Warnings
+    --------
+    These are a few attacks of many: an AUC of 0.5 does not clear a release. It is an average over
+    all rows, in which a few rows that are exposed hardly show.
+
     See Also
     --------
     MembershipDisclosureF1 : Calls rows near a synthetic one members.
@@ -236,7 +242,7 @@ class MembershipInference(Metric):
     (1.0, True)
     """
 
-    tags = replace(ATTACK_TAGS, display="ROCDisplay")
+    tags = replace(ATTACK_TAGS, display="ROCDisplay", headline=4)
 
     def __init__(
         self,
@@ -530,17 +536,6 @@ AttackChoice = Annotated[
         _are_membership_attacks,
         "no such attack",
     ),
-]
-
-
-def _are_rates(value: object) -> bool:
-    rates = value if isinstance(value, list | tuple) else [value]
-    return len(rates) > 0 and all(map(Interval(0, 1, "neither").accepts, rates))
-
-
-FalsePositiveRates = Annotated[
-    float | list[float] | tuple[float, ...],
-    Legal("a float in (0, 1), or a list of such", _are_rates, 2.0),
 ]
 
 

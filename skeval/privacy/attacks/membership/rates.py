@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.stats import rankdata
 
 from skeval.context import Context
+from skeval.parameters import Interval, Legal
 from skeval.privacy.attacks.membership.rows import drawing_order, validation_half
 from skeval.privacy.attacks.membership.scores import MemberScores
 from skeval.stats import roc
@@ -17,6 +18,7 @@ from skeval.stats.relabelling import share_p_value
 from skeval.steps.exposure import outlyingness
 from skeval.steps.samples import ColumnChoice
 
+PAIRS = "pairs of a train and a holdout row in which the train row ranks higher, by {by}"
 _SHARES = (0.01, 0.05, 0.5)  # of the scored rows, those with the highest scores
 _N_NEAREST = 5
 _N_GROUPS = 10
@@ -26,6 +28,17 @@ _FEWEST_OF_A_KIND = 3  # members, and others, of a group
 
 
 Halves = tuple[MemberScores, MemberScores]
+
+
+def _are_rates(value: object) -> bool:
+    rates = value if isinstance(value, list | tuple) else [value]
+    return len(rates) > 0 and all(map(Interval(0, 1, "neither").accepts, rates))
+
+
+FalsePositiveRates = Annotated[
+    float | list[float] | tuple[float, ...],
+    Legal("a float in (0, 1), or a list of such", _are_rates, 2.0),
+]
 
 
 def in_halves(context: Context, scores: MemberScores, seed: int) -> Halves:

@@ -86,6 +86,10 @@ class LinearReconstructionAttack(Metric):
     InvalidParameterError
         If the secret is among the quasi-identifiers, or none is left.
 
+    Warnings
+    --------
+    It is one attack: a value about 0 does not clear a release.
+
     See Also
     --------
     RecordReconstruction : All hidden columns of a record at once.
@@ -108,7 +112,7 @@ class LinearReconstructionAttack(Metric):
 
     It is strongest where train and holdout are of one size, and the synthetic table is no smaller:
     of a larger table as many rows are attacked as the smaller one has, and whoever is left out
-    blurs the counts. It is one attack: a value about 0 does not clear a release.
+    blurs the counts.
 
     References
     ----------
@@ -132,7 +136,7 @@ class LinearReconstructionAttack(Metric):
     True
     """
 
-    tags = replace(ATTACK_TAGS, bounds=(-1.0, 1.0))
+    tags = replace(ATTACK_TAGS, bounds=(-1.0, 1.0), risks=frozenset({"inference"}))
 
     def __init__(
         self,

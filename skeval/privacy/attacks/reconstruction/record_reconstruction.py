@@ -102,6 +102,10 @@ class RecordReconstruction(Metric):
     InvalidParameterError
         If `known` or `n_unknown` leaves nothing to hide, or nothing that is known.
 
+    Warnings
+    --------
+    It is one attack: 0 does not clear a release.
+
     See Also
     --------
     LinearReconstructionAttack : Solves counts of synthetic rows for one secret of everyone.
@@ -125,7 +129,7 @@ class RecordReconstruction(Metric):
     one, in up to ten groups of equal size, the most remote last, and ``details["worst_stratum"]``
     the largest of them with a p-value that allows for their number: an average hides that only
     outliers are reconstructed. A guess of numbers within 5% is easy where a column varies little;
-    ``details["rates"]`` has the shares. It is one attack: 0 does not clear a release.
+    ``details["rates"]`` has the shares.
 
     References
     ----------
@@ -145,7 +149,7 @@ class RecordReconstruction(Metric):
     True
     """
 
-    tags = ATTACK_TAGS
+    tags = replace(ATTACK_TAGS, risks=frozenset({"inference"}))
 
     def __init__(
         self,

@@ -15,13 +15,13 @@ from sklearn.model_selection import ParameterSampler
 from threadpoolctl import ThreadpoolController
 
 from skeval.context import Context, shared
-from skeval.engines import current_engine
 from skeval.exceptions import InvalidParameterError
 from skeval.generators.adapter import GeneratorAdapter, reseeded
 from skeval.parameters import Legal
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.shadow.row_features import Reader
 from skeval.privacy.attacks.shadow.targets import canaries, stacked, target_positions
+from skeval.scale.engines import current_engine
 from skeval.tables.columns import with_columns
 from skeval.tables.frames import as_frame, check_columns
 

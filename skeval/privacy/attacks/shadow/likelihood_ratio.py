@@ -15,8 +15,12 @@ from skeval.context import Context, shared
 from skeval.exceptions import MetricWarning, TableError
 from skeval.formatting import percent
 from skeval.parameters import Count, Fraction, Interval, JobCount, Seed
-from skeval.privacy.attacks.membership.membership_inference import PAIRS, FalsePositiveRates
-from skeval.privacy.attacks.membership.rates import curve_points, rate_with_test
+from skeval.privacy.attacks.membership.rates import (
+    PAIRS,
+    FalsePositiveRates,
+    curve_points,
+    rate_with_test,
+)
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
 from skeval.privacy.attacks.shadow.game import (
@@ -109,6 +113,11 @@ class LikelihoodRatioMIA(Metric):
     InvalidParameterError
         At fit, if `max_fits` would be exceeded.
 
+    Warnings
+    --------
+    An average over all rows hides a few that are detected: give a method in `targets`, too. This is
+    what one adversary achieves: a low value does not clear a release.
+
     See Also
     --------
     MembershipInference : The same scores, without models to calibrate them.
@@ -135,10 +144,7 @@ class LikelihoodRatioMIA(Metric):
     root of 2, since any two pairs are held against each other both ways.
 
     The halves are of train and holdout; where train is larger than half of both, the release was
-    made of more rows than the halves have, which shifts the scores of all rows alike. An average
-    over all rows hides a few that are detected: give a method in `targets`, too.
-
-    This is what one adversary achieves: a low value does not clear a release.
+    made of more rows than the halves have, which shifts the scores of all rows alike.
 
     References
     ----------
@@ -273,6 +279,10 @@ class LikelihoodRatioMIA(Metric):
             Execution(self.n_jobs, self.progress),
         )
         return scores[:, attacked], inside[:, attacked]
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"n_models": 8}
 
 
 def ratios_of(

@@ -59,6 +59,11 @@ class PrivacyGain(Metric):
         At fit, if parameters of the attack contradict each other, or `max_fits` of the attack would
         be exceeded by one of the two games.
 
+    Warnings
+    --------
+    This is what one adversary achieves on the targets that were chosen: a gain of 1 does not clear
+    a release.
+
     See Also
     --------
     ShadowMembershipInference, ShadowAttributeInference : The attacks, target by target.

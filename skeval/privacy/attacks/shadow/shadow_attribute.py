@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -124,6 +125,10 @@ class ShadowAttributeInference(ShadowAttack):
     InvalidParameterError
         At fit, if parameters contradict each other, or `max_fits` would be exceeded.
 
+    Warnings
+    --------
+    This is what one adversary achieves: a low value does not clear a generator.
+
     See Also
     --------
     ShadowMembershipInference : Guesses whether the row was there at all.
@@ -145,8 +150,6 @@ class ShadowAttributeInference(ShadowAttack):
     the rest of the row stands out more than a true one would: this is the risk of a person who is
     unlike the others in it. :meth:`estimate_cost` returns the number of fits beforehand.
 
-    This is what one adversary achieves: a low value does not clear a generator.
-
     References
     ----------
     F. Houssiau et al., "TAPAS: a toolbox for adversarial privacy auditing of synthetic data",
@@ -166,6 +169,8 @@ class ShadowAttributeInference(ShadowAttack):
     >>> attack.fit(train, holdout).score(make_mixed(120, random_state=2)) > 0.4
     True
     """
+
+    tags = replace(ShadowAttack.tags, risks=frozenset({"inference"}))
 
     def __init__(
         self,
@@ -268,6 +273,14 @@ class ShadowAttributeInference(ShadowAttack):
             f"{result.details['n_targets']} rows in {right} of the tables; {chance} would be by "
             "chance."
         )
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        from sklearn.tree import DecisionTreeClassifier
+
+        tree = DecisionTreeClassifier(random_state=0)
+        few = {"n_targets": 1, "n_shadow": 2, "n_eval": 3}
+        return {**few, "features": "closest", "classifier": tree}
 
 
 @shared

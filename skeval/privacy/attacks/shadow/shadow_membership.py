@@ -141,6 +141,11 @@ class ShadowMembershipInference(ShadowAttack):
     InvalidParameterError
         At fit, if parameters contradict each other, or `max_fits` would be exceeded.
 
+    Warnings
+    --------
+    No upper bound exists: an attack that finds nothing does not clear a generator, and a stronger
+    one (more fits, ``knowledge="exact"``, other features) may find more.
+
     See Also
     --------
     ShadowAttributeInference : Guesses a secret value of a row in the same game.
@@ -174,8 +179,7 @@ class ShadowMembershipInference(ShadowAttack):
     and Pearson, the advantage with Newcombe's, the `privacy_gain` (1 less the advantage), AUC and
     `epsilon`, a lower bound of the epsilon of differential privacy for adding or for replacing one
     row, as `adjacency` has it. ``details["epsilon"]`` is the largest, at a confidence that holds
-    for all targets. No upper bound exists: an attack that finds nothing does not clear a generator,
-    and a stronger one (more fits, ``knowledge="exact"``, other features) may find more.
+    for all targets.
 
     By default the tables drawn are half as large as the smaller pool. One row weighs more in a
     small table than in a large one: where train is larger, the value is too pessimistic in this.
@@ -315,6 +319,14 @@ class ShadowMembershipInference(ShadowAttack):
             f"tables made without it; {details['n_significant']} of the rows are detected beyond "
             "chance."
         )
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        from sklearn.tree import DecisionTreeClassifier
+
+        tree = DecisionTreeClassifier(random_state=0)
+        few = {"n_targets": 1, "n_shadow": 2, "n_eval": 3}
+        return {**few, "features": "closest", "classifier": tree}
 
 
 @shared

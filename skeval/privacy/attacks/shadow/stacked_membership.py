@@ -14,8 +14,13 @@ from skeval.base import Metric
 from skeval.context import Context, shared
 from skeval.formatting import as_float, percent
 from skeval.parameters import Count, Fraction, Interval, JobCount, Legal, OpenFraction, Seed
-from skeval.privacy.attacks.membership.membership_inference import PAIRS, FalsePositiveRates
-from skeval.privacy.attacks.membership.rates import area_with_test, curve_points, rate_with_test
+from skeval.privacy.attacks.membership.rates import (
+    PAIRS,
+    FalsePositiveRates,
+    area_with_test,
+    curve_points,
+    rate_with_test,
+)
 from skeval.privacy.attacks.membership.rows import drawing_order, n_reference
 from skeval.privacy.attacks.membership.scores import ATTACKS, MemberScores, member_scores, needs_of
 from skeval.privacy.attacks.shadow.game import (
@@ -105,6 +110,10 @@ class StackedMembershipInference(Metric):
     InvalidParameterError
         At fit, if `max_fits` would be exceeded.
 
+    Warnings
+    --------
+    A low value does not clear a release.
+
     See Also
     --------
     MembershipInference : The attacks one by one, without the generator.
@@ -131,7 +140,7 @@ class StackedMembershipInference(Metric):
     A blend is worth its fits where the release leaks in a way that the generator has, and its
     tables show. Of a release that was not made by this generator, or of copies that somebody put
     into it, it has learned nothing: single attacks see more there. The halves are smaller than
-    train, which shifts the scores of all rows alike. A low value does not clear a release.
+    train, which shifts the scores of all rows alike.
 
     References
     ----------
@@ -260,6 +269,10 @@ class StackedMembershipInference(Metric):
         )
         released = pooled_scores(context, chosen, pool, self.random_state)
         return stacked_scores(released, *worlds, self.classifier, self.random_state)
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"n_models": 8}
 
 
 def usable_attacks(

@@ -13,11 +13,12 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import (
     DegenerateInputWarning,
     InvalidParameterError,
+    MetricWarning,
     MissingInputError,
-    VoidAttackWarning,
 )
 from skeval.privacy import AnonymeterRisk, InferenceRisk, InferenceRiskAll
 from skeval.privacy.attacks.anonymeter.risks import Measure
+from tests.calibrations import Claim, all_hold, rates_of
 
 # tables of few columns have rows in common by nature
 pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
@@ -294,16 +295,20 @@ def test_names_of_any_kind():
 @pytest.mark.parametrize("sizes", [(200, 200), (350, 100)])
 def test_interval_covers_the_null(secret, sizes):
     n_train, n_holdout = sizes
-    covered, alarms = [], []
-    for seed in range(200):
+
+    def outcome(seed):
         real = make_mixed(n_train + n_holdout + 200, random_state=100 + seed)
         context = Context.of(real.iloc[:n_train], real.iloc[n_train : n_train + n_holdout])
         context = context.with_synthetic(real.iloc[n_train + n_holdout :])
         attack = InferenceRiskAll(n_attacks=None)._attack(context, secret, list(real.columns))
-        covered.append(attack.risk(Measure()).interval[0] == 0.0)
-        alarms.append(attack.evidence.p_value < 0.05)
-    assert np.mean(covered) >= 0.93
-    assert np.mean(alarms) <= 0.09
+        return {
+            "covered": attack.risk(Measure()).interval[0] == 0.0,
+            "alarm": attack.evidence.p_value < 0.05,
+        }
+
+    claims = {"covered": Claim(0.95, low=0.93), "alarm": Claim(0.05, high=0.09)}
+    found = rates_of(map(outcome, range(200)), claims)
+    assert all_hold(found), found
 
 
 @pytest.mark.parametrize("made", [SYNTHETIC, TRAIN, SYNTHETIC.assign(age=99)])
@@ -314,13 +319,13 @@ def test_a_tolerance_that_covers_all_years_is_no_attack(made):
         table.assign(year=part)
         for table, part in zip((TRAIN, HOLDOUT, made), np.split(years, 3), strict=True)
     ]
-    with pytest.warns(VoidAttackWarning, match='year is not attacked.* tolerance_kind="range"'):
+    with pytest.warns(MetricWarning, match='year is not attacked.* tolerance_kind="range"'):
         result = evaluate(tables, "year")
     assert np.isnan(result.value)
     assert result.p_value is None
     for metric in (InferenceRiskAll(), AnonymeterRisk(n_attacks=50)):
         fitted = metric.fit(*tables[:2])
-        with pytest.warns(VoidAttackWarning, match="year is not attacked"):
+        with pytest.warns(MetricWarning, match="year is not attacked"):
             result = fitted.evaluate(tables[2])
         assert [name.split()[-1] for name in result.details["left_out"]][-1] == "year"
         assert not np.isnan(result.p_value)

@@ -25,6 +25,7 @@ from skeval.privacy.attacks.anonymeter.risks import (
 )
 from skeval.stats.risks import random_link_rate
 from skeval.steps.neighbors import gower_engine
+from tests.calibrations import Claim, all_hold, rates_of
 
 # tables of few columns have rows in common by nature
 pytestmark = pytest.mark.filterwarnings("ignore:.*holdout rows also stand in train")
@@ -196,15 +197,19 @@ def test_names_dates_and_missing_values():
 def test_interval_covers_the_null(sizes):
     """One split: nearly as often as promised. The mean of five is surer than its interval says."""
     n_train, n_holdout = sizes
-    covered, alarms = [], []
-    for seed in range(200):
+
+    def outcome(seed):
         rng = np.random.default_rng(seed)
         real = pd.DataFrame(rng.integers(8, size=(700, 6)).astype(str), columns=list("abcdef"))
         context = Context.of(real.iloc[:n_train], real.iloc[n_train : n_train + n_holdout])
         context = context.with_synthetic(real.iloc[500:])
         halves = random_halves(list(real.columns), 1, seed)
         attack = linkability(context, halves, 1, "all", n_attacks=None, seed=seed)
-        covered.append(attack.risk(Measure()).interval[0] == 0.0)
-        alarms.append(attack.evidence.p_value < 0.05)
-    assert np.mean(covered) >= 0.93
-    assert np.mean(alarms) <= 0.09
+        return {
+            "covered": attack.risk(Measure()).interval[0] == 0.0,
+            "alarm": attack.evidence.p_value < 0.05,
+        }
+
+    claims = {"covered": Claim(0.95, low=0.93), "alarm": Claim(0.05, high=0.09)}
+    found = rates_of(map(outcome, range(200)), claims)
+    assert all_hold(found), found

@@ -24,6 +24,7 @@ from skeval.privacy.attacks.audit.runs import Level, best_rule
 from skeval.privacy.attacks.audit.worlds import BASES, TARGETS, named, scorer_of, worlds_of
 from skeval.stats.dp_audit import gdp_epsilon
 from skeval.stats.roc import Rates
+from tests.calibrations import Claim, rate_of
 
 MIXED = make_mixed(60)
 BITS = pd.DataFrame({"x": [0.0] * 5 + [1.0]})
@@ -656,19 +657,21 @@ def test_the_contract():
     ids=["randomised response", "laplace", "gaussian", "independent"],
 )
 def test_mechanisms_that_keep_their_promise_are_seldom_called_broken(generator, settings, epsilon):
-    bounds = [
-        audit(generator, attack=released, n_runs=30, random_state=seed, **settings).value
+    broken = (
+        audit(generator, attack=released, n_runs=30, random_state=seed, **settings).value > epsilon
         for seed in range(100)
-    ]
-    broken = int((np.array(bounds) > epsilon).sum())
-    assert broken <= binom.ppf(0.99, 100, 0.05)
+    )
+    found = rate_of(broken, Claim(0.05, high=binom.ppf(0.99, 100, 0.05) / 100))
+    assert found.holds, found
 
 
 @pytest.mark.slow
 def test_noisy_counts_are_seldom_called_broken():
     generator = DPHistogram({"plan": ["a", "b", "c"]}, 1.0)
-    values = [
+    values = (
         audit(generator, PLANS, n_runs=30, n_synthetic=600, random_state=seed, claimed_epsilon=1.0)
         for seed in range(100)
-    ]
-    assert sum(r.details["verdict"] == "violation" for r in values) <= binom.ppf(0.99, 100, 0.05)
+    )
+    claim = Claim(0.05, high=binom.ppf(0.99, 100, 0.05) / 100)
+    found = rate_of((r.details["verdict"] == "violation" for r in values), claim)
+    assert found.holds, found

@@ -11,7 +11,7 @@ from skeval.privacy import MembershipDisclosureF1, MembershipInference
 from skeval.privacy.attacks.membership.scores import ATTACKS, member_scores
 from skeval.stats.roc import auc_p_value, delong
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.calibration
 N_SEEDS = 200
 
 

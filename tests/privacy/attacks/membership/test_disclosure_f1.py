@@ -12,6 +12,7 @@ from skeval.privacy import MembershipDisclosureF1
 from skeval.privacy.attacks.membership.disclosure_f1 import best_threshold, f1_at, relative_f1
 from skeval.privacy.attacks.membership.scores import MemberScores
 from skeval.stats.relabelling import share_p_value
+from tests.calibrations import Claim, all_hold, rates_of
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(200, random_state=seed) for seed in range(3))
 
@@ -86,16 +87,18 @@ def tables(seed, n_rows=1000, copied=0):
     return train, holdout, pd.concat([train[:copied], synthetic[copied:]], ignore_index=True)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_the_test_keeps_its_level():
-    p_values = np.array(
-        [
-            MembershipDisclosureF1().fit(*t[:2]).evaluate(t[2]).p_value
-            for t in map(tables, range(200))
-        ]
+    p_values = (
+        MembershipDisclosureF1().fit(*t[:2]).evaluate(t[2]).p_value for t in map(tables, range(200))
     )
-    for level in (0.05, 0.2):
-        assert np.mean(p_values <= level) <= level + 3 * np.sqrt(level * (1 - level) / 200)
+    claims = {
+        str(level): Claim(level, high=level + 3 * np.sqrt(level * (1 - level) / 200))
+        for level in (0.05, 0.2)
+    }
+    outcomes = ({level: p <= float(level) for level in claims} for p in p_values)
+    found = rates_of(outcomes, claims)
+    assert all_hold(found), found
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, Mis
 from skeval.privacy import LinearReconstructionAttack
 from skeval.privacy.attacks.reconstruction.queries import people, secrets
 from skeval.stats.intervals import newcombe
+from tests.calibrations import Claim, all_hold, rates_of
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
 
@@ -205,15 +206,18 @@ def test_common_checks_of_the_other_scaling():
     [((150, 150, 150), {}), ((300, 100, 150), {}), ((300, 300, 600), {"max_rows": 150})],
 )
 def test_interval_covers_without_a_leak(sizes, settings):
-    metric, held, p_values = LinearReconstructionAttack(None, "member", **settings), [], []
-    for seed in range(200):
+    metric = LinearReconstructionAttack(None, "member", **settings)
+
+    def outcome(seed):
         tables = [make_mixed(n, random_state=5000 + 3 * seed + i) for i, n in enumerate(sizes)]
         context = Context.of(*tables[:2]).with_synthetic(tables[2])
         result = metric.evaluate_context(context)
-        held.append(result.interval[0] <= 0.0 <= result.interval[1])
-        p_values.append(result.p_value)
-    assert 0.92 <= np.mean(held) <= 0.985
-    assert (np.array(p_values) < 0.05).mean() <= 0.08
+        held = result.interval[0] <= 0.0 <= result.interval[1]
+        return {"held": held, "alarm": result.p_value < 0.05}
+
+    claims = {"held": Claim(0.95, 0.92, 0.985), "alarm": Claim(0.05, high=0.08)}
+    found = rates_of(map(outcome, range(200)), claims)
+    assert all_hold(found), found
 
 
 def test_score_does_without_the_nearest_rows(monkeypatch):

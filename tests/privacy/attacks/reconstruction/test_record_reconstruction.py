@@ -16,6 +16,7 @@ from skeval.privacy.attacks.reconstruction.record_reconstruction import (
     katz_of_scores,
 )
 from skeval.stats.risks import attack_rate, residual_risk
+from tests.calibrations import Claim, all_hold, rates_of
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
 
@@ -239,17 +240,19 @@ def test_common_checks_of_the_other_method():
 )
 def test_interval_covers_without_a_leak(settings):
     """The interval ends at 0 below: it misses 0 only where the risk is found too high, at 2.5%."""
-    metric, held, p_values = RecordReconstruction(**settings), [], []
-    for seed in range(200):
+    metric = RecordReconstruction(**settings)
+
+    def outcome(seed):
         tables = [
             make_mixed(n, random_state=5000 + 3 * seed + i) for i, n in enumerate((200, 150, 200))
         ]
         context = Context.of(*tables[:2]).with_synthetic(tables[2])
         result = metric.evaluate_context(context)
-        held.append(result.interval[0] <= 0.0)
-        p_values.append(result.p_value)
-    assert 0.945 <= np.mean(held) <= 1.0
-    assert (np.array(p_values) < 0.05).mean() <= 0.08
+        return {"held": result.interval[0] <= 0.0, "alarm": result.p_value < 0.05}
+
+    claims = {"held": Claim(0.975, low=0.945), "alarm": Claim(0.05, high=0.08)}
+    found = rates_of(map(outcome, range(200)), claims)
+    assert all_hold(found), found
 
 
 def test_score_does_without_p_value_and_groups(monkeypatch):

@@ -261,7 +261,7 @@ def test_scores_that_do_not_vary_have_a_least_spread():
 # ------------------------------------------------------------------------------------- slow runs
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("mode", ["online", "offline"])
 def test_without_a_leak_nothing_is_found(mode):
     results = []

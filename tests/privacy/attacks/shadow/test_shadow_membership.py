@@ -467,7 +467,7 @@ class Copying(Independent):
         return self.rows.sample(n, replace=True, random_state=random_state, ignore_index=True)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_without_a_leak_few_p_values_are_small():
     values = [
         attack(
@@ -501,7 +501,7 @@ class NoisyCounts:
         )
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_the_bound_of_epsilon_holds():
     common = pd.DataFrame({"kind": list("ab" * 10)})
     train = pd.concat([common, pd.DataFrame({"kind": ["c"]})], ignore_index=True)

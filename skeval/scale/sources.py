@@ -320,7 +320,7 @@ def source_of(table: Any, role: str) -> TableSource | None:
 
     Examples
     --------
-    >>> from skeval.tables.sources import source_of
+    >>> from skeval.scale.sources import source_of
     >>> source_of([1, 2], "train") is None
     True
     """
@@ -355,7 +355,7 @@ def is_large(path: Path) -> bool:
     Examples
     --------
     >>> from pathlib import Path
-    >>> from skeval.tables.sources import is_large
+    >>> from skeval.scale.sources import is_large
     >>> is_large(Path("train.csv"))
     False
     """

@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from skeval.exceptions import InvalidParameterError
 from skeval.neighbors.mixed import MixedNearestNeighbors
-from skeval.neighbors.parts import MOST_CELLS, Part, PartitionedNearestNeighbors
+from skeval.scale.partitioned import MOST_CELLS, Part, PartitionedNearestNeighbors
 from tests.neighbors.test_mixed import (
     ADULT_LIKE,
     BACKENDS,

@@ -6,7 +6,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import reduce
 from os import SEEK_END
 from threading import Lock
 from typing import Any, NamedTuple, Self, TypeGuard, TypeVar
@@ -14,13 +14,14 @@ from typing import Any, NamedTuple, Self, TypeGuard, TypeVar
 import numpy as np
 import pandas as pd
 
-from skeval.engines import TASKS_A_THREAD, current_engine
 from skeval.exceptions import MetricWarning
+from skeval.scale.engines import TASKS_A_THREAD, current_engine
+from skeval.scale.sources import TableSource, as_pandas, batch_rows, source_of
 from skeval.tables.columns import with_columns
-from skeval.tables.frames import Levels, Oddities, as_frame, read_as, row_hashes, with_levels
+from skeval.tables.frames import Levels, Oddities, as_frame, read_as, with_levels
 from skeval.tables.precision import Precision, Storage, at_precision, coarsest, stored_precision
+from skeval.tables.reasons import ColumnReason, column_reasons, reasons_of
 from skeval.tables.schema import Kind, TableSchema
-from skeval.tables.sources import TableSource, as_pandas, batch_rows, source_of
 
 T = TypeVar("T")
 _ALIGNED = 64  # bytes, at multiples of which arrays start
@@ -204,15 +205,6 @@ def _seen_by_workers(source: TableSource) -> bool:
     return source.on_disk and bool(current_engine().n_workers)
 
 
-def hashes_of(table: Any, names: Sequence[str]) -> np.ndarray:
-    """Return the hashes of :func:`~skeval.tables.frames.row_hashes`, which workers make."""
-    # a text's cells may be anything, and something else in a batch than in the whole column
-    kinds = table.schema.kinds if isinstance(table, CanonicalTable) else {}
-    if counted_by_workers(table) and all(kinds.get(x, "id") not in {"text", "id"} for x in names):
-        return table.added_up(names, partial(row_hashes, names=names), np.concatenate)
-    return row_hashes(table, names)
-
-
 def over_columns(
     table: LargeTable, names: Sequence[str], look: Callable[..., T], *arguments: Any
 ) -> Iterator[T]:
@@ -241,6 +233,15 @@ def over_columns(
     size = max(1, -(-len(names) // (TASKS_A_THREAD * engine.n_workers)))
     groups = [names[i : i + size] for i in range(0, len(names), size)]
     yield from engine.map(look, [(table, group, *arguments) for group in groups])
+
+
+@column_reasons.register
+def _(frame: LargeTable, schema: TableSchema) -> dict[str, ColumnReason]:
+    names = [name for name in schema.kinds if name in frame.columns]
+    reasons: dict[str, ColumnReason] = {}
+    for of_columns in over_columns(frame, names, reasons_of, schema):
+        reasons |= of_columns
+    return reasons
 
 
 def over_blocks(
@@ -440,7 +441,7 @@ class Spill:
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.tables.large import Spill
+    >>> from skeval.scale.tables import Spill
     >>> Spill().keep(np.arange(3)).open().tolist()
     [0, 1, 2]
     """

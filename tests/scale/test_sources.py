@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from skeval.exceptions import TableError
-from skeval.tables import sources
-from skeval.tables.sources import FrameSource, source_of
+from skeval.scale import sources
+from skeval.scale.sources import FrameSource, source_of
 
 TABLE = pd.DataFrame(
     {

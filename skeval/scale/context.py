@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -11,13 +11,23 @@ import pandas as pd
 from skeval.context import NOT_REMEMBERED, Context, shared, shared_rows
 from skeval.exceptions import NotRememberedError
 from skeval.parameters import Scaling
-from skeval.steps.samples import drawn_positions, named_seed
+from skeval.scale import pairs, steps
+from skeval.scale.sources import FrameSource, TableSource, source_of
+from skeval.scale.tables import CanonicalTable, LargeTable, Learned, Spill, Spilled, look_at
+from skeval.steps.neighbors import room
+from skeval.steps.samples import (
+    drawn_positions,
+    drawn_sizes,
+    measured_on,
+    named_seed,
+    positions_by_content,
+    sampled,
+)
 from skeval.tables.frames import as_frame, order_of_content, rows_at
-from skeval.tables.large import CanonicalTable, LargeTable, Learned, Spill, Spilled, look_at
 from skeval.tables.precision import coarsest
 from skeval.tables.schema import Kind, TableSchema, sorted_labels
-from skeval.tables.sources import FrameSource, TableSource, source_of
 
+T = TypeVar("T")
 MAX_ROWS = 50_000  # of a role, for what can do with a sample only
 _MOST_BYTES = 2**31  # up to which rows are read at once to look for neighbours among them
 _COPIES = 4  # of each number meanwhile: as given, as read, encoded, in the index
@@ -28,10 +38,11 @@ class LargeContext(Context):
     """A context of tables that need not fit in memory.
 
     Reading ``context.train`` and the others gives no frame but a
-    :class:`~skeval.tables.large.CanonicalTable`, whose columns are read one at a time; rows that
+    :class:`~skeval.scale.tables.CanonicalTable`, whose columns are read one at a time; rows that
     stand in for the synthetic ones, as halves do, may be a frame. What steps remember of many rows
     is kept in a temporary file while the context lives. Metrics that have to have all columns at
-    once get another context, see :meth:`seen_by`.
+    once get another context, see
+    :func:`~skeval.steps.samples.measured_on`.
 
     Rows are read in the order in which they are stored. Sums of numbers that are no whole ones may
     differ in their last bits from those of tables in memory, whose rows go by what they hold.
@@ -63,7 +74,7 @@ class LargeContext(Context):
         Parameters
         ----------
         train, holdout : path, dataset, lazy frame, Dask frame, or table in memory
-            See :func:`~skeval.tables.sources.source_of`.
+            See :func:`~skeval.scale.sources.source_of`.
         schema : TableSchema or mapping of str to str, optional
             The kinds of the columns; those not named are inferred from train, each from its whole
             column.
@@ -120,37 +131,90 @@ class LargeContext(Context):
         context.precision = precision
         return context
 
-    def seen_by(self, scaling: Scaling) -> Context:
-        """Return what a metric that scales so is measured on: this context, or one in memory.
+    def recall(self, key: Hashable, compute: Callable[[Context], T]) -> T:
+        """Return what is known under `key`; large arrays are kept in a file, and read there."""
 
-        A sample is drawn once for all metrics; it is the same rows however the tables are stored.
-        """
-        if scaling in {"counts", "sorted runs"}:
-            return self
-        n_rows: int | None = self._most_rows
-        if scaling == "neighbours":
-            if not _fits(self):
-                return self
-            n_rows = None
-        step = _with_drawn if "synthetic" in self else _drawn
-        return step(self, n_rows)
+        def kept(view: Context) -> Any:
+            return _spilled(compute(view), self._spill)
+
+        return cast("T", _opened(super().recall(key, kept)))
 
     @property
-    def _most_rows(self) -> int:
+    def most_rows(self) -> int:
+        """Rows of each role of a sample."""
         return cast("LargeContext", self.real).max_rows
 
     def _state(self) -> dict[str, Any]:
-        return {**super()._state(), "max_rows": self._most_rows}
+        return {**super()._state(), "max_rows": self.most_rows}
 
-    def room(self, shape: tuple[int, int]) -> np.ndarray:
-        """Return an array to be filled by a step: in a file, where it would be large."""
-        return self._spill.room(shape) if 8 * np.prod(shape) > _SPILLED else super().room(shape)
 
-    def _kept(self, value: Any) -> Any:
-        return _spilled(super()._kept(value), self._spill)
+for _step, _override in (*steps.overrides, *pairs.overrides):
+    _step.register(LargeContext)(_override)
 
-    def _opened(self, value: Any) -> Any:
-        return _opened(value)
+
+@room.register(LargeContext)
+def _(context: LargeContext, shape: tuple[int, int]) -> np.ndarray:
+    """Return an array to be filled by a step: in a file, where it would be large."""
+    if 8 * np.prod(shape) > _SPILLED:
+        return context._spill.room(shape)
+    return np.asarray(room.ordinary(context, shape))
+
+
+@measured_on.register(LargeContext)
+def _(context: LargeContext, scaling: Scaling) -> Context:
+    """Return what a metric that scales so is measured on: this context, or one in memory.
+
+    A sample is drawn once for all metrics; it is the same rows however the tables are stored.
+    """
+    if scaling in {"counts", "sorted runs"}:
+        return context
+    n_rows: int | None = context.most_rows
+    if scaling == "neighbours":
+        if not _fits(context):
+            return context
+        n_rows = None
+    step = _with_drawn if "synthetic" in context else _drawn
+    return step(context, n_rows)
+
+
+class DrawnContext(Context):
+    """A context in memory of rows that were drawn of tables larger than memory.
+
+    Attributes
+    ----------
+    drawn_of : dict of str to int
+        How many rows each of the tables has.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.drawn_of: dict[str, int] = {}
+
+
+@drawn_sizes.register(DrawnContext)
+def _(context: DrawnContext) -> dict[str, tuple[int, int]]:
+    """Return how many rows of each role were drawn, and of how many."""
+    return {role: (context.n_rows(role), of) for role, of in context.drawn_of.items()}
+
+
+@sampled.register
+def _(table: LargeTable, n_drawn: int | None, seed: int) -> TableSource:
+    """Return a seeded sample as a source of its own; all rows where they are, if no more."""
+    if n_drawn is None or n_drawn >= len(table):
+        return table.source
+    drawn = positions_by_content(table, n_drawn, seed)
+    return FrameSource(table.in_memory(drawn), table.source.role)
+
+
+def read_large(
+    train: Any, holdout: Any = None, *, schema: Any = None, max_rows: int | None = None
+) -> LargeContext | None:
+    """Read real tables one of which need not fit in memory; None where both are in memory."""
+    large = source_of(train, "train"), source_of(holdout, "holdout")
+    if not any(large):
+        return None
+    train, holdout = large[0] or train, large[1] or holdout
+    return LargeContext.of(train, holdout, schema=schema, max_rows=max_rows)
 
 
 def _source(table: Any, role: str) -> TableSource:
@@ -165,11 +229,11 @@ def _fits(context: Context) -> bool:
 
 
 @shared
-def _drawn(context: Context, n_rows: int | None) -> Context:
+def _drawn(context: Context, n_rows: int | None) -> DrawnContext:
     """Return a context of `n_rows` of each real table, in memory; None for all of them."""
     roles = [role for role in ("train", "holdout") if role in context]
     read = {role: _rows(context, role, n_rows) for role in roles}
-    drawn = Context(
+    drawn = DrawnContext(
         context.schema,
         {role: rows for role, (rows, _, _) in read.items()},
         levels=context.levels,
@@ -185,9 +249,10 @@ def _drawn(context: Context, n_rows: int | None) -> Context:
 def _with_drawn(context: Context, n_rows: int | None) -> Context:
     """Return the context of a sample of the real tables with one of the synthetic rows."""
     rows, given, places = _rows(context, "synthetic", n_rows)
-    drawn = _drawn(context.real, n_rows).standing_in(rows, given)
+    real = _drawn(context.real, n_rows)
+    drawn = cast("DrawnContext", real.standing_in(rows, given))
     drawn.note_places("synthetic", places)
-    drawn.drawn_of = {**drawn.real.drawn_of, "synthetic": context.n_rows("synthetic")}
+    drawn.drawn_of = {**real.drawn_of, "synthetic": context.n_rows("synthetic")}
     return drawn
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skeval.scale.sources import MANY_ROWS, ArrowSource, TableSource
 from skeval.tables.dialects import Dialect, opened
 from skeval.tables.reading import (
     ENDINGS,
@@ -30,7 +31,6 @@ from skeval.tables.reading import (
     names_of,
     note,
 )
-from skeval.tables.sources import MANY_ROWS, ArrowSource, TableSource
 
 _LEAST_BYTES = 2**22  # a smaller file is not looked at
 _CHUNK = 100_000  # rows that are held at a time
@@ -44,7 +44,7 @@ def is_long(path: Path) -> bool:
     Examples
     --------
     >>> from pathlib import Path
-    >>> from skeval.tables.long_csv import is_long
+    >>> from skeval.scale.long_csv import is_long
     >>> is_long(Path("no_such_file.csv"))
     False
     """

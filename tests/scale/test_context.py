@@ -19,21 +19,22 @@ import pyarrow.dataset as ds
 import pytest
 
 import skeval
-import skeval.large_context
+import skeval.scale.context
+import skeval.scale.pairs
+import skeval.scale.partitioned
+import skeval.scale.sources
 import skeval.stats.correlation
-import skeval.steps.neighbors
-import skeval.steps.pairs
-import skeval.tables.sources
 from skeval import Metric, MetricSuite, diagnostic, fidelity, privacy, report, utility
 from skeval.context import Context
 from skeval.datasets import make_mixed
-from skeval.engines import DaskEngine
 from skeval.exceptions import SampledWarning, SchemaMismatchError, TableError
 from skeval.fidelity import EnergyDistance, KSComplement
-from skeval.large_context import LargeContext
 from skeval.neighbors import PartitionedNearestNeighbors
 from skeval.privacy import KMap
-from tests.tables.test_sources import write_parts
+from skeval.scale.context import LargeContext
+from skeval.scale.engines import DaskEngine
+from skeval.steps.samples import measured_on
+from tests.scale.test_sources import write_parts
 
 ALL = [
     metric
@@ -64,8 +65,8 @@ STATES = {  # besides those of fidelity: what workers count
     ),
 }
 TASKS = {
-    *("hash_of_cells", "_counted", "_inferred", "_looked_at", "_reasons", "_taken"),
-    *("_sums", "_squares", "_products", "_in_order", "_checked_column"),
+    *("hash_of_cells", "_counted", "_inferred", "_looked_at", "reasons_of", "_taken"),
+    *("_sums", "_squares", "_products", "in_order", "_checked_column"),
 }
 QUICK = {"DCROverfittingProtection", "NNDR"}
 # of rows that match, or of samples
@@ -177,7 +178,7 @@ def evaluated(train, holdout, synthetic):
 @pytest.fixture(scope="module", autouse=True)
 def small_blocks():
     with pytest.MonkeyPatch.context() as patch:
-        for module in (skeval.stats.correlation, skeval.steps.pairs):
+        for module in (skeval.stats.correlation, skeval.scale.pairs):
             patch.setattr(module, "BLOCK", 64)
         yield
 
@@ -189,8 +190,8 @@ def expected():
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_same_bits_however_a_table_is_stored(form, expected, tmp_path, monkeypatch, no_cluster):
-    monkeypatch.setattr(skeval.large_context, "_SPILLED", 100)  # what steps keep goes to files
-    monkeypatch.setattr(skeval.tables.sources, "CELLS", 700)
+    monkeypatch.setattr(skeval.scale.context, "_SPILLED", 100)  # what steps keep goes to files
+    monkeypatch.setattr(skeval.scale.sources, "CELLS", 700)
     with skeval.engine(no_cluster if form == "workers" else "local"):
         result = evaluated(*stored(form, tmp_path))
     assert set(no_cluster.called) >= TASKS if form == "workers" else not no_cluster.called
@@ -245,8 +246,8 @@ def test_a_sample_is_of_the_same_rows_however_a_table_is_stored(form, tmp_path):
     drawn = []
     for paths in (stored("7 parts", tmp_path / "7"), stored(form, tmp_path / "other")):
         context = LargeContext.of(*paths[:2], max_rows=50).with_synthetic(paths[2])
-        drawn.append(context.seen_by("sampled"))
-    assert type(drawn[0]) is Context
+        drawn.append(measured_on(context, "sampled"))
+    assert not isinstance(drawn[0], LargeContext)
     for role in ("train", "holdout", "synthetic"):
         assert len(drawn[0][role]) == 50
         pd.testing.assert_frame_equal(drawn[0][role], drawn[1][role])
@@ -263,9 +264,9 @@ def test_few_rows_are_no_sample(tmp_path):
 def test_neighbours_are_read_at_once_while_they_fit(tmp_path, monkeypatch):
     paths = stored("1 part", tmp_path)
     context = LargeContext.of(*paths[:2], max_rows=50).with_synthetic(paths[2])
-    assert len(context.seen_by("neighbours").train) == 240
-    monkeypatch.setattr(skeval.large_context, "_MOST_BYTES", 1000)
-    assert context.seen_by("neighbours") is context
+    assert len(measured_on(context, "neighbours").train) == 240
+    monkeypatch.setattr(skeval.scale.context, "_MOST_BYTES", 1000)
+    assert measured_on(context, "neighbours") is context
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -281,9 +282,9 @@ def test_neighbours_that_do_not_fit_are_found_in_parts_with_the_same_bits(
     metric, tmp_path, monkeypatch
 ):
     expected = metric().fit(*TABLES[:2]).evaluate(TABLES[2]).to_dict()
-    monkeypatch.setattr(skeval.large_context, "_MOST_BYTES", 0)
-    monkeypatch.setattr(skeval.large_context, "_SPILLED", 100)
-    monkeypatch.setattr(skeval.steps.neighbors, "INDEX_BYTES", 10_000)
+    monkeypatch.setattr(skeval.scale.context, "_MOST_BYTES", 0)
+    monkeypatch.setattr(skeval.scale.context, "_SPILLED", 100)
+    monkeypatch.setattr(skeval.scale.partitioned, "INDEX_BYTES", 10_000)
     indexes = []
     fit = PartitionedNearestNeighbors.fit
 
@@ -303,7 +304,7 @@ def test_neighbours_that_do_not_fit_are_found_in_parts_with_the_same_bits(
 def test_work_on_the_real_rows_is_done_once(tmp_path):
     paths = stored("1 part", tmp_path)
     context = LargeContext.of(*paths[:2])
-    first, second = (context.with_synthetic(paths[2]).seen_by("sampled") for _ in range(2))
+    first, second = (measured_on(context.with_synthetic(paths[2]), "sampled") for _ in range(2))
     assert first is not second
     assert first.real is second.real
 
@@ -377,7 +378,7 @@ from pathlib import Path
 from skeval.context import Context
 from skeval.fidelity import ContingencySimilarity, KSComplement, CorrelationSimilarity
 from skeval import MetricSuite
-from skeval.tables.sources import source_of
+from skeval.scale.sources import source_of
 folder, names = Path({str(tmp_path)!r}), [f"x{{i}}" for i in range(48)]
 metrics = [("ks", KSComplement()), ("c", ContingencySimilarity(floor=False))]
 metrics.append(("r", CorrelationSimilarity(floor=False)))
@@ -423,7 +424,7 @@ def test_counts_go_out_to_a_cluster_and_come_back_the_same(tmp_path, monkeypatch
     assert len(sent) > 3 * 7  # each pass over a table in seven parts
     counting = [given[2] for _, called, *given in sent if called.__name__ == "_counted"]
     counts = {getattr(of, "func", of).__name__ for of in counting}
-    assert {"row_hashes", "_groups_of", "_extents_of", "missing_of"} <= counts
+    assert {"row_hashes", "_groups_of", "extents_of", "missing_of"} <= counts
     assert {called.__name__ for _, called, *_ in sent} >= TASKS
     for name, one in expected.items():
         assert result[name].to_dict() | {"seconds": 0} == one.to_dict() | {"seconds": 0}

@@ -10,9 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.engines import Engine, LocalEngine, current_engine
 from skeval.exceptions import InvalidParameterError
-from skeval.neighbors.cells import Cells
 from skeval.neighbors.encoding import (
     SUMMED_CHUNKS,
     ColumnEncoder,
@@ -21,7 +19,10 @@ from skeval.neighbors.encoding import (
     cut_chunks,
 )
 from skeval.neighbors.mixed import NO_LIMIT, MixedNearestNeighbors, scales, usable_backend
-from skeval.neighbors.part_tasks import (
+from skeval.parameters import Count, check_parameters, legal_sets
+from skeval.scale.cells import Cells
+from skeval.scale.engines import Engine, LocalEngine, current_engine
+from skeval.scale.part_tasks import (
     BLOCKS_A_WORKER,
     MOST_CELLS,
     Best,
@@ -49,7 +50,8 @@ from skeval.neighbors.part_tasks import (
     taken,
     values_of_part,
 )
-from skeval.parameters import Count, check_parameters, legal_sets
+
+INDEX_BYTES = 2**30  # that an index may take, where rows are in a file or sent out
 
 
 class PartitionedNearestNeighbors(MixedNearestNeighbors):
@@ -102,7 +104,7 @@ class PartitionedNearestNeighbors(MixedNearestNeighbors):
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.neighbors.parts import Part, PartitionedNearestNeighbors
+    >>> from skeval.scale.partitioned import Part, PartitionedNearestNeighbors
     >>> young, old = np.array([[20.0, 1.0], [36.0, 1.0]]), np.array([[60.0, 0.0]])
     >>> near = PartitionedNearestNeighbors(categorical=[1])
     >>> near.fit([young, Part(1, old.copy)]).kneighbors([[58.0, 0.0]])

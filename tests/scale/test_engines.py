@@ -21,19 +21,19 @@ import pytest
 import skeval
 from skeval import MetricSuite
 from skeval.datasets import make_census, make_mixed
-from skeval.engines import DaskEngine, LocalEngine, carried, current_engine
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement
 from skeval.generators import SequentialCART
 from skeval.model_selection import cross_validate_generator
 from skeval.neighbors.mixed import MixedNearestNeighbors
-from skeval.neighbors.parts import Part, PartitionedNearestNeighbors
 from skeval.privacy import (
     NNDR,
     DCROverfittingProtection,
     ExactMatchShare,
     ShadowMembershipInference,
 )
+from skeval.scale.engines import DaskEngine, LocalEngine, carried, current_engine
+from skeval.scale.partitioned import Part, PartitionedNearestNeighbors
 
 N = 3_000
 ROOT = Path(__file__).parents[1]
@@ -304,6 +304,6 @@ def test_metrics_and_refits_have_the_same_bits(client, monkeypatch):
 
     monkeypatch.setattr(DaskEngine, "submit", noted)
     # tables of a test are small: on a cluster they would be searched here
-    monkeypatch.setattr("skeval.steps.neighbors.SENT_FROM", 1)
+    monkeypatch.setattr("skeval.steps.neighbors.MANY", 1)
     assert str(measured()) == str(expected)
     assert {"build_part_index", "improve", "share_ties", "_evaluated", "_measured"} <= submitted

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_array
 
 from skeval.exceptions import InvalidParameterError
-from skeval.neighbors.cells import Box, Cells
 from skeval.neighbors.encoding import (
     LARGEST,
     SMALLEST_RANGE,
@@ -23,6 +22,7 @@ from skeval.neighbors.encoding import (
     value_range,
 )
 from skeval.neighbors.mixed import NO_LIMIT, Index, build_index, scales
+from skeval.scale.cells import Box, Cells
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -1,0 +1,290 @@
+"""What steps do with tables larger than memory: passes over batches, here or on workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, TypeVar, cast
+
+import numpy as np
+import pandas as pd
+
+from skeval.context import ByContext, Context, content_hashes, shared
+from skeval.files import mapped
+from skeval.parameters import Strategy
+from skeval.scale.engines import DaskEngine, current_engine
+from skeval.scale.tables import CanonicalTable, counted_by_workers
+from skeval.stats.disclosure import distinct_codes
+from skeval.steps import counts, groups, neighbors, pairs, samples
+from skeval.steps.counts import summed
+from skeval.tables.frames import row_hashes
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer
+
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+Groups = groups.Groups
+_MOST_GROUPS = 2**22  # distinct rows that are sent and kept; beyond, columns are read one by one
+
+
+class Overrides(list[tuple[ByContext[..., Any], Callable[..., Any]]]):
+    """What is done in place of steps where tables need not fit in memory.
+
+    Called with a step, it decorates the override, which contexts of large tables then register. A
+    table of such a context may be in memory too: there the ordinary step is called.
+    """
+
+    def __call__(self, step: ByContext[..., Any]) -> Callable[[F], F]:
+        """Decorate what is done in place of a step."""
+
+        def noted(override: F) -> F:
+            self.append((step, override))
+            return override
+
+        return noted
+
+
+overrides = Overrides()
+
+
+# -- rows and columns of a table ------------------------------------------------------------------
+
+
+@overrides(counts.counted)
+def _(
+    context: Context,
+    role: str,
+    names: Sequence[str],
+    count: Callable[[Any], T],
+    merge: Callable[[list[T]], T],
+) -> T:
+    rows: Any = context[role]
+    return rows.added_up(names, count, merge) if counted_by_workers(rows) else count(rows)
+
+
+@overrides(counts.each_column)
+def _(
+    context: Context, role: str, look: Callable[..., T], tasks: Iterable[Sequence[Any]]
+) -> Iterator[T]:
+    rows, given = context[role], context.given(role)
+    asked = ((rows, given, *task) for task in tasks)
+    if counted_by_workers(rows):
+        return current_engine().map(look, asked)
+    return (look(*arguments) for arguments in asked)
+
+
+@overrides(counts.of_given)
+def _(context: Context, role: str, look: Callable[..., T], *arguments: Any) -> T:
+    given = context.given(role)
+    if isinstance(given, pd.DataFrame):
+        return cast("T", counts.of_given.ordinary(context, role, look, *arguments))
+    if not counted_by_workers(given):
+        return look(given, *arguments)
+    engine = current_engine()  # one worker reads all columns, one after the other
+    return cast("T", engine.result(engine.submit(look, given, *arguments)))
+
+
+@overrides(content_hashes)
+def _(context: Context, role: str) -> np.ndarray | None:
+    rows, kinds = context[role], context.schema.kinds
+    names = [name for name in rows.columns if kinds.get(name, "id") != "id"]
+    # a text's cells may be anything, and something else in a batch than in the whole column
+    if names and counted_by_workers(rows) and "text" not in {kinds[name] for name in names}:
+        return rows.added_up(names, partial(row_hashes, names=names), np.concatenate)
+    return cast("np.ndarray | None", content_hashes.ordinary(context, role))
+
+
+@overrides(neighbors.gower_engine)
+def _(
+    context: Context, columns: samples.ColumnChoice = None, rows: np.ndarray | None = None
+) -> Any:
+    from skeval.scale.part_tasks import is_in_file
+
+    if is_in_file(rows):
+        return search_in_parts(*neighbors.gower_scale(context, columns))
+    return neighbors.gower_engine.ordinary(context, columns, rows)
+
+
+def search_in_parts(ranges: np.ndarray, is_nominal: np.ndarray) -> Any:
+    """Return the unfitted search that holds no more of its rows than fit."""
+    from skeval.scale.partitioned import INDEX_BYTES, PartitionedNearestNeighbors
+
+    return PartitionedNearestNeighbors(ranges, is_nominal, max_memory=INDEX_BYTES)
+
+
+@neighbors.search_on.register(DaskEngine)
+def _(engine: DaskEngine, ranges: np.ndarray, is_nominal: np.ndarray) -> Any:
+    return search_in_parts(ranges, is_nominal)
+
+
+# -- values of single columns ---------------------------------------------------------------------
+
+
+@overrides(samples.codes)
+def _(
+    context: Context, role: str, n_bins: int, strategy: Strategy, max_categories: int | None
+) -> np.ndarray:
+    cutter, rows = samples.cells(context, n_bins, strategy, max_categories), context[role]
+    if isinstance(rows, pd.DataFrame):
+        return cutter.cut(rows)
+    # in as few bytes as hold a cell
+    kind = np.min_scalar_type(-int(cutter.n_cells_.max(initial=0)))
+    return cutter.cut(rows, mapped((len(rows), len(cutter.cells_)), kind))
+
+
+@overrides(samples.histogram)
+def _(
+    context: Context,
+    role: str,
+    column: str,
+    n_bins: int = 10,
+    strategy: Strategy = "uniform",
+    max_categories: int | None = 50,
+) -> np.ndarray:
+    how = n_bins, strategy, max_categories
+    if isinstance(context[role], pd.DataFrame):
+        return np.asarray(samples.histogram.ordinary(context, role, column, *how))
+    return _histograms(context, role, *how)[context.schema.measured.index(column)]
+
+
+@shared
+def _histograms(
+    context: Context, role: str, n_bins: int, strategy: Strategy, max_categories: int | None
+) -> list[np.ndarray]:
+    """Return the counts of the cells of all measured columns, in one pass over a large table."""
+    cutter = samples.cells(context, n_bins, strategy, max_categories)
+    names = context.schema.measured
+    rows = cast("CanonicalTable", context[role])
+    return rows.added_up(names, partial(_counts_of, cutter=cutter, names=names), summed)
+
+
+def _counts_of(frame: pd.DataFrame, cutter: Discretizer, names: Sequence[str]) -> list[np.ndarray]:
+    columns = zip(cutter.codes(frame, names).T, cutter.n_cells_, strict=True)
+    return [np.bincount(column, minlength=n_cells) for column, n_cells in columns]
+
+
+@overrides(samples.sorted_values)
+def _(context: Context, role: str, column: str) -> np.ndarray:
+    rows, engine = context[role], current_engine()
+    if counted_by_workers(rows):
+        task = engine.submit(samples.in_order, rows, column)
+        return np.asarray(engine.result(task))
+    return samples.in_order(rows, column)
+
+
+@overrides(samples.extent)
+def _(context: Context, role: str, column: str) -> tuple[float, float]:
+    if not counted_by_workers(context[role]):  # one process may need few of the columns
+        return cast("tuple[float, float]", samples.extent.ordinary(context, role, column))
+    low, high = _extents(context, role)[context.schema.columns(*NUMERIC).index(column)]
+    return float(low), float(high)
+
+
+@shared
+def _extents(context: Context, role: str) -> np.ndarray:
+    """Return the extents of all columns of numbers and dates, in one pass over a large table."""
+    names, rows = context.schema.columns(*NUMERIC), cast("CanonicalTable", context[role])
+    return rows.added_up(names, partial(samples.extents_of, names=names), _widest)
+
+
+def _widest(extents: list[np.ndarray]) -> np.ndarray:
+    low, high = np.stack(extents).transpose(2, 0, 1)
+    return np.column_stack([np.fmin.reduce(low), np.fmax.reduce(high)])
+
+
+@overrides(counts.has_missing)
+def _(context: Context, role: str, column: str) -> bool:
+    if counted_by_workers(context[role]):
+        return _gaps(context, role)[column] > 0
+    return bool(counts.has_missing.ordinary(context, role, column))
+
+
+@shared
+def _gaps(context: Context, role: str) -> dict[str, int]:
+    """Return the numbers of gaps of all columns that are measured, in one pass over the rows."""
+    return _added_gaps(context[role], context.schema.measured)
+
+
+@overrides(counts.n_missing)
+def _(context: Context, role: str, column: str) -> int:
+    given = context.given(role)
+    if counted_by_workers(given) and column in given.columns:
+        return _gaps_as_given(context, role)[column]
+    return int(counts.n_missing.ordinary(context, role, column))
+
+
+@shared
+def _gaps_as_given(context: Context, role: str) -> dict[str, int]:
+    """Return the numbers of missing cells of all columns, in one pass over the table as given."""
+    given = context.given(role)
+    return _added_gaps(given, [name for name in context.schema.kinds if name in given.columns])
+
+
+def _added_gaps(table: Any, names: Sequence[str]) -> dict[str, int]:
+    (added,) = table.added_up(names, missing_of, summed)
+    return dict(zip(names, added.tolist(), strict=True))
+
+
+def missing_of(frame: pd.DataFrame) -> list[np.ndarray]:
+    """Return the numbers of missing cells of the columns, to be added up."""
+    return [frame.isna().to_numpy().sum(axis=0)]
+
+
+@overrides(counts.level_counts)
+def _(context: Context, role: str, column: str) -> np.ndarray:
+    if counted_by_workers(context[role]):
+        return _all_level_counts(context, role)[column]
+    return np.asarray(counts.level_counts.ordinary(context, role, column))
+
+
+@shared
+def _all_level_counts(context: Context, role: str) -> dict[str, np.ndarray]:
+    """Return the counts of the levels of all columns that have any, in one pass over the rows."""
+    names, rows = context.schema.columns(*NOMINAL), cast("CanonicalTable", context[role])
+    added = rows.added_up(names, partial(counts.counts_of_levels, names=names), summed)
+    return dict(zip(names, added, strict=True))
+
+
+@overrides(pairs.numbers_of)
+def _(context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
+    rows = context[role]
+    if isinstance(rows, pd.DataFrame):
+        return pairs.numbers_of.ordinary(context, role, names)
+    return pairs.filled_with_numbers(mapped((len(rows), len(names)), np.float64), rows, names)
+
+
+# -- distinct rows --------------------------------------------------------------------------------
+
+
+@overrides(groups.grouped)
+def _(
+    context: Context, role: str, names: Sequence[str], code: groups.Code, *, given: bool = False
+) -> Groups | None:
+    """Return distinct rows that workers count; None for more than 4 million."""
+    rows = context.given(role) if given else context[role]
+    if not names or not counted_by_workers(rows):
+        return None
+    return rows.added_up(names, partial(_groups_of, code=code), _merged)
+
+
+def _groups_of(frame: pd.DataFrame, code: groups.Code) -> Groups | None:
+    return _few(*distinct_codes([_narrow(column) for column in code(frame)]))
+
+
+def _merged(parts: list[Groups | None]) -> Groups | None:
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts):
+        return None
+    columns = [np.concatenate(of) for of in zip(*(part[0] for part in known), strict=True)]
+    return _few(*distinct_codes(columns, np.concatenate([part[1] for part in known])))
+
+
+def _few(columns: list[np.ndarray], sizes: np.ndarray) -> Groups | None:
+    return (columns, sizes) if sizes.size <= _MOST_GROUPS else None
+
+
+def _narrow(column: np.ndarray) -> np.ndarray:
+    """Return whole numbers in as few bytes as hold them; others as they are."""
+    if column.dtype.kind == "f" or not column.size:
+        return column
+    kinds = {np.min_scalar_type(int(end)) for end in (column.min(), column.max())}
+    return column.astype(np.result_type(*kinds))

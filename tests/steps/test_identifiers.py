@@ -1,0 +1,147 @@
+"""Direct identifiers of train persons in a release."""
+
+from __future__ import annotations
+
+import random
+import uuid
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval import Context, SuiteResult
+from skeval.datasets import make_mixed
+from skeval.privacy import ExactMatchShare
+from skeval.steps.identifiers import identifier_copies, possible_values
+
+N = 300
+TABLES = [make_mixed(N, random_state=seed) for seed in range(3)]
+SYLLABLES = ["ba", "do", "fe", "gi", "ka", "lu", "mo", "na", "pe", "ri", "so", "tu", "va", "we"]
+
+
+def word(rng, n=3):
+    return "".join(rng.choice(SYLLABLES, n))
+
+
+def names(rng, n):
+    return [f"{word(rng)} {word(rng, 4)}".title() for _ in range(n)]
+
+
+def emails(rng, n):
+    return [f"{word(rng)}.{word(rng)}{rng.integers(100)}@mail.org" for _ in range(n)]
+
+
+def uuids(rng, n):
+    drawn = random.Random(int(rng.integers(2**31)))
+    return [str(uuid.UUID(int=drawn.getrandbits(128))) for _ in range(n)]
+
+
+def security_numbers(rng, n):
+    return [f"{a:03d}-{b:02d}-{c:04d}" for a, b, c in rng.integers(0, (1000, 100, 10000), (n, 3))]
+
+
+def accounts(rng, n):
+    return rng.choice(10**9, n, replace=False)
+
+
+def with_ids(made, n_copied, spell=lambda value: value):
+    """Give the three tables ids of their own, and the first synthetic rows those of train."""
+    rng = np.random.default_rng(0)
+    given = [np.array(made(rng, N), dtype=object) for _ in TABLES]
+    given[2][:n_copied] = [spell(one) for one in given[0][:n_copied]]
+    columns = [pd.Series(of).infer_objects() for of in given]
+    return [table.assign(customer_id=of) for table, of in zip(TABLES, columns, strict=True)]
+
+
+def counted(train, holdout, synthetic):
+    return identifier_copies(Context.of(train, holdout).with_synthetic(synthetic))
+
+
+KINDS = [names, emails, uuids, security_numbers, accounts]
+
+
+@pytest.mark.parametrize("made", KINDS)
+def test_identifiers_of_train_on_clean_rows_are_found(made):
+    train, holdout, synthetic = with_ids(made, 12)
+    result = ExactMatchShare().fit(train, holdout).evaluate(synthetic)
+    assert result.value == 0.0
+    assert "12 values of customer_id stand in the release and once in train." in result.fact
+    verdict = SuiteResult({"copies": result}).verdict()
+    assert verdict.outcome == "copies found"
+    assert "Replace the values of customer_id by new ones." in verdict.sentence
+
+
+@pytest.mark.parametrize("made", KINDS)
+def test_new_identifiers_are_none(made):
+    assert not any(one.found or one.untold for one in counted(*with_ids(made, 0)))
+
+
+@pytest.mark.parametrize("spell", [str.upper, "{} ".format, lambda one: one.replace("-", "")])
+def test_spelling_hides_no_identifier(spell):
+    (found,) = counted(*with_ids(uuids, 12, spell))
+    assert found.train.n == 12
+    assert found.found
+
+
+def numbered(starts, form="{}"):
+    """Number the rows of each table from a start."""
+    made = [
+        table.assign(customer_id=[form.format(start + i) for i in range(N)])
+        for table, start in zip(TABLES, starts, strict=True)
+    ]
+    if form == "{}":
+        made = [table.astype({"customer_id": "int64"}) for table in made]
+    return made
+
+
+@pytest.mark.parametrize("form", ["{}", "P-{:06d}", "user{}@mail.org"])
+@pytest.mark.parametrize("starts", [(1, N + 1, 1), (1, 1, 1), (100_000, 200_000, 100_000)])
+def test_counters_are_no_identifiers(starts, form):
+    assert counted(*numbered(starts, form)) == ()
+
+
+def test_counters_within_a_day_or_a_place_are_none():
+    rows = [f"2024{month:02d}{day:02d}001" for month in range(1, 13) for day in range(1, 26)]
+    places = [f"{place}{i:03d}" for place in (4711, 8152, 9326) for i in range(N // 3)]
+    for ids in (rows, places):
+        tables = [table.assign(customer_id=ids) for table in TABLES]
+        assert not any(one.found for one in counted(*tables))
+
+
+def test_a_sample_of_numbered_persons_meets_others_by_chance():
+    rng = np.random.default_rng(0)
+    drawn = rng.choice(30 * N, 2 * N, replace=False)
+    tables = [
+        table.assign(customer_id=ids)
+        for table, ids in zip(TABLES, (drawn[:N], drawn[N:], np.arange(N)), strict=True)
+    ]
+    assert not any(one.found for one in counted(*tables))
+
+
+def test_identifiers_of_the_holdout_are_another_fault():
+    train, holdout, synthetic = with_ids(emails, 1)
+    synthetic.loc[1:12, "customer_id"] = holdout.loc[1:12, "customer_id"]
+    (found,) = counted(train, holdout, synthetic)
+    assert not found.found
+    assert found.of_holdout.startswith("12 values of customer_id that are unique in the holdout")
+
+
+def test_without_holdout():
+    train, _, synthetic = with_ids(emails, 12)
+    (found,) = identifier_copies(Context.of(train).with_synthetic(synthetic))
+    assert found.found
+
+
+def test_values_that_many_share_are_no_identifiers():
+    tables = [table.assign(customer_id=[f"c{i % 40}" for i in range(N)]) for table in TABLES]
+    assert counted(*tables) == ()
+
+
+def test_missing_identifiers():
+    train, holdout, synthetic = with_ids(emails, 12)
+    synthetic["customer_id"] = None
+    assert counted(train, holdout, synthetic) == ()
+
+
+def test_long_values_overflow_nothing():
+    assert possible_values(np.array(["a" * 500, "b" * 400], dtype=object)) == 2.0**64
