@@ -61,7 +61,7 @@ def test_folders_of_parts_give_what_files_give(folder, run):
 
 
 def test_long_files_give_what_short_ones_give(folder, run, monkeypatch):
-    from skeval.tables import long_csv
+    from skeval.scale import long_csv
 
     for role in ROLES:
         pd.read_csv(f"{role}.csv").to_parquet(f"{role}.parquet")
