@@ -93,7 +93,7 @@ def isolation_chances(
     >>> [isolation_chances(table, np.ones(3, int), Predicates.of(*asked), n) for n in (3, 2)]
     [array([0.]), array([0.66666667])]
     """
-    from skeval.privacy.attacks.anonymeter.predicates import chances
+    from skeval.privacy.attacks.anonymeter.compiled import chances
 
     absence = _absence(int(counts.sum()), n_kept)
     cut = absence.size - 1
@@ -227,7 +227,7 @@ def isolation_test(
         Predicates share rows, so that they do not succeed independently; rows do. Predicates that
         match more than 64 pooled values are left out, whoever is train.
     """
-    from skeval.privacy.attacks.anonymeter.predicates import first_matches
+    from skeval.privacy.attacks.anonymeter.compiled import first_matches
 
     lists, lengths = first_matches(rows.codes, _LONGEST, *predicates.parts)
     columns = np.unique(predicates.columns)
