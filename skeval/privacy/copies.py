@@ -14,9 +14,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import hypergeom
 
-from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
+from skeval.core.families import RelabelledTest
 from skeval.core.tags import SCREEN_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy.near_texts import ROLES, text_values
@@ -35,7 +35,7 @@ from skeval.steps.texts import folded
 from skeval.tables.frames import column_values
 from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import counted, percent
-from skeval.utils.parameters import AnyColumns, Count, Fraction, Interval, Seed
+from skeval.utils.parameters import AnyColumns, Fraction, Interval
 
 _LONGER = 20  # characters
 
@@ -122,7 +122,25 @@ _MOST_DECIMALS = 6  # by which a column's numbers count as rounded
 
 
 @declared
-class ExactMatchShare(Metric):
+class CopyScreen(RelabelledTest):
+    """Base of the shares of synthetic rows that repeat real rows in some columns.
+
+    Parameters
+    ----------
+    columns : None, int or list of str, default=None
+        The columns that are compared: None for all but ids (an id of its own makes no row another),
+        free text included; an int for the first so many of these; or names.
+    """
+
+    _: KW_ONLY
+    columns: AnyColumns = None
+
+    def _prepare(self, context: Context) -> None:
+        compared(context.schema, self.columns)
+
+
+@declared
+class ExactMatchShare(CopyScreen):
     r"""Share of synthetic rows that are copies of train rows: 0 if none is, 1 if all are.
 
     An attacker compares the release with a register, cell by cell. A synthetic row that agrees in
@@ -132,9 +150,6 @@ class ExactMatchShare(Metric):
 
     Parameters
     ----------
-    columns : None, int or list of str, default=None
-        The columns in which rows must agree: None for all but ids (an id of its own makes no row
-        another), free text included; an int for the first so many of these; or names.
     decimals : int or None, default=None
         To how many decimals numbers are rounded first. None keeps 12 significant digits, so that
         rounding errors do not hide a copy. Dates agree to the microsecond.
@@ -143,11 +158,6 @@ class ExactMatchShare(Metric):
         stands twice; or distinct synthetic rows, as identical match shares are counted.
     alert : float, default=0.05
         ``details["above_alert"]`` is whether the value exceeds it.
-    n_permutations : int, default=1999
-        Number of relabellings behind the p-value; fewer are drawn where many reach what was
-        observed, and none where the p-value is known exactly.
-    random_state : int, default=0
-        Seed of the relabellings.
 
     Warnings
     --------
@@ -223,11 +233,6 @@ class ExactMatchShare(Metric):
     count: Literal["rows", "multiset", "unique"] = "rows"
     _: KW_ONLY
     alert: Fraction = 0.05
-    n_permutations: Count = 1999
-    random_state: Seed = 0
-
-    def _prepare(self, context: Context) -> None:
-        compared(context.schema, self.columns)
 
     def _compute(self, context: Context) -> Result:
         if not any(compared(context.schema, self.columns)):
@@ -291,13 +296,8 @@ class IdenticalMatchShare(ExactMatchShare):
 
     Parameters
     ----------
-    columns : None, int or list of str, default=None
-        The columns in which rows must agree: None for all but ids, an int for the first so many of
-        these, or names.
-    decimals : int or None, default=None
-        To how many decimals numbers are rounded first; None keeps 12 significant digits.
     count : {"rows", "multiset", "unique"}, default="unique"
-        What is counted, as in :class:`ExactMatchShare`.
+        What is counted, see :class:`ExactMatchShare`.
 
     Warnings
     --------

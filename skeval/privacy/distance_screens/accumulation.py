@@ -14,7 +14,7 @@ from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.results.result import Result
 from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import least_p_value
-from skeval.steps.relabelled import label_test
+from skeval.steps.relabelled import label_test, with_contrast
 from skeval.utils.formatting import as_float, number, percent
 
 _N_PERMUTATIONS = 1999
@@ -33,20 +33,6 @@ class MinimumDistanceAccumulation(AccumulationMetric):
 
     Parameters
     ----------
-    threshold : float, list of float or "loo-median", default=0.2
-        Distances in (0, 1) that are too near, as shares of the largest one. Of a list, the first
-        gives the value, and ``details`` hold the areas at all. "loo-median" is the median distance
-        of a train row to its nearest other train row.
-    direction : {"symmetric", "synthetic", "real"}, default="symmetric"
-        Look from the synthetic rows to train, from the train rows to the synthetic table, or take
-        the mean of both areas.
-    scale : {"max", "observed"}, default="max"
-        What distances are divided by: the largest distance that there can be, which only the space
-        "gower" has (1), or the largest that is found between train and synthetic rows; then one
-        far row makes all others near.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix; the latter
-        needs ``scale="observed"``.
     random_state : int, default=0
         Seed of the relabellings, and of the sample of the larger of synthetic table and holdout.
 
@@ -149,4 +135,4 @@ class MinimumDistanceAccumulation(AccumulationMetric):
     def _summary(self, result: Result) -> str:
         left = f"left of {number(as_float(result.details['threshold']))}"
         filled = f"Nearest rows fill {percent(result.value)} of the area under the curve {left}"
-        return f"{filled}." if result.contrast is None else f"{filled}; {result.contrast}."
+        return with_contrast(filled, result)

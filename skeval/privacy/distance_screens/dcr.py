@@ -19,7 +19,7 @@ from scipy.stats import norm
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.core.families import NeighborMetric
+from skeval.core.families import NeighborMetric, RelabelledTest
 from skeval.core.tags import CONTRAST_TAGS
 from skeval.exceptions import InvalidParameterError, UnequalSizesWarning
 from skeval.results.result import Result
@@ -48,7 +48,38 @@ CLOSER = "synthetic rows closer to train than to the holdout"
 
 
 @declared
-class TrainShareScreen(NeighborMetric):
+class DrawnScreen(NeighborMetric):
+    """Base of the screens that may look at samples of the tables, once or several times.
+
+    Parameters
+    ----------
+    num_rows_subsample : int or None, default=None
+        If given, this many rows of each table are drawn, `num_iterations` times, and the numbers
+        averaged.
+    num_iterations : int, default=1
+        Number of draws; more than one needs `num_rows_subsample`.
+    """
+
+    _: KW_ONLY
+    num_rows_subsample: Count | None = None
+    num_iterations: Count = 1
+
+    def _prepare(self, context: Context) -> None:
+        if self.num_iterations > 1 and self.num_rows_subsample is None:
+            raise InvalidParameterError(
+                f"{type(self).__name__}: num_iterations={self.num_iterations} repeats one "
+                "computation; give num_rows_subsample, or leave num_iterations at 1."
+            )
+
+    def _samples(self) -> Iterator[dict[str, Any]]:
+        """Yield, by draw, which rows are looked at."""
+        n = self.num_rows_subsample
+        for seed in range(self.random_state, self.random_state + self.num_iterations):
+            yield {"n_query": n, "n_reference": n, "seed": seed}
+
+
+@declared
+class TrainShareScreen(DrawnScreen):
     """Base of the screens of the fraction of synthetic rows that are closer to train.
 
     Parameters
@@ -60,21 +91,13 @@ class TrainShareScreen(NeighborMetric):
     scale : {"common", "reference"}, default="common"
         Whether numeric ranges are those of train and holdout together, or of each on its own, as
         SDMetrics has it, which puts the two distances on different scales.
-    num_rows_subsample : int or None, default=None
-        If given, this many rows of each table are drawn, `num_iterations` times, and the shares
-        averaged.
-    num_iterations : int, default=1
-        Number of draws; more than one needs `num_rows_subsample`.
     """
 
     ties: Literal["pool", "half", "holdout"] = "pool"
     scale: Literal["common", "reference"] = "common"
-    _: KW_ONLY
-    num_rows_subsample: Count | None = None
-    num_iterations: Count = 1
 
     def _prepare(self, context: Context) -> None:
-        check_iterations(type(self).__name__, self.num_iterations, self.num_rows_subsample)
+        super()._prepare(context)
         if self.scale == "reference" and not is_gower(self.space):
             raise InvalidParameterError(
                 f"{type(self).__name__}: scale='reference' is defined in space='gower' only."
@@ -128,8 +151,8 @@ class TrainShareScreen(NeighborMetric):
 
     def _masses(self, context: Context, columns: Any) -> Iterator[np.ndarray]:
         """Yield, by draw, which share of the synthetic rows each real row is the nearest of."""
-        n = self.num_rows_subsample
-        for seed in self._seeds():
+        for sample in self._samples():
+            n, seed = sample["n_query"], sample["seed"]
             if is_gower(self.space):
                 yield pooled_masses(context, n, columns, seed)[0]
             else:
@@ -137,13 +160,12 @@ class TrainShareScreen(NeighborMetric):
 
     def _sides(self, context: Context, columns: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield, by draw, which synthetic rows are closer to train, and which are as close."""
-        n = self.num_rows_subsample
-        for seed in self._seeds():
+        for sample in self._samples():
+            n, seed = sample["n_query"], sample["seed"]
             if is_gower(self.space) and self.scale == "common":
                 of_train = pooled_masses(context, n, columns, seed)[1]
                 yield of_train == 1.0, (of_train > 0.0) & (of_train < 1.0)
                 continue
-            sample = {"n_query": n, "n_reference": n, "seed": seed}
             to_train, to_holdout = (
                 self._distances(context, "synthetic", role, columns, **sample)
                 if self.scale == "common"
@@ -151,9 +173,6 @@ class TrainShareScreen(NeighborMetric):
                 for role in ("train", "holdout")
             )
             yield to_train < to_holdout, to_train == to_holdout
-
-    def _seeds(self) -> range:
-        return range(self.random_state, self.random_state + self.num_iterations)
 
     def _train_share(self, context: Context, columns: Any) -> TrainShare:
         """Return the fraction with its null: there is none where scales differ."""
@@ -312,15 +331,6 @@ def mean_protection(p: float, spread: float, full: float) -> float:
         return protection(p, full)
     clipped = excess * norm.cdf(excess / noise) + noise * norm.pdf(excess / noise)
     return float(1.0 + excess - clipped)
-
-
-def check_iterations(metric: str, num_iterations: int, num_rows_subsample: int | None) -> None:
-    """Raise if iterations are asked for that would all be the same."""
-    if num_iterations > 1 and num_rows_subsample is None:
-        raise InvalidParameterError(
-            f"{metric}: num_iterations={num_iterations} repeats one computation; give "
-            "num_rows_subsample, or leave num_iterations at 1."
-        )
 
 
 @shared
@@ -569,7 +579,7 @@ _N_BINS, _MAX_CATEGORIES = 10, 50
 
 
 @declared
-class DCRShare(TrainShareScreen):
+class DCRShare(TrainShareScreen, RelabelledTest):
     """Share of synthetic rows closer to train: n_T / (n_T + n_H) by chance, 1 where all rows are.
 
     For each synthetic row, the nearest real row is looked up in train and in the holdout. A
@@ -652,7 +662,6 @@ class DCRShare(TrainShareScreen):
 
     _: KW_ONLY
     column_groups: ColumnGroups | None = None
-    n_permutations: Count = 1999
 
     def _prepare(self, context: Context) -> None:
         super()._prepare(context)

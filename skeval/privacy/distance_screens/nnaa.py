@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.core.families import NeighborMetric
+from skeval.core.families import NeighborMetric, RelabelledTest
 from skeval.core.tags import CONTRAST_TAGS
 from skeval.results.result import Result, undefined
 from skeval.stats import adversarial as stats
@@ -32,7 +32,7 @@ _Z = float(norm.ppf(0.975))
 
 
 @declared
-class NNAAPrivacyLoss(NeighborMetric):
+class NNAAPrivacyLoss(NeighborMetric, RelabelledTest):
     """Do neighbours give train away more than holdout: 0 means no, 1 that train alone is copied.
 
     The adversarial accuracy between synthetic and train rows falls where the generator has learned
@@ -92,8 +92,6 @@ class NNAAPrivacyLoss(NeighborMetric):
 
     n_resample: Count = 30
     ties: Literal["strict", "half"] = "strict"
-    _: KW_ONLY
-    n_permutations: Count = 1999
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if min(context.n_rows(role) for role in ("train", "holdout", "synthetic")) < 2:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, replace
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.core.families import NeighborMetric
+from skeval.core.families import NeighborMetric, RelabelledTest
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.exceptions import DegenerateInputWarning
 from skeval.results.result import Result, undefined
@@ -26,9 +26,10 @@ from skeval.steps.relabelled import (
     name_of_test,
     relabelled_nearest,
     set_against,
+    with_contrast,
 )
 from skeval.utils.formatting import number, percent
-from skeval.utils.parameters import Count, Interval
+from skeval.utils.parameters import Interval
 
 _COMPARED = ("synthetic", "holdout")
 _TAGS = replace(NEIGHBOR_TAGS, greater_is_better=True, bounds=(0.0, float("inf")))
@@ -43,7 +44,7 @@ _NO_DISTANCE = "half of the holdout rows stand in train too: no distance to comp
 
 
 @declared
-class PercentileScreen(NeighborMetric):
+class PercentileScreen(NeighborMetric, RelabelledTest):
     """Base of the screens of a percentile, of distances or their ratios, against fresh rows.
 
     Authors say what a row's number is in ``_of_distances``, and may say more in ``_more_details``.
@@ -51,17 +52,13 @@ class PercentileScreen(NeighborMetric):
     Parameters
     ----------
     q : float, default=5
-        The percentile, in [0, 100]; linear between the rows' ratios.
-    n_permutations : int, default=1999
-        Number of random relabellings of the real rows for the p-value; fewer are
-        drawn where many reach what was observed.
+        The percentile of the rows' numbers, in [0, 100]; linear between two of them.
     """
 
     n_neighbors: ClassVar[int] = 1
     what: ClassVar[str] = "the distances to train"
-    _: KW_ONLY
+
     q: Annotated[float, Interval(0, 100)] = 5
-    n_permutations: Count = 1999
 
     def _roles(self) -> tuple[str, str]:
         """Return whose neighbours are looked for, and where."""
@@ -190,8 +187,6 @@ class DCRPercentile(PercentileScreen):
 
     Parameters
     ----------
-    q : float, default=5
-        The percentile, in [0, 100]; linear between the rows' distances.
     baseline : {"holdout", "train_loo"}, default="holdout"
         Whose distances to train to compare with: holdout rows', or each train row's own to its
         nearest other one. Without a holdout it is the latter.
@@ -244,7 +239,6 @@ class DCRPercentile(PercentileScreen):
 
     tags = _TAGS
 
-    q: Annotated[float, Interval(0, 100)] = 5
     baseline: Literal["holdout", "train_loo"] = "holdout"
 
     def _fresh(
@@ -320,7 +314,6 @@ class NNDR(PercentileScreen):
     n_neighbors = 2
     what = "the nearest distance over the second nearest"
 
-    q: Annotated[float, Interval(0, 100)] = 5
     convention: Literal["d1/d2", "d2/d1"] = "d1/d2"
     query: Literal["synthetic", "train"] = "synthetic"
 
@@ -385,7 +378,7 @@ def _tenth(values: np.ndarray) -> float:
 
 
 @declared
-class HoldoutDistanceRatio(NeighborMetric):
+class HoldoutDistanceRatio(NeighborMetric, RelabelledTest):
     r"""Ratio of median distances to train, synthetic to holdout: 1 where alike, 0 where copies.
 
     Holdout rows are as far from train as rows of the population are that the generator never saw.
@@ -394,9 +387,6 @@ class HoldoutDistanceRatio(NeighborMetric):
 
     Parameters
     ----------
-    n_permutations : int, default=1999
-        Number of random relabellings of the real rows for the p-value; fewer are
-        drawn where many reach what was observed.
     random_state : int, default=0
         Seed of the relabellings and of the resamples behind the interval.
 
@@ -446,8 +436,6 @@ class HoldoutDistanceRatio(NeighborMetric):
 
     tags = replace(_TAGS, needs=frozenset({"holdout"}), display="DistancesDisplay")
 
-    n_permutations: Count = 1999
-
     def _to_train(self, context: Context, columns: Any) -> list[np.ndarray]:
         return [self._distances(context, role, "train", columns) for role in _COMPARED]
 
@@ -472,7 +460,7 @@ class HoldoutDistanceRatio(NeighborMetric):
 
     def _summary(self, result: Result) -> str:
         far = f"Synthetic rows are {percent(result.value)} as far from train as holdout rows are"
-        return f"{far}." if result.contrast is None else f"{far}; {result.contrast}."
+        return with_contrast(far, result)
 
 
 def comparison(synthetic: np.ndarray, holdout: np.ndarray) -> dict[str, Any]:

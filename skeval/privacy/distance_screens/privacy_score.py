@@ -27,6 +27,7 @@ from skeval.stats.percentiles import ratios
 from skeval.stats.relabelling import least_p_value, share_p_value
 from skeval.steps.aggregates import aggregated_context
 from skeval.steps.neighbors import encoded, index_of, nearest, pool_index
+from skeval.steps.relabelled import with_contrast
 from skeval.steps.samples import content_order
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
@@ -209,8 +210,7 @@ class PrivacyScore(NeighborMetric):
         p_s, p_t = (percent(result.details[f"p_{which}"]) for which in ("synthetic", "real"))
         real = "a holdout row" if result.details["mode"] == "holdout" else "another real row"
         near = f"{p_s} of train rows have a synthetic row as near, relatively, as"
-        shown = "" if result.contrast is None else f"; {result.contrast}"
-        return f"{near} {p_t} have {real}{shown}."
+        return with_contrast(f"{near} {p_t} have {real}", result)
 
 
 @shared
