@@ -325,7 +325,7 @@ class IdenticalMatchShare(ExactMatchShare):
     0.5
     """
 
-    tags = replace(ExactMatchShare.tags, risks=frozenset({"singling out"}), headline=0)
+    tags = replace(ExactMatchShare.tags, headline=0)
 
     count: Literal["rows", "multiset", "unique"] = "unique"
 

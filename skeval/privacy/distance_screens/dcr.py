@@ -182,6 +182,18 @@ class TrainShareScreen(DrawnScreen):
         name = name_of_test("closer", self.space, columns, *(seeds if seeds[0] else ()))
         return TrainShare(tuple(self._shares(context, columns)), tuple(masses), n_train, name)
 
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        share = self._train_share(context, columns)
+        result = replace(result, details=self._share_details(context, columns, share))
+        if not share.masses:  # each table on its own scale: no exchange of labels, no null
+            return result
+        fields = self._on_scale(share, self._n_train_and_expected(context)[1])
+        return replace(result, p_value=share.p_value, contrast=share.contrast, **fields)
+
+    def _on_scale(self, share: TrainShare, expected: float) -> dict[str, Any]:
+        """Return interval and baseline on the scale of the value: by default that of shares."""
+        return {"interval": largest_interval([share]), "baseline": expected}
+
     def _share_details(self, context: Context, columns: Any, share: TrainShare) -> dict[str, Any]:
         """Return what is said of a share: its complement, its ties, its errors."""
         ties = [np.mean(tied) for _, tied in self._sides(context, columns)]
@@ -291,21 +303,13 @@ class DCROverfittingProtection(TrainShareScreen):
             return float(np.mean([protection(p, 0.5) for p in shares]))
         return protection(float(np.mean(shares)), self._n_train_and_expected(context)[1])
 
-    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
-        share = self._train_share(context, columns)
-        details = self._share_details(context, columns, share)
-        if not share.masses:
-            return replace(result, details=details)
-        p, pi, half = share.value, details["expected"], share.half_width()
-        full = 0.5 if self.chance == "half" else pi  # the share of the score 1
-        return replace(
-            result,
-            interval=(protection(p + half, full), protection(p - half, full)),
-            p_value=share.p_value,
-            baseline=mean_protection(pi, share.null_standard_error, full),
-            contrast=share.contrast,
-            details=details,
-        )
+    def _on_scale(self, share: TrainShare, expected: float) -> dict[str, Any]:
+        full = 0.5 if self.chance == "half" else expected  # the share of the score 1
+        p, half = share.value, share.half_width()
+        return {
+            "interval": (protection(p + half, full), protection(p - half, full)),
+            "baseline": mean_protection(expected, share.null_standard_error, full),
+        }
 
     def _summary(self, result: Result) -> str:
         p = percent(result.details["closer_to_training"])
@@ -684,31 +688,29 @@ class DCRShare(TrainShareScreen, RelabelledTest):
         names = chosen_columns(context.schema, self.columns)
         groups = groups_of(context, names, self.column_groups, self.random_state)
         shares = {name: self._train_share(context, group) for name, group in groups.items()}
-        of_all, every = shares[_ALL], list(shares.values())
-        details = self._share_details(context, groups[_ALL], of_all)
-        details["groups"] = [
+        result = super()._with_evidence(context, groups[_ALL], result)
+        worst = max(shares, key=lambda name: shares[name].value)
+        of_groups = [
             {"name": name, "columns": list(groups[name] or context.schema.measured)}
             | {"share": share.value, **share.errors()}
             for name, share in shares.items()
         ]
-        details["worst_group"] = max(shares, key=lambda name: shares[name].value)
-        if not of_all.masses:  # each table on its own scale: no exchange of labels, no null
-            return replace(result, details=details)
-        fields = {"p_value": of_all.p_value, "baseline": details["expected"]}
-        fields |= {"interval": largest_interval(every), "contrast": of_all.contrast}
-        if len(shares) > 1:
-            order = pooled_order(context)
-            test = largest_test(every, order, self.n_permutations, self.random_state)
-            what = f"{CLOSER}, in the worst of {len(shares)} groups of columns"
-            contrast = Contrast(
-                what,
-                round(test.observed, 12),
-                test.mean,
-                n_tests=len(shares),
-                least_p=of_all.least_p,
-            )
-            fields |= {"p_value": test.p_value, "baseline": test.mean, "contrast": contrast}
-        return replace(result, details=details, advice=advice(groups, details), **fields)
+        details = {**result.details, "groups": of_groups, "worst_group": worst}
+        result = replace(result, details=details)
+        if len(shares) == 1 or not shares[_ALL].masses:
+            return result
+        fields = self._of_largest(context, list(shares.values()))
+        return replace(result, advice=advice(groups, worst), **fields)
+
+    def _of_largest(self, context: Context, shares: list[TrainShare]) -> dict[str, Any]:
+        """Return the fields of a result that come of a test of the largest of several shares."""
+        order = pooled_order(context)
+        test = largest_test(shares, order, self.n_permutations, self.random_state)
+        what = f"{CLOSER}, in the worst of {len(shares)} groups of columns"
+        at = round(test.observed, 12), test.mean
+        contrast = Contrast(what, *at, n_tests=len(shares), least_p=shares[0].least_p)
+        fields = {"p_value": test.p_value, "baseline": test.mean, "contrast": contrast}
+        return fields | {"interval": largest_interval(shares)}
 
     def _summary(self, result: Result) -> str:
         groups = len(result.details["groups"])
@@ -771,10 +773,10 @@ def largest_test(
     return Relabelled(observed, mean, spread, twice if len(tests) > 1 else tests[0].p_value)
 
 
-def advice(groups: Mapping[str, tuple[str, ...] | None], details: Mapping[str, Any]) -> str:
+def advice(groups: Mapping[str, tuple[str, ...] | None], worst: str) -> str:
     """Name the columns of the worst group, if it is not all of them."""
-    columns = groups[details["worst_group"]] or ()
-    if details["worst_group"] == _ALL or len(columns) > _MOST_NAMED:
+    columns = groups[worst] or ()
+    if worst == _ALL or len(columns) > _MOST_NAMED:
         return ""
     listed = " and ".join(filter(None, [", ".join(columns[:-1]), columns[-1]]))
     return f"Rows follow train most in {listed}: pool or drop the rarest values of these columns."
