@@ -1,4 +1,4 @@
-"""Groups of equal rows and a secret: how diverse it is within them, how like the whole."""
+"""How diverse a secret is within groups of equal rows, and how like that of the whole table."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class SensitiveMetric(ClassMetric):
         return pair_counts(rows, column_codes(context, role, name, self.n_bins))
 
     def _compute(self, context: Context) -> Result:
-        """Return the worst column's score; of equal ones the first by name is called the worst."""
+        """Return the score of the worst column, the first by name if several are equal."""
         by_column = {name: self._scores(context, name) for name in self._sensitive(context.schema)}
         names = next(iter(by_column.values()))
         details = {name: {col: of[name] for col, of in by_column.items()} for name in names}
@@ -117,9 +117,9 @@ class LDiversity(SensitiveMetric, ClusterableMetric):
     """Fewest sensitive values in a group of alike rows: 1 if one group gives its value away.
 
     An attacker finds the group of rows that agree with a person in the quasi-identifiers. If all of
-    them have the same diagnosis, it need not be known which row is the person's. The value is the
-    least number of distinct sensitive values in such a class; it is at most the number of values
-    that the column has.
+    them have the same diagnosis, the attacker need not know which row is the person's. The value
+    is the least number of distinct sensitive values in such a class; it is at most the number of
+    values that the column has.
 
     Parameters
     ----------
@@ -336,7 +336,7 @@ def recursive_diversity(pairs: Pairs, c: float) -> np.ndarray:
     Parameters
     ----------
     pairs : Pairs
-        Of classes and sensitive values.
+        The classes and their sensitive values.
     c : float
         How many times the rarer values the most frequent one may come to.
 

@@ -32,7 +32,7 @@ _SLACK = 1e-9  # of the unit that tolerances are in: bounds belong to the box
 _APART = 2.0  # between rows that differ in a category; boxes have a radius of 1
 _BEYOND = 2.0  # ranges beyond the real values at which numbers are cut: more than any tolerance
 _FAR = 1e4  # more than the logarithm of any number
-_MISSING, _OTHER = 2, 3  # states of a number beside its sign
+_MISSING, _OTHER = 2, 3  # states of a number that are no sign
 
 
 @declared
@@ -40,8 +40,8 @@ class HittingRate(RowMetric):
     r"""Share of train rows that a synthetic row comes close to in every column: 0 none, 1 all.
 
     An attacker knows a person's record roughly: the age within a few years, the income within a few
-    thousand. If a synthetic row agrees so far, it may be taken for that person, and its exact
-    values for theirs.
+    thousand. A synthetic row that agrees with this may be taken for the person, and its exact
+    values for the person's.
 
     Parameters
     ----------
@@ -144,9 +144,10 @@ class NewRowShare(RowMetric, RelabelledTest):
     numerical_match_tolerance : float, default=0.01
         By how much a train number may differ from the synthetic one, in [0, 1).
     tolerance_kind : {"relative", "range"}, default="relative"
-        Of what the tolerance is a share: of the synthetic number, as SDMetrics has it, so that 0
-        matches only 0 and a match hangs on where the scale starts; or of the range of train and
-        holdout together. Dates have no natural zero: theirs is of the range always.
+        What the tolerance is a share of: the synthetic number, as SDMetrics has it, so that 0
+        matches only 0 and a match depends on where the scale starts; or the range of train and
+        holdout together. Dates have no natural zero: their tolerance is always a share of the
+        range.
 
     Warnings
     --------
@@ -329,7 +330,7 @@ def box_lists(
     -------
     lists : MatchLists
     counts : pair of ndarray of shape (n_values,)
-        How often each distinct real row stands in train, and in the holdout.
+        How often each distinct real row is in train, and in the holdout.
     """
     roles = ("synthetic", "train", "holdout")
     tables = [_table(context, role, columns) for role in roles]
@@ -386,7 +387,7 @@ class BoxScale:
         return scaled
 
     def states(self, numbers: np.ndarray) -> np.ndarray:
-        """Return what two numbers must share whatever the tolerance: sign, value, missing."""
+        """Return what two numbers must share at any tolerance: sign, value, missing."""
         constant = np.where(numbers == self.low, 0, _OTHER)
         of_range = np.where(self.span > 0.0, 0, constant)
         with np.errstate(invalid="ignore"):
@@ -403,7 +404,7 @@ def box_points(
     Parameters
     ----------
     tables : sequence of (numbers, codes)
-        Of shape (n, n_numbers) and (n, n_codes) each; missing is nan, or a code of its own.
+        Pairs of shape (n, n_numbers) and (n, n_codes); missing is nan, or a code of its own.
     centres : sequence of bool
         Whether the rows of each table are the centres of boxes, or what is looked for in them.
     scale : BoxScale

@@ -1,6 +1,6 @@
 """Groups of equal rows: how large, and whom of train they single out.
 
-Who shares a combination of quasi-identifiers with whom: classes and clusters of rows.
+Classes are rows with one combination of quasi-identifiers; clusters are those of k-means.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from skeval.tables.spaces import TablePreprocessor
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import BinCount, Columns, Count, Legal, Scaling, is_text
 
-CAP = 999  # what no cluster is said to exceed
+CAP = 999  # larger clusters count as this
 _N_CLUSTERS = (2, 5, 10, 15)
 _DEFAULT_BINS = 10
 
@@ -220,7 +220,8 @@ def classes(
 ) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray | None, ...]]:
     """Return the class of each row, numbered over all `roles` together; one array a role.
 
-    Where workers count, it is the class of each distinct row, and besides how many rows have it.
+    If workers count, it is the class of each distinct row; the second result is how many rows have
+    it.
     """
     found = [distinct_rows(context, role, columns, n_bins) for role in roles]
     sizes = [
@@ -276,7 +277,7 @@ def clusters(
 
 
 def too_few_to_cluster(role: str) -> Result:
-    """Return the result where no number of clusters is small enough."""
+    """Return the result of a table that is too small for any number of clusters."""
     return undefined(
         f"mode='cluster' needs 20 {role} rows, two of them distinct in the quasi-identifiers."
     )
@@ -287,14 +288,14 @@ class KAnonymity(SmallestClassMetric):
     r"""Size of the smallest group of alike rows: 1 if a row stands alone, n if all are alike.
 
     An attacker who knows the quasi-identifiers of a person (age, postcode, occupation) looks for
-    them in the synthetic table. Rows that agree in all of them cannot be told apart; the value is
-    the number of rows in the smallest such class.
+    them in the synthetic table. Rows that agree in all of them cannot be distinguished; the value
+    is the number of rows in the smallest such class.
 
     Parameters
     ----------
     quasi_identifiers : None, int or list of str, default=None
         The columns that may be known from elsewhere. None takes all, and then nearly every row
-        stands alone and the value is 1 whatever the table; name those that matter.
+        stands alone and the value of any table is 1; name those that matter.
 
     Warnings
     --------

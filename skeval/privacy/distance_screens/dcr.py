@@ -85,9 +85,9 @@ class TrainShareScreen(DrawnScreen):
     Parameters
     ----------
     ties : {"pool", "half", "holdout"}, default="pool"
-        What equal distances count as: divided over all nearest real rows, which alone is right
-        where the tables are of unequal size; half closer to train; or as closer to the holdout, as
-        SDMetrics has it, which flatters discrete tables.
+        How a synthetic row counts that is as near to several real rows: it is divided over all of
+        them, which alone is right if the tables are of unequal size; it is half closer to train; or
+        it is closer to the holdout, as SDMetrics has it, which flatters discrete tables.
     scale : {"common", "reference"}, default="common"
         Whether numeric ranges are those of train and holdout together, or of each on its own, as
         SDMetrics has it, which puts the two distances on different scales.
@@ -195,7 +195,7 @@ class TrainShareScreen(DrawnScreen):
         return {"interval": largest_interval([share]), "baseline": expected}
 
     def _share_details(self, context: Context, columns: Any, share: TrainShare) -> dict[str, Any]:
-        """Return what is said of a share: its complement, its ties, its errors."""
+        """Return what the details hold of a share: its complement, its ties, its errors."""
         ties = [np.mean(tied) for _, tied in self._sides(context, columns)]
         several = len(share.of_draws) > 1
         return {
@@ -253,11 +253,11 @@ class DCROverfittingProtection(TrainShareScreen):
 
     which is ``2 (1 - p)`` at equal sizes: a score of 0.5 means that 75% of the rows are closer to
     train. With ``chance="half"`` it is ``min(1, 2 (1 - p))`` at any sizes, the mean of that over
-    several draws, as published; three times as many train as holdout rows have a score of 0.5 by
-    chance then. Where one table has more than twice as many rows as the other, and a published
-    option does not allow for it, and beyond ten times in any case,
-    :class:`~skeval.exceptions.UnequalSizesWarning` is given. A share clearly below ``pi`` is no
-    extra protection, rather mode collapse or shift.
+    several draws, as published; with three times as many train as holdout rows, a score of 0.5 is
+    then what chance gives. :class:`~skeval.exceptions.UnequalSizesWarning` is given if one table
+    has more than ten times as many rows as the other, or more than twice as many and a published
+    option does not allow for it. A share clearly below ``pi`` is no extra protection, rather mode
+    collapse or shift.
 
     The p-value is one-sided: given the synthetic rows and the pool of N real ones, all choices of
     which were train are equally likely if none was learned. The share then has the variance
@@ -267,9 +267,9 @@ class DCROverfittingProtection(TrainShareScreen):
     with :math:`a_j` the share of synthetic rows whose nearest real row is j, ties divided evenly.
     The baseline is the mean score under this null, below 1 where the score is clipped there. The
     standard error counts real rows, not synthetic ones: many synthetic rows around one real row are
-    one piece of evidence. The p-value is that of a normal share, but where :math:`\sum_j a_j^2`
-    exceeds 0.01, since most synthetic rows lie next to few real ones, the share is held against
-    random choices. ``scale="reference"`` has neither null nor interval.
+    one piece of evidence. The p-value is that of a normal share. If :math:`\sum_j a_j^2` exceeds
+    0.01, most synthetic rows lie next to few real ones, and the share is held against random
+    choices instead. ``scale="reference"`` has neither null nor interval.
 
     ``details["closer_to_training"]`` and ``details["closer_to_holdout"]`` are the two shares of the
     SDMetrics breakdown.
@@ -385,7 +385,7 @@ class TrainShare:
     n_train : int
         Number of train rows in a draw.
     name : str, default=""
-        Of the test.
+        The name of the test.
 
     Examples
     --------
@@ -448,14 +448,14 @@ class TrainShare:
     def p_value(self) -> float:
         """One-sided p-value, of the normal approximation; 1 where all labels give the same.
 
-        Where the synthetic rows lie next to few real ones, it is that of random relabellings.
+        It is that of random relabellings if the synthetic rows lie next to few real ones.
         """
         if np.isnan(self.z):
             return 1.0
         if min(1.0 / float(a @ a) for a in self.masses) >= _FEWEST_MASSES:
             return max(float(norm.sf(self.z)), self.least_p)  # no sum of few masses is normal
         p_values = [relabelled_p_value(a, self.n_train) for a in self.masses]
-        # draws depend on each other in an unknown way: twice the mean holds whatever it is
+        # draws depend on each other in an unknown way: twice the mean is valid in any case
         return p_values[0] if len(p_values) == 1 else min(1.0, 2.0 * float(np.mean(p_values)))
 
     def errors(self) -> dict[str, float]:
@@ -576,7 +576,7 @@ def relabelled_p_value(masses: np.ndarray, n_train: int) -> float:
 
 
 _ALL = "all columns"
-_MANY_COLUMNS = 10  # up to so many are looked at all at once only
+_MANY_COLUMNS = 10  # a table of no more than these is not divided into groups
 _N_OF_EACH = 3
 _MOST_NAMED = 12  # columns in a sentence
 _N_BINS, _MAX_CATEGORIES = 10, 50
@@ -595,8 +595,8 @@ class DCRShare(TrainShareScreen, RelabelledTest):
     ----------
     column_groups : None, "auto" or list of list of str, default=None
         Groups of columns to measure in addition to all of them at once (in space "gower"). "auto":
-        where there are more than 10 columns, three groups of related columns and three random
-        thirds, as MOSTLY AI has it; none where there are fewer.
+        three groups of related columns and three random thirds, as MOSTLY AI has it, if there are
+        more than 10 columns; else none.
     n_permutations : int, default=1999
         Number of relabellings behind the p-value of the largest of several shares; fewer are drawn
         where many reach what was observed.
@@ -630,8 +630,8 @@ class DCRShare(TrainShareScreen, RelabelledTest):
     they depend on each other.
 
     ``details["groups"]`` has the share, z and the standard errors of each group,
-    ``details["worst_group"]`` names the one with the largest share; what else stands in ``details``
-    is of all columns together.
+    ``details["worst_group"]`` names the one with the largest share; all other ``details`` are those
+    of all columns together.
 
     Related columns of "auto" are neighbours in the leaves of a hierarchical clustering by Cramer's
     V, whose order is cut into three where neighbours are least related, no group having less than a
@@ -639,8 +639,8 @@ class DCRShare(TrainShareScreen, RelabelledTest):
     on which rows were train would spoil the relabelling.
 
     ``scale="reference"`` has no null, and so no interval, p-value or baseline. Very unequal sizes
-    are warned of as there, by :class:`~skeval.exceptions.UnequalSizesWarning`. A share clearly
-    below chance is no extra protection, rather mode collapse or shift.
+    give a :class:`~skeval.exceptions.UnequalSizesWarning`, as there. A share clearly below chance
+    is no extra protection, rather mode collapse or shift.
 
     References
     ----------
@@ -753,10 +753,9 @@ def largest_test(
 ) -> Relabelled:
     """Hold the largest share of each draw against relabellings that all groups have in common.
 
-    Labels are drawn in the `order` of the pooled rows, which goes by what they hold; rows that were
-    drawn stand in it already.
-    The p-value of several draws is twice the mean of theirs: they depend on each other in an
-    unknown way.
+    Labels are drawn in the `order` of the pooled rows, which depends on their content alone; rows
+    of a sample are in that order already. The p-value of several draws is twice the mean of theirs,
+    because they depend on each other in an unknown way.
     """
     n_train, tests = shares[0].n_train, []
     for draw, of_groups in enumerate(zip(*(share.masses for share in shares), strict=True)):
@@ -823,7 +822,7 @@ def related_and_random(
     names : tuple of str
         The columns to group, more than 10 of them.
     seed : int
-        Of the random groups.
+        The seed of the random groups.
 
     Returns
     -------

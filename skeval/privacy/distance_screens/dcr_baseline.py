@@ -81,7 +81,7 @@ class DCRBaselineProtection(DrawnScreen, RelabelledTest):
     With a holdout, the p-value is that of :class:`~skeval.privacy.HoldoutDistanceRatio`: the median
     distance to the holdout minus that to train is held against random choices of which real rows
     were train. Poor fidelity raises the score above that of fresh real rows and leaves the test as
-    it is, so that a leak may be found beside a good score.
+    it is, so that a leak may be found although the score is good.
 
     References
     ----------

@@ -1,7 +1,4 @@
-"""Is a train row nearer to a synthetic one than to every other real one.
-
-Are synthetic rows the generator's own, or noisy copies of train rows.
-"""
+"""Train rows that are nearer to a synthetic row than to all real ones, and noisy copies of them."""
 
 from __future__ import annotations
 
@@ -149,9 +146,9 @@ class EpsilonIdentifiability(NeighborMetric, RelabelledTest):
         }
         baseline = float(np.clip(value - excess, 0.0, 1.0))
         what = "train rows with a synthetic row nearer than any other train row"
-        said: dict[str, Any] = {"n_permutations": self.n_permutations}
-        said["reference"] = "for the holdout"
-        contrast = contrast_of(context, what, value, test, **said)
+        shown: dict[str, Any] = {"reference": "for the holdout"}
+        shown["n_permutations"] = self.n_permutations
+        contrast = contrast_of(context, what, value, test, **shown)
         return replace(
             result, p_value=test.p_value, baseline=baseline, contrast=contrast, details=details
         )
@@ -229,7 +226,7 @@ class EntropySpace(TransformerMixin, BaseEstimator):
         By column, above 0: the squared distance of two values a whole range apart, of two
         categories, and at least that of a missing value from any other.
     numeric : dict of str to (float, float)
-        Where missing values of a number or date column are put, and its range.
+        The number that missing values of a number or date column get, and the column's range.
     n_levels : dict of str to int
         Number of real levels of each categorical column; all others are one further level.
     """
@@ -319,8 +316,8 @@ class Authenticity(NeighborMetric, RelabelledTest):
 
     The p-value is one-sided: the difference to ``details["on_holdout"]``, the share that is
     authentic with respect to the holdout, is held against random choices of which real rows were
-    train. All are equally likely if none was learned, whatever else is wrong with the synthetic
-    rows. At most 2,000 of them take part, and the 16 nearest real rows of each.
+    train. All choices are equally likely if none was learned; other faults of the synthetic rows do
+    not matter. At most 2,000 synthetic rows take part, and the 16 nearest real rows of each.
 
     References
     ----------

@@ -41,8 +41,8 @@ class NNAAPrivacyLoss(NeighborMetric, RelabelledTest):
     Parameters
     ----------
     n_resample : int, default=30
-        Where the tables are of unequal size, this many random samples of the larger are taken,
-        each of the size of the smallest, and the losses averaged.
+        Number of random samples of the larger tables, each of the size of the smallest, over which
+        the losses are averaged; tables of equal size are taken as they are.
     ties : {"strict", "half"}, default="strict"
         Whether equal distances count as wrong guesses, as published, or as half a right one.
     n_permutations : int, default=1999
@@ -70,7 +70,7 @@ class NNAAPrivacyLoss(NeighborMetric, RelabelledTest):
     train. A negative loss is no extra protection: rows were drawn towards the holdout.
 
     The p-value is one-sided: given the synthetic rows, all choices of which real rows were train
-    are then equally likely. Each relabelling counts all rows, whatever the sizes, among the 16
+    are then equally likely. Each relabelling counts all rows, also at unequal sizes, among the 16
     nearest real rows of each; its standard deviation is the standard error of the interval.
 
     References
@@ -113,11 +113,11 @@ class NNAAPrivacyLoss(NeighborMetric, RelabelledTest):
         test, tested = loss_test(context, *settings)
         half = _Z * test.spread
         what = "synthetic rows told from train rows by their nearest neighbours"
-        said: dict[str, Any] = {"reference": "from holdout rows", "high_leaks": False}
-        said["n_permutations"] = self.n_permutations
+        shown: dict[str, Any] = {"reference": "from holdout rows", "high_leaks": False}
+        shown["n_permutations"] = self.n_permutations
         return replace(
             result,
-            contrast=contrast_of(context, what, tested, test, **said),
+            contrast=contrast_of(context, what, tested, test, **shown),
             interval=(max(-1.0, result.value - half), min(1.0, result.value + half)),
             p_value=test.p_value,
             baseline=0.0,

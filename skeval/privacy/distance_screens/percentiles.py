@@ -169,7 +169,7 @@ class PercentileScreen(NeighborMetric, RelabelledTest):
 
 
 def _few(n_rows: int, q: float, level: float) -> tuple[DegenerateInputWarning, ...]:
-    """Say so where a percentile is that of one row."""
+    """Return a warning if a percentile is that of one row."""
     if not 0.0 < level < 1.0 or n_rows * min(level, 1.0 - level) >= 1.0:
         return ()
     which = "least" if level < 0.5 else "greatest"
@@ -188,8 +188,8 @@ class DCRPercentile(PercentileScreen):
     Parameters
     ----------
     baseline : {"holdout", "train_loo"}, default="holdout"
-        Whose distances to train to compare with: holdout rows', or each train row's own to its
-        nearest other one. Without a holdout it is the latter.
+        The distances to compare with: those of holdout rows to train, or that of each train row to
+        its nearest other one. If there is no holdout, it is the latter.
 
     Warnings
     --------
@@ -212,9 +212,9 @@ class DCRPercentile(PercentileScreen):
     order statistics that a binomial count puts around it.
 
     The p-value is one-sided: the same percentile of the distances to the holdout, minus the value,
-    is held against random choices of which real rows were train. All are equally likely if none was
-    learned, whatever else is wrong with the synthetic rows. At most 2,000 of them take part, and
-    the 16 nearest real rows of each.
+    is held against random choices of which real rows were train. All choices are equally likely if
+    none was learned; other faults of the synthetic rows do not matter. At most 2,000 synthetic rows
+    take part, and the 16 nearest real rows of each.
 
     ``details["p_value_against_holdout"]`` compares synthetic with holdout rows instead: the share
     of all ways to divide them in which the percentile of the one part lies as far under that of the
@@ -280,10 +280,10 @@ class NNDR(PercentileScreen):
 
     Notes
     -----
-    A row with ``d1 = 0 < d2`` has ratio 0, one with ``d1 = d2 = 0`` ratio 1: two equal train rows
-    cannot be distinguished. ``details["both_zero"]`` is the share of such rows, whose copies this
-    metric does not see. The baseline is the same percentile of holdout rows in the synthetic rows'
-    place (without a holdout, of train rows among the others).
+    A row with ``d1 = 0 < d2`` has the ratio 0, a row with ``d1 = d2 = 0`` the ratio 1, because two
+    equal train rows cannot be distinguished. ``details["both_zero"]`` is the share of such rows;
+    this metric does not see their copies. The baseline is the same percentile of holdout rows in
+    the synthetic rows' place. If there is no holdout, it is that of train rows among the others.
 
     The p-values are those of :class:`~skeval.privacy.DCRPercentile`: one relabels train and
     holdout, the other divides synthetic and holdout rows. With ``query="train"`` both are one: as
@@ -404,14 +404,14 @@ class HoldoutDistanceRatio(NeighborMetric, RelabelledTest):
     -----
     .. math:: \frac{\mathrm{median}\, d(S, T)}{\mathrm{median}\, d(H, T)}
 
-    It is not defined where half of the holdout rows stand in train. Sizes need not be equal, since
-    both tables look for neighbours in train. The interval resamples both tables' distances, train
-    being given.
+    It is not defined if half of the holdout rows are in train. Sizes need not be equal, since both
+    tables look for neighbours in train. The interval resamples both tables' distances, train being
+    given.
 
     The p-value is one-sided: the median distance to the holdout minus that to train is held against
-    random choices of which real rows were train. All are equally likely if none was learned,
-    whatever else is wrong with the synthetic rows. At most 2,000 of them take part, and the 16
-    nearest real rows of each.
+    random choices of which real rows were train. All choices are equally likely if none was
+    learned; other faults of the synthetic rows do not matter. At most 2,000 synthetic rows take
+    part, and the 16 nearest real rows of each.
 
     ``details["p_value_against_holdout"]`` is that of the one-sided Kolmogorov-Smirnov test that
     synthetic rows are nearer to train than holdout rows are, anywhere in the distribution; it is
