@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from sklearn.base import clone
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning, Sentence
 from skeval.results.result import Result, undefined
@@ -39,6 +40,7 @@ class _TagsOfMetric:
         return replace(tags, display="ColumnScoresDisplay")
 
 
+@declared
 class ByGroup(Metric):
     """A metric on each group of rows by itself, and the worst group's value.
 
@@ -59,11 +61,6 @@ class ByGroup(Metric):
         At least 10: a score of fewer rows would say whose they are. Groups with fewer rows in
         train, or in the holdout if there is one, are pooled; the pool is left out if it is smaller
         still.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -113,10 +110,10 @@ class ByGroup(Metric):
 
     tags: ClassVar[MetricTags] = _TagsOfMetric()  # type: ignore[assignment]
 
-    def __init__(self, metric: AnyMetric, by: ColumnName, *, min_size: GroupSize = 50) -> None:
-        self.metric = metric
-        self.by = by
-        self.min_size = min_size
+    metric: AnyMetric
+    by: ColumnName
+    _: KW_ONLY
+    min_size: GroupSize = 50
 
     def named_columns(self) -> dict[str, list[str]]:
         """Return the columns that parameters name, those of the metric among them."""

@@ -1,15 +1,16 @@
-"""Base of the metrics that look for nearest rows in a space."""
+"""Bases of the metrics that compare rows: what they share, first the value, then its evidence."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from skeval.core.base import Metric
 from skeval.core.context import Context
+from skeval.core.declared import declared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.results.result import Result, undefined
 from skeval.steps.accumulation import (
@@ -29,44 +30,56 @@ from skeval.steps.accumulation import (
 from skeval.steps.entities import advice_on_leak
 from skeval.steps.neighbors import is_gower, nearest
 from skeval.steps.samples import column_key
-from skeval.utils.parameters import Columns, JobCount, Legal, Scaling, Seed, Space
+from skeval.utils.parameters import Columns, Count, JobCount, Legal, Scaling, Seed, Space
 
 ColumnKey = tuple[str, ...] | None
 
 
-class NeighborMetric(Metric):
-    """Base of the metrics of nearest rows: first the value, then its evidence.
+@declared
+class RelabelledTest(Metric):
+    """Base of the metrics whose p-value compares train with random choices of the real rows.
+
+    Parameters
+    ----------
+    n_permutations : int, default=1999
+        Number of random relabellings of the real rows behind the p-value; fewer are drawn where
+        many reach what was observed, and none where the p-value is known exactly.
+    random_state : int, default=0
+        Seed of the relabellings.
+    """
+
+    _: KW_ONLY
+    n_permutations: Count = 1999
+    random_state: Seed = 0
+
+
+@declared
+class RowMetric(Metric):
+    """Base of the metrics that compare rows in some columns: first the value, then its evidence.
 
     Authors write ``_measure(context, columns)``, which returns the value, all that ``score``
     needs, and ``_with_evidence(context, columns, result)``, which adds the interval, the p-value,
     the baseline and the details for ``evaluate``. Columns come in the form of
     :func:`~skeval.steps.samples.column_key`.
+
+    Parameters
+    ----------
+    columns : None, int or list of str, default=None
+        The columns in which rows are compared: all that can be measured (no ids and no text), the
+        first *n* of these, or a list of names.
     """
 
-    space: Any = "gower"
-    columns: int | list[str] | None
-
-    def __init__(
-        self,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-        n_jobs: JobCount | None = None,
-    ) -> None:
-        self.space = space
-        self.columns = columns
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    @property
-    def _scaling(self) -> Scaling:
-        """How it scales: a space of one's own may make many numbers of each."""
-        return "neighbours" if is_gower(self.space) else "sampled"
+    _: KW_ONLY
+    columns: Columns = None
 
     def _compute(self, context: Context) -> float | Result:
-        if isinstance(self.space, str) and not context.schema.measured:
+        if not self._can_compare(context):
             return undefined("no column of this table can be measured.")
         return self._measure(context, self._key(context))
+
+    def _can_compare(self, context: Context) -> bool:
+        """Return whether the table has a column that can be compared."""
+        return bool(context.schema.measured)
 
     def _key(self, context: Context) -> ColumnKey:
         return None if self.columns is None else column_key(context.schema, self.columns)
@@ -85,6 +98,36 @@ class NeighborMetric(Metric):
     def _with_evidence(self, context: Context, columns: ColumnKey, result: Result) -> Result:
         return result
 
+
+@declared
+class NeighborMetric(RowMetric):
+    """Base of the metrics that look for the nearest rows in a space.
+
+    Parameters
+    ----------
+    space : "gower", "euclidean" or transformer, default="gower"
+        The mean over columns of capped differences, or Euclidean distance of a matrix.
+    columns : None, int or list of str, default=None
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
+    random_state : int, default=0
+        Seed of all that is drawn: samples, relabellings, and resamples behind an interval.
+    n_jobs : int, optional
+        Number of threads, as in joblib; the numbers do not depend on it.
+    """
+
+    _: KW_ONLY
+    space: Space = "gower"
+    random_state: Seed = 0
+    n_jobs: JobCount | None = None
+
+    @property
+    def _scaling(self) -> Scaling:
+        """How it scales: a space of one's own may make many numbers of each."""
+        return "neighbours" if is_gower(self.space) else "sampled"
+
+    def _can_compare(self, context: Context) -> bool:
+        return not isinstance(self.space, str) or super()._can_compare(context)
+
     def _distances(
         self, context: Context, query: str, reference: str, columns: ColumnKey, **samples: Any
     ) -> np.ndarray:
@@ -99,27 +142,34 @@ Thresholds = Annotated[
 ]
 
 
+@declared
 class AccumulationMetric(NeighborMetric):
-    """Base of the two areas of the accumulation curve: left and right of a threshold."""
+    """Base of the two areas of the accumulation curve: left and right of a threshold.
+
+    Parameters
+    ----------
+    threshold : float, list of float or "loo-median", default=0.2
+        The distance that counts as near, in (0, 1), as a share of the largest one. The first of a
+        list gives the value, and ``details`` hold the areas at all. "loo-median" is the median
+        distance of a train row to its nearest other train row.
+    direction : {"symmetric", "synthetic", "real"}, default="symmetric"
+        Look from the synthetic rows to train, from the train rows to the synthetic table, or take
+        the mean of both areas.
+    scale : {"max", "observed"}, default="max"
+        What distances are divided by: the largest distance that there can be, which only the space
+        "gower" has (1), or the largest that is found between train and synthetic rows; then one
+        far row makes all others near.
+    space : "gower", "euclidean" or transformer, default="gower"
+        The mean over columns of capped differences, or Euclidean distance of a matrix; the latter
+        needs ``scale="observed"``.
+    """
 
     area: ClassVar[str]
     in_other_spaces: ClassVar = {"scale": "observed"}
 
-    def __init__(
-        self,
-        threshold: Thresholds = 0.2,
-        direction: Literal["symmetric", "synthetic", "real"] = "symmetric",
-        scale: Literal["max", "observed"] = "max",
-        *,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-        n_jobs: JobCount | None = None,
-    ) -> None:
-        self.threshold = threshold
-        self.direction = direction
-        self.scale = scale
-        super().__init__(space, columns, random_state, n_jobs)
+    threshold: Thresholds = 0.2
+    direction: Literal["symmetric", "synthetic", "real"] = "symmetric"
+    scale: Literal["max", "observed"] = "max"
 
     def _prepare(self, context: Context) -> None:
         if self.scale == "max" and not is_gower(self.space):

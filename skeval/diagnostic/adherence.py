@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -14,6 +14,7 @@ import pandas as pd
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.counts import each_column, has_missing, level_counts
+from skeval.core.declared import declared
 from skeval.core.tags import DIAGNOSTIC_TAGS
 from skeval.diagnostic.columns import (
     ShareTally,
@@ -47,16 +48,27 @@ _TRUE_DATES = {"date", "datetime", "datetime64", "timedelta"}
 _CLOCK_WORDS = ("now", "today")  # to pandas, they are dates in any format
 
 
+@declared
 class CellAdherence(Metric):
     """Base of the mean share of synthetic cells that keep a rule of their column.
 
     Authors set `_kinds`, the kinds of the columns that have the rule, and write `_rule`.
+
+    Parameters
+    ----------
+    nullable : {"auto", True, False}, default="auto"
+        Whether a cell may be missing: where train has missing cells in the column, always, or
+        never. A missing cell is then a value like any other.
+    columns : None, int or list of str, default=None
+        The columns to measure: all, the first *n*, or these; only categorical and boolean
+        columns count.
     """
 
     tags = replace(DIAGNOSTIC_TAGS, reads="columns")
     _kinds: ClassVar[tuple[Kind, ...]]
-    nullable: bool | str
-    columns: Columns
+    _: KW_ONLY
+    nullable: Literal["auto"] | bool = "auto"
+    columns: Columns = None
 
     def _rule(self, context: Context, column: str) -> Rule | None:
         """Return what checks the cells of a column; None where train leaves the rule open.
@@ -102,6 +114,7 @@ def _checked_column(rows: Any, given: Any, name: str, rule: Rule) -> Checked:
     return rule(values, unread_cells(values, given))
 
 
+@declared
 class BoundaryAdherence(CellAdherence):
     """Share of synthetic numbers and dates within train's range: 1 if all are, 0 if none is.
 
@@ -121,11 +134,6 @@ class BoundaryAdherence(CellAdherence):
     columns : None, int or list of str, default=None
         The columns to measure: all, the first *n*, or these; only number and date columns
         count.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -170,17 +178,8 @@ class BoundaryAdherence(CellAdherence):
 
     _kinds = NUMERIC
 
-    def __init__(
-        self,
-        lower: Annotated[Mapping[str, Any] | None, by_column("numbers or dates", _is_value)] = None,
-        upper: Annotated[Mapping[str, Any] | None, by_column("numbers or dates", _is_value)] = None,
-        nullable: Literal["auto"] | bool = "auto",
-        columns: Columns = None,
-    ) -> None:
-        self.lower = lower
-        self.upper = upper
-        self.nullable = nullable
-        self.columns = columns
+    lower: Annotated[Mapping[str, Any] | None, by_column("numbers or dates", _is_value)] = None
+    upper: Annotated[Mapping[str, Any] | None, by_column("numbers or dates", _is_value)] = None
 
     def _prepare(self, context: Context) -> None:
         own = context.schema.columns(*NUMERIC)
@@ -252,6 +251,7 @@ def _bound(context: Context, column: str, bound: Any) -> float:
     return float(rounded_to(np.array(value), stored))
 
 
+@declared
 class CategoryAdherence(CellAdherence):
     """Share of synthetic categories that train has too: 1 if all are known, 0 if none is.
 
@@ -264,17 +264,6 @@ class CategoryAdherence(CellAdherence):
     categories : mapping of str to list, default=None
         The categories of columns by name; a missing value among them allows missing cells.
         Columns not named keep those of train.
-    nullable : {"auto", True, False}, default="auto"
-        Whether a cell may be missing: where train has missing cells in the column, always, or
-        never. A missing cell is then a value like any other.
-    columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these; only categorical and boolean
-        columns count.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -311,17 +300,9 @@ class CategoryAdherence(CellAdherence):
 
     _kinds = NOMINAL
 
-    def __init__(
-        self,
-        categories: Annotated[
-            Mapping[str, Iterable[Any]] | None, by_column("lists of values", _is_collection)
-        ] = None,
-        nullable: Literal["auto"] | bool = "auto",
-        columns: Columns = None,
-    ) -> None:
-        self.categories = categories
-        self.nullable = nullable
-        self.columns = columns
+    categories: Annotated[
+        Mapping[str, Iterable[Any]] | None, by_column("lists of values", _is_collection)
+    ] = None
 
     def _prepare(self, context: Context) -> None:
         check_names("categories", self.categories or (), context.schema.columns(*NOMINAL))
@@ -384,6 +365,7 @@ def _is_collection(values: object) -> bool:
     return listed and len(values) > 0  # type: ignore[arg-type]
 
 
+@declared
 class FormatAdherence(Metric):
     """Share of synthetic cells written in the format asked for: 1 if all are, 0 if none is.
 
@@ -398,11 +380,6 @@ class FormatAdherence(Metric):
         a text with directives such as ``"%Y-%m-%d"``, or ``"ISO8601"``. A compiled expression is
         never taken for a format of dates. None takes the formats of the date columns that train
         holds as text, as ``schema.datetime_formats`` has them.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -438,8 +415,7 @@ class FormatAdherence(Metric):
 
     tags = DIAGNOSTIC_TAGS
 
-    def __init__(self, patterns: Patterns = None) -> None:
-        self.patterns = patterns
+    patterns: Patterns = None
 
     def _prepare(self, context: Context) -> None:
         check_names("patterns", self.patterns or (), list(context.schema.kinds))

@@ -14,6 +14,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.counts import level_counts
+from skeval.core.declared import declared
 from skeval.core.tags import DIAGNOSTIC_TAGS
 from skeval.diagnostic.columns import (
     constant_notices,
@@ -33,6 +34,7 @@ from skeval.utils.parameters import Columns, Count, Interval, NonNegative
 _NEGLIGIBLE = 1e-12
 
 
+@declared
 class RangeCoverage(Metric):
     """Share of train's ranges that synthetic spans: 1 if all of each, 0 if nothing of any.
 
@@ -50,11 +52,6 @@ class RangeCoverage(Metric):
         a range are cells of single persons: who divides the range of a public table by the full
         share has that of train, and with it the greatest income, to the last digit. None gives
         the full shares, to those who may see train.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -90,9 +87,8 @@ class RangeCoverage(Metric):
 
     tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs", reads="columns")
 
-    def __init__(self, columns: Columns = None, digits: Count | None = 2) -> None:
-        self.columns = columns
-        self.digits = digits
+    columns: Columns = None
+    digits: Count | None = 2
 
     def _compute(self, context: Context) -> Result:
         names = columns_of(context, self.columns, NUMERIC)
@@ -139,6 +135,7 @@ def _range_ceiling(context: Context, column: str, n_rows: int) -> float:
     return expected_range_coverage(values, max(1, round(n_present)))
 
 
+@declared
 class CategoryCoverage(Metric):
     """Share of train's categories that synthetic has: 1 if all occur, 0 if none does.
 
@@ -153,11 +150,6 @@ class CategoryCoverage(Metric):
     columns : None, int or list of str, default=None
         The columns to measure: all, the first *n*, or these; only categorical and boolean
         columns count.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -189,9 +181,8 @@ class CategoryCoverage(Metric):
 
     tags = replace(DIAGNOSTIC_TAGS, reads="columns")
 
-    def __init__(self, min_count: Count = 1, columns: Columns = None) -> None:
-        self.min_count = min_count
-        self.columns = columns
+    min_count: Count = 1
+    columns: Columns = None
 
     def _compute(self, context: Context) -> Result:
         names = columns_of(context, self.columns, NOMINAL)
@@ -352,6 +343,7 @@ def expected_category_coverage(shares: np.ndarray, n_fresh: int) -> float:
     return float(np.mean(-np.expm1(n_fresh * np.log1p(-np.minimum(shares, 1.0 - 1e-16)))))
 
 
+@declared
 class OutlierCoverage(Metric):
     """Share of train's outliers that synthetic has too: 1 if as many or more, 0 if none.
 
@@ -366,11 +358,6 @@ class OutlierCoverage(Metric):
     columns : None, int or list of str, default=None
         The columns to measure: all, the first *n*, or these; only number and date columns
         count.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -406,9 +393,8 @@ class OutlierCoverage(Metric):
 
     tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs", reads="columns")
 
-    def __init__(self, k: NonNegative = 1.5, columns: Columns = None) -> None:
-        self.k = k
-        self.columns = columns
+    k: NonNegative = 1.5
+    columns: Columns = None
 
     def _compute(self, context: Context) -> Result:
         names = columns_of(context, self.columns, NUMERIC)
@@ -508,6 +494,7 @@ _LARGEST_GRID = 2**18
 _REACH = 6.0  # bandwidths beyond which the kernel is 0
 
 
+@declared
 class SmoothnessSimilarity(Metric):
     """Agreement of the widths of the bulk of numbers: 1 if equal, towards 0 if one is far wider.
 
@@ -525,11 +512,6 @@ class SmoothnessSimilarity(Metric):
     columns : None, int or list of str, default=None
         The columns to measure: all, the first *n*, or these; only number and date columns
         count.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -566,15 +548,9 @@ class SmoothnessSimilarity(Metric):
 
     tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs")
 
-    def __init__(
-        self,
-        bandwidth: Literal["scott", "silverman"] = "scott",
-        grid: Annotated[int, Interval(16)] = 2048,
-        columns: Columns = None,
-    ) -> None:
-        self.bandwidth = bandwidth
-        self.grid = grid
-        self.columns = columns
+    bandwidth: Literal["scott", "silverman"] = "scott"
+    grid: Annotated[int, Interval(16)] = 2048
+    columns: Columns = None
 
     def _compute(self, context: Context) -> Result:
         names = columns_of(context, self.columns, NUMERIC)

@@ -13,6 +13,7 @@ import pandas as pd
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.counts import missing_cells, n_missing
+from skeval.core.declared import declared
 from skeval.core.tags import DIAGNOSTIC_TAGS
 from skeval.diagnostic.columns import any_columns, lacks, within_bands
 from skeval.results.result import Result, mean_of_columns
@@ -28,6 +29,7 @@ Pooled = tuple[list[np.ndarray], np.ndarray, np.ndarray]
 _WORD = 62  # columns in one whole number
 
 
+@declared
 class MissingValueSimilarity(Metric):
     """Agreement of the shares of missing cells: 1 if they are equal, 0 if all against none.
 
@@ -39,11 +41,6 @@ class MissingValueSimilarity(Metric):
     ----------
     columns : None, int or list of str, default=None
         The columns to measure: all, the first *n*, or these; those of text and ids too.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -73,8 +70,7 @@ class MissingValueSimilarity(Metric):
 
     tags = replace(DIAGNOSTIC_TAGS, reads="columns")
 
-    def __init__(self, columns: AnyColumns = None) -> None:
-        self.columns = columns
+    columns: AnyColumns = None
 
     def _prepare(self, context: Context) -> None:
         any_columns(context.schema, self.columns)
@@ -113,6 +109,7 @@ def _band(k: int, n: int, j: int, m: int, confidence: float) -> tuple[float, flo
     return 1.0 - high, 1.0 - low
 
 
+@declared
 class MissingPatternSimilarity(Metric):
     """Agreement of which cells are missing together: 1 if patterns are as frequent, 0 if disjoint.
 
@@ -124,11 +121,6 @@ class MissingPatternSimilarity(Metric):
     ----------
     columns : None, int or list of str, default=None
         The columns to look at: all, the first *n*, or these; those of text and ids too.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -159,8 +151,7 @@ class MissingPatternSimilarity(Metric):
 
     tags = replace(DIAGNOSTIC_TAGS, display="ValueDisplay")
 
-    def __init__(self, columns: AnyColumns = None) -> None:
-        self.columns = columns
+    columns: AnyColumns = None
 
     def _prepare(self, context: Context) -> None:
         any_columns(context.schema, self.columns)

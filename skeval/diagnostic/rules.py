@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -12,6 +12,7 @@ import pandas as pd
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.counts import missing_cells
+from skeval.core.declared import declared
 from skeval.core.tags import DIAGNOSTIC_TAGS
 from skeval.diagnostic.columns import ShareTally, lacks
 from skeval.diagnostic.expressions import GRAMMAR, Condition
@@ -52,6 +53,7 @@ Kinds = Annotated[
 ]
 
 
+@declared
 class RuleAdherence(Metric):
     r"""Share of rows that keep the rules between columns: 1 if all are kept, 0 if none is.
 
@@ -76,11 +78,6 @@ class RuleAdherence(Metric):
         it in at least as many on average.
     columns : None, int or list of str, default=None
         The columns between which rules are mined: all, the first *n*, or these.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -145,18 +142,11 @@ class RuleAdherence(Metric):
 
     tags = DIAGNOSTIC_TAGS
 
-    def __init__(
-        self,
-        rules: Rules = None,
-        *,
-        mine: Kinds = MINED,
-        min_chances: Count = 30,
-        columns: Columns = None,
-    ) -> None:
-        self.rules = rules
-        self.mine = mine
-        self.min_chances = min_chances
-        self.columns = columns
+    rules: Rules = None
+    _: KW_ONLY
+    mine: Kinds = MINED
+    min_chances: Count = 30
+    columns: Columns = None
 
     def named_columns(self) -> dict[str, list[str]]:
         """Return the columns that parameters name; refuse rules that are none."""

@@ -11,6 +11,7 @@ import pandas as pd
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import DIAGNOSTIC_TAGS
 from skeval.diagnostic.columns import check_names, lacks, unreadable
 from skeval.exceptions import MetricWarning, Sentence, TableError
@@ -46,6 +47,7 @@ _NO_KEY = Sentence(
 )
 
 
+@declared
 class KeyUniqueness(Metric):
     """Share of synthetic rows whose key is their own: 1 if every key names one row, 0 if none does.
 
@@ -61,11 +63,6 @@ class KeyUniqueness(Metric):
     missing : {"any", "all"}, default="any"
         Whether a key of several columns is void where any of its cells is missing, or only where
         all are.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -106,9 +103,8 @@ class KeyUniqueness(Metric):
 
     tags = DIAGNOSTIC_TAGS
 
-    def __init__(self, keys: Keys = None, missing: Literal["any", "all"] = "any") -> None:
-        self.keys = keys
-        self.missing = missing
+    keys: Keys = None
+    missing: Literal["any", "all"] = "any"
 
     def _prepare(self, context: Context) -> None:
         names = [name for key in self._given() for name in key]
@@ -169,6 +165,7 @@ def _own_keys(context: Context, role: str, key: Key, missing: str) -> float:
     return float(np.mean(~(void | repeats)))
 
 
+@declared
 class TableStructure(Metric):
     """Agreement of columns and their types: 1 where both tables have the same, 0 where none agrees.
 
@@ -181,11 +178,6 @@ class TableStructure(Metric):
         Whether types must be the same to the letter, int64 and float64 being two, or only of one
         kind: numbers, truth values, dates, durations, or all else. Cells are looked at only in
         columns of Python objects; dates written as text are text.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -218,8 +210,7 @@ class TableStructure(Metric):
 
     tags = replace(DIAGNOSTIC_TAGS, display="ValueDisplay", reads="columns", headline=1)
 
-    def __init__(self, dtypes: Literal["exact", "kind"] = "exact") -> None:
-        self.dtypes = dtypes
+    dtypes: Literal["exact", "kind"] = "exact"
 
     def _compute(self, context: Context) -> Result:
         train, synthetic = (_types(context.given(role), self.dtypes) for role in ROLES)

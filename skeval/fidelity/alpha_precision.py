@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.fidelity.precision_recall import TwoSided
 from skeval.results.result import Result
 from skeval.stats.manifolds import is_within
@@ -15,12 +17,13 @@ from skeval.steps.manifolds import distance_blocks, drawn, n_drawn, radii, vecto
 from skeval.steps.neighbors import is_gower, nearest, reference_index, rows_of
 from skeval.steps.samples import ROLES, ColumnChoice
 from skeval.utils.formatting import percent
-from skeval.utils.parameters import Columns, Count, Interval, Seed, Space
+from skeval.utils.parameters import Count, Interval
 
 _LISTED, _LONGEST = 5, 64  # nearest synthetic rows that are looked through before all are
 _CENTRES: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "median": np.median}
 
 
+@declared
 class AlphaPrecisionBetaRecall(TwoSided):
     """Harmonic mean of alpha-precision and beta-recall: 0 if a side is lost; 1 is hardly reached.
 
@@ -37,23 +40,12 @@ class AlphaPrecisionBetaRecall(TwoSided):
         row.
     center : {"mean", "median"}, default="mean"
         The centre of a table, of each column.
-    strict : bool, default=False
-        Whether a synthetic row that is just as far stands for none.
     space : "gower", "euclidean" or transformer, default="gower"
         In which neighbours are looked for: the mean over columns of capped differences, or
         Euclidean distance of a matrix. Centres need a mean: for "gower" they, and the distances
         to them, are those of "euclidean".
-    columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
     max_rows : int or None, default=None
         Rows of each table that are looked at, a seeded sample; None for all.
-    random_state : int, default=0
-        Seed of the sample.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -92,24 +84,10 @@ class AlphaPrecisionBetaRecall(TwoSided):
 
     _parts = ("alpha_precision", "beta_recall")
 
-    def __init__(
-        self,
-        k: Count = 1,
-        center: Literal["mean", "median"] = "mean",
-        *,
-        strict: bool = False,
-        space: Space = "gower",
-        columns: Columns = None,
-        max_rows: Annotated[int, Interval(2)] | None = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.k = k
-        self.center = center
-        self.strict = strict
-        self.space = space
-        self.columns = columns
-        self.max_rows = max_rows
-        self.random_state = random_state
+    k: Count = 1
+    center: Literal["mean", "median"] = "mean"
+    _: KW_ONLY
+    max_rows: Annotated[int, Interval(2)] | None = None
 
     @property
     def _matrix_space(self) -> Any:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Literal
 
 import numpy as np
 
 from skeval.core.context import Context
+from skeval.core.declared import declared
 from skeval.fidelity.pair_trends import AssociationDifference, calibration_sentence
 from skeval.results.result import Result, undefined
 from skeval.steps.pairs import (
@@ -20,9 +21,10 @@ from skeval.steps.pairs import (
 )
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import number, percent
-from skeval.utils.parameters import BinCount, Columns
+from skeval.utils.parameters import BinCount
 
 
+@declared
 class CramersVDifference(AssociationDifference):
     """Change of Cramer's V of columns: 0 where all pairs keep it, 1 where all lose or gain it.
 
@@ -42,13 +44,6 @@ class CramersVDifference(AssociationDifference):
     floor : bool, default=True
         Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
         value lies between those and fresh real rows; it costs another pass.
-    columns : None, int or list of str, default=None
-        Columns to use: all, the first *n*, or a list of names.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -82,20 +77,11 @@ class CramersVDifference(AssociationDifference):
     0.0
     """
 
-    def __init__(
-        self,
-        bias_correction: bool = True,
-        *,
-        n_bins: BinCount | None = 10,
-        nan: Literal["own", "drop"] = "own",
-        floor: bool = True,
-        columns: Columns = None,
-    ) -> None:
-        self.bias_correction = bias_correction
-        self.n_bins = n_bins
-        self.nan = nan
-        self.floor = floor
-        self.columns = columns
+    bias_correction: bool = True
+    _: KW_ONLY
+    n_bins: BinCount | None = 10
+    nan: Literal["own", "drop"] = "own"
+    floor: bool = True
 
     def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
         binning = Binning(self.n_bins or 10)
@@ -109,6 +95,7 @@ class CramersVDifference(AssociationDifference):
         )
 
 
+@declared
 class TheilsUDifference(AssociationDifference):
     """Change of what columns explain of each other: 0 where all is kept, 1 where all is changed.
 
@@ -126,13 +113,6 @@ class TheilsUDifference(AssociationDifference):
     floor : bool, default=True
         Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
         value lies between those and fresh real rows; it costs another pass.
-    columns : None, int or list of str, default=None
-        Columns to use: all, the first *n*, or a list of names.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -168,18 +148,10 @@ class TheilsUDifference(AssociationDifference):
 
     _halved = "root"  # of weak associations it is about as the square of what others measure
 
-    def __init__(
-        self,
-        n_bins: BinCount | None = 10,
-        *,
-        nan: Literal["own", "drop"] = "own",
-        floor: bool = True,
-        columns: Columns = None,
-    ) -> None:
-        self.n_bins = n_bins
-        self.nan = nan
-        self.floor = floor
-        self.columns = columns
+    _: KW_ONLY
+    n_bins: BinCount | None = 10
+    nan: Literal["own", "drop"] = "own"
+    floor: bool = True
 
     def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
         return theils_u_matrix(context, role, names, Binning(self.n_bins or 10), self.nan)
@@ -195,6 +167,7 @@ class TheilsUDifference(AssociationDifference):
         )
 
 
+@declared
 class MutualInformationDifference(AssociationDifference):
     """Change of the information that columns share: 0 where all pairs keep it, 1 where none does.
 
@@ -216,13 +189,6 @@ class MutualInformationDifference(AssociationDifference):
     floor : bool, default=True
         Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
         value lies between those and fresh real rows; it costs another pass.
-    columns : None, int or list of str, default=None
-        Columns to use: all, the first *n*, or a list of names.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -260,22 +226,12 @@ class MutualInformationDifference(AssociationDifference):
 
     _halved = "root"  # of weak associations it is about as the square of what others measure
 
-    def __init__(
-        self,
-        normalized: Literal["arithmetic", "geometric", "min", "max"] = "arithmetic",
-        correction: Literal["miller-madow", "exact"] | None = "miller-madow",
-        *,
-        n_bins: BinCount | None = 10,
-        nan: Literal["own", "drop"] = "own",
-        floor: bool = True,
-        columns: Columns = None,
-    ) -> None:
-        self.normalized = normalized
-        self.correction = correction
-        self.n_bins = n_bins
-        self.nan = nan
-        self.floor = floor
-        self.columns = columns
+    normalized: Literal["arithmetic", "geometric", "min", "max"] = "arithmetic"
+    correction: Literal["miller-madow", "exact"] | None = "miller-madow"
+    _: KW_ONLY
+    n_bins: BinCount | None = 10
+    nan: Literal["own", "drop"] = "own"
+    floor: bool = True
 
     def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
         measure = (Binning(self.n_bins or 10), self.normalized, self.correction, self.nan)
@@ -289,6 +245,7 @@ class MutualInformationDifference(AssociationDifference):
         )
 
 
+@declared
 class CorrelationRatioDifference(AssociationDifference):
     """Change of how far categories separate numbers: 0 where it is kept, 1 where all is changed.
 
@@ -300,13 +257,6 @@ class CorrelationRatioDifference(AssociationDifference):
     floor : bool, default=True
         Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
         value lies between those and fresh real rows; it costs another pass.
-    columns : None, int or list of str, default=None
-        Columns to use: all, the first *n*, or a list of names.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -344,9 +294,7 @@ class CorrelationRatioDifference(AssociationDifference):
 
     _leaves_out_infinite = True
 
-    def __init__(self, floor: bool = True, columns: Columns = None) -> None:
-        self.floor = floor
-        self.columns = columns
+    floor: bool = True
 
     def _compute(self, context: Context) -> Result:
         nominal = _are(context, self._names(context), NOMINAL)
@@ -372,6 +320,7 @@ def _are(context: Context, names: tuple[str, ...], kinds: tuple[str, ...]) -> np
     return np.array([context.schema.kinds[name] in kinds for name in names], dtype=bool)
 
 
+@declared
 class MixedAssociationDifference(AssociationDifference):
     """Change of association of columns of any kind: 0 where all pairs keep it, 1 where none does.
 
@@ -399,13 +348,6 @@ class MixedAssociationDifference(AssociationDifference):
     floor : bool, default=True
         Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
         value lies between those and fresh real rows; it costs another pass.
-    columns : None, int or list of str, default=None
-        Columns to use: all, the first *n*, or a list of names.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -436,26 +378,14 @@ class MixedAssociationDifference(AssociationDifference):
     tags = replace(AssociationDifference.tags, display="ValueDisplay", bounds=(0.0, float("inf")))
     _leaves_out_infinite = True
 
-    def __init__(
-        self,
-        num: Literal["pearson", "spearman", "kendall"] = "pearson",
-        cat: Literal["cramers_v", "theils_u"] = "cramers_v",
-        mixed: Literal["eta", "cramers_v"] = "eta",
-        norm: Literal["mean_abs", "fro"] = "mean_abs",
-        *,
-        signed: bool = True,
-        n_bins: BinCount = 10,
-        floor: bool = True,
-        columns: Columns = None,
-    ) -> None:
-        self.num = num
-        self.cat = cat
-        self.mixed = mixed
-        self.norm = norm
-        self.signed = signed
-        self.n_bins = n_bins
-        self.floor = floor
-        self.columns = columns
+    num: Literal["pearson", "spearman", "kendall"] = "pearson"
+    cat: Literal["cramers_v", "theils_u"] = "cramers_v"
+    mixed: Literal["eta", "cramers_v"] = "eta"
+    norm: Literal["mean_abs", "fro"] = "mean_abs"
+    _: KW_ONLY
+    signed: bool = True
+    n_bins: BinCount = 10
+    floor: bool = True
 
     def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
         binning = Binning(self.n_bins)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ from scipy.stats import wasserstein_distance
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.families import AccumulationMetric, NeighborMetric
 from skeval.core.tags import COLUMN_TAGS, MetricTags
 from skeval.results.result import Result, undefined
@@ -26,9 +27,10 @@ from skeval.steps.neighbors import OfTrain, preprocessor, rows_of
 from skeval.steps.relabelled import TOO_FEW_ROWS, resampled_accuracies
 from skeval.steps.samples import ROLES, nothing_to_measure, sample_positions
 from skeval.utils.formatting import as_float, number, percent
-from skeval.utils.parameters import Columns, Count, JobCount, Seed, Space
+from skeval.utils.parameters import Count, MatrixSpace, Seed
 
 
+@declared
 class NNDistanceDistributions(NeighborMetric):
     """Distance of nearest-neighbour distributions: 0 where they are equal, 1 without overlap.
 
@@ -39,19 +41,8 @@ class NNDistanceDistributions(NeighborMetric):
 
     Parameters
     ----------
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the sample of the larger table.
-    n_jobs : int, optional
-        Number of threads, as in joblib; the numbers do not depend on it.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -138,6 +129,7 @@ def quantile_levels(n_rows: int) -> np.ndarray:
     return percentages[beyond >= 100 * LEAST_ROWS] / 100.0
 
 
+@declared
 class MDAResemblance(AccumulationMetric):
     r"""Reach of the rows for each other: 1 if all find one within the threshold, 0 if none does.
 
@@ -164,17 +156,8 @@ class MDAResemblance(AccumulationMetric):
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix; the latter
         needs ``scale="observed"``.
-    columns : None, int or list of str, default=None
-        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the sample of the larger of synthetic table and holdout.
-    n_jobs : int, optional
-        Number of threads, as in joblib; the numbers do not depend on it.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -223,6 +206,7 @@ class MDAResemblance(AccumulationMetric):
         return f"{filled}: the rest is of rows that find none so near."
 
 
+@declared
 class NearestNeighborAdversarialAccuracy(NeighborMetric):
     """Do neighbours distinguish the tables: 0.5 means no, 1 always, 0 that each row has a copy.
 
@@ -238,19 +222,8 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
     ties : {"strict", "half"}, default="strict"
         Whether equal distances count as wrong guesses, as published, or as half a right one, which
         keeps 0.5 as the value of indistinguishable discrete tables.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the samples.
-    n_jobs : int, optional
-        Number of threads, as in joblib; the numbers do not depend on it.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -289,19 +262,8 @@ class NearestNeighborAdversarialAccuracy(NeighborMetric):
 
     tags = MetricTags("fidelity", greater_is_better=None, bounds=(0.0, 1.0), scaling="neighbours")
 
-    def __init__(
-        self,
-        n_resample: Count = 30,
-        ties: Literal["strict", "half"] = "strict",
-        *,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-        n_jobs: JobCount | None = None,
-    ) -> None:
-        self.n_resample = n_resample
-        self.ties = ties
-        super().__init__(space, columns, random_state, n_jobs)
+    n_resample: Count = 30
+    ties: Literal["strict", "half"] = "strict"
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if min(context.n_rows(role) for role in ROLES) < 2:
@@ -352,6 +314,7 @@ def _sides_and_spread(samples: Sequence[Adversarial]) -> tuple[dict[str, float],
 _LARGEST = 1e150  # squares of larger numbers are infinite
 
 
+@declared
 class RowDistance(Metric):
     """Base of the distances of train and synthetic rows as vectors, which chance alone makes.
 
@@ -359,12 +322,21 @@ class RowDistance(Metric):
     share the scale of train and synthetic. The test has that of the two samples that it permutes,
     pooled: a scale that does not change with the labels is what makes it valid. :meth:`score` does
     not pay for baseline and test.
+
+    Parameters
+    ----------
+    space : "euclidean" or transformer, default="euclidean"
+        How rows become vectors: numbers and dates standardised by train, a change of category at
+        distance 1; or what a transformer makes of the table.
+    random_state : int, default=0
+        Seed of the directions.
     """
 
-    space: Any
-    random_state: int
-    max_rows: int | None = None
-    n_permutations: int = 0
+    _: KW_ONLY
+    space: MatrixSpace = "euclidean"
+    random_state: Seed = 0
+    max_rows: int | None = field(default=None, init=False)
+    n_permutations: int = field(default=0, init=False)
     _fewest: ClassVar[int] = 1  # rows that a sample needs
 
     def _distances(

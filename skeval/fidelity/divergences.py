@@ -6,7 +6,7 @@ Divergences of the joint shares of pairs of columns of one kind.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from scipy.special import rel_entr
 
 from skeval.core.base import Halved, Metric
 from skeval.core.context import Context
+from skeval.core.declared import declared
 from skeval.core.tags import COLUMN_TAGS
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.fidelity.pair_trends import PairMetric
@@ -47,22 +48,31 @@ def column_counts(
     }
 
 
+@declared
 class CellDivergence(Metric):
     """Base of the metrics that take the mean of a divergence of the columns' cells.
 
     Authors write `_divergence`, of the counts of train and of the synthetic table on common cells.
+
+    Parameters
+    ----------
+    n_bins : int, default=10
+        Number of bins of numeric and date columns.
+    strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
+        Bins of equal width, or of equal share of train. A value that alone fills a share of
+        ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
+    columns : None, int or list of str, default=None
+        Columns to use: all, the first *n*, or a list of names.
     """
 
     tags = replace(COLUMN_TAGS, greater_is_better=False, reads="columns")
 
     _halved: ClassVar[Halved] = True
 
-    def __init__(
-        self, n_bins: BinCount = 10, strategy: Strategy = "uniform", columns: Columns = None
-    ) -> None:
-        self.n_bins = n_bins
-        self.strategy = strategy
-        self.columns = columns
+    _: KW_ONLY
+    n_bins: BinCount = 10
+    strategy: Strategy = "uniform"
+    columns: Columns = None
 
     def _divergence(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         raise NotImplementedError(f"{type(self).__name__} must define _divergence(...).")
@@ -82,6 +92,7 @@ class CellDivergence(Metric):
         return {"similarity": 1.0 - mean_of_defined(scores)}
 
 
+@declared
 class JensenShannonDistance(CellDivergence):
     """Distance of shares in bits: 0 where they are equal, 1 where no cell is used by both tables.
 
@@ -92,18 +103,6 @@ class JensenShannonDistance(CellDivergence):
     ----------
     base : float, default=2
         Of the logarithm, at least 2; with e, the greatest distance is 0.8326.
-    n_bins : int, default=10
-        Number of bins of numeric and date columns.
-    strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        Bins of equal width, or of equal share of train. A value that alone fills a share of
-        ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
-    columns : None, int or list of str, default=None
-        Columns to use: all, the first *n*, or a list of names.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -136,15 +135,7 @@ class JensenShannonDistance(CellDivergence):
     0.0958432
     """
 
-    def __init__(
-        self,
-        base: Annotated[float, Interval(2)] = 2,
-        n_bins: BinCount = 10,
-        strategy: Strategy = "uniform",
-        columns: Columns = None,
-    ) -> None:
-        self.base = base
-        super().__init__(n_bins, strategy, columns)
+    base: Annotated[float, Interval(2)] = 2
 
     def _divergence(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         return jensen_shannon_distance(train, synthetic, float(self.base))
@@ -156,27 +147,13 @@ class JensenShannonDistance(CellDivergence):
         )
 
 
+@declared
 class HellingerDistance(CellDivergence):
     """Distance of the roots of shares: 0 where equal, 1 where no cell is used by both tables.
 
     An analyst cuts every column into cells, learned from train, and compares the shares of rows in
     them; differences of rare cells count for more than in the total variation. The value is the
     mean over the columns.
-
-    Parameters
-    ----------
-    n_bins : int, default=10
-        Number of bins of numeric and date columns.
-    strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        Bins of equal width, or of equal share of train. A value that alone fills a share of
-        ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
-    columns : None, int or list of str, default=None
-        Columns to use: all, the first *n*, or a list of names.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -216,6 +193,7 @@ class HellingerDistance(CellDivergence):
         )
 
 
+@declared
 class KLDivergence(CellDivergence):
     """Divergence of train from synthetic, in nats: 0 where equal, larger where cells are missed.
 
@@ -228,18 +206,6 @@ class KLDivergence(CellDivergence):
     smoothing : float, default=1e-5
         Added to all shares of both tables, which are then brought back to sum 1. With 0 the
         divergence is infinite as soon as the synthetic table misses a cell of train.
-    n_bins : int, default=10
-        Number of bins of numeric and date columns.
-    strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        Bins of equal width, or of equal share of train. A value that alone fills a share of
-        ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
-    columns : None, int or list of str, default=None
-        Columns to use: all, the first *n*, or a list of names.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -273,15 +239,7 @@ class KLDivergence(CellDivergence):
     tags = replace(CellDivergence.tags, bounds=(0.0, float("inf")))
     _halved = "root"
 
-    def __init__(
-        self,
-        smoothing: NonNegative = 1e-5,
-        n_bins: BinCount = 10,
-        strategy: Strategy = "uniform",
-        columns: Columns = None,
-    ) -> None:
-        self.smoothing = smoothing
-        super().__init__(n_bins, strategy, columns)
+    smoothing: NonNegative = 1e-5
 
     def _divergence(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         return kl_divergence(train, synthetic, float(self.smoothing))
@@ -405,24 +363,26 @@ def kl_divergence(counts_x: np.ndarray, counts_y: np.ndarray, smoothing: float =
     return max(0.0, float(rel_entr(p / p.sum(), q / q.sum()).sum()))
 
 
+@declared
 class PairKLDivergence(Metric):
-    """Base of the metrics of one kind of columns, whose pairs are counted on the cells of train."""
+    """Base of the metrics of one kind of columns, whose pairs are counted on the cells of train.
+
+    Parameters
+    ----------
+    smoothing : float, default=1e-5
+        Added to all shares of both tables, which are then brought back to sum 1.
+    columns : None, int or list of str, default=None
+        Columns to use: all, the first *n*, or a list of names.
+    """
 
     tags = PairMetric.tags
     _halved = True
     kinds: ClassVar[tuple[Kind, ...]]
 
-    def __init__(
-        self,
-        n_bins: BinCount = 10,
-        smoothing: NonNegative = 1e-5,
-        strategy: Strategy = "uniform",
-        columns: Columns = None,
-    ) -> None:
-        self.n_bins = n_bins
-        self.smoothing = smoothing
-        self.strategy = strategy
-        self.columns = columns
+    n_bins: BinCount = 10
+    smoothing: NonNegative = 1e-5
+    strategy: Strategy = "uniform"
+    columns: Columns = None
 
     def _compute(self, context: Context) -> Result:
         names = columns_of(context, self.columns, self.kinds)
@@ -465,6 +425,7 @@ def _mean_of_pairs(divergences: np.ndarray, names: tuple[str, ...]) -> Result:
     return Result(exact_mean(1.0 / (1.0 + above)), details=details)
 
 
+@declared
 class ContinuousKLDivergence(PairKLDivergence):
     r"""Agreement of joint bins: 1 where pairs of numbers share them, near 0 where they miss.
 
@@ -476,18 +437,9 @@ class ContinuousKLDivergence(PairKLDivergence):
     ----------
     n_bins : int, default=10
         Bins of each column; the outer ones reach to infinity.
-    smoothing : float, default=1e-5
-        Added to all shares of both tables, which are then brought back to sum 1.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
         Bins of equal width, or of equal share of train. A value that alone fills a share of
         ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
-    columns : None, int or list of str, default=None
-        Columns to use: all, the first *n*, or a list of names.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------

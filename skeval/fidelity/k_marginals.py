@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import COLUMN_TAGS, Reads
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.results.result import Result, undefined
@@ -71,6 +72,7 @@ class Marginals(NamedTuple):
     times: np.ndarray
 
 
+@declared
 class KMarginalSimilarity(Metric):
     """Agreement of joint shares of k columns: 1 where all are equal, 0 where no cell is shared.
 
@@ -102,11 +104,6 @@ class KMarginalSimilarity(Metric):
         Columns to use: all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the sets of columns, if drawn, and of the independent rows of the floor.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -163,28 +160,16 @@ class KMarginalSimilarity(Metric):
         in_pairs = self.k <= 2 and self.n_subsets == "all" and self.group_by is None
         return "columns" if in_pairs else "rows"
 
-    def __init__(
-        self,
-        k: Count = 2,
-        n_subsets: Literal["all"] | Count = "all",
-        n_bins: BinCount = 10,
-        scale: Positive = 1.0,
-        *,
-        strategy: Strategy = "uniform",
-        group_by: GroupColumn | None = None,
-        min_count: GroupSize = 10,
-        columns: Columns = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.k = k
-        self.n_subsets = n_subsets
-        self.n_bins = n_bins
-        self.scale = scale
-        self.strategy = strategy
-        self.group_by = group_by
-        self.min_count = min_count
-        self.columns = columns
-        self.random_state = random_state
+    k: Count = 2
+    n_subsets: Literal["all"] | Count = "all"
+    n_bins: BinCount = 10
+    scale: Positive = 1.0
+    _: KW_ONLY
+    strategy: Strategy = "uniform"
+    group_by: GroupColumn | None = None
+    min_count: GroupSize = 10
+    columns: Columns = None
+    random_state: Seed = 0
 
     def _prepare(self, context: Context) -> None:
         nominal = context.schema.columns("categorical", "boolean")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from itertools import combinations
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -16,6 +16,7 @@ from sklearn.mixture import GaussianMixture
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
 from skeval.results.result import Result, undefined
@@ -43,6 +44,7 @@ ComponentRange = Annotated[
 ]
 
 
+@declared
 class GMLikelihood(Metric):
     """Mean log-density under a Gaussian mixture fitted to train: as that of fresh rows at best.
 
@@ -69,11 +71,6 @@ class GMLikelihood(Metric):
         The columns to model: all, the first *n*, or these; only numeric and date ones count.
     random_state : int, default=0
         Seed of the sample and of the starts.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -111,24 +108,14 @@ class GMLikelihood(Metric):
 
     tags = MetricTags("fidelity", greater_is_better=True)
 
-    def __init__(
-        self,
-        n_components: ComponentRange = (1, 30),
-        covariance_type: Literal["full", "tied", "diag", "spherical"] = "diag",
-        n_init: Count = 3,
-        criterion: Literal["bic", "aic"] = "bic",
-        *,
-        max_rows: Annotated[int, Interval(2)] | None = 5000,
-        columns: Columns = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.covariance_type = covariance_type
-        self.n_init = n_init
-        self.criterion = criterion
-        self.max_rows = max_rows
-        self.columns = columns
-        self.random_state = random_state
+    n_components: ComponentRange = (1, 30)
+    covariance_type: Literal["full", "tied", "diag", "spherical"] = "diag"
+    n_init: Count = 3
+    criterion: Literal["bic", "aic"] = "bic"
+    _: KW_ONLY
+    max_rows: Annotated[int, Interval(2)] | None = 5000
+    columns: Columns = None
+    random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:
         names = columns_of(context, self.columns, NUMERIC)
@@ -297,6 +284,7 @@ def _off_fresh_rows(result: Result, fresh: np.ndarray) -> Result:
     return replace(result, baseline=baseline, details=details)
 
 
+@declared
 class BNLikelihood(Metric):
     """Mean probability of rows under a tree fitted to train: as that of fresh rows at best.
 
@@ -316,11 +304,6 @@ class BNLikelihood(Metric):
         train; frequent values have cells of their own, see :class:`~skeval.Discretizer`.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -358,17 +341,10 @@ class BNLikelihood(Metric):
 
     tags = MetricTags("fidelity", greater_is_better=True, bounds=(float("-inf"), 1.0))
 
-    def __init__(
-        self,
-        smoothing: NonNegative = 1.0,
-        log: bool = False,
-        n_bins: BinCount | None = None,
-        columns: Columns = None,
-    ) -> None:
-        self.smoothing = smoothing
-        self.log = log
-        self.n_bins = n_bins
-        self.columns = columns
+    smoothing: NonNegative = 1.0
+    log: bool = False
+    n_bins: BinCount | None = None
+    columns: Columns = None
 
     def _compute(self, context: Context) -> Result:
         tree = names, *_ = self._tree(context)

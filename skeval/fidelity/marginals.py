@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from scipy.stats import chi2, kstwo
 
 from skeval.core.base import Metric
 from skeval.core.context import Context
+from skeval.core.declared import declared
 from skeval.core.tags import COLUMN_TAGS
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
 from skeval.fidelity.divergences import CellDivergence, column_counts
@@ -58,6 +59,7 @@ class MarginalMetric(Metric):
     _halved = True
 
 
+@declared
 class KSComplement(MarginalMetric):
     """Agreement of numeric distributions: 1 where they are the same, 0 where they do not overlap.
 
@@ -70,11 +72,6 @@ class KSComplement(MarginalMetric):
     columns : None, int or list of str, default=None
         The columns to measure: all, the first *n*, or these; only numeric, date and boolean
         ones count.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -114,8 +111,8 @@ class KSComplement(MarginalMetric):
 
     tags = replace(_TAGS, headline=1)
 
-    def __init__(self, columns: Columns = None) -> None:
-        self.columns = columns
+    _: KW_ONLY
+    columns: Columns = None
 
     def _compute(self, context: Context) -> Result:
         names = columns_of(context, self.columns, (*NUMERIC, "boolean"))
@@ -177,6 +174,7 @@ def _mean_interval(value: float, sizes: list[tuple[int, int]]) -> tuple[float, f
     return 1.0 - high, 1.0 - low
 
 
+@declared
 class TVComplement(MarginalMetric):
     """Agreement of category shares: 1 where they are the same, 0 where no category is shared.
 
@@ -192,11 +190,6 @@ class TVComplement(MarginalMetric):
         train; frequent values have cells of their own, see :class:`~skeval.Discretizer`.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -227,15 +220,9 @@ class TVComplement(MarginalMetric):
 
     tags = replace(_TAGS, scaling="counts", headline=2)
 
-    def __init__(
-        self,
-        nan: Literal["own", "drop"] = "own",
-        n_bins: BinCount | None = None,
-        columns: Columns = None,
-    ) -> None:
-        self.nan = nan
-        self.n_bins = n_bins
-        self.columns = columns
+    nan: Literal["own", "drop"] = "own"
+    n_bins: BinCount | None = None
+    columns: Columns = None
 
     def _compute(self, context: Context) -> Result:
         kinds = NOMINAL if self.n_bins is None else (*NOMINAL, *NUMERIC)
@@ -270,6 +257,7 @@ def _counts(context: Context, column: str, n_bins: int, nan: str) -> tuple[np.nd
     return np.delete(p, missing), np.delete(q, missing)
 
 
+@declared
 class StatisticSimilarity(MarginalMetric):
     """Agreement of means, medians or spreads: 1 where equal, 0 where a scale of train apart.
 
@@ -285,11 +273,6 @@ class StatisticSimilarity(MarginalMetric):
         outlier widens the range and so hides differences.
     columns : None, int or list of str, default=None
         The columns to measure: all, the first *n*, or these; only numeric and date ones count.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -323,15 +306,9 @@ class StatisticSimilarity(MarginalMetric):
 
     tags = _TAGS
 
-    def __init__(
-        self,
-        statistic: Literal["mean", "median", "std"] = "mean",
-        scale: Literal["range", "iqr"] = "range",
-        columns: Columns = None,
-    ) -> None:
-        self.statistic = statistic
-        self.scale = scale
-        self.columns = columns
+    statistic: Literal["mean", "median", "std"] = "mean"
+    scale: Literal["range", "iqr"] = "range"
+    columns: Columns = None
 
     def _compute(self, context: Context) -> Result:
         pairs = finite_pairs(context, self.columns)
@@ -380,6 +357,7 @@ def _statistic(ascending: np.ndarray, statistic: str) -> float:
     return float(ascending.mean() if statistic == "mean" else ascending.std(ddof=1))
 
 
+@declared
 class QuantileMSE(Metric):
     """Squared error of shares between quantiles of train: 0 where equal, 0.09 if all are in one.
 
@@ -392,11 +370,6 @@ class QuantileMSE(Metric):
         Number of parts.
     columns : None, int or list of str, default=None
         The columns to measure: all, the first *n*, or these; only numeric and date ones count.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -436,11 +409,8 @@ class QuantileMSE(Metric):
 
     _halved = "root"
 
-    def __init__(
-        self, n_quantiles: Annotated[int, Interval(2)] = 10, columns: Columns = None
-    ) -> None:
-        self.n_quantiles = n_quantiles
-        self.columns = columns
+    n_quantiles: Annotated[int, Interval(2)] = 10
+    columns: Columns = None
 
     def _compute(self, context: Context) -> Result:
         pairs = sorted_pairs(context, self.columns)
@@ -491,6 +461,7 @@ def _mean_squared_chance(p: np.ndarray, q: np.ndarray) -> float:
     return float((k * (n + m - k)).sum() / np.count_nonzero(k) / (n * m * (n + m - 1.0)))
 
 
+@declared
 class ChiSquaredTest(Metric):
     """Association of values with the table they are in: 0 where shares agree, 1 if none is shared.
 
@@ -510,11 +481,6 @@ class ChiSquaredTest(Metric):
         ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -555,17 +521,10 @@ class ChiSquaredTest(Metric):
 
     tags = replace(CellDivergence.tags, reads="rows")
 
-    def __init__(
-        self,
-        min_expected: NonNegative = 5,
-        n_bins: BinCount = 10,
-        strategy: Strategy = "uniform",
-        columns: Columns = None,
-    ) -> None:
-        self.min_expected = min_expected
-        self.n_bins = n_bins
-        self.strategy = strategy
-        self.columns = columns
+    min_expected: NonNegative = 5
+    n_bins: BinCount = 10
+    strategy: Strategy = "uniform"
+    columns: Columns = None
 
     def _compute(self, context: Context) -> Result:
         against = "holdout" if "holdout" in context else "train"

@@ -5,11 +5,13 @@ The energy distance: are rows farther from the other table than from their own.
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from skeval.core.context import Context
+from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
 from skeval.fidelity.distances import RowDistance, row_matrices
 from skeval.results.result import Result
@@ -22,13 +24,14 @@ from skeval.stats.association import (
     squared_euclidean,
 )
 from skeval.utils.formatting import number, percent
-from skeval.utils.parameters import Count, Interval, MatrixSpace, Seed
+from skeval.utils.parameters import Count, Interval
 
 Gamma = Literal["median", "train_median"] | Annotated[float, Interval(0, float("inf"), "neither")]
 _MEDIAN_ROWS = 500  # of each sample: half a million pairs put the median within about a hundredth
 _BLOCK = 2**20
 
 
+@declared
 class MaximumMeanDiscrepancy(RowDistance):
     """Squared discrepancy of kernel means: near 0 where the tables are alike, 2 where far apart.
 
@@ -55,16 +58,8 @@ class MaximumMeanDiscrepancy(RowDistance):
     n_components : int or None, default=None
         If given, the kernel is estimated by this many random Fourier frequencies, at a cost
         linear in the rows; all rows are looked at then, whatever `max_rows` is.
-    space : "euclidean" or transformer, default="euclidean"
-        How rows become vectors: numbers and dates standardised by train, a change of category at
-        distance 1; or what a transformer makes of the table.
     random_state : int, default=0
         Seed of samples, permutations and frequencies.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -119,25 +114,13 @@ class MaximumMeanDiscrepancy(RowDistance):
     # unbiased, k(x, x) = 1 is left out of two means: at least -1/n - 1/m, n and m being 2 or more
     tags = MetricTags("fidelity", greater_is_better=False, bounds=(-1.0, 2.0))
 
-    def __init__(
-        self,
-        kernel: Literal["rbf", "laplacian"] = "rbf",
-        gamma: Gamma = "median",
-        unbiased: bool = True,
-        n_permutations: Annotated[int, Interval(0)] = 199,
-        max_rows: Annotated[int, Interval(2)] | None = 2500,
-        n_components: Count | None = None,
-        space: MatrixSpace = "euclidean",
-        random_state: Seed = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.gamma = gamma
-        self.unbiased = unbiased
-        self.n_permutations = n_permutations
-        self.max_rows = max_rows
-        self.n_components = n_components
-        self.space = space
-        self.random_state = random_state
+    kernel: Literal["rbf", "laplacian"] = "rbf"
+    gamma: Gamma = "median"
+    unbiased: bool = True
+    _: KW_ONLY
+    n_permutations: Annotated[int, Interval(0)] = 199
+    max_rows: Annotated[int, Interval(2)] | None = 2500
+    n_components: Count | None = None
 
     def _summary(self, result: Result) -> str:
         return (
@@ -346,6 +329,7 @@ def _discrepancy(sums: PairSums, n: int, m: int) -> tuple[np.ndarray, np.ndarray
     return biased, (within_x - n) / (n * (n - 1)) + (within_y - m) / (m * (m - 1)) - across
 
 
+@declared
 class EnergyDistance(RowDistance):
     """Excess of distances between the tables: 0 where they are alike, growing without bound.
 
@@ -359,16 +343,8 @@ class EnergyDistance(RowDistance):
         Number of permutations for the p-value; 0 for none.
     max_rows : int or None, default=2500
         Rows of each table that are looked at, a seeded sample: the cost grows with the square.
-    space : "euclidean" or transformer, default="euclidean"
-        How rows become vectors: numbers and dates standardised by train, a change of category at
-        distance 1; or what a transformer makes of the table.
     random_state : int, default=0
         Seed of samples and permutations.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -412,17 +388,9 @@ class EnergyDistance(RowDistance):
 
     tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, float("inf")))
 
-    def __init__(
-        self,
-        n_permutations: Annotated[int, Interval(0)] = 199,
-        max_rows: Annotated[int, Interval(2)] | None = 2500,
-        space: MatrixSpace = "euclidean",
-        random_state: Seed = 0,
-    ) -> None:
-        self.n_permutations = n_permutations
-        self.max_rows = max_rows
-        self.space = space
-        self.random_state = random_state
+    _: KW_ONLY
+    n_permutations: Annotated[int, Interval(0)] = 199
+    max_rows: Annotated[int, Interval(2)] | None = 2500
 
     def _distances(
         self, x: np.ndarray, y: np.ndarray, scale: float, n_permutations: int

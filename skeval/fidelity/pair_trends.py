@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, field, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from skeval.core.base import Halved, Metric
 from skeval.core.context import Context
+from skeval.core.declared import declared
 from skeval.core.tags import COLUMN_TAGS
 from skeval.exceptions import (
     ConstantColumnWarning,
@@ -44,6 +45,7 @@ from skeval.utils.parameters import BinCount, Columns, Count, Interval, Seed, St
 _MOST_PERMUTED = 2**17  # rows: chance of so many is as good as none
 
 
+@declared
 class PairMetric(Metric):
     """Base of the metrics over pairs of columns, which know a floor besides the baseline.
 
@@ -56,11 +58,17 @@ class PairMetric(Metric):
     is not above the floor by more than chance: shuffled columns have the marginals of train
     exactly, so that they may score better than fresh rows where little association is to be found.
     :meth:`score` does not pay for it.
+
+    Parameters
+    ----------
+    columns : None, int or list of str, default=None
+        Columns to use: all, the first *n*, or a list of names.
     """
 
     tags = replace(COLUMN_TAGS, display="SimilarityMatrixDisplay", reads="columns")
-    floor: bool
-    columns: Columns
+    _: KW_ONLY
+    columns: Columns = None
+    floor: bool = field(init=False)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         result = super()._in_relation(context, result)
@@ -91,6 +99,7 @@ def calibration_sentence(result: Result) -> str:
     return f" That is {percent(share)} of the way from shuffled columns to fresh real rows."
 
 
+@declared
 class AssociationDifference(PairMetric):
     """Base of the metrics of the change from one matrix of associations to another.
 
@@ -100,7 +109,7 @@ class AssociationDifference(PairMetric):
 
     tags = replace(PairMetric.tags, greater_is_better=False, display="PhikMatricesDisplay")
     _halved: ClassVar[Halved] = True
-    n_bins: Any = 10  # of numeric columns; None leaves these out
+    n_bins: Any = field(default=10, init=False)  # of numeric columns; None leaves these out
     _leaves_out_infinite: ClassVar[bool] = False
     _warns_of_lost: ClassVar[bool] = True  # where a synthetic column has lost all association
 
@@ -232,6 +241,7 @@ def worst_pair(names: Sequence[str], scores: np.ndarray, greatest: bool) -> dict
     return {"columns": [names[i], names[j]], "value": float(scores[i, j])}
 
 
+@declared
 class CorrelationSimilarity(PairMetric):
     """Agreement of correlations: 1 where all are the same, 0 where each changes from 1 to -1.
 
@@ -255,11 +265,6 @@ class CorrelationSimilarity(PairMetric):
         The columns to measure: all, the first *n*, or these; only numeric and date ones count.
     random_state : int, default=0
         Seed of the draw of rows.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -301,22 +306,12 @@ class CorrelationSimilarity(PairMetric):
 
     _halved = True
 
-    def __init__(
-        self,
-        method: Literal["pearson", "spearman", "kendall"] = "pearson",
-        min_correlation: Annotated[float, Interval(0, 1, "left")] = 0.0,
-        *,
-        max_rows: Annotated[int, Interval(2)] | None = None,
-        floor: bool = True,
-        columns: Columns = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.method = method
-        self.min_correlation = min_correlation
-        self.max_rows = max_rows
-        self.floor = floor
-        self.columns = columns
-        self.random_state = random_state
+    method: Literal["pearson", "spearman", "kendall"] = "pearson"
+    min_correlation: Annotated[float, Interval(0, 1, "left")] = 0.0
+    _: KW_ONLY
+    max_rows: Annotated[int, Interval(2)] | None = None
+    floor: bool = True
+    random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:
         names = list(columns_of(context, self.columns, NUMERIC))
@@ -390,6 +385,7 @@ def _without_correlated_pair(details: dict[str, Any], min_correlation: float) ->
     return undefined("no correlation of two columns is defined in train.", **details)
 
 
+@declared
 class ContingencySimilarity(PairMetric):
     """Agreement of joint shares: 1 where all pairs of columns have the same, 0 where none overlap.
 
@@ -415,15 +411,8 @@ class ContingencySimilarity(PairMetric):
     floor : bool, default=True
         Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
         value lies between those and fresh real rows; it costs another pass.
-    columns : None, int or list of str, default=None
-        Columns to use: all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the draw of rows.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -462,28 +451,15 @@ class ContingencySimilarity(PairMetric):
 
     _halved = True
 
-    def __init__(
-        self,
-        n_bins: BinCount = 10,
-        min_association: Annotated[float, Interval(0, 1, "left")] = 0.0,
-        nan: Literal["own", "drop"] = "own",
-        max_rows: Count | None = None,
-        *,
-        numeric_pairs: bool = True,
-        strategy: Strategy = "uniform",
-        floor: bool = True,
-        columns: Columns = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.n_bins = n_bins
-        self.min_association = min_association
-        self.nan = nan
-        self.max_rows = max_rows
-        self.numeric_pairs = numeric_pairs
-        self.strategy = strategy
-        self.floor = floor
-        self.columns = columns
-        self.random_state = random_state
+    n_bins: BinCount = 10
+    min_association: Annotated[float, Interval(0, 1, "left")] = 0.0
+    nan: Literal["own", "drop"] = "own"
+    max_rows: Count | None = None
+    _: KW_ONLY
+    numeric_pairs: bool = True
+    strategy: Strategy = "uniform"
+    floor: bool = True
+    random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:
         names = chosen_columns(context.schema, self.columns)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import lru_cache, partial
 from typing import Literal
 
@@ -12,12 +12,13 @@ from scipy.interpolate import PchipInterpolator
 from scipy.special import ndtr, owens_t
 
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.fidelity.pair_trends import AssociationDifference
 from skeval.results.result import Result
 from skeval.stats.association import SideBySide
 from skeval.steps.pairs import Binning, association_matrix, in_name_order, joint_tables
 from skeval.utils.formatting import number
-from skeval.utils.parameters import BinCount, Columns
+from skeval.utils.parameters import BinCount
 
 # Angles t at which the chi-square of the normal with correlation sin(t) is tabulated.
 _N_ANGLES = 201
@@ -25,6 +26,7 @@ _N_ANGLES = 201
 _BLOCK_CORNERS = 2**17
 
 
+@declared
 class PhikMatrixDifference(AssociationDifference):
     """Change of the association of columns: 0 where all pairs keep it, 1 where all lose or gain it.
 
@@ -42,13 +44,6 @@ class PhikMatrixDifference(AssociationDifference):
         Our tabulated inversion, or the phik package itself on the same bins: equal to 1e-5, slower.
     reduce : {"mean_abs", "max_abs"}, default="mean_abs"
         The mean or the greatest absolute difference over the pairs.
-    columns : None, int or list of str, default=None
-        Columns to use: all, the first *n*, or a list of names.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -91,19 +86,11 @@ class PhikMatrixDifference(AssociationDifference):
     floor = False  # it has none
     _warns_of_lost = False
 
-    def __init__(
-        self,
-        n_bins: BinCount = 10,
-        noise_correction: bool = True,
-        backend: Literal["fast", "phik"] = "fast",
-        reduce: Literal["mean_abs", "max_abs"] = "mean_abs",
-        columns: Columns = None,
-    ) -> None:
-        self.n_bins = n_bins
-        self.noise_correction = noise_correction
-        self.backend = backend
-        self.reduce = reduce
-        self.columns = columns
+    _: KW_ONLY
+    n_bins: BinCount = 10
+    noise_correction: bool = True
+    backend: Literal["fast", "phik"] = "fast"
+    reduce: Literal["mean_abs", "max_abs"] = "mean_abs"
 
     def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
         measure = (Binning(self.n_bins, "uniform-plain"), self.noise_correction, self.backend)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from skeval.core.base import Metric
 from skeval.core.context import Context
+from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
 from skeval.exceptions import MetricWarning
 from skeval.results.result import Result, undefined
@@ -35,6 +37,7 @@ class CurveMetric(Metric):
         )
 
 
+@declared
 class PRDCurve(CurveMetric):
     """Precision and recall of synthetic rows by clusters: 1 if equally filled, 0 if never shared.
 
@@ -67,11 +70,6 @@ class PRDCurve(CurveMetric):
         Rows of each table that are clustered, a seeded sample.
     random_state : int, default=0
         Seed of samples and clusterings.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -113,30 +111,17 @@ class PRDCurve(CurveMetric):
 
     _parts = ("precision", "recall", "f_beta", "f_beta_inv", "auc")
 
-    def __init__(
-        self,
-        n_clusters: Annotated[int, Interval(2)] = 20,
-        n_runs: Count = 10,
-        n_angles: Annotated[int, Interval(3)] = 1001,
-        beta: Annotated[float, Interval(1, closed="neither")] = 8,
-        *,
-        balance: bool = True,
-        headline: Literal["f_beta", "auc"] = "f_beta",
-        space: MatrixSpace = "euclidean",
-        columns: Columns = None,
-        max_rows: Annotated[int, Interval(20)] | None = 10_000,
-        random_state: Seed = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.n_runs = n_runs
-        self.n_angles = n_angles
-        self.beta = beta
-        self.balance = balance
-        self.headline = headline
-        self.space = space
-        self.columns = columns
-        self.max_rows = max_rows
-        self.random_state = random_state
+    n_clusters: Annotated[int, Interval(2)] = 20
+    n_runs: Count = 10
+    n_angles: Annotated[int, Interval(3)] = 1001
+    beta: Annotated[float, Interval(1, closed="neither")] = 8
+    _: KW_ONLY
+    balance: bool = True
+    headline: Literal["f_beta", "auc"] = "f_beta"
+    space: MatrixSpace = "euclidean"
+    columns: Columns = None
+    max_rows: Annotated[int, Interval(20)] | None = 10_000
+    random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, self.space):
@@ -154,6 +139,7 @@ class PRDCurve(CurveMetric):
         return curve_result(histograms, sizes, self.n_angles, self.beta, self.headline)
 
 
+@declared
 class ClassifierPRD(CurveMetric):
     """Precision and recall of synthetic rows: 1 if the distributions agree, 0 if they are disjoint.
 
@@ -181,11 +167,6 @@ class ClassifierPRD(CurveMetric):
         The columns to look at; None for all but text, ids and the primary key.
     random_state : int, default=0
         Seed of samples, halves and classifiers.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -228,24 +209,14 @@ class ClassifierPRD(CurveMetric):
     (True, True)
     """
 
-    def __init__(
-        self,
-        estimator: Classifiers = None,
-        n_angles: Annotated[int, Interval(3)] = 1001,
-        beta: Annotated[float, Interval(1, closed="neither")] = 8,
-        *,
-        test_size: OpenFraction = 0.5,
-        max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS,
-        columns: Columns = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_angles = n_angles
-        self.beta = beta
-        self.test_size = test_size
-        self.max_rows = max_rows
-        self.columns = columns
-        self.random_state = random_state
+    estimator: Classifiers = None
+    n_angles: Annotated[int, Interval(3)] = 1001
+    beta: Annotated[float, Interval(1, closed="neither")] = 8
+    _: KW_ONLY
+    test_size: OpenFraction = 0.5
+    max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS
+    columns: Columns = None
+    random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:
         if reason := too_few(context, self.columns):

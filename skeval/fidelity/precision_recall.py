@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
 from skeval.results.result import Result, undefined
 from skeval.stats.manifolds import (
@@ -34,32 +36,39 @@ from skeval.utils.parameters import Columns, Count, Interval, Positive, Seed, Sp
 MaxRows = Annotated[int, Interval(2)] | None
 
 
+@declared
 class TwoSided(Metric):
     """Base of metrics of two published numbers: the value is their harmonic mean.
 
     Authors set `_parts`, the names of both, and `_with_radii`, the roles of which each row needs
     its k-th neighbour; `_measure` returns both by name, and what else goes into the details.
+
+    Parameters
+    ----------
+    k : int, default=4
+        Neighbour whose mean distance is the scale of a table.
+    strict : bool, default=False
+        Whether a synthetic row that is just as far stands for none.
+    space : "gower", "euclidean" or transformer, default="gower"
+        The mean over columns of capped differences, or Euclidean distance of a matrix.
+    columns : None, int or list of str, default=None
+        The columns that distances look at (in space "gower").
+    max_rows : int or None, default=5_000
+        Rows of each table that are looked at, a seeded sample: all pairs are compared.
+    random_state : int, default=0
+        Seed of the sample.
     """
 
     tags = MetricTags("fidelity", greater_is_better=True, bounds=(0.0, 1.0))
     _with_radii: ClassVar[tuple[str, ...]] = ("train",)
 
-    def __init__(
-        self,
-        k: Count = 3,
-        *,
-        strict: bool = False,
-        space: Space = "gower",
-        columns: Columns = None,
-        max_rows: MaxRows = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.k = k
-        self.strict = strict
-        self.space = space
-        self.columns = columns
-        self.max_rows = max_rows
-        self.random_state = random_state
+    k: Count = 3
+    _: KW_ONLY
+    strict: bool = False
+    space: Space = "gower"
+    columns: Columns = None
+    max_rows: MaxRows = None
+    random_state: Seed = 0
 
     def _measure(self, context: Context) -> dict[str, Any]:
         raise NotImplementedError(f"{type(self).__name__} must define _measure(context).")
@@ -97,6 +106,7 @@ class TwoSided(Metric):
         return ball_counts(context, query, reference, *balls, *self._settings(context))
 
 
+@declared
 class ImprovedPrecisionRecall(TwoSided):
     """Harmonic mean of precision and recall by neighbours: 0 if a side is lost, 1 if none.
 
@@ -112,20 +122,9 @@ class ImprovedPrecisionRecall(TwoSided):
     strict : bool, default=False
         Whether a row on the boundary of a ball lies outside, as in some implementations. Among
         duplicated rows all balls have the radius 0: all scores are then 0, for copies too.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
     max_rows : int or None, default=None
         Rows of each table that are looked at, a seeded sample; None for all. All pairs are compared
         in other spaces than "gower": there a sample saves much time from 10,000 rows on.
-    random_state : int, default=0
-        Seed of the sample.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -178,6 +177,7 @@ class ImprovedPrecisionRecall(TwoSided):
         )
 
 
+@declared
 class DensityCoverage(TwoSided):
     """Harmonic mean of density, at most 1, and coverage: 0 if a side is lost, 1 if none.
 
@@ -193,20 +193,9 @@ class DensityCoverage(TwoSided):
     strict : bool, default=False
         Whether a row on the boundary of a ball lies outside, as in the authors' implementation.
         Among duplicated rows all balls have the radius 0: all scores are then 0, for copies too.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
     max_rows : int or None, default=None
         Rows of each table that are looked at, a seeded sample; None for all. All pairs are compared
         in other spaces than "gower": there a sample saves much time from 10,000 rows on.
-    random_state : int, default=0
-        Seed of the sample.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -242,22 +231,7 @@ class DensityCoverage(TwoSided):
 
     _parts = ("density", "coverage")
 
-    def __init__(
-        self,
-        k: Count = 5,
-        *,
-        strict: bool = False,
-        space: Space = "gower",
-        columns: Columns = None,
-        max_rows: MaxRows = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.k = k
-        self.strict = strict
-        self.space = space
-        self.columns = columns
-        self.max_rows = max_rows
-        self.random_state = random_state
+    k: Count = 5
 
     def _measure(self, context: Context) -> dict[str, Any]:
         n_train, n_synthetic = (n_drawn(context, role, self.max_rows) for role in ROLES)
@@ -278,6 +252,7 @@ class DensityCoverage(TwoSided):
         )
 
 
+@declared
 class ClippedDensityCoverage(DensityCoverage):
     """Harmonic mean of clipped density and coverage: the share of good rows; 0 for none, 1 for all.
 
@@ -291,20 +266,6 @@ class ClippedDensityCoverage(DensityCoverage):
         Which neighbour a ball reaches to, and how many synthetic rows fill it.
     strict : bool, default=False
         Whether a row on the boundary of a ball lies outside.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
-    max_rows : int or None, default=None
-        Rows of each table that are looked at, a seeded sample; None for all. All pairs are compared
-        in other spaces than "gower": there a sample saves much time from 10,000 rows on.
-    random_state : int, default=0
-        Seed of the sample.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------

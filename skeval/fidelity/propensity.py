@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY
 from itertools import combinations
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -11,6 +12,7 @@ from scipy.stats import chi2
 
 from skeval.core.base import Metric, unmet
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
 from skeval.results.result import Result, undefined
@@ -49,6 +51,7 @@ _SURE = 1e-6  # fitted probabilities nearer to 0 or 1 are signs of separation
 _EQUAL = 9  # decimals at which fitted probabilities are told apart
 
 
+@declared
 class PropensityMSE(Metric):
     """Mean squared error of propensity scores: 0 if a model finds no difference, 1/4 at most.
 
@@ -81,11 +84,6 @@ class PropensityMSE(Metric):
         The columns to look at; None for all but text, ids and the primary key.
     random_state : int, default=0
         Seed of samples, folds and permutations.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -152,30 +150,18 @@ class PropensityMSE(Metric):
 
     tags = MetricTags("fidelity", greater_is_better=False)
 
-    def __init__(
-        self,
-        model: Annotated[
-            Any, has_methods(("fit", "predict_proba"), values=("logistic", "cart"))
-        ] = "logistic",
-        interactions: bool = False,
-        null: Literal["snoke", "two_sample", "permutation", "holdout"] = "snoke",
-        out_of_fold: bool = False,
-        form: Literal["raw", "ratio", "standardized"] = "raw",
-        *,
-        n_permutations: Annotated[int, Interval(50)] = 99,
-        max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS,
-        columns: Columns = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.model = model
-        self.interactions = interactions
-        self.null = null
-        self.out_of_fold = out_of_fold
-        self.form = form
-        self.n_permutations = n_permutations
-        self.max_rows = max_rows
-        self.columns = columns
-        self.random_state = random_state
+    model: Annotated[Any, has_methods(("fit", "predict_proba"), values=("logistic", "cart"))] = (
+        "logistic"
+    )
+    interactions: bool = False
+    null: Literal["snoke", "two_sample", "permutation", "holdout"] = "snoke"
+    out_of_fold: bool = False
+    form: Literal["raw", "ratio", "standardized"] = "raw"
+    _: KW_ONLY
+    n_permutations: Annotated[int, Interval(50)] = 99
+    max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS
+    columns: Columns = None
+    random_state: Seed = 0
 
     def _prepare(self, context: Context) -> None:
         if self.null == "holdout" and "holdout" not in context:

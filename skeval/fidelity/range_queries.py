@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ import pandas as pd
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.counts import counted, summed
+from skeval.core.declared import declared
 from skeval.core.tags import COLUMN_TAGS
 from skeval.exceptions import DegenerateInputWarning
 from skeval.results.result import Result, undefined
@@ -25,6 +26,7 @@ from skeval.utils.parameters import Columns, Count, Seed
 _BLOCK = 2**15  # rows looked at together: their codes of a few columns fit in a core's cache
 
 
+@declared
 class RangeQueryError(Metric):
     """Error of counting queries: 0 where all shares of rows agree, 1 where all are opposite.
 
@@ -42,11 +44,6 @@ class RangeQueryError(Metric):
         The columns to ask about: all, the first *n*, or these.
     random_state : int, default=0
         Seed of the queries, and of the independent rows of the floor.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -89,18 +86,11 @@ class RangeQueryError(Metric):
 
     _halved = True
 
-    def __init__(
-        self,
-        order: Count = 3,
-        n_queries: Count = 1000,
-        *,
-        columns: Columns = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.order = order
-        self.n_queries = n_queries
-        self.columns = columns
-        self.random_state = random_state
+    order: Count = 3
+    n_queries: Count = 1000
+    _: KW_ONLY
+    columns: Columns = None
+    random_state: Seed = 0
 
     def _prepare(self, context: Context) -> None:
         if names := _names(context, self.columns):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import combinations
 from typing import Annotated, Any, Literal
 
@@ -13,6 +13,7 @@ import pandas as pd
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, by_context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import Reads
 from skeval.fidelity.pair_trends import PairMetric, worst_pair
 from skeval.results.result import Result, undefined
@@ -50,6 +51,7 @@ _FREQUENT, _MOST_FREQUENT = 0.25, 2
 _LARGEST, _LATEST = 1e307, 9.2e9
 
 
+@declared
 class SimilarityMatrix(Metric):
     """Agreement of all columns and pairs: 1 where all shares are equal, 0 where nothing overlaps.
 
@@ -86,11 +88,6 @@ class SimilarityMatrix(Metric):
     random_state : int, default=0
         Seed of the triples.
 
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
-
     See Also
     --------
     SimilarityScore : Its mean on a scale.
@@ -126,32 +123,18 @@ class SimilarityMatrix(Metric):
         """What it looks at: triples of columns take rows."""
         return "columns" if self.order == 2 else "rows"
 
-    def __init__(
-        self,
-        n_bins: BinCount = 10,
-        strategy: Strategy = "uniform",
-        average: Literal["matrix", "upper", "balanced"] = "matrix",
-        *,
-        order: Literal[2, 3] = 2,
-        n_triples: Count = 10_000,
-        max_categories: Count = 50,
-        n_pairs: Annotated[int, Interval(0)] | None = 24,
-        pair_columns: Columns = None,
-        min_count: GroupSize = 10,
-        columns: Columns = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.n_bins = n_bins
-        self.strategy = strategy
-        self.average = average
-        self.order = order
-        self.n_triples = n_triples
-        self.max_categories = max_categories
-        self.n_pairs = n_pairs
-        self.pair_columns = pair_columns
-        self.min_count = min_count
-        self.columns = columns
-        self.random_state = random_state
+    n_bins: BinCount = 10
+    strategy: Strategy = "uniform"
+    average: Literal["matrix", "upper", "balanced"] = "matrix"
+    _: KW_ONLY
+    order: Literal[2, 3] = 2
+    n_triples: Count = 10_000
+    max_categories: Count = 50
+    n_pairs: Annotated[int, Interval(0)] | None = 24
+    pair_columns: Columns = None
+    min_count: GroupSize = 10
+    columns: Columns = None
+    random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:
         names = chosen_columns(context.schema, self.columns)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -16,6 +16,7 @@ from scipy.stats import norm
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
 from skeval.exceptions import MetricWarning
 from skeval.results.result import Result, undefined
@@ -67,6 +68,7 @@ _COPIES = (
 )
 
 
+@declared
 class ClassifierTwoSampleTest(Metric):
     """Accuracy of telling synthetic from real rows: 0.5 if no classifier can, 1 if one always does.
 
@@ -104,11 +106,6 @@ class ClassifierTwoSampleTest(Metric):
         out.
     random_state : int, default=0
         Seed of samples, folds, permutations and classifiers.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -168,30 +165,17 @@ class ClassifierTwoSampleTest(Metric):
 
     _rows_are: ClassVar[str] = "row"
 
-    def __init__(
-        self,
-        scoring: Literal["accuracy", "auc"] = "accuracy",
-        estimator: Classifier = None,
-        test: Literal["holdout", "permutation"] = "holdout",
-        *,
-        n_folds: Annotated[int, Interval(2)] = 5,
-        test_size: OpenFraction = 0.5,
-        n_permutations: Annotated[int, Interval(19)] = 199,
-        max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS,
-        columns: Columns = None,
-        text: Literal["tfidf"] | None = "tfidf",
-        random_state: Seed = 0,
-    ) -> None:
-        self.scoring = scoring
-        self.estimator = estimator
-        self.test = test
-        self.n_folds = n_folds
-        self.test_size = test_size
-        self.n_permutations = n_permutations
-        self.max_rows = max_rows
-        self.columns = columns
-        self.text = text
-        self.random_state = random_state
+    scoring: Literal["accuracy", "auc"] = "accuracy"
+    estimator: Classifier = None
+    test: Literal["holdout", "permutation"] = "holdout"
+    _: KW_ONLY
+    n_folds: Annotated[int, Interval(2)] = 5
+    test_size: OpenFraction = 0.5
+    n_permutations: Annotated[int, Interval(19)] = 199
+    max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS
+    columns: Columns = None
+    text: Literal["tfidf"] | None = "tfidf"
+    random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:
         columns = self._read(context)
@@ -350,6 +334,7 @@ def permutation_p_value(
     return (1.0 + n_reached) / (n_permutations + 1.0)
 
 
+@declared
 class TotalVariationLowerBound(Metric):
     """Least distance of two distributions: 0 if none is shown, 1 if they hardly overlap.
 
@@ -377,11 +362,6 @@ class TotalVariationLowerBound(Metric):
         The columns to look at; None for all but text, ids and the primary key.
     random_state : int, default=0
         Seed of samples, halves and classifiers.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -426,24 +406,14 @@ class TotalVariationLowerBound(Metric):
 
     tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, 1.0))
 
-    def __init__(
-        self,
-        estimator: Classifiers = None,
-        test_size: OpenFraction = 0.5,
-        confidence: OpenFraction = 0.95,
-        method: Literal["pooled", "two_sided", "ks"] = "pooled",
-        *,
-        max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS,
-        columns: Columns = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.test_size = test_size
-        self.confidence = confidence
-        self.method = method
-        self.max_rows = max_rows
-        self.columns = columns
-        self.random_state = random_state
+    estimator: Classifiers = None
+    test_size: OpenFraction = 0.5
+    confidence: OpenFraction = 0.95
+    method: Literal["pooled", "two_sided", "ks"] = "pooled"
+    _: KW_ONLY
+    max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS
+    columns: Columns = None
+    random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:
         if reason := too_few(context, self.columns):
@@ -496,6 +466,7 @@ def _estimate_and_bound(scores: Scores, method: str, confidence: float) -> dict[
     return {"estimate": 2.0 * called.accuracy - 1.0, "bound": bound}
 
 
+@declared
 class JensenShannonLowerBound(Metric):
     """Least information of a row on its table, in bits: 0 if none is shown, 1 if all is.
 
@@ -519,11 +490,6 @@ class JensenShannonLowerBound(Metric):
         The columns to look at; None for all but text, ids and the primary key.
     random_state : int, default=0
         Seed of samples, folds and classifiers.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -560,22 +526,13 @@ class JensenShannonLowerBound(Metric):
 
     tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, 1.0))
 
-    def __init__(
-        self,
-        estimator: ProbabilisticClassifiers = None,
-        confidence: OpenFraction = 0.95,
-        *,
-        n_folds: Annotated[int, Interval(2)] = 5,
-        max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS,
-        columns: Columns = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.confidence = confidence
-        self.n_folds = n_folds
-        self.max_rows = max_rows
-        self.columns = columns
-        self.random_state = random_state
+    estimator: ProbabilisticClassifiers = None
+    confidence: OpenFraction = 0.95
+    _: KW_ONLY
+    n_folds: Annotated[int, Interval(2)] = 5
+    max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS
+    columns: Columns = None
+    random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:
         if reason := too_few(context, self.columns, self.n_folds):

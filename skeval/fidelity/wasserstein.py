@@ -10,6 +10,7 @@ import numpy as np
 
 from skeval.core.base import Metric
 from skeval.core.context import Context
+from skeval.core.declared import declared
 from skeval.core.tags import COLUMN_TAGS, MetricTags
 from skeval.fidelity.distances import RowDistance
 from skeval.results.result import Result, mean_of_columns
@@ -23,11 +24,12 @@ from skeval.steps.samples import (
     width,
 )
 from skeval.utils.formatting import as_float, number
-from skeval.utils.parameters import Columns, Count, Interval, MatrixSpace, Seed
+from skeval.utils.parameters import Columns, Count, Interval
 
 _BLOCK = 2**21  # projected values held at once
 
 
+@declared
 class WassersteinDistance(Metric):
     """Way that values have to be moved: 0 where distributions agree, 1 for the range of train.
 
@@ -46,11 +48,6 @@ class WassersteinDistance(Metric):
         should not be averaged; read ``details["columns"]`` then.
     columns : None, int or list of str, default=None
         The columns to measure: all, the first *n*, or these; only numeric and date ones count.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -97,15 +94,9 @@ class WassersteinDistance(Metric):
 
     _halved = True
 
-    def __init__(
-        self,
-        p: Annotated[float, Interval(1)] = 1,
-        normalize: Literal["range", "std", "iqr"] | None = "range",
-        columns: Columns = None,
-    ) -> None:
-        self.p = p
-        self.normalize = normalize
-        self.columns = columns
+    p: Annotated[float, Interval(1)] = 1
+    normalize: Literal["range", "std", "iqr"] | None = "range"
+    columns: Columns = None
 
     def _compute(self, context: Context) -> Result:
         pairs = finite_pairs(context, self.columns)
@@ -165,6 +156,7 @@ def _similarity(distance: float, scale: float) -> float:
     return max(0.0, 1.0 - distance / scale)
 
 
+@declared
 class SlicedWassersteinDistance(RowDistance):
     """Way that rows have to be moved, seen from random directions: 0 where the tables are alike.
 
@@ -181,16 +173,6 @@ class SlicedWassersteinDistance(RowDistance):
     statistic : {"mean", "max"}, default="mean"
         Whether the powers of the distances are averaged over the directions, or the direction in
         which the tables differ most counts, of those drawn.
-    space : "euclidean" or transformer, default="euclidean"
-        How rows become vectors: numbers and dates standardised by train, a change of category at
-        distance 1; or what a transformer makes of the table.
-    random_state : int, default=0
-        Seed of the directions.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -233,19 +215,9 @@ class SlicedWassersteinDistance(RowDistance):
 
     tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, float("inf")))
 
-    def __init__(
-        self,
-        n_projections: Count = 200,
-        p: Annotated[float, Interval(1, float("inf"), "left")] = 2,
-        statistic: Literal["mean", "max"] = "mean",
-        space: MatrixSpace = "euclidean",
-        random_state: Seed = 0,
-    ) -> None:
-        self.n_projections = n_projections
-        self.p = p
-        self.statistic = statistic
-        self.space = space
-        self.random_state = random_state
+    n_projections: Count = 200
+    p: Annotated[float, Interval(1, float("inf"), "left")] = 2
+    statistic: Literal["mean", "max"] = "mean"
 
     def _summary(self, result: Result) -> str:
         return (

@@ -1,19 +1,21 @@
-"""Groups of equal rows and a secret: how diverse it is within them, how like the whole."""
+"""How diverse a secret is within groups of equal rows, and how like that of the whole table."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Literal
 
 import numpy as np
 
 from skeval.core.context import Context
+from skeval.core.declared import declared
 from skeval.core.tags import DISCLOSURE_TAGS
 from skeval.exceptions import InvalidParameterError, Sentence
 from skeval.privacy.k_anonymity import (
     CAP,
     BinChoice,
     ClassMetric,
+    ClusterableMetric,
     SensitiveColumn,
     classes,
     clusters,
@@ -27,25 +29,31 @@ from skeval.steps.samples import check_measured, chosen_columns
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import percent
-from skeval.utils.parameters import Columns, Positive
+from skeval.utils.parameters import Positive
 
 _NO_SENSITIVE = (
     "needs a sensitive column, and the table has no categorical one besides the quasi-identifiers. "
     "Name one: {metric}(sensitive=column)."
 )
-_TAGS = replace(DISCLOSURE_TAGS, display="ColumnScoresDisplay")
 
 
+@declared
 class SensitiveMetric(ClassMetric):
     """Base of measures of how a sensitive column is distributed within classes.
 
-    Attributes
+    Parameters
     ----------
-    sensitive : str or None
-        The column; None for each nominal one that is no quasi-identifier by name.
+    quasi_identifiers : None, int or list of str, default=None
+        The columns that may be known from elsewhere; None for all but the sensitive one.
+    sensitive : str, optional
+        The column to be kept secret; numbers and dates are cut into bins. None takes each
+        categorical and boolean column in turn, of those that are not named as quasi-identifiers,
+        and the value is that of the worst.
     """
 
-    sensitive: str | None
+    tags = replace(DISCLOSURE_TAGS, display="ColumnScoresDisplay", risks=frozenset({"inference"}))
+
+    sensitive: SensitiveColumn | None = None
 
     def unmet_need(self, context: Context) -> Sentence | None:
         """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
@@ -86,7 +94,7 @@ class SensitiveMetric(ClassMetric):
         return pair_counts(rows, column_codes(context, role, name, self.n_bins))
 
     def _compute(self, context: Context) -> Result:
-        """Return the worst column's score; of equal ones the first by name is called the worst."""
+        """Return the score of the worst column, the first by name if several are equal."""
         by_column = {name: self._scores(context, name) for name in self._sensitive(context.schema)}
         names = next(iter(by_column.values()))
         details = {name: {col: of[name] for col, of in by_column.items()} for name in names}
@@ -104,35 +112,19 @@ class SensitiveMetric(ClassMetric):
         raise NotImplementedError
 
 
-class LDiversity(SensitiveMetric):
+@declared
+class LDiversity(SensitiveMetric, ClusterableMetric):
     """Fewest sensitive values in a group of alike rows: 1 if one group gives its value away.
 
     An attacker finds the group of rows that agree with a person in the quasi-identifiers. If all of
-    them have the same diagnosis, it need not be known which row is the person's. The value is the
-    least number of distinct sensitive values in such a class; it is at most the number of values
-    that the column has.
+    them have the same diagnosis, the attacker need not know which row is the person's. The value
+    is the least number of distinct sensitive values in such a class; it is at most the number of
+    values that the column has.
 
     Parameters
     ----------
-    quasi_identifiers : None, int or list of str, default=None
-        The columns that may be known from elsewhere; None for all but the sensitive one.
-    sensitive : str, optional
-        The column to be kept secret; numbers and dates are cut into bins. None takes each
-        categorical and boolean column in turn, of those that are not named as quasi-identifiers,
-        and the value is that of the worst.
-    n_bins : int or mapping of str to list, default=10
-        Bins of equal share of train for numbers and dates, besides cells for frequent values (see
-        :class:`~skeval.Discretizer`), or the inner edges by column.
     c : float, default=3.0
-        Of recursive diversity: how many times the rarer values the most frequent one may come to.
-    mode : {"equivalence", "cluster"}, default="equivalence"
-        Classes of equal rows; or the clusters of k-means that synthcity counts, for comparison
-        with its values only.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
+        How many times the rarer values the most frequent one may come to, in recursive diversity.
 
     Raises
     ------
@@ -184,23 +176,10 @@ class LDiversity(SensitiveMetric):
     (1.0, 2.0)
     """
 
-    tags = replace(
-        _TAGS, greater_is_better=True, bounds=(1.0, float("inf")), risks=frozenset({"inference"})
-    )
+    tags = replace(SensitiveMetric.tags, greater_is_better=True, bounds=(1.0, float("inf")))
 
-    def __init__(
-        self,
-        quasi_identifiers: Columns = None,
-        sensitive: SensitiveColumn | None = None,
-        *,
-        n_bins: BinChoice = 10,
-        c: Positive = 3.0,
-        mode: Literal["equivalence", "cluster"] = "equivalence",
-    ) -> None:
-        super().__init__(quasi_identifiers, n_bins=n_bins)
-        self.sensitive = sensitive
-        self.c = c
-        self.mode = mode
+    _: KW_ONLY
+    c: Positive = 3.0
 
     def _scores(self, context: Context, name: str) -> dict[str, float]:
         if self.mode == "cluster":
@@ -222,6 +201,7 @@ class LDiversity(SensitiveMetric):
         return f"The least diverse class of rows has {values} values of a sensitive column."
 
 
+@declared
 class TCloseness(SensitiveMetric):
     r"""Greatest distance of a group's sensitive values from the table's: 0 if alike, 1 if apart.
 
@@ -232,23 +212,9 @@ class TCloseness(SensitiveMetric):
 
     Parameters
     ----------
-    quasi_identifiers : None, int or list of str, default=None
-        The columns that may be known from elsewhere; None for all but the sensitive one.
-    sensitive : str, optional
-        The column to be kept secret; numbers and dates are cut into bins. None takes each
-        categorical and boolean column in turn, of those that are not named as quasi-identifiers,
-        and the value is that of the worst.
-    n_bins : int or mapping of str to list, default=10
-        Bins of equal share of train for numbers and dates, besides cells for frequent values (see
-        :class:`~skeval.Discretizer`), or the inner edges by column.
     distance : {"tv", "emd"}, default="tv"
         Total variation; or the earth mover's distance, which for numbers and dates counts the steps
         between bins, missing after the last one, and for categories is total variation.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -298,19 +264,8 @@ class TCloseness(SensitiveMetric):
     0.5
     """
 
-    tags = replace(_TAGS, risks=frozenset({"inference"}))
-
-    def __init__(
-        self,
-        quasi_identifiers: Columns = None,
-        sensitive: SensitiveColumn | None = None,
-        *,
-        n_bins: BinChoice = 10,
-        distance: Literal["tv", "emd"] = "tv",
-    ) -> None:
-        super().__init__(quasi_identifiers, n_bins=n_bins)
-        self.sensitive = sensitive
-        self.distance = distance
+    _: KW_ONLY
+    distance: Literal["tv", "emd"] = "tv"
 
     def _scores(self, context: Context, name: str) -> dict[str, float]:
         ordered = context.schema.kinds[name] in {"continuous", "datetime"}
@@ -381,7 +336,7 @@ def recursive_diversity(pairs: Pairs, c: float) -> np.ndarray:
     Parameters
     ----------
     pairs : Pairs
-        Of classes and sensitive values.
+        The classes and their sensitive values.
     c : float
         How many times the rarer values the most frequent one may come to.
 

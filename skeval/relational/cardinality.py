@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from skeval.core.base import NO_KEYS, RelationalMetric
+from skeval.core.declared import declared
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import ConstantColumnWarning, NothingToMeasureWarning
@@ -62,6 +63,7 @@ class _Cardinality(RelationalMetric):
         )
 
 
+@declared
 class CardinalityShapeSimilarity(_Cardinality):
     """Agreement of how many children parents have: 1 where the shares are equal, 0 where disjoint.
 
@@ -106,9 +108,6 @@ class CardinalityShapeSimilarity(_Cardinality):
     0.666667
     """
 
-    def __init__(self) -> None:
-        pass
-
     def _score(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         return 1.0 - kolmogorov_of_sorted(train, synthetic)
 
@@ -119,6 +118,7 @@ class CardinalityShapeSimilarity(_Cardinality):
         )
 
 
+@declared
 class CardinalityStatisticSimilarity(_Cardinality):
     """Agreement of the mean number of children: 1 where equal, 0 where train's range apart.
 
@@ -166,8 +166,7 @@ class CardinalityStatisticSimilarity(_Cardinality):
     0.75
     """
 
-    def __init__(self, statistic: Literal["mean", "median", "std"] = "mean") -> None:
-        self.statistic = statistic
+    statistic: Literal["mean", "median", "std"] = "mean"
 
     def _score(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         width = float(train[-1] - train[0])
@@ -183,6 +182,7 @@ class CardinalityStatisticSimilarity(_Cardinality):
         )
 
 
+@declared
 class CardinalityBoundaryAdherence(_Cardinality):
     """Share of parents with no fewer and no more children than train's have: 1 if all, 0 if none.
 
@@ -222,9 +222,6 @@ class CardinalityBoundaryAdherence(_Cardinality):
     """
 
     tags = replace(_TAGS, aspect="diagnostic")
-
-    def __init__(self) -> None:
-        pass
 
     def _score(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         return float(((synthetic >= train[0]) & (synthetic <= train[-1])).mean())

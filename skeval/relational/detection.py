@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, Literal, NamedTuple, cast
 
 import numpy as np
@@ -15,11 +15,12 @@ import pandas as pd
 
 from skeval.core.base import NO_KEYS, RelationalMetric
 from skeval.core.context import Context
+from skeval.core.declared import declared
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import DegenerateInputWarning, MetricWarning, NothingToMeasureWarning
 from skeval.fidelity.two_sample import ClassifierTwoSampleTest
-from skeval.relational.sequences import SequenceMetric, SequenceTable
+from skeval.relational.sequences import SequenceMetric
 from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.stats.relabelling import holm
 from skeval.stats.roc import auc_interval, auc_p_value, grouped_auc
@@ -69,15 +70,32 @@ class Entities(NamedTuple):
         return Entities(self.rows[chosen], self.roots[chosen])
 
 
+@declared
 class _Detection(RelationalMetric):
-    """Base of the two-sample tests by classifiers: authors yield the tables that are looked at."""
+    """Base of the two-sample tests by classifiers: authors yield the tables that are looked at.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        Of scikit-learn; it sees standardised and one-hot columns. The default is gradient boosting
+        of small trees (xgboost), on ranks.
+    n_folds : int, default=5
+        Number of folds, of whole entities.
+    test_size : float, default=0.5
+        Share of the synthetic entities that the classifier of the test does not see.
+    max_rows : int or None, default=2_000
+        Rows of each role that are looked at: as many of each entity as fit, drawn at random.
+    random_state : int, default=0
+        Seed of samples, folds and classifiers.
+    """
 
     tags = _TAGS
-    estimator: Any
-    n_folds: int
-    test_size: float
-    max_rows: int | None
-    random_state: int
+    estimator: Classifier = None
+    _: KW_ONLY
+    n_folds: Annotated[int, Interval(2)] = 5
+    test_size: OpenFraction = 0.5
+    max_rows: Rows = 10_000
+    random_state: Seed = 0
 
     def _tables(self, context: RelationalContext) -> Iterator[tuple[str, Part]]:
         raise NotImplementedError(f"{type(self).__name__} must define _tables(context).")
@@ -147,6 +165,7 @@ class _Detection(RelationalMetric):
         )
 
 
+@declared
 class DenormalizedDetection(_Detection):
     """AUC of telling synthetic rows with all their ancestors from real ones: 0.5 if none can, to 1.
 
@@ -157,17 +176,8 @@ class DenormalizedDetection(_Detection):
 
     Parameters
     ----------
-    estimator : classifier, optional
-        Of scikit-learn; it sees standardised and one-hot columns. The default is gradient boosting
-        of small trees (xgboost), on ranks.
-    n_folds : int, default=5
-        Number of folds, of whole entities.
-    test_size : float, default=0.5
-        Share of the synthetic entities that the classifier of the test does not see.
     max_rows : int or None, default=10_000
         Rows of each role that are looked at: as many of each entity as fit, drawn at random.
-    random_state : int, default=0
-        Seed of samples, folds and classifiers.
 
     Attributes
     ----------
@@ -210,21 +220,6 @@ class DenormalizedDetection(_Detection):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Classifier = None,
-        *,
-        n_folds: Annotated[int, Interval(2)] = 5,
-        test_size: OpenFraction = 0.5,
-        max_rows: Rows = 10_000,
-        random_state: Seed = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_folds = n_folds
-        self.test_size = test_size
-        self.max_rows = max_rows
-        self.random_state = random_state
-
     def _tables(self, context: RelationalContext) -> Iterator[tuple[str, Part]]:
         keys, every = context.relations.foreign_keys, list(paths_up(context.relations))
         children = dict.fromkeys(key.child for key in keys)
@@ -235,6 +230,7 @@ class DenormalizedDetection(_Detection):
             yield table, joined_context(context, table, *settings)
 
 
+@declared
 class ParentChildDetection(_Detection):
     """AUC of telling synthetic rows beside their parent from real ones: 0.5 if none can, to 1.
 
@@ -247,14 +243,6 @@ class ParentChildDetection(_Detection):
         A logistic regression, a support vector machine with a Gaussian kernel (slow beyond a few
         thousand rows), or any classifier of scikit-learn; they see standardised and one-hot
         columns.
-    n_folds : int, default=5
-        Number of folds, of whole entities.
-    test_size : float, default=0.5
-        Share of the synthetic entities that the classifier of the test does not see.
-    max_rows : int or None, default=2_000
-        Rows of each role that are looked at: as many of each entity as fit, drawn at random.
-    random_state : int, default=0
-        Seed of samples, folds and classifiers.
 
     Attributes
     ----------
@@ -288,20 +276,9 @@ class ParentChildDetection(_Detection):
     1.0
     """
 
-    def __init__(
-        self,
-        estimator: Annotated[Any, estimators_of(("logistic", "svc"), several=False)] = "logistic",
-        *,
-        n_folds: Annotated[int, Interval(2)] = 5,
-        test_size: OpenFraction = 0.5,
-        max_rows: Rows = 2_000,
-        random_state: Seed = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_folds = n_folds
-        self.test_size = test_size
-        self.max_rows = max_rows
-        self.random_state = random_state
+    estimator: Annotated[Any, estimators_of(("logistic", "svc"), several=False)] = "logistic"
+    _: KW_ONLY
+    max_rows: Rows = 2_000
 
     def _model(self) -> Any:
         if self.estimator == "svc":
@@ -316,6 +293,7 @@ class ParentChildDetection(_Detection):
             yield str(key), joined_context(context, key.child, ((key,),), *settings)
 
 
+@declared
 class AggregationDetection(_Detection):
     """AUC of telling synthetic parents with their children from real ones: 0.5 if none can, to 1.
 
@@ -325,19 +303,10 @@ class AggregationDetection(_Detection):
 
     Parameters
     ----------
-    estimator : classifier, optional
-        Of scikit-learn; it sees standardised and one-hot columns. The default is gradient boosting
-        of small trees (xgboost), on ranks.
     stats : list of str, default=all
         What is told of the children: see :class:`ParentChildAggregates`.
-    n_folds : int, default=5
-        Number of folds, of whole entities.
-    test_size : float, default=0.5
-        Share of the synthetic entities that the classifier of the test does not see.
     max_rows : int or None, default=10_000
         Parents of each role that are looked at: as many of each entity as fit, drawn at random.
-    random_state : int, default=0
-        Seed of samples, folds and classifiers.
 
     Attributes
     ----------
@@ -372,22 +341,7 @@ class AggregationDetection(_Detection):
     1.0
     """
 
-    def __init__(
-        self,
-        estimator: Classifier = None,
-        stats: Stats = STATS,
-        *,
-        n_folds: Annotated[int, Interval(2)] = 5,
-        test_size: OpenFraction = 0.5,
-        max_rows: Rows = 10_000,
-        random_state: Seed = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.stats = stats
-        self.n_folds = n_folds
-        self.test_size = test_size
-        self.max_rows = max_rows
-        self.random_state = random_state
+    stats: Stats = STATS
 
     def _tables(self, context: RelationalContext) -> Iterator[tuple[str, Part]]:
         roles = [role for role in ("train", "holdout", "synthetic") if role in context]
@@ -474,6 +428,7 @@ def _share(n: int, test_size: float) -> int:
     return min(max(1, round(test_size * n)), n - 1)
 
 
+@declared
 class SequenceDetection(SequenceMetric):
     """How well synthetic sequences are told from real ones: 0.5 by guessing only, 1 always.
 
@@ -548,26 +503,14 @@ class SequenceDetection(SequenceMetric):
 
     tags = replace(RELATIONAL_TAGS, greater_is_better=False, display="ValueDisplay")
 
-    def __init__(
-        self,
-        scoring: Literal["auc", "accuracy"] = "auc",
-        estimator: Classifier = None,
-        *,
-        n_folds: Annotated[int, Interval(2)] = 5,
-        test_size: OpenFraction = 0.5,
-        max_sequences: Annotated[int, Interval(20)] | None = MAX_ROWS,
-        columns: Columns = None,
-        table: SequenceTable = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.scoring = scoring
-        self.estimator = estimator
-        self.n_folds = n_folds
-        self.test_size = test_size
-        self.max_sequences = max_sequences
-        self.columns = columns
-        self.table = table
-        self.random_state = random_state
+    scoring: Literal["auc", "accuracy"] = "auc"
+    estimator: Classifier = None
+    _: KW_ONLY
+    n_folds: Annotated[int, Interval(2)] = 5
+    test_size: OpenFraction = 0.5
+    max_sequences: Annotated[int, Interval(20)] | None = MAX_ROWS
+    columns: Columns = None
+    random_state: Seed = 0
 
     def _classifier_test(self) -> ClassifierTwoSampleTest:
         return ClassifierTwoSampleTest(

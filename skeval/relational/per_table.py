@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
@@ -18,6 +18,7 @@ from sklearn.base import clone
 from skeval.core.base import Metric
 from skeval.core.by_group import AnyMetric, goodness
 from skeval.core.context import Context
+from skeval.core.declared import declared
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import MetricTags, Need
 from skeval.exceptions import (
@@ -183,6 +184,7 @@ _NO_TEST = (
 _TOO_FEW = "no test is made in {table}: of one row a subject the metric has none."
 
 
+@declared
 class OfTable(Lifted):
     """A metric of one table, on one of several tables: its value there, and its result.
 
@@ -259,20 +261,12 @@ class OfTable(Lifted):
     ('users', 1.0)
     """
 
-    def __init__(
-        self,
-        metric: AnyMetric,
-        table: TableName,
-        *,
-        max_rows: MaxRows = None,
-        n_draws: Count = 5,
-        random_state: Seed = 0,
-    ) -> None:
-        self.metric = metric
-        self.table = table
-        self.max_rows = max_rows
-        self.n_draws = n_draws
-        self.random_state = random_state
+    metric: AnyMetric
+    table: TableName
+    _: KW_ONLY
+    max_rows: MaxRows = None
+    n_draws: Count = 5
+    random_state: Seed = 0
 
     def _refusal(self, context: RelationalContext) -> str:
         relations = context.relations
@@ -317,6 +311,7 @@ class OfTable(Lifted):
         return replace(result, summary=metric._summary(result))
 
 
+@declared
 class PerTable(Metric):
     """A metric of one table on all tables, and the mean or the worst of its values.
 
@@ -386,22 +381,13 @@ class PerTable(Metric):
 
     tags: ClassVar[MetricTags] = TagsOfMetric("ColumnScoresDisplay")  # type: ignore[assignment]
 
-    def __init__(
-        self,
-        metric: AnyMetric,
-        aggregate: Aggregate = "mean",
-        tables: TableNames = None,
-        *,
-        max_rows: MaxRows = None,
-        n_draws: Count = 5,
-        random_state: Seed = 0,
-    ) -> None:
-        self.metric = metric
-        self.aggregate = aggregate
-        self.tables = tables
-        self.max_rows = max_rows
-        self.n_draws = n_draws
-        self.random_state = random_state
+    metric: AnyMetric
+    aggregate: Aggregate = "mean"
+    tables: TableNames = None
+    _: KW_ONLY
+    max_rows: MaxRows = None
+    n_draws: Count = 5
+    random_state: Seed = 0
 
     def unmet_need(self, context: Context) -> Sentence | None:
         """Say which need of the metric all tables leave unmet, and the cure; None if none."""
@@ -674,6 +660,7 @@ Stats = Annotated[
 ]
 
 
+@declared
 class PerSubject(Lifted):
     """A metric of one table on the subjects, each with all the rows that belong to it.
 
@@ -744,12 +731,9 @@ class PerSubject(Lifted):
     0.5
     """
 
-    def __init__(
-        self, metric: AnyMetric, subject: SubjectName = None, stats: Stats = STATS
-    ) -> None:
-        self.metric = metric
-        self.subject = subject
-        self.stats = stats
+    metric: AnyMetric
+    subject: SubjectName = None
+    stats: Stats = STATS
 
     def _refusal(self, context: RelationalContext) -> str:
         return context.relations.undetermined or chosen_subject(context, self, refuse=True)

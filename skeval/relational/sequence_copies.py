@@ -6,7 +6,7 @@ Pieces of real sequences that stand in the synthetic ones.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Annotated, Any, cast
 
 import numpy as np
@@ -14,9 +14,10 @@ import pandas as pd
 from scipy.stats import hypergeom
 
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import SCREEN_TAGS
-from skeval.relational.sequences import SequenceMetric, SequenceTable
+from skeval.relational.sequences import SequenceMetric
 from skeval.results.result import Result, mean_of_columns
 from skeval.results.verdict import Contrast
 from skeval.stats.disclosure import joint_classes
@@ -47,6 +48,7 @@ DROP_SEQUENCES = (
 )
 
 
+@declared
 class SharedSubsequences(SequenceMetric):
     """Share of train's subjects a piece of whose history stands in the synthetic table: 0 if none.
 
@@ -117,17 +119,9 @@ class SharedSubsequences(SequenceMetric):
 
     tags = replace(SCREEN_TAGS, needs=frozenset({"holdout", "relational"}))
 
-    def __init__(
-        self,
-        length: Annotated[int, Interval(1)] | None = None,
-        columns: Columns = None,
-        decimals: Annotated[int, Interval(-15, 15)] | None = None,
-        table: SequenceTable = None,
-    ) -> None:
-        self.length = length
-        self.columns = columns
-        self.decimals = decimals
-        self.table = table
+    length: Annotated[int, Interval(1)] | None = None
+    columns: Columns = None
+    decimals: Annotated[int, Interval(-15, 15)] | None = None
 
     def _pieces(self, context: RelationalContext, table: str) -> Pieces:
         columns = cast("ColumnChoice", self.columns)
@@ -344,6 +338,7 @@ def telling_length(
 _FIRST_CUT, _WIDER = 4, 1.25  # subjects at the first of the cuts, and by how much the next is wider
 
 
+@declared
 class NearestSequences(SequenceMetric):
     r"""Share of train's subjects to whom a synthetic sequence is nearer than any other real one is.
 
@@ -433,24 +428,13 @@ class NearestSequences(SequenceMetric):
 
     tags = replace(SCREEN_TAGS, needs=frozenset({"holdout", "relational"}))
 
-    def __init__(
-        self,
-        n_points: Annotated[int, Interval(2, 100)] = 8,
-        near: Fraction = 0.1,
-        *,
-        max_sequences: Count | None = 5_000,
-        n_permutations: Count = 1999,
-        columns: Columns = None,
-        table: SequenceTable = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.n_points = n_points
-        self.near = near
-        self.max_sequences = max_sequences
-        self.n_permutations = n_permutations
-        self.columns = columns
-        self.table = table
-        self.random_state = random_state
+    n_points: Annotated[int, Interval(2, 100)] = 8
+    near: Fraction = 0.1
+    _: KW_ONLY
+    max_sequences: Count | None = 5_000
+    n_permutations: Count = 1999
+    columns: Columns = None
+    random_state: Seed = 0
 
     def _ratios(self, context: RelationalContext, table: str) -> dict[str, np.ndarray]:
         columns = cast("ColumnChoice", self.columns)

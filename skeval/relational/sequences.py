@@ -8,7 +8,7 @@ How long values of sequences persist.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, ClassVar, Literal, cast
 
 import numpy as np
@@ -16,6 +16,7 @@ import pandas as pd
 
 from skeval.core.base import RelationalMetric
 from skeval.core.context import Context
+from skeval.core.declared import declared
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import InvalidParameterError, NothingToMeasureWarning
@@ -50,13 +51,21 @@ _NO_SEQUENCES = (
 )
 
 
+@declared
 class SequenceMetric(RelationalMetric):
     """Base of metrics of tables whose rows are in order: of one of them, or of all.
 
     Authors write `_of_tables`, of the names of the tables.
+
+    Parameters
+    ----------
+    table : str, optional
+        The table whose sequences are measured; if None, all that have a sequence
+        key and are no reference tables.
     """
 
-    table: str | None
+    _: KW_ONLY
+    table: SequenceTable = None
 
     def _prepare(self, context: Context) -> None:
         relational = cast("RelationalContext", context)
@@ -89,10 +98,18 @@ class SequenceMetric(RelationalMetric):
         raise NotImplementedError(f"{type(self).__name__} must define _of_tables.")
 
 
+@declared
 class ColumnSequenceMetric(SequenceMetric):
-    """Base of scores of columns along their sequences; the value is their mean."""
+    """Base of scores of columns along their sequences; the value is their mean.
 
-    columns: Any
+    Parameters
+    ----------
+    columns : None, int or list of str, default=None
+        The columns to measure: all, the first *n*, or these; only numeric and date ones count.
+    """
+
+    _: KW_ONLY
+    columns: Columns = None
     _kinds: ClassVar[tuple[str, ...]] = NUMERIC
 
     def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
@@ -118,17 +135,12 @@ class ColumnSequenceMetric(SequenceMetric):
         return {}
 
 
+@declared
 class SequenceLengthSimilarity(SequenceMetric):
     """Agreement of the lengths of sequences: 1 where they are distributed alike, 0 without overlap.
 
     A generator that writes visits, trips or payments one after the other has to know when to stop.
     One that never does gives everybody the longest history, and every sum over a history is wrong.
-
-    Parameters
-    ----------
-    table : str, optional
-        The table whose sequences are measured; if None, all that have a sequence
-        key and are no reference tables.
 
     Attributes
     ----------
@@ -163,9 +175,6 @@ class SequenceLengthSimilarity(SequenceMetric):
 
     tags = RELATIONAL_TAGS
     _parts = ("lengths",)
-
-    def __init__(self, table: SequenceTable = None) -> None:
-        self.table = table
 
     def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
         lengths = {
@@ -203,6 +212,7 @@ def _described(lengths: np.ndarray) -> dict[str, float]:
     }
 
 
+@declared
 class StatisticMSAS(ColumnSequenceMetric):
     """Agreement of a statistic of sequences: 1 where it is distributed alike, 0 without overlap.
 
@@ -213,11 +223,6 @@ class StatisticMSAS(ColumnSequenceMetric):
     ----------
     statistic : {"mean", "median", "std", "min", "max"}, default="mean"
         Of the values of a sequence.
-    columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these; only numeric and date ones count.
-    table : str, optional
-        The table whose sequences are measured; if None, all that have a sequence
-        key and are no reference tables.
 
     Attributes
     ----------
@@ -257,15 +262,7 @@ class StatisticMSAS(ColumnSequenceMetric):
     tags = replace(RELATIONAL_TAGS, display="LinesDisplay")
     _parts = ("lines",)
 
-    def __init__(
-        self,
-        statistic: Literal["mean", "median", "std", "min", "max"] = "mean",
-        columns: Columns = None,
-        table: SequenceTable = None,
-    ) -> None:
-        self.statistic = statistic
-        self.columns = columns
-        self.table = table
+    statistic: Literal["mean", "median", "std", "min", "max"] = "mean"
 
     def _score(self, context: RelationalContext, table: str, column: str) -> float:
         both = []
@@ -308,6 +305,7 @@ def _kinds(context: RelationalContext, table: str, column: str) -> dict[str, str
     return {"value": kinds[column], "index": kinds[index] if index else ""}
 
 
+@declared
 class InterRowMSAS(ColumnSequenceMetric):
     """Agreement of changes from row to row: 1 where they are distributed alike, 0 without overlap.
 
@@ -324,11 +322,6 @@ class InterRowMSAS(ColumnSequenceMetric):
         dates, are then left out.
     weight : {"row", "sequence"}, default="row"
         Whether each change counts as much, or each sequence: long ones have more changes.
-    columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these; only numeric and date ones count.
-    table : str, optional
-        The table whose sequences are measured; if None, all that have a sequence
-        key and are no reference tables.
 
     Attributes
     ----------
@@ -364,19 +357,9 @@ class InterRowMSAS(ColumnSequenceMetric):
 
     tags = RELATIONAL_TAGS
 
-    def __init__(
-        self,
-        lag: Count = 1,
-        log: bool = False,
-        weight: Weight = "row",
-        columns: Columns = None,
-        table: SequenceTable = None,
-    ) -> None:
-        self.lag = lag
-        self.log = log
-        self.weight = weight
-        self.columns = columns
-        self.table = table
+    lag: Count = 1
+    log: bool = False
+    weight: Weight = "row"
 
     def _columns(self, context: RelationalContext, table: str) -> tuple[str, ...]:
         kinds = ("continuous",) if self.log else NUMERIC
@@ -431,6 +414,7 @@ def _unweighted(both: list[np.ndarray]) -> float:
     return 1.0 - kolmogorov_distance(both[0], both[2])
 
 
+@declared
 class InterEventTimeSimilarity(SequenceMetric):
     """Agreement of the times between rows: 1 where they are distributed alike, 0 without overlap.
 
@@ -441,9 +425,6 @@ class InterEventTimeSimilarity(SequenceMetric):
     ----------
     weight : {"row", "sequence"}, default="row"
         Whether each time counts as much, or each sequence.
-    table : str, optional
-        The table whose sequences are measured; if None, all that have a sequence
-        key and are no reference tables.
 
     Attributes
     ----------
@@ -477,9 +458,7 @@ class InterEventTimeSimilarity(SequenceMetric):
 
     tags = RELATIONAL_TAGS
 
-    def __init__(self, weight: Weight = "row", table: SequenceTable = None) -> None:
-        self.weight = weight
-        self.table = table
+    weight: Weight = "row"
 
     def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
         timed = tuple(t for t in tables if context.relations.sequences[t].index is not None)
@@ -528,6 +507,7 @@ def order_details(
 _MOST_DRAWN, _MOST_LEVELS = 4, 8  # columns and categories of the matrices that are kept
 
 
+@declared
 class CoherenceSimilarity(SequenceMetric):
     r"""Agreement of neighbouring values: 1 where pairs have equal shares, 0 where none is shared.
 
@@ -546,9 +526,6 @@ class CoherenceSimilarity(SequenceMetric):
         cells of their own, see :class:`~skeval.Discretizer`.
     columns : None, int or list of str, default=None
         The columns to measure: all, the first *n*, or these.
-    table : str, optional
-        The table whose sequences are measured; if None, all that have a sequence
-        key and are no reference tables.
 
     Attributes
     ----------
@@ -594,19 +571,10 @@ class CoherenceSimilarity(SequenceMetric):
     tags = RELATIONAL_TAGS
     _parts = ("parts",)
 
-    def __init__(
-        self,
-        part: Literal["pairs", "distinct_categories", "sequences_per_category"] = "pairs",
-        weight: Weight = "row",
-        n_bins: BinCount = 10,
-        columns: Columns = None,
-        table: SequenceTable = None,
-    ) -> None:
-        self.part = part
-        self.weight = weight
-        self.n_bins = n_bins
-        self.columns = columns
-        self.table = table
+    part: Literal["pairs", "distinct_categories", "sequences_per_category"] = "pairs"
+    weight: Weight = "row"
+    n_bins: BinCount = 10
+    columns: Columns = None
 
     def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
         scores = {
@@ -648,6 +616,7 @@ class CoherenceSimilarity(SequenceMetric):
         )
 
 
+@declared
 class TransitionSimilarity(ColumnSequenceMetric):
     r"""Agreement of what follows on a value: 1 where it is distributed alike, 0 where never.
 
@@ -663,9 +632,6 @@ class TransitionSimilarity(ColumnSequenceMetric):
         Whether each pair of neighbouring rows counts as much, or each sequence.
     columns : None, int or list of str, default=None
         The columns to measure: all, the first *n*, or these.
-    table : str, optional
-        The table whose sequences are measured; if None, all that have a sequence
-        key and are no reference tables.
 
     Attributes
     ----------
@@ -702,17 +668,8 @@ class TransitionSimilarity(ColumnSequenceMetric):
     tags = replace(RELATIONAL_TAGS, display="TransitionsDisplay")
     _parts = ("transitions",)
 
-    def __init__(
-        self,
-        n_bins: BinCount | None = None,
-        weight: Weight = "row",
-        columns: Columns = None,
-        table: SequenceTable = None,
-    ) -> None:
-        self.n_bins = n_bins
-        self.weight = weight
-        self.columns = columns
-        self.table = table
+    n_bins: BinCount | None = None
+    weight: Weight = "row"
 
     def _columns(self, context: RelationalContext, table: str) -> tuple[str, ...]:
         kinds = NOMINAL if self.n_bins is None else (*NUMERIC, *NOMINAL)
@@ -818,6 +775,7 @@ def _drawn(context: RelationalContext, role: str, table: str, column: str) -> di
     return {"levels": [*levels, "other"], "shares": shown}
 
 
+@declared
 class AutocorrelationDifference(ColumnSequenceMetric):
     r"""How far autocorrelations are from those of train: 0 if equal, 2 if exactly reversed.
 
@@ -831,11 +789,6 @@ class AutocorrelationDifference(ColumnSequenceMetric):
     centre : {"table", "sequence"}, default="table"
         Whether values are taken as deviations from the column's mean, so that lasting differences
         between sequences count as persistence, or from the mean of their own sequence.
-    columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these; only numeric and date ones count.
-    table : str, optional
-        The table whose sequences are measured; if None, all that have a sequence
-        key and are no reference tables.
 
     Attributes
     ----------
@@ -878,17 +831,8 @@ class AutocorrelationDifference(ColumnSequenceMetric):
 
     tags = replace(RELATIONAL_TAGS, greater_is_better=False, bounds=(0.0, 2.0))
 
-    def __init__(
-        self,
-        max_lag: Annotated[int, Interval(1, 100)] = 5,
-        centre: Literal["table", "sequence"] = "table",
-        columns: Columns = None,
-        table: SequenceTable = None,
-    ) -> None:
-        self.max_lag = max_lag
-        self.centre = centre
-        self.columns = columns
-        self.table = table
+    max_lag: Annotated[int, Interval(1, 100)] = 5
+    centre: Literal["table", "sequence"] = "table"
 
     def _curves(self, context: RelationalContext, table: str, column: str) -> dict[str, np.ndarray]:
         curves = {}

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.core.base import NO_KEYS, RelationalMetric
+from skeval.core.declared import declared
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import NothingToMeasureWarning
@@ -33,6 +34,7 @@ _NO_KEYS = (
 )
 
 
+@declared
 class SchemaStructure(RelationalMetric):
     """Agreement of tables, columns and keys: 1 where both sides have the same, 0 where none agrees.
 
@@ -73,9 +75,6 @@ class SchemaStructure(RelationalMetric):
     """
 
     tags = replace(RELATIONAL_TAGS, aspect="diagnostic", display="SchemaDisplay", lenient=True)
-
-    def __init__(self) -> None:
-        pass
 
     def _measure(self, context: RelationalContext) -> Result:
         relations = context.relations
@@ -136,6 +135,7 @@ def _parts(tables: Mapping[str, pd.DataFrame], relations: RelationalSchema) -> d
     }
 
 
+@declared
 class PrimaryKeyUniqueness(RelationalMetric):
     """Share of rows whose primary key is their own: 1 if every key names one row, 0 if none does.
 
@@ -177,9 +177,6 @@ class PrimaryKeyUniqueness(RelationalMetric):
     tags = replace(SchemaStructure.tags, display="ColumnScoresDisplay")
     _parts = ("null",)
 
-    def __init__(self) -> None:
-        pass
-
     def _measure(self, context: RelationalContext) -> Result:
         keys = context.relations.primary_keys
         if not keys:
@@ -220,6 +217,7 @@ def share_of_own(codes: np.ndarray, *, null_is_broken: bool) -> float:
     return np.unique(codes[codes >= 0]).size / n_rows if n_rows else 0.0
 
 
+@declared
 class ReferentialIntegrity(RelationalMetric):
     """Share of child rows whose key names a parent row: 1 if all do, 0 if none does.
 
@@ -266,9 +264,6 @@ class ReferentialIntegrity(RelationalMetric):
 
     tags = replace(RELATIONAL_TAGS, aspect="diagnostic")
     _parts = ("null",)
-
-    def __init__(self) -> None:
-        pass
 
     def _measure(self, context: RelationalContext) -> Result:
         keys = context.relations.foreign_keys
@@ -322,6 +317,7 @@ _NONE = (
 )
 
 
+@declared
 class ReferenceEquality(RelationalMetric):
     """Share of the rows of reference tables that equal a row of train's: 1 if all do, 0 if none.
 
@@ -358,9 +354,6 @@ class ReferenceEquality(RelationalMetric):
     """
 
     tags = replace(RELATIONAL_TAGS, aspect="diagnostic")
-
-    def __init__(self) -> None:
-        pass
 
     def _measure(self, context: RelationalContext) -> Result:
         counts = {name: row_counts(context, name) for name in context.relations.references}

@@ -6,7 +6,7 @@ Subjects that are copied with all their rows, or with most of them.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Literal, cast
 
 import numpy as np
@@ -16,6 +16,7 @@ from scipy.stats import rankdata
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import ATTACK_TAGS, SCREEN_TAGS
 from skeval.exceptions import Sentence, TableError
@@ -50,10 +51,17 @@ _UNLINK = (
 Counts = Mapping[str, np.ndarray]
 
 
+@declared
 class SubjectMetric(Metric):
-    """Base of metrics of subjects with the rows that belong to them."""
+    """Base of metrics of subjects with the rows that belong to them.
 
-    subject: str | None
+    Parameters
+    ----------
+    subject : str or None, default=None
+        The subject; None for the only one.
+    """
+
+    subject: SubjectName = None
 
     def unmet_need(self, context: Context) -> Sentence | None:
         """Say what the tables leave unmet, and the cure; None if nothing."""
@@ -80,6 +88,7 @@ class SubjectMetric(Metric):
         return replace(result, table=f"{subject} with all their rows")
 
 
+@declared
 class SubjectCopies(SubjectMetric):
     r"""Share of synthetic subjects that are copies of train ones with all their rows: 0 if none.
 
@@ -91,8 +100,6 @@ class SubjectCopies(SubjectMetric):
 
     Parameters
     ----------
-    subject : str or None, default=None
-        The subject; None for the only one.
     own_row : bool, default=True
         Whether the subject's own row has to agree too. Without it, subjects that have no other rows
         are not counted: what is looked for are histories under another name.
@@ -158,18 +165,10 @@ class SubjectCopies(SubjectMetric):
 
     tags = replace(SCREEN_TAGS, needs=frozenset({"relational"}), risks=frozenset({"singling out"}))
 
-    def __init__(
-        self,
-        subject: SubjectName = None,
-        own_row: bool = True,
-        *,
-        n_permutations: Count = 1999,
-        random_state: Seed = 0,
-    ) -> None:
-        self.subject = subject
-        self.own_row = own_row
-        self.n_permutations = n_permutations
-        self.random_state = random_state
+    own_row: bool = True
+    _: KW_ONLY
+    n_permutations: Count = 1999
+    random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:
         counts = subject_counts(context, self._subject(context), self.own_row)
@@ -220,6 +219,7 @@ class SubjectCopies(SubjectMetric):
         return set_against(lead, result)
 
 
+@declared
 class SharedHistoryShare(SubjectMetric):
     r"""Share of synthetic subjects that have most of their rows in common with one train subject.
 
@@ -230,8 +230,6 @@ class SharedHistoryShare(SubjectMetric):
 
     Parameters
     ----------
-    subject : str or None, default=None
-        The subject; None for the only one.
     overlap : float, default=0.5
         The least share of rows in common, of all rows that either of the two subjects has.
     n_bins : int, default=20
@@ -308,24 +306,13 @@ class SharedHistoryShare(SubjectMetric):
 
     tags = replace(SCREEN_TAGS, needs=frozenset({"relational"}))
 
-    def __init__(
-        self,
-        subject: SubjectName = None,
-        overlap: OpenFraction = 0.5,
-        *,
-        n_bins: BinCount = 20,
-        min_rows: Count = 3,
-        max_subjects: Count | None = 5_000,
-        n_permutations: Count = 1999,
-        random_state: Seed = 0,
-    ) -> None:
-        self.subject = subject
-        self.overlap = overlap
-        self.n_bins = n_bins
-        self.min_rows = min_rows
-        self.max_subjects = max_subjects
-        self.n_permutations = n_permutations
-        self.random_state = random_state
+    overlap: OpenFraction = 0.5
+    _: KW_ONLY
+    n_bins: BinCount = 20
+    min_rows: Count = 3
+    max_subjects: Count | None = 5_000
+    n_permutations: Count = 1999
+    random_state: Seed = 0
 
     def _shared(self, context: Context, tables: list[str], role: str = "synthetic") -> Shared:
         settings = (self.overlap, self.n_bins, self.min_rows, self.max_subjects, self.random_state)
@@ -557,6 +544,7 @@ TOGETHER = "all of it together"
 Parts = dict[str, np.ndarray]  # scores of train and of the holdout
 
 
+@declared
 class SubjectMembership(SubjectMetric):
     """AUC of telling train from holdout subjects by all their rows: 0.5 by chance, 1 faultless.
 
@@ -568,8 +556,6 @@ class SubjectMembership(SubjectMetric):
 
     Parameters
     ----------
-    subject : str or None, default=None
-        The subject; None for the only one.
     attack : {"ratio", "distance", "distance_calibrated", "knn_density"}, default="ratio"
         The score of a row, as in :class:`~skeval.privacy.MembershipInference`: the log of the
         distance to the nearest reference row less that to the nearest synthetic row; minus the
@@ -626,18 +612,10 @@ class SubjectMembership(SubjectMetric):
 
     tags = replace(ATTACK_TAGS, needs=frozenset({"holdout", "relational"}), display="ROCDisplay")
 
-    def __init__(
-        self,
-        subject: SubjectName = None,
-        attack: Literal["ratio", "distance", "distance_calibrated", "knn_density"] = "ratio",
-        *,
-        reference_fraction: OpenFraction = 0.5,
-        random_state: Seed = 0,
-    ) -> None:
-        self.subject = subject
-        self.attack = attack
-        self.reference_fraction = reference_fraction
-        self.random_state = random_state
+    attack: Literal["ratio", "distance", "distance_calibrated", "knn_density"] = "ratio"
+    _: KW_ONLY
+    reference_fraction: OpenFraction = 0.5
+    random_state: Seed = 0
 
     def _scored(self, context: Context) -> dict[str, MemberScores]:
         settings = (self.attack, self.reference_fraction, self.random_state)

@@ -6,18 +6,19 @@ Whether models of sequences that learned from synthetic rows carry over to real 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 import pandas as pd
 
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.relational.per_table import Lifted, TableName, check_tables
-from skeval.relational.sequences import SequenceMetric, SequenceTable
+from skeval.relational.sequences import SequenceMetric
 from skeval.results.result import Result, undefined
 from skeval.stats.intervals import percentile_interval, replicated
 from skeval.steps import models
@@ -50,6 +51,7 @@ from skeval.utils.parameters import ColumnName, Columns, Count, Interval, Label,
 _PUBLIC = "predicts a column of {table}, which is a reference table: its rows are the same in all."
 
 
+@declared
 class RelationalTSTR(Lifted):
     """Score on real parents of a model of synthetic ones and their children: TRTR or worse.
 
@@ -130,32 +132,18 @@ class RelationalTSTR(Lifted):
     1.0
     """
 
-    def __init__(
-        self,
-        table: TableName,
-        target: ColumnName,
-        scoring: Scoring = "auto",
-        estimators: models.Estimators = None,
-        *,
-        stats: Stats = STATS,
-        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
-        pos_label: Label | None = None,
-        features: Columns = None,
-        n_repeats: Count = 1,
-        n_bootstrap: Annotated[int, Interval(0)] = 1000,
-        random_state: Seed = 0,
-    ) -> None:
-        self.table = table
-        self.target = target
-        self.scoring = scoring
-        self.estimators = estimators
-        self.stats = stats
-        self.task = task
-        self.pos_label = pos_label
-        self.features = features
-        self.n_repeats = n_repeats
-        self.n_bootstrap = n_bootstrap
-        self.random_state = random_state
+    table: TableName
+    target: ColumnName
+    scoring: Scoring = "auto"
+    estimators: models.Estimators = None
+    _: KW_ONLY
+    stats: Stats = STATS
+    task: Literal["auto", "binary", "multiclass", "regression"] = "auto"
+    pos_label: Label | None = None
+    features: Columns = None
+    n_repeats: Count = 1
+    n_bootstrap: Annotated[int, Interval(0)] = 1000
+    random_state: Seed = 0
 
     @property
     def metric(self) -> TSTR:  # type: ignore[override]
@@ -188,6 +176,7 @@ _TARGET = "target"  # no column of the table is lost: the others have names of t
 _ROLES = ("train", "holdout", "synthetic")
 
 
+@declared
 class SequenceTSTR(SequenceMetric):
     """Score on real sequences of a model of synthetic ones: as good as of real ones, or worse.
 
@@ -269,28 +258,15 @@ class SequenceTSTR(SequenceMetric):
 
     tags = replace(MODEL_TAGS, needs=frozenset({"holdout", "relational", "target"}))
 
-    def __init__(
-        self,
-        target: ColumnName,
-        task: Literal["next", "label"] = "next",
-        scoring: Scoring = "auto",
-        estimator: Estimator = None,
-        *,
-        columns: Columns = None,
-        max_rows: Count | None = 20_000,
-        n_bootstrap: Annotated[int, Interval(0)] = 200,
-        table: SequenceTable = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.target = target
-        self.task = task
-        self.scoring = scoring
-        self.estimator = estimator
-        self.columns = columns
-        self.max_rows = max_rows
-        self.n_bootstrap = n_bootstrap
-        self.table = table
-        self.random_state = random_state
+    target: ColumnName
+    task: Literal["next", "label"] = "next"
+    scoring: Scoring = "auto"
+    estimator: Estimator = None
+    _: KW_ONLY
+    columns: Columns = None
+    max_rows: Count | None = 20_000
+    n_bootstrap: Annotated[int, Interval(0)] = 200
+    random_state: Seed = 0
 
     def _prepare(self, context: Context) -> None:
         super()._prepare(context)

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 
 from skeval.core.base import NO_KEYS, RelationalMetric
 from skeval.core.context import Context
+from skeval.core.declared import declared
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
 from skeval.exceptions import NothingToMeasureWarning
@@ -31,6 +32,7 @@ from skeval.utils.formatting import percent
 from skeval.utils.parameters import BinCount, Count, Fraction, Interval, Seed, Strategy
 
 
+@declared
 class InterTableTrends(RelationalMetric):
     """Agreement of pairs of columns across keys: 1 where all go together as in train, 0 where none.
 
@@ -100,26 +102,15 @@ class InterTableTrends(RelationalMetric):
 
     tags = RELATIONAL_TAGS
 
-    def __init__(
-        self,
-        max_hops: Count | None = 1,
-        weight: Literal["child", "parent"] = "child",
-        *,
-        siblings: bool = True,
-        min_correlation: Fraction = 0.0,
-        min_association: Fraction = 0.0,
-        n_bins: BinCount = 10,
-        strategy: Strategy = "uniform",
-        floor: bool = True,
-    ) -> None:
-        self.max_hops = max_hops
-        self.weight = weight
-        self.siblings = siblings
-        self.min_correlation = min_correlation
-        self.min_association = min_association
-        self.n_bins = n_bins
-        self.strategy = strategy
-        self.floor = floor
+    max_hops: Count | None = 1
+    weight: Literal["child", "parent"] = "child"
+    _: KW_ONLY
+    siblings: bool = True
+    min_correlation: Fraction = 0.0
+    min_association: Fraction = 0.0
+    n_bins: BinCount = 10
+    strategy: Strategy = "uniform"
+    floor: bool = True
 
     def _measure(self, context: RelationalContext) -> Result:
         scores = self._scores(context, "synthetic")
@@ -185,6 +176,7 @@ def named_scores(
 _BINNING = Binning()
 
 
+@declared
 class ParentChildAggregates(RelationalMetric):
     """Agreement of what parents' children are like: 1 where distributions are equal, 0 where apart.
 
@@ -246,12 +238,10 @@ class ParentChildAggregates(RelationalMetric):
     tags = RELATIONAL_TAGS
     _parts = ("pairs",)
 
-    def __init__(
-        self, stats: Stats = STATS, *, detection: bool = True, random_state: Seed = 0
-    ) -> None:
-        self.stats = stats
-        self.detection = detection
-        self.random_state = random_state
+    stats: Stats = STATS
+    _: KW_ONLY
+    detection: bool = True
+    random_state: Seed = 0
 
     def _measure(self, context: RelationalContext) -> Result:
         if not context.relations.foreign_keys:
@@ -326,6 +316,7 @@ def pairs_within(
             yield (names[i], names[j]), float(matrix[i, j])
 
 
+@declared
 class KHopCorrelation(RelationalMetric):
     """Agreement of pairs of columns, tables apart or together: 1 where all are as in train, 0 none.
 
@@ -385,20 +376,12 @@ class KHopCorrelation(RelationalMetric):
     tags = RELATIONAL_TAGS
     _parts = ("hops",)
 
-    def __init__(
-        self,
-        max_hops: Annotated[int, Interval(0)] | None = None,
-        reduce: Literal["mean", "hops", "min"] = "mean",
-        *,
-        weight: Literal["child", "parent"] = "child",
-        n_bins: BinCount = 10,
-        strategy: Strategy = "uniform",
-    ) -> None:
-        self.max_hops = max_hops
-        self.reduce = reduce
-        self.weight = weight
-        self.n_bins = n_bins
-        self.strategy = strategy
+    max_hops: Annotated[int, Interval(0)] | None = None
+    reduce: Literal["mean", "hops", "min"] = "mean"
+    _: KW_ONLY
+    weight: Literal["child", "parent"] = "child"
+    n_bins: BinCount = 10
+    strategy: Strategy = "uniform"
 
     def _measure(self, context: RelationalContext) -> Result:
         binning = Binning(self.n_bins, self.strategy)

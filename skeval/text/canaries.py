@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy.stats import rankdata
 
 from skeval.core.base import Metric
 from skeval.core.context import Context
+from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.results.result import Result, undefined
@@ -155,6 +156,7 @@ def make_canaries(
     return Canaries(drawn[:n_planted], drawn[n_planted:])
 
 
+@declared
 class TextCanaryExposure(Metric):
     r"""Exposure of planted canaries in bits: 0 if references rank above them, log2(R) at the most.
 
@@ -240,22 +242,13 @@ class TextCanaryExposure(Metric):
 
     tags = replace(ATTACK_TAGS, needs=frozenset({"text"}), bounds=(0.0, float("inf")))
 
-    def __init__(
-        self,
-        planted: CanaryTexts,
-        references: CanaryTexts,
-        columns: AnyColumns = None,
-        *,
-        trace: Literal["coverage", "span"] = "coverage",
-        n_permutations: Count = 1999,
-        random_state: Seed = 0,
-    ) -> None:
-        self.planted = planted
-        self.references = references
-        self.columns = columns
-        self.trace = trace
-        self.n_permutations = n_permutations
-        self.random_state = random_state
+    planted: CanaryTexts
+    references: CanaryTexts
+    columns: AnyColumns = None
+    _: KW_ONLY
+    trace: Literal["coverage", "span"] = "coverage"
+    n_permutations: Count = 1999
+    random_state: Seed = 0
 
     def _prepare(self, context: Context) -> None:
         text_columns(context.schema, self.columns)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from scipy.stats import hypergeom
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import SCREEN_TAGS
 from skeval.exceptions import (
     DegenerateInputWarning,
@@ -393,6 +394,7 @@ Folder = Annotated[
 ]
 
 
+@declared
 class EntityLeakage(Metric):
     r"""Share of the synthetic texts' entities that one train text alone mentions: 0 if none does.
 
@@ -430,11 +432,6 @@ class EntityLeakage(Metric):
         observed, and none where a p-value is known exactly.
     random_state : int, default=0
         Seed of the relabellings and of the choice of rows.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -506,30 +503,17 @@ class EntityLeakage(Metric):
 
     tags = replace(SCREEN_TAGS, needs=frozenset({"holdout", "text"}), display="EntitiesDisplay")
 
-    def __init__(
-        self,
-        recognizer: Recognizer = "patterns",
-        columns: AnyColumns = None,
-        group: GroupColumn = None,
-        *,
-        keep: Keep = None,
-        max_documents: Count = 1,
-        n_windows: Annotated[int, Interval(0, 20)] = 4,
-        n_max_texts: Count | None = None,
-        memory: Folder = None,
-        n_permutations: Count = 1999,
-        random_state: Seed = 0,
-    ) -> None:
-        self.recognizer = recognizer
-        self.columns = columns
-        self.group = group
-        self.keep = keep
-        self.max_documents = max_documents
-        self.n_windows = n_windows
-        self.n_max_texts = n_max_texts
-        self.memory = memory
-        self.n_permutations = n_permutations
-        self.random_state = random_state
+    recognizer: Recognizer = "patterns"
+    columns: AnyColumns = None
+    group: GroupColumn = None
+    _: KW_ONLY
+    keep: Keep = None
+    max_documents: Count = 1
+    n_windows: Annotated[int, Interval(0, 20)] = 4
+    n_max_texts: Count | None = None
+    memory: Folder = None
+    n_permutations: Count = 1999
+    random_state: Seed = 0
 
     _nouns = ("entity", "entities", "an entity")
 
@@ -786,6 +770,7 @@ class NominalRecognizer(SpacyBackend):
         return "SUBJECT" if token.dep_ in _SUBJECTS else ""
 
 
+@declared
 class NominalMentions(EntityLeakage):
     r"""Share of the synthetic texts' nouns for persons that one train text alone mentions.
 
@@ -809,19 +794,10 @@ class NominalMentions(EntityLeakage):
         A mention is rare that at most so many real documents, or groups, have.
     n_windows : int, default=4
         Phrases are a mention with up to 1, 2, ... so many words on both sides; 0 for none.
-    n_max_texts : int or None, default=None
-        How many rows of each table are read at most, drawn at random; None for all.
     memory : path or None, default=None
         A folder that keeps hashes and counts of what was recognized, no text.
     n_permutations : int, default=1999
         Number of relabellings behind the p-values, where these are not known exactly.
-    random_state : int, default=0
-        Seed of the relabellings and of the choice of rows.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -860,32 +836,7 @@ class NominalMentions(EntityLeakage):
     0.25
     """
 
-    def __init__(
-        self,
-        recognizer: Tagger = "spacy",
-        columns: AnyColumns = None,
-        group: GroupColumn = None,
-        *,
-        keep: Keep = None,
-        max_documents: Count = 1,
-        n_windows: Annotated[int, Interval(0, 20)] = 4,
-        n_max_texts: Count | None = None,
-        memory: Folder = None,
-        n_permutations: Count = 1999,
-        random_state: Seed = 0,
-    ) -> None:
-        super().__init__(
-            recognizer,
-            columns,
-            group,
-            keep=keep,
-            max_documents=max_documents,
-            n_windows=n_windows,
-            n_max_texts=n_max_texts,
-            memory=memory,
-            n_permutations=n_permutations,
-            random_state=random_state,
-        )
+    recognizer: Tagger = "spacy"
 
     _nouns = ("nominal mention", "nominal mentions", "a nominal mention")
 

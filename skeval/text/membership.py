@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from scipy.stats import rankdata
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS
 from skeval.privacy.attacks.membership.rates import (
     FalsePositiveRates,
@@ -44,6 +45,7 @@ _ADVICE = (
 )
 
 
+@declared
 class TextMembershipInference(Metric):
     r"""AUC of telling train from holdout texts by the release: 0.5 by chance, 1 without a mistake.
 
@@ -77,11 +79,6 @@ class TextMembershipInference(Metric):
         or texts occur twice.
     random_state : int, default=0
         Seed of samples and labels.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -133,28 +130,16 @@ class TextMembershipInference(Metric):
 
     tags = replace(ATTACK_TAGS, needs=frozenset({"holdout", "text"}), display="ROCDisplay")
 
-    def __init__(
-        self,
-        vectorizer: Vectorizer = "tfidf",
-        columns: AnyColumns = None,
-        group: GroupColumn = None,
-        *,
-        fpr: FalsePositiveRates = (0.1, 0.01, 0.001),
-        alert: Fraction = 0.7,
-        prior: OpenFraction = 0.5,
-        max_texts: Annotated[int, Interval(20)] | None = 10_000,
-        n_permutations: Annotated[int, Interval(19)] = 1999,
-        random_state: Seed = 0,
-    ) -> None:
-        self.vectorizer = vectorizer
-        self.columns = columns
-        self.group = group
-        self.fpr = fpr
-        self.alert = alert
-        self.prior = prior
-        self.max_texts = max_texts
-        self.n_permutations = n_permutations
-        self.random_state = random_state
+    vectorizer: Vectorizer = "tfidf"
+    columns: AnyColumns = None
+    group: GroupColumn = None
+    _: KW_ONLY
+    fpr: FalsePositiveRates = (0.1, 0.01, 0.001)
+    alert: Fraction = 0.7
+    prior: OpenFraction = 0.5
+    max_texts: Annotated[int, Interval(20)] | None = 10_000
+    n_permutations: Annotated[int, Interval(19)] = 1999
+    random_state: Seed = 0
 
     def _prepare(self, context: Context) -> None:
         chosen_texts(context.schema, self.columns, self.group)

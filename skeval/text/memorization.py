@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Annotated, Any, ClassVar, Literal
@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import SCREEN_TAGS
 from skeval.exceptions import MetricWarning
 from skeval.privacy.copies import copies_of
@@ -333,28 +334,35 @@ ONE_SIDED = "no author stands in one table alone, so that no labels can be excha
 Key = tuple[tuple[str, ...], str | None]
 
 
+@declared
 class TextScreen(Metric):
     """Base of the screens that compare what texts share with train and with the holdout.
 
     Each distinct text counts once. Authors write a class attribute `_what`, of a contrast, and the
     methods below.
+
+    Parameters
+    ----------
+    columns : None, int or list of str, default=None
+        The columns whose texts are looked at: all of free text, the first so many of these, or
+        names of some.
+    group : str or None, default=None
+        The column that names the author, who is then what changes places in the test.
+    n_permutations : int, default=1999
+        Number of relabellings behind the p-value; fewer are drawn where many reach what was
+        observed, and none where the p-value is known exactly.
+    random_state : int, default=0
+        Seed of the relabellings.
     """
 
     tags = replace(SCREEN_TAGS, needs=frozenset({"text"}))
     _what: ClassVar[str]
 
-    def __init__(
-        self,
-        columns: AnyColumns = None,
-        group: GroupColumn = None,
-        *,
-        n_permutations: Count = 1999,
-        random_state: Seed = 0,
-    ) -> None:
-        self.columns = columns
-        self.group = group
-        self.n_permutations = n_permutations
-        self.random_state = random_state
+    _: KW_ONLY
+    columns: AnyColumns = None
+    group: GroupColumn = None
+    n_permutations: Count = 1999
+    random_state: Seed = 0
 
     @abstractmethod
     def _measured(self, context: Context, key: Key, role: str) -> float:
@@ -428,6 +436,7 @@ class TextScreen(Metric):
         )
 
 
+@declared
 class TextExactMatch(TextScreen):
     r"""Share of distinct synthetic texts that stand in train: 0 if none does, 1 if all do.
 
@@ -446,16 +455,6 @@ class TextExactMatch(TextScreen):
     form : {"folded", "exact"}, default="folded"
         "folded": letter case, white space and ways to write the same character make no text another
         one. "exact": every character counts.
-    n_permutations : int, default=1999
-        Number of relabellings behind the p-value; fewer are drawn where many reach what was
-        observed, and none where the p-value is known exactly.
-    random_state : int, default=0
-        Seed of the relabellings.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -502,17 +501,10 @@ class TextExactMatch(TextScreen):
 
     _what = "distinct synthetic texts that equal a train text"
 
-    def __init__(
-        self,
-        columns: AnyColumns = None,
-        group: GroupColumn = None,
-        *,
-        form: Literal["folded", "exact"] = "folded",
-        n_permutations: Count = 1999,
-        random_state: Seed = 0,
-    ) -> None:
-        super().__init__(columns, group, n_permutations=n_permutations, random_state=random_state)
-        self.form = form
+    columns: AnyColumns = None
+    group: GroupColumn = None
+    _: KW_ONLY
+    form: Literal["folded", "exact"] = "folded"
 
     def _measured(self, context: Context, key: Key, role: str) -> float:
         k, n = shared_forms(context, *key, self.form, role)
@@ -537,6 +529,7 @@ class TextExactMatch(TextScreen):
         return set_against(lead, result)
 
 
+@declared
 class NearDuplicateText(TextScreen):
     r"""Share of distinct synthetic texts that nearly repeat a train text: 0 if none, 1 if all.
 
@@ -548,8 +541,6 @@ class NearDuplicateText(TextScreen):
     columns : None, int or list of str, default=None
         The columns whose texts are looked at: all of free text, the first so many of these, or
         names of any columns.
-    group : str or None, default=None
-        The column that names the author, who is then what changes places in the test.
     threshold : float, default=0.8
         The least similarity of a near duplicate, in (0, 1).
     edit_length : int, default=40
@@ -560,16 +551,8 @@ class NearDuplicateText(TextScreen):
         any number of texts. "auto" is exact unless more than 100 million pairs would have to be
         compared, by words or by letters: some ten thousand texts made of few different words, or
         phrases from forms that fill most of each text.
-    n_permutations : int, default=1999
-        Number of relabellings behind the p-value; fewer are drawn where many reach what was
-        observed, and none where the p-value is known exactly.
     random_state : int, default=0
         Seed of the relabellings and of MinHash.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -635,21 +618,12 @@ class NearDuplicateText(TextScreen):
 
     _what = "distinct synthetic texts with nearly the words of a train text"
 
-    def __init__(
-        self,
-        columns: AnyColumns = None,
-        group: GroupColumn = None,
-        *,
-        threshold: OpenFraction = 0.8,
-        edit_length: Annotated[int, Interval(0)] = 40,
-        join: Literal["auto", "exact", "minhash"] = "auto",
-        n_permutations: Count = 1999,
-        random_state: Seed = 0,
-    ) -> None:
-        super().__init__(columns, group, n_permutations=n_permutations, random_state=random_state)
-        self.threshold = threshold
-        self.edit_length = edit_length
-        self.join = join
+    columns: AnyColumns = None
+    group: GroupColumn = None
+    _: KW_ONLY
+    threshold: OpenFraction = 0.8
+    edit_length: Annotated[int, Interval(0)] = 40
+    join: Literal["auto", "exact", "minhash"] = "auto"
 
     def _near(self, context: Context, key: Key) -> NearTexts:
         least, seed = float(self.threshold), self.random_state

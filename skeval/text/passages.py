@@ -5,11 +5,12 @@ Whether the passages of the release are new, or stand in train.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 
 import numpy as np
 
 from skeval.core.context import Context
+from skeval.core.declared import declared
 from skeval.core.tags import SCREEN_TAGS
 from skeval.results.result import Result
 from skeval.stats.matches import MatchLists
@@ -19,9 +20,10 @@ from skeval.text.corpus import GroupColumn, corpus
 from skeval.text.memorization import Key, TextScreen
 from skeval.text.spans import N_LISTED, gram_numbers, longest_shared, run_lists
 from skeval.utils.formatting import counted, number, percent
-from skeval.utils.parameters import AnyColumns, Count, Seed
+from skeval.utils.parameters import AnyColumns, Count
 
 
+@declared
 class NGramNovelty(TextScreen):
     r"""Share of the synthetic texts' runs of n words that train does not have: 0 to 1, all new.
 
@@ -33,21 +35,9 @@ class NGramNovelty(TextScreen):
     ----------
     n : int, default=5
         Number of words. With few, all phrases are known; with many, only copied passages are.
-    columns : None, int or list of str, default=None
-        The columns whose texts are looked at: all of free text, the first so many of these, or
-        names of some.
-    group : str or None, default=None
-        The column that names the author, who is then what changes places in the test.
     n_permutations : int, default=1999
         Number of relabellings behind the p-value; fewer are drawn where many reach what was
         observed.
-    random_state : int, default=0
-        Seed of the relabellings.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -89,17 +79,7 @@ class NGramNovelty(TextScreen):
     tags = replace(SCREEN_TAGS, needs=frozenset({"text"}), greater_is_better=True)
     _what = "runs of words of the synthetic texts that train does not have"
 
-    def __init__(
-        self,
-        n: Count = 5,
-        columns: AnyColumns = None,
-        group: GroupColumn = None,
-        *,
-        n_permutations: Count = 1999,
-        random_state: Seed = 0,
-    ) -> None:
-        super().__init__(columns, group, n_permutations=n_permutations, random_state=random_state)
-        self.n = n
+    n: Count = 5
 
     def _lacking(self, context: Context, key: Key) -> str:
         lacking, none = super()._lacking(context, key), "no synthetic text has a word."
@@ -165,6 +145,7 @@ _QUANTILES = {"median": 0.5, "q90": 0.9, "q99": 0.99}
 _LENGTHS = (8, 16, 32, 64)  # words
 
 
+@declared
 class LongestCommonSubstring(TextScreen):
     r"""Mean length of the longest passage that a synthetic text shares with train, in words.
 
@@ -176,11 +157,6 @@ class LongestCommonSubstring(TextScreen):
 
     Parameters
     ----------
-    columns : None, int or list of str, default=None
-        The columns whose texts are looked at: all of free text, the first so many of these, or
-        names of some.
-    group : str or None, default=None
-        The column that names the author, who is then what changes places in the test.
     max_words : int, default=25
         A passage of so many words is long. Longer ones count as so long: a few texts that are
         copied as a whole, or that the tables share by themselves, would otherwise decide alone.
@@ -188,13 +164,6 @@ class LongestCommonSubstring(TextScreen):
     n_permutations : int, default=1999
         Number of relabellings behind the p-value; fewer are drawn where many reach what was
         observed.
-    random_state : int, default=0
-        Seed of the relabellings.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -246,17 +215,10 @@ class LongestCommonSubstring(TextScreen):
     tags = replace(SCREEN_TAGS, needs=frozenset({"text"}), bounds=(0.0, float("inf")))
     _what = "words in the longest passage shared with a train text, on average"
 
-    def __init__(
-        self,
-        columns: AnyColumns = None,
-        group: GroupColumn = None,
-        *,
-        max_words: Count = 25,
-        n_permutations: Count = 1999,
-        random_state: Seed = 0,
-    ) -> None:
-        super().__init__(columns, group, n_permutations=n_permutations, random_state=random_state)
-        self.max_words = max_words
+    columns: AnyColumns = None
+    group: GroupColumn = None
+    _: KW_ONLY
+    max_words: Count = 25
 
     def _measured(self, context: Context, key: Key, role: str) -> float:
         return float(np.minimum(longest_shared(context, role, *key), self.max_words).mean())

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import TEXT_TAGS
 from skeval.fidelity.divergences import jensen_shannon_distance
 from skeval.fidelity.marginals import KSComplement
@@ -26,6 +27,7 @@ _LEAST = 10  # real rows a bar
 Unit = Literal["words", "characters"]
 
 
+@declared
 class TextLengthSimilarity(KSComplement):
     """Agreement of the lengths of texts: 1 where they are the same, 0 where they do not overlap.
 
@@ -40,11 +42,6 @@ class TextLengthSimilarity(KSComplement):
         What is counted.
     columns : None, int or list of str, default=None
         The text columns: all, the first *n*, or these.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -72,9 +69,9 @@ class TextLengthSimilarity(KSComplement):
 
     tags = TEXT_TAGS
 
-    def __init__(self, unit: Unit = "words", columns: AnyColumns = None) -> None:
-        super().__init__(columns)
-        self.unit = unit
+    unit: Unit = "words"
+    _: KW_ONLY
+    columns: AnyColumns = None
 
     def _prepare(self, context: Context) -> None:
         text_columns(context.schema, self.columns)
@@ -114,6 +111,7 @@ def lengths_of(context: Context, columns: tuple[str, ...], unit: str) -> Context
     return real.standing_in(tables["synthetic"])
 
 
+@declared
 class VocabularySimilarity(Metric):
     r"""Agreement of the words of texts: 1 where they are as frequent, 0 where none is shared.
 
@@ -128,11 +126,6 @@ class VocabularySimilarity(Metric):
         the share of both that is in each, whatever the frequencies.
     columns : None, int or list of str, default=None
         The text columns: all, the first *n*, or these.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -172,11 +165,8 @@ class VocabularySimilarity(Metric):
 
     _parts = ("out_of_vocabulary", "lost", "n_words")
 
-    def __init__(
-        self, measure: Literal["tv", "jaccard"] = "tv", columns: AnyColumns = None
-    ) -> None:
-        self.measure = measure
-        self.columns = columns
+    measure: Literal["tv", "jaccard"] = "tv"
+    columns: AnyColumns = None
 
     def _prepare(self, context: Context) -> None:
         text_columns(context.schema, self.columns)
@@ -208,6 +198,7 @@ def _share(counts: np.ndarray, cell: int) -> float:
     return float(counts[cell] / counts.sum()) if counts.any() else float("nan")
 
 
+@declared
 class NGramSimilarity(Metric):
     """Agreement of runs of words: 1 where they are as frequent, 0 where none is shared.
 
@@ -224,11 +215,6 @@ class NGramSimilarity(Metric):
         One minus the Jensen-Shannon distance (base 2), or minus the total variation distance.
     columns : None, int or list of str, default=None
         The text columns: all, the first *n*, or these.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -260,17 +246,10 @@ class NGramSimilarity(Metric):
 
     _halved = True
 
-    def __init__(
-        self,
-        n: Count = 2,
-        unit: Unit = "words",
-        measure: Literal["jensen_shannon", "tv"] = "jensen_shannon",
-        columns: AnyColumns = None,
-    ) -> None:
-        self.n = n
-        self.unit = unit
-        self.measure = measure
-        self.columns = columns
+    n: Count = 2
+    unit: Unit = "words"
+    measure: Literal["jensen_shannon", "tv"] = "jensen_shannon"
+    columns: AnyColumns = None
 
     def _prepare(self, context: Context) -> None:
         text_columns(context.schema, self.columns)

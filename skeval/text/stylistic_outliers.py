@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import cache
 from typing import Annotated, Any
 
@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import SCREEN_TAGS
 from skeval.exceptions import MissingDependencyError
 from skeval.results.result import Result, undefined
@@ -61,6 +62,7 @@ Features = Annotated[
 ]
 
 
+@declared
 class StylisticOutliers(Metric):
     r"""Share of synthetic texts among those most like train's outliers: 1 if all are, 0 if none is.
 
@@ -91,11 +93,6 @@ class StylisticOutliers(Metric):
         observed, and none where the p-value is known exactly.
     random_state : int, default=0
         Seed of the relabellings and of Word2Vec.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -165,24 +162,14 @@ class StylisticOutliers(Metric):
 
     tags = replace(SCREEN_TAGS, needs=frozenset({"holdout", "text"}))
 
-    def __init__(
-        self,
-        features: Features = "style",
-        columns: AnyColumns = None,
-        group: GroupColumn = None,
-        *,
-        share: OpenFraction = 0.05,
-        n_neighbors: Count = 5,
-        n_permutations: Count = 1999,
-        random_state: Seed = 0,
-    ) -> None:
-        self.features = features
-        self.columns = columns
-        self.group = group
-        self.share = share
-        self.n_neighbors = n_neighbors
-        self.n_permutations = n_permutations
-        self.random_state = random_state
+    features: Features = "style"
+    columns: AnyColumns = None
+    group: GroupColumn = None
+    _: KW_ONLY
+    share: OpenFraction = 0.05
+    n_neighbors: Count = 5
+    n_permutations: Count = 1999
+    random_state: Seed = 0
 
     def _prepare(self, context: Context) -> None:
         chosen_texts(context.schema, self.columns, self.group)

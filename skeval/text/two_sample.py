@@ -5,7 +5,7 @@ Precision and recall of texts, and the frontier of divergences that MAUVE sums u
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from scipy.sparse import issparse
 from scipy.special import rel_entr
 
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import TEXT_TAGS
 from skeval.fidelity.prd import CurveMetric, curve_result
 from skeval.fidelity.two_sample import ClassifierTwoSampleTest
@@ -145,6 +146,7 @@ _N_MIXTURES = 25
 _LARGEST = 1e6
 
 
+@declared
 class TextPRD(CurveMetric):
     r"""Precision and recall of texts by clusters: 1 if equally filled, 0 if never shared.
 
@@ -179,11 +181,6 @@ class TextPRD(CurveMetric):
         Rows of each table that are clustered, a seeded sample.
     random_state : int, default=0
         Seed of samples, projection and clusterings.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -231,30 +228,17 @@ class TextPRD(CurveMetric):
 
     _parts = ("precision", "recall", "f_beta", "f_beta_inv", "auc", "frontier")
 
-    def __init__(
-        self,
-        vectorizer: Vectorizer = "tfidf",
-        n_components: Count = 50,
-        n_clusters: Annotated[int, Interval(2)] = 20,
-        n_runs: Count = 10,
-        n_angles: Annotated[int, Interval(3)] = 1001,
-        beta: Annotated[float, Interval(1, closed="neither")] = 8,
-        *,
-        headline: Literal["f_beta", "auc", "frontier"] = "f_beta",
-        columns: AnyColumns = None,
-        max_rows: Annotated[int, Interval(20)] | None = 10_000,
-        random_state: Seed = 0,
-    ) -> None:
-        self.vectorizer = vectorizer
-        self.n_components = n_components
-        self.n_clusters = n_clusters
-        self.n_runs = n_runs
-        self.n_angles = n_angles
-        self.beta = beta
-        self.headline = headline
-        self.columns = columns
-        self.max_rows = max_rows
-        self.random_state = random_state
+    vectorizer: Vectorizer = "tfidf"
+    n_components: Count = 50
+    n_clusters: Annotated[int, Interval(2)] = 20
+    n_runs: Count = 10
+    n_angles: Annotated[int, Interval(3)] = 1001
+    beta: Annotated[float, Interval(1, closed="neither")] = 8
+    _: KW_ONLY
+    headline: Literal["f_beta", "auc", "frontier"] = "f_beta"
+    columns: AnyColumns = None
+    max_rows: Annotated[int, Interval(20)] | None = 10_000
+    random_state: Seed = 0
 
     def _prepare(self, context: Context) -> None:
         text_columns(context.schema, self.columns)

@@ -8,15 +8,16 @@ bootstrap samples of the tested rows. Scores that differ by rounding only are ti
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from itertools import compress, permutations
 from math import factorial
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import DegenerateInputWarning
 from skeval.results.result import Result, undefined
@@ -24,7 +25,7 @@ from skeval.steps import models
 from skeval.steps.problem import Scoring, problem_of, score_named
 from skeval.utility.model_metric import ModelMetric
 from skeval.utils.formatting import as_float, number, pair, percent
-from skeval.utils.parameters import ColumnName, Columns, Count, Interval, Label, OpenFraction, Seed
+from skeval.utils.parameters import Count, OpenFraction
 
 STATISTICS = ("sra", "kendall", "spearman")
 _ROUNDING = 1e-12  # relative; sums depend on their order
@@ -353,14 +354,26 @@ _UNDECIDED = (
 )
 
 
+@declared
 class _ModelComparison(ModelMetric):
-    """Base of metrics that compare real scores of models with scores by the synthetic table."""
+    """Base of metrics that compare real scores of models with scores by the synthetic table.
+
+    Parameters
+    ----------
+    mode : {"tstr", "tsts"}, default="tstr"
+        How the synthetic table is used.
+    test_size : float, default=0.4
+        Share of the synthetic rows that is tested on where `mode` is "tsts", in (0, 1).
+    max_rows : int or None, default=5_000
+        The most rows that a model learns from, drawn at random; None for all.
+    """
 
     _default: ClassVar[tuple[str, ...]] = models.FAMILIES
 
-    mode: str
-    test_size: float
-    max_rows: int | None
+    _: KW_ONLY
+    mode: Literal["tstr", "tsts"] = "tstr"
+    test_size: OpenFraction = 0.4
+    max_rows: Count | None = 5_000
 
     def _measure(self, context: Context) -> Result:
         real, synthetic = self._scores(context)
@@ -419,6 +432,7 @@ class _ModelComparison(ModelMetric):
         }
 
 
+@declared
 class ModelRankAgreement(_ModelComparison):
     """Do synthetic rows put models in the order of real rows: 1 if so, 1/2 by chance.
 
@@ -431,8 +445,6 @@ class ModelRankAgreement(_ModelComparison):
 
     Parameters
     ----------
-    target : str
-        The column to predict.
     scoring : str, default="auto"
         As of :class:`TSTR`.
     estimators : None or list, default=None
@@ -442,19 +454,8 @@ class ModelRankAgreement(_ModelComparison):
         "sra" is synthetic ranking agreement, the share of pairs of models in the same order, in
         [0, 1]; a pair tied on one side only counts a half. The others are Kendall's tau-b and
         Spearman's rho, in [-1, 1], 0 by chance; they are not defined where all models tie.
-    mode : {"tstr", "tsts"}, default="tstr"
-        How the synthetic table is used.
-    test_size : float, default=0.4
-        Share of the synthetic rows that is tested on where `mode` is "tsts", in (0, 1).
-    max_rows : int or None, default=5_000
-        The most rows that a model learns from, drawn at random; None for all.
     task, pos_label, features, n_repeats, n_bootstrap, random_state
         As of :class:`TSTR`.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -503,31 +504,11 @@ class ModelRankAgreement(_ModelComparison):
 
     tags = MODEL_TAGS
 
-    def __init__(
-        self,
-        target: ColumnName,
-        scoring: Scoring = "auto",
-        estimators: models.SeveralEstimators = None,
-        *,
-        statistic: Literal["sra", "kendall", "spearman"] = "sra",
-        mode: Literal["tstr", "tsts"] = "tstr",
-        test_size: OpenFraction = 0.4,
-        max_rows: Count | None = 5_000,
-        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
-        pos_label: Label | None = None,
-        features: Columns = None,
-        n_repeats: Count = 1,
-        n_bootstrap: Annotated[int, Interval(0)] = 1000,
-        random_state: Seed = 0,
-    ) -> None:
-        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
-        self.scoring = scoring
-        self.estimators = estimators
-        self.statistic = statistic
-        self.mode = mode
-        self.test_size = test_size
-        self.max_rows = max_rows
-        self.n_repeats = n_repeats
+    scoring: Scoring = "auto"
+    estimators: models.SeveralEstimators = None
+    _: KW_ONLY
+    statistic: Literal["sra", "kendall", "spearman"] = "sra"
+    n_repeats: Count = 1
 
     def _compared(self, context: Context, real: np.ndarray, synthetic: np.ndarray) -> Result:
         value = agreement(real, synthetic, self.statistic)[0]
@@ -557,6 +538,7 @@ class ModelRankAgreement(_ModelComparison):
         return {"estimators": ["linear", "tree", "bayes"]}
 
 
+@declared
 class SelectionRegret(_ModelComparison):
     """What it costs on real rows to choose a model by synthetic scores: 0 if it is the best one.
 
@@ -566,8 +548,6 @@ class SelectionRegret(_ModelComparison):
 
     Parameters
     ----------
-    target : str
-        The column to predict.
     scoring : str, default="auto"
         As of :class:`TSTR`; of a loss the lowest is best, and the regret is by how much the chosen
         model's is above it.
@@ -581,11 +561,6 @@ class SelectionRegret(_ModelComparison):
         others, or models that learn from synthetic rows and are tested on the holdout.
     test_size, max_rows, task, pos_label, features, n_repeats, n_bootstrap, random_state
         As of :class:`ModelRankAgreement`.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -633,31 +608,12 @@ class SelectionRegret(_ModelComparison):
 
     tags = replace(MODEL_TAGS, greater_is_better=False, bounds=(0.0, float("inf")), headline=4)
 
-    def __init__(
-        self,
-        target: ColumnName,
-        scoring: Scoring = "auto",
-        estimators: models.SeveralEstimators = None,
-        *,
-        relative: bool = False,
-        mode: Literal["tstr", "tsts"] = "tsts",
-        test_size: OpenFraction = 0.4,
-        max_rows: Count | None = 5_000,
-        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
-        pos_label: Label | None = None,
-        features: Columns = None,
-        n_repeats: Count = 1,
-        n_bootstrap: Annotated[int, Interval(0)] = 1000,
-        random_state: Seed = 0,
-    ) -> None:
-        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
-        self.scoring = scoring
-        self.estimators = estimators
-        self.relative = relative
-        self.mode = mode
-        self.test_size = test_size
-        self.max_rows = max_rows
-        self.n_repeats = n_repeats
+    scoring: Scoring = "auto"
+    estimators: models.SeveralEstimators = None
+    _: KW_ONLY
+    relative: bool = False
+    mode: Literal["tstr", "tsts"] = "tsts"
+    n_repeats: Count = 1
 
     def _compared(self, context: Context, real: np.ndarray, synthetic: np.ndarray) -> Result:
         value = regret_of_choice(real, synthetic, self._upwards(context), self.relative)

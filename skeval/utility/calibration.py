@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.results.result import Result, undefined
@@ -19,11 +20,12 @@ from skeval.steps.models import HOLDOUT, Estimators, Training, predicted
 from skeval.steps.problem import Predictions, Question, problem_of, rows_of_role
 from skeval.utility.model_metric import TRAININGS, ModelMetric, stated, stated_replicates
 from skeval.utils.formatting import as_float, percent
-from skeval.utils.parameters import N_SEEDS, ColumnName, Columns, Count, Interval, Label, Seed
+from skeval.utils.parameters import N_SEEDS, Count
 
 _FEWEST = 5  # rows of a bin that a curve shows
 
 
+@declared
 class CalibrationPreservation(ModelMetric):
     """How well probabilities keep their meaning if a model learns on synthetic rows: 1 if fully.
 
@@ -46,21 +48,8 @@ class CalibrationPreservation(ModelMetric):
         Number of bins, with like numbers of holdout rows.
     task : {"auto", "binary", "multiclass"}, default="auto"
         "auto": binary if train has two labels.
-    pos_label : str, bool or float, optional
-        The positive label of a binary task, as in :class:`TSTR`.
-    features : list of str or int, optional
-        The columns to predict from; None for all others.
     n_repeats : int, default=1
         Number of times that each model is fitted, with seeds of its own; errors are means.
-    n_bootstrap : int, default=1000
-        Number of bootstrap samples of holdout rows behind the intervals; 0 for none.
-    random_state : int, default=0
-        Seed of models and bootstrap.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -114,23 +103,11 @@ class CalibrationPreservation(ModelMetric):
     tags = replace(MODEL_TAGS, display="CalibrationDisplay", headline=2)
     _tasks: ClassVar[tuple[str, ...]] = ("binary", "multiclass")
 
-    def __init__(
-        self,
-        target: ColumnName,
-        estimators: Estimators = None,
-        *,
-        n_bins: Count = 10,
-        task: Literal["auto", "binary", "multiclass"] = "auto",
-        pos_label: Label | None = None,
-        features: Columns = None,
-        n_repeats: Count = 1,
-        n_bootstrap: Annotated[int, Interval(0)] = 1000,
-        random_state: Seed = 0,
-    ) -> None:
-        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
-        self.estimators = estimators
-        self.n_bins = n_bins
-        self.n_repeats = n_repeats
+    estimators: Estimators = None
+    _: KW_ONLY
+    n_bins: Count = 10
+    task: Literal["auto", "binary", "multiclass"] = "auto"
+    n_repeats: Count = 1
 
     def _prepare(self, context: Context) -> None:
         unsure = [

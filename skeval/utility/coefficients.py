@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import COLUMN_TAGS, MODEL_TAGS
 from skeval.exceptions import (
     ConstantColumnWarning,
@@ -44,6 +45,7 @@ from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import ColumnName, Columns, Label, OpenFraction
 
 
+@declared
 class MeanCIOverlap(Metric):
     r"""Overlap of the intervals of column means: 1 where they are the same, 0 or less where apart.
 
@@ -65,11 +67,6 @@ class MeanCIOverlap(Metric):
     spread : {"sem", "std"}, default="sem"
         "sem": intervals of the mean, standard errors wide. "std": intervals that hold most rows,
         standard deviations wide, as SynthEval has them; they overlap nearly whatever the means are.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -117,17 +114,10 @@ class MeanCIOverlap(Metric):
 
     tags = replace(COLUMN_TAGS, aspect="utility", bounds=(-np.inf, 1.0), scaling="sorted runs")
 
-    def __init__(
-        self,
-        columns: Columns = None,
-        confidence: OpenFraction = 0.95,
-        clip: bool = False,
-        spread: Literal["sem", "std"] = "sem",
-    ) -> None:
-        self.columns = columns
-        self.confidence = confidence
-        self.clip = clip
-        self.spread = spread
+    columns: Columns = None
+    confidence: OpenFraction = 0.95
+    clip: bool = False
+    spread: Literal["sem", "std"] = "sem"
 
     def _compute(self, context: Context) -> Result:
         pairs = finite_pairs(context, self.columns)

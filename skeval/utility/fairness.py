@@ -6,14 +6,15 @@ Groups of rows by a sensitive column, and how far their rates are from equal.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.results.result import Result, undefined
@@ -23,16 +24,7 @@ from skeval.steps.problem import Question, Rows, problem_of, rows_of_role
 from skeval.tables.preprocessing import NOMINAL, numbers
 from skeval.utility.model_metric import TRAININGS, ModelMetric, shown_difference, stated
 from skeval.utils.formatting import as_float, number
-from skeval.utils.parameters import (
-    N_SEEDS,
-    BinCount,
-    ColumnName,
-    Columns,
-    Count,
-    Interval,
-    Label,
-    Seed,
-)
+from skeval.utils.parameters import N_SEEDS, BinCount, ColumnName, Count
 
 _FEWEST = 10  # train and holdout rows of a group with a name of its own
 _FEW_VALUES = 10  # numbers of no more values have a group a value
@@ -367,17 +359,35 @@ def _over_models(values: np.ndarray) -> np.ndarray:
     return np.asarray(values.mean(axis=tuple(range(values.ndim - 1))))
 
 
+@declared
 class _GroupMetric(ModelMetric):
-    """Base of metrics of how models call the rows of each group."""
+    """Base of metrics of how models call the rows of each group.
+
+    Parameters
+    ----------
+    task : {"auto", "binary"}, default="auto"
+        "binary" with `pos_label` sets one of several labels against all others.
+    sensitive : str
+        The column whose levels are the groups; missing values are one of their own. Numbers and
+        dates of more than 10 values are cut at quantiles of train, others have a group a value.
+    include_sensitive : bool, default=True
+        Whether models may see the sensitive column, if it is among the features.
+    min_cell : int, default=5
+        A rate of fewer holdout rows is left out, with a warning.
+    n_bins : int, default=4
+        Number of groups that a sensitive column of numbers is cut into.
+    """
 
     _tasks: ClassVar[tuple[str, ...]] = ("binary",)
 
-    sensitive: str
-    criterion: str
-    aggregate: str
-    include_sensitive: bool
-    min_cell: int
-    n_bins: int
+    _: KW_ONLY
+    task: Literal["auto", "binary"] = "auto"
+    sensitive: ColumnName
+    include_sensitive: bool = True
+    min_cell: Count = 5
+    n_bins: BinCount = 4
+    criterion: str = field(init=False)
+    aggregate: str = field(init=False)
 
     def _prepare(self, context: Context) -> None:
         if self.sensitive == self.target:
@@ -483,6 +493,7 @@ class _GroupMetric(ModelMetric):
         return {"models": models, **self._groups(context), **self._counts(context, TRAININGS)}
 
 
+@declared
 class FairnessGap(_GroupMetric):
     """Gap between groups in what a model of synthetic rows calls: 0 if it treats all alike.
 
@@ -494,11 +505,6 @@ class FairnessGap(_GroupMetric):
 
     Parameters
     ----------
-    target : str
-        The column to predict, of two labels.
-    sensitive : str
-        The column whose levels are the groups; missing values are one of their own. Numbers and
-        dates of more than 10 values are cut at quantiles of train, others have a group a value.
     criterion : {"demographic_parity", "equalized_odds", "equal_opportunity"}, \
 default="demographic_parity"
         What is to be equal: the share called positive; that share both of the positive and of the
@@ -507,29 +513,8 @@ default="demographic_parity"
         Of the two gaps of equalized odds.
     estimators : None, str, estimator or list of these, default=None
         The models, as in :class:`TSTR`; the value is the mean of their gaps. None is xgboost.
-    include_sensitive : bool, default=True
-        Whether models may see the sensitive column, if it is among the features.
-    min_cell : int, default=5
-        A rate of fewer holdout rows is left out, with a warning.
-    n_bins : int, default=4
-        Number of groups that a sensitive column of numbers is cut into.
-    task : {"auto", "binary"}, default="auto"
-        "binary" with `pos_label` sets one of several labels against all others.
-    pos_label : str, bool or float, optional
-        The positive label, as in :class:`TSTR`: the one that is wished for, or feared.
-    features : list of str or int, optional
-        The columns to predict from; None for all others.
     n_repeats : int, default=1
         Number of times that each model is fitted, with seeds of its own; gaps are means.
-    n_bootstrap : int, default=1000
-        Number of bootstrap samples of holdout rows behind the intervals; 0 for none.
-    random_state : int, default=0
-        Seed of models and bootstrap.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -582,35 +567,14 @@ default="demographic_parity"
 
     tags = replace(MODEL_TAGS, greater_is_better=False)
 
-    def __init__(
-        self,
-        target: ColumnName,
-        sensitive: ColumnName,
-        criterion: Literal[
-            "demographic_parity", "equalized_odds", "equal_opportunity"
-        ] = "demographic_parity",
-        *,
-        aggregate: Literal["max", "mean"] = "max",
-        estimators: Estimators = None,
-        include_sensitive: bool = True,
-        min_cell: Count = 5,
-        n_bins: BinCount = 4,
-        task: Literal["auto", "binary"] = "auto",
-        pos_label: Label | None = None,
-        features: Columns = None,
-        n_repeats: Count = 1,
-        n_bootstrap: Annotated[int, Interval(0)] = 1000,
-        random_state: Seed = 0,
-    ) -> None:
-        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
-        self.sensitive = sensitive
-        self.criterion = criterion
-        self.aggregate = aggregate
-        self.estimators = estimators
-        self.include_sensitive = include_sensitive
-        self.min_cell = min_cell
-        self.n_bins = n_bins
-        self.n_repeats = n_repeats
+    sensitive: ColumnName
+    criterion: Literal["demographic_parity", "equalized_odds", "equal_opportunity"] = (
+        "demographic_parity"
+    )
+    _: KW_ONLY
+    aggregate: Literal["max", "mean"] = "max"
+    estimators: Estimators = None
+    n_repeats: Count = 1
 
     def _value(self, context: Context) -> float:
         return float(self._gaps(context, SYNTHETIC).mean(axis=0)[0])
@@ -633,6 +597,7 @@ default="demographic_parity"
         return {"estimators": "linear"}
 
 
+@declared
 class EqualizedOddsImprovement(_GroupMetric):
     r"""Gain in equalized odds by learning on synthetic rows instead of real ones: 0.5 if none.
 
@@ -651,11 +616,6 @@ class EqualizedOddsImprovement(_GroupMetric):
         and in the holdout.
     n_bins, task, pos_label, features, n_repeats, n_bootstrap, random_state
         As of :class:`FairnessGap`.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -701,29 +661,10 @@ class EqualizedOddsImprovement(_GroupMetric):
     tags = MODEL_TAGS
     criterion, aggregate = "equalized_odds", "max"
 
-    def __init__(
-        self,
-        target: ColumnName,
-        sensitive: ColumnName,
-        *,
-        estimators: Estimators = None,
-        include_sensitive: bool = True,
-        min_cell: Count = 5,
-        n_bins: BinCount = 4,
-        task: Literal["auto", "binary"] = "auto",
-        pos_label: Label | None = None,
-        features: Columns = None,
-        n_repeats: Count = 1,
-        n_bootstrap: Annotated[int, Interval(0)] = 1000,
-        random_state: Seed = 0,
-    ) -> None:
-        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
-        self.sensitive = sensitive
-        self.estimators = estimators
-        self.include_sensitive = include_sensitive
-        self.min_cell = min_cell
-        self.n_bins = n_bins
-        self.n_repeats = n_repeats
+    sensitive: ColumnName
+    _: KW_ONLY
+    estimators: Estimators = None
+    n_repeats: Count = 1
 
     def _value(self, context: Context) -> float:
         tstr, trtr = (self._gaps(context, t).mean(axis=0)[0] for t in TRAININGS.values())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy.stats import t as student
 
 from skeval.core.base import Metric
 from skeval.core.context import Context
+from skeval.core.declared import declared
 from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import DegenerateInputWarning, MetricWarning, SampledWarning
 from skeval.results.result import Result, mean_of_columns
@@ -26,6 +27,7 @@ _LABELS, _NUMBERS = "balanced_accuracy", "rmse"
 _WIDE = 40  # columns to predict from, beyond which smaller trees do
 
 
+@declared
 class GlobalUtility(Metric):
     r"""Fraction of a model's score that synthetic rows keep, every column being the target once.
 
@@ -61,11 +63,6 @@ class GlobalUtility(Metric):
         Number of bootstrap samples of the holdout rows behind the intervals; 0 for none.
     random_state : int, default=0
         Seed of models, drawn columns and rows, and bootstrap.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -134,26 +131,15 @@ class GlobalUtility(Metric):
         display="ColumnScoresDisplay",
     )
 
-    def __init__(
-        self,
-        targets: Columns = None,
-        estimator: Estimator = None,
-        *,
-        max_targets: Annotated[int, Interval(2)] | None = 40,
-        max_labels: Annotated[int, Interval(2)] = 50,
-        tolerance: Fraction = 0.01,
-        max_rows: Count | None = 10_000,
-        n_bootstrap: Annotated[int, Interval(0)] = 200,
-        random_state: Seed = 0,
-    ) -> None:
-        self.targets = targets
-        self.estimator = estimator
-        self.max_targets = max_targets
-        self.max_labels = max_labels
-        self.tolerance = tolerance
-        self.max_rows = max_rows
-        self.n_bootstrap = n_bootstrap
-        self.random_state = random_state
+    targets: Columns = None
+    estimator: Estimator = None
+    _: KW_ONLY
+    max_targets: Annotated[int, Interval(2)] | None = 40
+    max_labels: Annotated[int, Interval(2)] = 50
+    tolerance: Fraction = 0.01
+    max_rows: Count | None = 10_000
+    n_bootstrap: Annotated[int, Interval(0)] = 200
+    random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:
         pairs, left_out = {}, []

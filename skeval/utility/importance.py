@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy.sparse import issparse
 from scipy.stats import rankdata
 
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.results.result import Result, undefined
@@ -29,7 +30,7 @@ from skeval.steps.problem import (
 from skeval.steps.samples import sample_positions
 from skeval.utility.model_metric import ModelMetric
 from skeval.utils.formatting import number, percent
-from skeval.utils.parameters import ColumnName, Columns, Count, Interval, Label, Seed
+from skeval.utils.parameters import Count, Interval
 
 _N_PAIRS = 3
 _N_MOVED = 5
@@ -51,6 +52,7 @@ _ROUNDING = 1e-12
 _UNUSED = "the model trained on synthetic rows goes by no column: it agrees in nothing."
 
 
+@declared
 class FeatureImportanceAgreement(ModelMetric):
     """Agreement of what two models go by, one of train, one of synthetic rows: 1 if the same.
 
@@ -60,8 +62,6 @@ class FeatureImportanceAgreement(ModelMetric):
 
     Parameters
     ----------
-    target : str
-        The column to predict.
     importance : {"permutation", "native"}, default="permutation"
         "permutation": by how much the score on holdout rows falls if the column is shuffled, the
         same way for both models. "native": what the estimator has of its own, its
@@ -84,19 +84,12 @@ class FeatureImportanceAgreement(ModelMetric):
         The most holdout rows that are predicted, drawn at random; None for all.
     task : {"auto", "binary", "multiclass", "regression"}, default="auto"
         As in :class:`TSTR`.
-    pos_label : str, bool or float, optional
-        The positive label of a binary task, as in :class:`TSTR`.
     features : list of str or int, optional
         The columns to predict from; all others that can be measured, but the primary key, if None.
     n_bootstrap : int, default=200
         Number of bootstrap samples of holdout rows behind the interval; 0 for none.
     random_state : int, default=0
         Seed of models, permutations, drawn rows and bootstrap.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -152,31 +145,15 @@ class FeatureImportanceAgreement(ModelMetric):
 
     tags = replace(MODEL_TAGS, bounds=(-1.0, 1.0), display="ImportancesDisplay", headline=3)
 
-    def __init__(
-        self,
-        target: ColumnName,
-        importance: Literal["permutation", "native"] = "permutation",
-        statistic: Literal["spearman", "topk", "l1"] = "spearman",
-        *,
-        k: Count = 5,
-        scoring: ScoreName = "auto",
-        estimator: models.Estimator = None,
-        n_permutations: Count = 5,
-        max_rows: Count | None = 2_000,
-        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
-        pos_label: Label | None = None,
-        features: Columns = None,
-        n_bootstrap: Annotated[int, Interval(0)] = 200,
-        random_state: Seed = 0,
-    ) -> None:
-        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
-        self.importance = importance
-        self.statistic = statistic
-        self.k = k
-        self.scoring = scoring
-        self.estimator = estimator
-        self.n_permutations = n_permutations
-        self.max_rows = max_rows
+    importance: Literal["permutation", "native"] = "permutation"
+    statistic: Literal["spearman", "topk", "l1"] = "spearman"
+    _: KW_ONLY
+    k: Count = 5
+    scoring: ScoreName = "auto"
+    estimator: models.Estimator = None
+    n_permutations: Count = 5
+    max_rows: Count | None = 2_000
+    n_bootstrap: Annotated[int, Interval(0)] = 200
 
     def _prepare(self, context: Context) -> None:
         super()._prepare(context)

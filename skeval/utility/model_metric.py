@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, field, replace
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from skeval.core.base import Metric
 from skeval.core.context import Context
+from skeval.core.declared import declared
 from skeval.exceptions import Sentence
 from skeval.results.result import Result, undefined
 from skeval.stats.intervals import percentile_interval
@@ -27,43 +28,46 @@ from skeval.steps.models import (
 )
 from skeval.steps.problem import Question, problem_of, rows_of_role, scoring_for, unanswerable
 from skeval.utils.formatting import number, scoring_in_words
+from skeval.utils.parameters import ColumnName, Columns, Interval, Label, Seed
 
 # the models that most metrics compare, by what they learn from
 TRAININGS = {"tstr": SYNTHETIC, "trtr": TRAIN}
 
 
+@declared
 class ModelMetric(Metric):
     """Base of metrics that train models to predict a target.
 
-    Attributes
+    Parameters
     ----------
-    context_ : Context
-        The real tables.
+    target : str
+        The column to predict.
+    task : {"auto", "binary"}, default="auto"
+        "binary" with `pos_label` sets one of several labels against all others.
+    pos_label : str, bool or float, optional
+        The positive label of a binary task, as in :class:`TSTR`.
+    features : list of str or int, optional
+        The columns to predict from; None for all others.
+    n_bootstrap : int, default=1000
+        Number of bootstrap samples of holdout rows behind the intervals; 0 for none.
+    random_state : int, default=0
+        Seed of models and bootstrap.
     """
 
     # the tasks that the metric is defined for, and the models that it trains by default
     _tasks: ClassVar[tuple[str, ...]] = ("binary", "multiclass", "regression")
     _default: ClassVar[tuple[str, ...]] = (DEFAULT,)
 
-    scoring: str
-    estimators: Any
-    n_repeats: int
-
-    def __init__(
-        self,
-        target: str,
-        task: str,
-        pos_label: Any,
-        features: list[str] | int | None,
-        n_bootstrap: int,
-        random_state: int,
-    ) -> None:
-        self.target = target
-        self.task = task
-        self.pos_label = pos_label
-        self.features = features
-        self.n_bootstrap = n_bootstrap
-        self.random_state = random_state
+    target: ColumnName
+    _: KW_ONLY
+    task: Literal["auto", "binary", "multiclass", "regression"] = "auto"
+    pos_label: Label | None = None
+    features: Columns = None
+    n_bootstrap: Annotated[int, Interval(0)] = 1000
+    random_state: Seed = 0
+    scoring: str = field(init=False)
+    estimators: Any = field(init=False)
+    n_repeats: int = field(init=False)
 
     def unmet_need(self, context: Context) -> Sentence | None:
         """Return which need the real tables leave unmet, a target of the right kind among them."""

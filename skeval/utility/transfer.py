@@ -7,7 +7,7 @@ Whether one column alone gives a target away, as a chapter does of a cause of de
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.metrics import balanced_accuracy_score, r2_score
 
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import GivenAwayWarning
 from skeval.results.result import Result, undefined
@@ -38,32 +39,41 @@ from skeval.utility.model_metric import (
     stated_replicates,
 )
 from skeval.utils.formatting import as_float, number, percent
-from skeval.utils.parameters import (
-    ColumnName,
-    Columns,
-    Count,
-    Fraction,
-    Interval,
-    Label,
-    OpenFraction,
-    Positive,
-    Seed,
-)
+from skeval.utils.parameters import Count, Fraction, Interval, OpenFraction, Positive
 
 _NONE_REACHES = 1.0
 
 
+@declared
 class _Efficacy(ModelMetric):
-    """Base of the gain of one of precision and recall where the other is fixed."""
+    """Base of the gain of one of precision and recall where the other is fixed.
+
+    Parameters
+    ----------
+    task : {"auto", "binary"}, default="auto"
+        "binary" with `pos_label` sets one of several labels against all others.
+    estimator : None, str or estimator, default=None
+        The model, as in :class:`TSTR`; None is xgboost.
+    ratio : float, default=1.0
+        Synthetic rows to add for each row of train; all, if there are fewer.
+    threshold : {"out-of-fold", "train"}, default="out-of-fold"
+        Which scores of train rows the threshold is chosen on: of models trained without the
+        row (but with the synthetic ones), or those of the model itself. The model is surer of rows
+        that it has learned, so that its threshold is too high for others and misses the recall.
+    n_folds : int, default=2
+        Number of folds of the first.
+    """
 
     _tasks: ClassVar[tuple[str, ...]] = ("binary",)
     _fixed: ClassVar[str]
     _free: ClassVar[str]
 
-    estimator: Any
-    ratio: float
-    threshold: str
-    n_folds: int
+    _: KW_ONLY
+    task: Literal["auto", "binary"] = "auto"
+    estimator: models.Estimator = None
+    ratio: Positive = 1.0
+    threshold: Literal["out-of-fold", "train"] = "out-of-fold"
+    n_folds: Annotated[int, Interval(2)] = 2
 
     def _measure(self, context: Context) -> Result:
         question = self._question(context)
@@ -119,6 +129,7 @@ class _Efficacy(ModelMetric):
         )
 
 
+@declared
 class PrecisionEfficacy(_Efficacy):
     r"""Gain in precision, at a fixed recall, by added synthetic rows: 0.5 if they change nothing.
 
@@ -129,35 +140,8 @@ class PrecisionEfficacy(_Efficacy):
 
     Parameters
     ----------
-    target : str
-        The column to predict, of two labels.
     fixed_recall : float, default=0.9
         The recall to reach, in (0, 1].
-    estimator : None, str or estimator, default=None
-        The model, as in :class:`TSTR`; None is xgboost.
-    ratio : float, default=1.0
-        Synthetic rows to add for each row of train; all, if there are fewer.
-    threshold : {"out-of-fold", "train"}, default="out-of-fold"
-        Which scores of train rows the threshold is chosen on: of models trained without the
-        row (but with the synthetic ones), or those of the model itself. The model is surer of rows
-        that it has learned, so that its threshold is too high for others and misses the recall.
-    n_folds : int, default=2
-        Number of folds of the first.
-    task : {"auto", "binary"}, default="auto"
-        "binary" with `pos_label` sets one of several labels against all others.
-    pos_label : str, bool or float, optional
-        The positive label, as in :class:`TSTR`: the one that is looked for.
-    features : list of str or int, optional
-        The columns to predict from; None for all others.
-    n_bootstrap : int, default=1000
-        Number of bootstrap samples of holdout rows behind the interval; 0 for none.
-    random_state : int, default=0
-        Seed of models, folds, drawn rows and bootstrap.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -198,33 +182,14 @@ class PrecisionEfficacy(_Efficacy):
     tags = MODEL_TAGS
     _fixed, _free = "recall", "precision"
 
-    def __init__(
-        self,
-        target: ColumnName,
-        fixed_recall: Fraction = 0.9,
-        estimator: models.Estimator = None,
-        *,
-        ratio: Positive = 1.0,
-        threshold: Literal["out-of-fold", "train"] = "out-of-fold",
-        n_folds: Annotated[int, Interval(2)] = 2,
-        task: Literal["auto", "binary"] = "auto",
-        pos_label: Label | None = None,
-        features: Columns = None,
-        n_bootstrap: Annotated[int, Interval(0)] = 1000,
-        random_state: Seed = 0,
-    ) -> None:
-        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
-        self.fixed_recall = fixed_recall
-        self.estimator = estimator
-        self.ratio = ratio
-        self.threshold = threshold
-        self.n_folds = n_folds
+    fixed_recall: Fraction = 0.9
 
     @classmethod
     def _light(cls) -> dict[str, Any]:
         return {"estimator": "linear", "n_folds": 2}
 
 
+@declared
 class RecallEfficacy(_Efficacy):
     r"""Gain in recall, at a fixed precision, by added synthetic rows: 0.5 if they change nothing.
 
@@ -234,17 +199,10 @@ class RecallEfficacy(_Efficacy):
 
     Parameters
     ----------
-    target : str
-        The column to predict, of two labels.
     fixed_precision : float, default=0.9
         The precision to reach, in [0, 1].
     estimator, ratio, threshold, n_folds, task, pos_label, features, n_bootstrap, random_state
         As of :class:`PrecisionEfficacy`.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -283,27 +241,7 @@ class RecallEfficacy(_Efficacy):
     tags = MODEL_TAGS
     _fixed, _free = "precision", "recall"
 
-    def __init__(
-        self,
-        target: ColumnName,
-        fixed_precision: Fraction = 0.9,
-        estimator: models.Estimator = None,
-        *,
-        ratio: Positive = 1.0,
-        threshold: Literal["out-of-fold", "train"] = "out-of-fold",
-        n_folds: Annotated[int, Interval(2)] = 2,
-        task: Literal["auto", "binary"] = "auto",
-        pos_label: Label | None = None,
-        features: Columns = None,
-        n_bootstrap: Annotated[int, Interval(0)] = 1000,
-        random_state: Seed = 0,
-    ) -> None:
-        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
-        self.fixed_precision = fixed_precision
-        self.estimator = estimator
-        self.ratio = ratio
-        self.threshold = threshold
-        self.n_folds = n_folds
+    fixed_precision: Fraction = 0.9
 
     @classmethod
     def _light(cls) -> dict[str, Any]:
@@ -407,6 +345,7 @@ _GIVEN_AWAY = (
 )
 
 
+@declared
 class _Transfer(ModelMetric):
     """Base of scores of models that are trained on some rows and tested on others, next to TRTR."""
 
@@ -466,6 +405,7 @@ class _Transfer(ModelMetric):
         return Sampled(float(value), np.array(replicates), "rows")
 
 
+@declared
 class TSTR(_Transfer):
     """Score on real rows of a model trained on synthetic ones: as good as TRTR, or worse.
 
@@ -477,8 +417,6 @@ class TSTR(_Transfer):
 
     Parameters
     ----------
-    target : str
-        The column to predict.
     scoring : str, default="auto"
         "accuracy", "balanced_accuracy", "precision", "recall", "f1", "roc_auc",
         "average_precision", "log_loss" or "brier" for labels; "mse", "rmse", "mae" or "r2" for
@@ -501,13 +439,6 @@ class TSTR(_Transfer):
         Number of times that each model is fitted, with seeds of its own; scores are means.
     n_bootstrap : int, default=1000
         Number of bootstrap samples of the tested rows behind the intervals; 0 for none.
-    random_state : int, default=0
-        Seed of models and bootstrap.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -560,23 +491,10 @@ class TSTR(_Transfer):
 
     tags = replace(MODEL_TAGS, display="ModelCurvesDisplay", headline=1)
 
-    def __init__(
-        self,
-        target: ColumnName,
-        scoring: Scoring = "auto",
-        estimators: models.Estimators = None,
-        *,
-        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
-        pos_label: Label | None = None,
-        features: Columns = None,
-        n_repeats: Count = 1,
-        n_bootstrap: Annotated[int, Interval(0)] = 1000,
-        random_state: Seed = 0,
-    ) -> None:
-        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
-        self.scoring = scoring
-        self.estimators = estimators
-        self.n_repeats = n_repeats
+    scoring: Scoring = "auto"
+    estimators: models.Estimators = None
+    _: KW_ONLY
+    n_repeats: Count = 1
 
     def _transfer(self) -> tuple[str, models.Training, models.Part]:
         return "tstr", models.SYNTHETIC, models.HOLDOUT
@@ -599,30 +517,18 @@ class TSTR(_Transfer):
         )
 
 
+@declared
 class _OnSynthetic(_Transfer):
     """Base of scores on synthetic rows that no model has learned from."""
 
-    def __init__(
-        self,
-        target: ColumnName,
-        scoring: Scoring = "auto",
-        estimators: models.Estimators = None,
-        *,
-        test_size: OpenFraction = 0.4,
-        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
-        pos_label: Label | None = None,
-        features: Columns = None,
-        n_repeats: Count = 1,
-        n_bootstrap: Annotated[int, Interval(0)] = 1000,
-        random_state: Seed = 0,
-    ) -> None:
-        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
-        self.scoring = scoring
-        self.estimators = estimators
-        self.test_size = test_size
-        self.n_repeats = n_repeats
+    scoring: Scoring = "auto"
+    estimators: models.Estimators = None
+    _: KW_ONLY
+    test_size: OpenFraction = 0.4
+    n_repeats: Count = 1
 
 
+@declared
 class TRTS(_OnSynthetic):
     """Score on synthetic rows of a model trained on real ones: high if its rules hold there.
 
@@ -639,11 +545,6 @@ class TRTS(_OnSynthetic):
         :class:`TSTS`.
     task, pos_label, features, n_repeats, n_bootstrap, random_state
         As of :class:`TSTR`.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -684,6 +585,7 @@ class TRTS(_OnSynthetic):
         )
 
 
+@declared
 class TSTS(_OnSynthetic):
     """Score on synthetic rows of a model trained on other synthetic rows.
 
@@ -699,11 +601,6 @@ class TSTS(_OnSynthetic):
         Share of the synthetic rows that is tested on, in (0, 1); the model learns from the others.
     task, pos_label, features, n_repeats, n_bootstrap, random_state
         As of :class:`TSTR`.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -744,6 +641,7 @@ class TSTS(_OnSynthetic):
         )
 
 
+@declared
 class AugmentationGain(_Transfer):
     r"""By how much synthetic rows, added to the real ones, raise a model's score on real rows.
 
@@ -759,11 +657,6 @@ class AugmentationGain(_Transfer):
         Synthetic rows to add for each row of train; all, if there are fewer.
     task, pos_label, features, n_repeats, n_bootstrap, random_state
         As of :class:`TSTR`.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -797,25 +690,11 @@ class AugmentationGain(_Transfer):
 
     tags = replace(MODEL_TAGS, bounds=(-np.inf, np.inf))
 
-    def __init__(
-        self,
-        target: ColumnName,
-        scoring: Scoring = "auto",
-        estimators: models.Estimators = None,
-        *,
-        ratio: Positive = 1.0,
-        task: Literal["auto", "binary", "multiclass", "regression"] = "auto",
-        pos_label: Label | None = None,
-        features: Columns = None,
-        n_repeats: Count = 1,
-        n_bootstrap: Annotated[int, Interval(0)] = 1000,
-        random_state: Seed = 0,
-    ) -> None:
-        super().__init__(target, task, pos_label, features, n_bootstrap, random_state)
-        self.scoring = scoring
-        self.estimators = estimators
-        self.ratio = ratio
-        self.n_repeats = n_repeats
+    scoring: Scoring = "auto"
+    estimators: models.Estimators = None
+    _: KW_ONLY
+    ratio: Positive = 1.0
+    n_repeats: Count = 1
 
     def _transfer(self) -> tuple[str, models.Training, models.Part]:
         return "augmented", models.augmented(self.ratio), models.HOLDOUT

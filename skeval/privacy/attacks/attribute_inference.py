@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.base import is_classifier, is_regressor
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS
 from skeval.exceptions import ConstantColumnWarning, InvalidParameterError, MissingInputError
 from skeval.privacy.attacks.secrets import (
@@ -51,6 +52,7 @@ Bounds = tuple[float, float]
 _UNDEFINED = (float("nan"), (float("nan"), float("nan")))
 
 
+@declared
 class AttributeInferenceRisk(Metric):
     """How much better a secret is guessed of train rows: 0 by chance, 1 where only they are known.
 
@@ -82,11 +84,6 @@ class AttributeInferenceRisk(Metric):
         reach what was observed.
     random_state : int, default=0
         Seed of the model, the samples and the exchanges.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -149,28 +146,15 @@ class AttributeInferenceRisk(Metric):
 
     tags = replace(ATTACK_TAGS, bounds=(-1.0, 1.0), risks=frozenset({"inference"}))
 
-    def __init__(
-        self,
-        secret: ColumnName,
-        known: Names | None = None,
-        estimator: Annotated[
-            Any, has_methods(("fit", "predict", "get_params"), values=(None,))
-        ] = None,
-        scoring: Literal["accuracy", "balanced_accuracy", "roc_auc", "neg_mae"] | None = None,
-        *,
-        tau: Fraction = 0.5,
-        max_rows: Count | None = 50_000,
-        n_permutations: Count = 1999,
-        random_state: Seed = 0,
-    ) -> None:
-        self.secret = secret
-        self.known = known
-        self.estimator = estimator
-        self.scoring = scoring
-        self.tau = tau
-        self.max_rows = max_rows
-        self.n_permutations = n_permutations
-        self.random_state = random_state
+    secret: ColumnName
+    known: Names | None = None
+    estimator: Annotated[Any, has_methods(("fit", "predict", "get_params"), values=(None,))] = None
+    scoring: Literal["accuracy", "balanced_accuracy", "roc_auc", "neg_mae"] | None = None
+    _: KW_ONLY
+    tau: Fraction = 0.5
+    max_rows: Count | None = 50_000
+    n_permutations: Count = 1999
+    random_state: Seed = 0
 
     def _prepare(self, context: Context) -> None:
         owner, known = type(self).__name__, known_columns(context.schema, self.known, self.secret)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, field, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS
 from skeval.privacy.attacks.secrets import (
     CodedRows,
@@ -43,6 +44,7 @@ Columns = tuple[tuple[str, ...], tuple[str, ...], int, tuple[str, ...] | None]
 Draws = tuple[int | None, int, int]
 
 
+@declared
 class DisclosureProtection(Metric):
     r"""How little a release discloses of a secret: 1 as little as a guess, 0 the secret itself.
 
@@ -78,11 +80,6 @@ class DisclosureProtection(Metric):
         reach what was observed.
     random_state : int, default=0
         Seed of the exchanges.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -155,33 +152,20 @@ class DisclosureProtection(Metric):
         risks=frozenset({"inference"}),
     )
 
-    num_rows: int | None = None  # all
+    num_rows: int | None = field(default=None, init=False)  # all
     num_iterations = 1
 
-    def __init__(
-        self,
-        known: Names,
-        sensitive: NameOrNames,
-        method: Literal["cap", "zero_cap", "generalized_cap", "tcap", "disco"] = "cap",
-        *,
-        n_bins: Count = 10,
-        continuous: SomeNames | None = None,
-        baseline: Literal["uniform", "marginal", "mode"] = "uniform",
-        normalize: bool = True,
-        tau: Fraction = 1.0,
-        n_permutations: Count = 1999,
-        random_state: Seed = 0,
-    ) -> None:
-        self.known = known
-        self.sensitive = sensitive
-        self.method = method
-        self.n_bins = n_bins
-        self.continuous = continuous
-        self.baseline = baseline
-        self.normalize = normalize
-        self.tau = tau
-        self.n_permutations = n_permutations
-        self.random_state = random_state
+    known: Names
+    sensitive: NameOrNames
+    method: Literal["cap", "zero_cap", "generalized_cap", "tcap", "disco"] = "cap"
+    _: KW_ONLY
+    n_bins: Count = 10
+    continuous: SomeNames | None = None
+    baseline: Literal["uniform", "marginal", "mode"] = "uniform"
+    normalize: bool = True
+    tau: Fraction = 1.0
+    n_permutations: Count = 1999
+    random_state: Seed = 0
 
     @property
     def _scaling(self) -> Scaling:
@@ -280,6 +264,7 @@ class DisclosureProtection(Metric):
         return float(np.minimum(1.0, protection / guess)) if self._is_normalized else protection
 
 
+@declared
 class DisclosureProtectionEstimate(DisclosureProtection):
     """How little a release discloses of a secret, on samples: 1 as a guess, 0 the secret itself.
 
@@ -289,36 +274,18 @@ class DisclosureProtectionEstimate(DisclosureProtection):
 
     Parameters
     ----------
-    known : list of str
-        The columns that are known, the key.
-    sensitive : str or list of str
-        The columns that are secret; of several, all must be right at once.
     method : {"cap", "zero_cap", "generalized_cap", "tcap", "disco"}, default="cap"
         As in :class:`~skeval.privacy.DisclosureProtection`.
     num_rows : int, default=1000
         Rows drawn of each table, without replacement; all if there are no more.
     num_iterations : int, default=10
         Number of draws.
-    n_bins : int, default=10
-        Bins of equal width into which numbers and dates are cut.
-    continuous : list of str, optional
-        The numbers and dates to be cut; of others each value is a category. None for all.
     baseline : {"uniform", "marginal", "mode"}, default="uniform"
         What a guess would be.
     normalize : bool, default=True
         Whether the value is the protection over that of the guess.
-    tau : float, default=1.0
-        With "tcap", the share of synthetic rows of a key that must agree in the secret.
-    n_permutations : int, default=1999
-        Number of exchanges of train and holdout rows behind the p-value; fewer are drawn where many
-        reach what was observed.
     random_state : int, default=0
         Seed of the draws and the exchanges.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -362,36 +329,9 @@ class DisclosureProtectionEstimate(DisclosureProtection):
     True
     """
 
-    def __init__(
-        self,
-        known: Names,
-        sensitive: NameOrNames,
-        method: Literal["cap", "zero_cap", "generalized_cap", "tcap", "disco"] = "cap",
-        *,
-        num_rows: Count = 1000,
-        num_iterations: Count = 10,
-        n_bins: Count = 10,
-        continuous: SomeNames | None = None,
-        baseline: Literal["uniform", "marginal", "mode"] = "uniform",
-        normalize: bool = True,
-        tau: Fraction = 1.0,
-        n_permutations: Count = 1999,
-        random_state: Seed = 0,
-    ) -> None:
-        super().__init__(
-            known,
-            sensitive,
-            method,
-            n_bins=n_bins,
-            continuous=continuous,
-            baseline=baseline,
-            normalize=normalize,
-            tau=tau,
-            n_permutations=n_permutations,
-            random_state=random_state,
-        )
-        self.num_rows = num_rows
-        self.num_iterations = num_iterations
+    _: KW_ONLY
+    num_rows: Count = 1000
+    num_iterations: Count = 10
 
 
 def coded_tables(

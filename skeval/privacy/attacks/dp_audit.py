@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from itertools import count, product
 from typing import Annotated, Any, Literal
@@ -19,6 +19,7 @@ from scipy.stats import norm
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import AUDIT_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy.attacks.shadow.game import Execution, Fit, GeneratorLike, check_cost, play
@@ -347,6 +348,7 @@ _PILOT_SHARE = 1.0 / 3.0  # pilot runs for each fresh one: a quarter of all runs
 _NAMED_ATTACKS = (*ATTACKS, "classifier")
 
 
+@declared
 class DPAudit(Metric):
     r"""Lower bound of a generator's epsilon: 0 where nothing is refuted, large where a row shows.
 
@@ -424,11 +426,6 @@ class DPAudit(Metric):
     progress : callable, optional
         Called as ``progress(n_done, n_fits)`` after each fit.
 
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
-
     Raises
     ------
     InvalidParameterError
@@ -494,46 +491,25 @@ class DPAudit(Metric):
 
     tags = replace(AUDIT_TAGS, needs=frozenset({"generator"}))
 
-    def __init__(
-        self,
-        generator: GeneratorLike,
-        *,
-        base: Annotated[str | list[str], several_of(BASES)] = "train",
-        target: Annotated[str | list[str], several_of(TARGETS)] = "achilles",
-        adjacency: Literal["add_remove", "replace"] = "add_remove",
-        n_runs: Count = 200,
-        n_pilot: Count | None = None,
-        n_base: Count = 100,
-        attack: Attacks = "best",
-        delta: Annotated[float, Interval(0, 1, "left")] = 0.0,
-        confidence: Annotated[float, Interval(0.75, 1, "left")] = 0.95,
-        method: Literal["cp", "gdp"] = "cp",
-        threshold: Literal["split"] | Annotated[float, Interval()] = "split",
-        claimed_epsilon: NonNegative | None = None,
-        n_synthetic: Count | None = None,
-        max_fits: Count = 5_000,
-        random_state: Seed = 0,
-        n_jobs: int | None = None,
-        progress: Callable[[int, int], object] | None = None,
-    ) -> None:
-        self.generator = generator
-        self.base = base
-        self.target = target
-        self.adjacency = adjacency
-        self.n_runs = n_runs
-        self.n_pilot = n_pilot
-        self.n_base = n_base
-        self.attack = attack
-        self.delta = delta
-        self.confidence = confidence
-        self.method = method
-        self.threshold = threshold
-        self.claimed_epsilon = claimed_epsilon
-        self.n_synthetic = n_synthetic
-        self.max_fits = max_fits
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.progress = progress
+    generator: GeneratorLike
+    _: KW_ONLY
+    base: Annotated[str | list[str], several_of(BASES)] = "train"
+    target: Annotated[str | list[str], several_of(TARGETS)] = "achilles"
+    adjacency: Literal["add_remove", "replace"] = "add_remove"
+    n_runs: Count = 200
+    n_pilot: Count | None = None
+    n_base: Count = 100
+    attack: Attacks = "best"
+    delta: Annotated[float, Interval(0, 1, "left")] = 0.0
+    confidence: Annotated[float, Interval(0.75, 1, "left")] = 0.95
+    method: Literal["cp", "gdp"] = "cp"
+    threshold: Literal["split"] | Annotated[float, Interval()] = "split"
+    claimed_epsilon: NonNegative | None = None
+    n_synthetic: Count | None = None
+    max_fits: Count = 5_000
+    random_state: Seed = 0
+    n_jobs: int | None = None
+    progress: Callable[[int, int], object] | None = None
 
     def estimate_cost(self) -> int:
         """Return how often the generator will be fitted and sampled, before anything runs."""

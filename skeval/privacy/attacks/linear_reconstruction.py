@@ -6,7 +6,7 @@ People whose secrets are reconstructed, and counts solved for the secrets.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import combinations
 from math import comb
 from typing import Any, Literal
@@ -17,6 +17,7 @@ from scipy.sparse import csr_array, hstack, identity
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
 from skeval.privacy.attacks.membership.rows import drawing_order
@@ -412,6 +413,7 @@ _NO_COUNT = "no count of synthetic rows is of anyone: the most common secret was
 _PER_LEVEL = 0.4  # share of the counts, where a program is solved for each of several levels
 
 
+@declared
 class LinearReconstructionAttack(Metric):
     r"""How much better secrets of train are solved than others': 0 for no leak, 1 for all of them.
 
@@ -451,11 +453,6 @@ class LinearReconstructionAttack(Metric):
         Number of counts at most; two fifths of it for each level of a secret of more than two.
     random_state : int, default=0
         Seed of the people and of the counts.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -514,32 +511,18 @@ class LinearReconstructionAttack(Metric):
 
     tags = replace(ATTACK_TAGS, bounds=(-1.0, 1.0), risks=frozenset({"inference"}))
 
-    def __init__(
-        self,
-        quasi_identifiers: Columns,
-        secret: ColumnName,
-        k: Count = 3,
-        *,
-        n_queries: Count | None = None,
-        solver: Literal["highs-ipm", "highs-ds", "highs"] = "highs-ipm",
-        scaling: Literal["conditional", "share"] = "conditional",
-        n_min: Count = 1,
-        n_bins: BinCount = 10,
-        max_rows: Count = 2000,
-        max_queries: Count = 5000,
-        random_state: Seed = 0,
-    ) -> None:
-        self.quasi_identifiers = quasi_identifiers
-        self.secret = secret
-        self.k = k
-        self.n_queries = n_queries
-        self.solver = solver
-        self.scaling = scaling
-        self.n_min = n_min
-        self.n_bins = n_bins
-        self.max_rows = max_rows
-        self.max_queries = max_queries
-        self.random_state = random_state
+    quasi_identifiers: Columns
+    secret: ColumnName
+    k: Count = 3
+    _: KW_ONLY
+    n_queries: Count | None = None
+    solver: Literal["highs-ipm", "highs-ds", "highs"] = "highs-ipm"
+    scaling: Literal["conditional", "share"] = "conditional"
+    n_min: Count = 1
+    n_bins: BinCount = 10
+    max_rows: Count = 2000
+    max_queries: Count = 5000
+    random_state: Seed = 0
 
     def _prepare(self, context: Context) -> None:
         named = isinstance(self.quasi_identifiers, list | tuple)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -14,6 +14,7 @@ from scipy.stats import binom
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import AUDIT_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, TableError
 from skeval.privacy.attacks.membership.membership_inference import AttackName
@@ -54,6 +55,7 @@ _WHOLE = Interval(0, kind=int)
 _HARDLY = 1e-4
 
 
+@declared
 class OneRunDPAudit(Metric):
     r"""Lower bound of epsilon: 0 where nothing is refuted, large where train rows are detected.
 
@@ -106,11 +108,6 @@ class OneRunDPAudit(Metric):
         The columns that the attack looks at.
     random_state : int, default=0
         Seed of the matching and of the attack. Choose it before you see results.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -174,32 +171,18 @@ class OneRunDPAudit(Metric):
 
     tags = replace(AUDIT_TAGS, headline=6)
 
-    def __init__(
-        self,
-        attack: AttackName = "distance",
-        design: Literal["pairs", "bernoulli"] = "pairs",
-        *,
-        delta: Annotated[float, Interval(0, 1, "left")] = 0.0,
-        confidence: Annotated[float, Interval(0.75, 1, "left")] = 0.95,
-        k_guesses: Guesses = None,
-        adjacency: Literal["add_remove", "replace"] = "add_remove",
-        claimed_epsilon: NonNegative | None = None,
-        included: Bits = None,
-        stratify: ColumnName | None = None,
-        columns: Columns = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.attack = attack
-        self.design = design
-        self.delta = delta
-        self.confidence = confidence
-        self.k_guesses = k_guesses
-        self.adjacency = adjacency
-        self.claimed_epsilon = claimed_epsilon
-        self.included = included
-        self.stratify = stratify
-        self.columns = columns
-        self.random_state = random_state
+    attack: AttackName = "distance"
+    design: Literal["pairs", "bernoulli"] = "pairs"
+    _: KW_ONLY
+    delta: Annotated[float, Interval(0, 1, "left")] = 0.0
+    confidence: Annotated[float, Interval(0.75, 1, "left")] = 0.95
+    k_guesses: Guesses = None
+    adjacency: Literal["add_remove", "replace"] = "add_remove"
+    claimed_epsilon: NonNegative | None = None
+    included: Bits = None
+    stratify: ColumnName | None = None
+    columns: Columns = None
+    random_state: Seed = 0
 
     def _prepare(self, context: Context) -> None:
         pairs, two = self.design == "pairs", isinstance(self.k_guesses, list | tuple)

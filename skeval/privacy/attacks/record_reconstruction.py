@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy.attacks.anonymeter.risks import Levels
@@ -51,6 +52,7 @@ _REAL = ("train", "holdout")
 Split = tuple[tuple[str, ...], tuple[str, ...]]  # columns that are known, and that are hidden
 
 
+@declared
 class RecordReconstruction(Metric):
     r"""Residual risk that records are completed from a part: 0 for no leak, 1 if all of train are.
 
@@ -91,11 +93,6 @@ class RecordReconstruction(Metric):
         Of the interval, in (0, 1).
     random_state : int, default=0
         Seed of column sets, samples and trees.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -151,34 +148,19 @@ class RecordReconstruction(Metric):
 
     tags = replace(ATTACK_TAGS, risks=frozenset({"inference"}))
 
-    def __init__(
-        self,
-        known: Columns = None,
-        known_fraction: OpenFraction = 0.5,
-        *,
-        n_unknown: Count | None = None,
-        tolerance: NonNegative = 0.05,
-        tolerance_kind: Literal["relative", "range"] = "relative",
-        method: Literal["nearest", "sequential"] = "nearest",
-        n_neighbors: Count = 1,
-        n_splits: Count = 5,
-        max_rows: Count = 2000,
-        levels: Levels = RISK_LEVELS,
-        confidence: OpenFraction = 0.95,
-        random_state: Seed = 0,
-    ) -> None:
-        self.known = known
-        self.known_fraction = known_fraction
-        self.n_unknown = n_unknown
-        self.tolerance = tolerance
-        self.tolerance_kind = tolerance_kind
-        self.method = method
-        self.n_neighbors = n_neighbors
-        self.n_splits = n_splits
-        self.max_rows = max_rows
-        self.levels = levels
-        self.confidence = confidence
-        self.random_state = random_state
+    known: Columns = None
+    known_fraction: OpenFraction = 0.5
+    _: KW_ONLY
+    n_unknown: Count | None = None
+    tolerance: NonNegative = 0.05
+    tolerance_kind: Literal["relative", "range"] = "relative"
+    method: Literal["nearest", "sequential"] = "nearest"
+    n_neighbors: Count = 1
+    n_splits: Count = 5
+    max_rows: Count = 2000
+    levels: Levels = RISK_LEVELS
+    confidence: OpenFraction = 0.95
+    random_state: Seed = 0
 
     def _prepare(self, context: Context) -> None:
         names = _columns(context.schema)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from skeval.core.context import Context, shared
-from skeval.core.families import NeighborMetric
+from skeval.core.declared import declared
+from skeval.core.families import RelabelledTest
 from skeval.core.tags import NEIGHBOR_TAGS
-from skeval.privacy.distance_screens.dcr import check_iterations
+from skeval.privacy.distance_screens.dcr import DrawnScreen
 from skeval.privacy.distance_screens.percentiles import median_evidence
 from skeval.results.result import Result, undefined
 from skeval.stats.percentiles import bootstrap_percentiles
@@ -25,15 +26,17 @@ from skeval.steps.neighbors import (
     preprocessor,
     reference_index,
 )
+from skeval.steps.relabelled import with_contrast
 from skeval.utils.formatting import as_float, percent
-from skeval.utils.parameters import Columns, Count, JobCount, Seed, Space
+from skeval.utils.parameters import Count
 
 _N_BOOTSTRAP = 500
 # distances to train, of the synthetic rows and of each table of random rows
 Draw = tuple[np.ndarray, list[np.ndarray]]
 
 
-class DCRBaselineProtection(NeighborMetric):
+@declared
+class DCRBaselineProtection(DrawnScreen, RelabelledTest):
     r"""Distance to train relative to that of random rows: 1 as far as noise, 0 on the train rows.
 
     The median distance of synthetic rows to their nearest train row, over that of rows whose
@@ -48,27 +51,8 @@ class DCRBaselineProtection(NeighborMetric):
     max_random_rows : int or None, default=5_000
         At most this many rows in a random table, None for as many as there are synthetic ones. The
         median does not depend on their number but for its noise, which the interval holds.
-    num_rows_subsample : int or None, default=None
-        If given, this many rows of each table are drawn, `num_iterations` times, and the values
-        averaged.
-    num_iterations : int, default=1
-        Number of draws; more than one needs `num_rows_subsample`.
-    n_permutations : int, default=1999
-        Number of random relabellings of the real rows for the p-value; fewer are
-        drawn where many reach what was observed.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of the random rows, draws, relabellings and resamples.
-    n_jobs : int, optional
-        Number of threads, as in joblib; the numbers do not depend on it.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -97,7 +81,7 @@ class DCRBaselineProtection(NeighborMetric):
     With a holdout, the p-value is that of :class:`~skeval.privacy.HoldoutDistanceRatio`: the median
     distance to the holdout minus that to train is held against random choices of which real rows
     were train. Poor fidelity raises the score above that of fresh real rows and leaves the test as
-    it is, so that a leak may be found beside a good score.
+    it is, so that a leak may be found although the score is good.
 
     References
     ----------
@@ -114,28 +98,9 @@ class DCRBaselineProtection(NeighborMetric):
 
     tags = replace(NEIGHBOR_TAGS, greater_is_better=True)
 
-    def __init__(
-        self,
-        n_random_repeats: Count = 5,
-        *,
-        max_random_rows: Count | None = 5_000,
-        num_rows_subsample: Count | None = None,
-        num_iterations: Count = 1,
-        n_permutations: Count = 1999,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-        n_jobs: JobCount | None = None,
-    ) -> None:
-        self.n_random_repeats = n_random_repeats
-        self.max_random_rows = max_random_rows
-        self.num_rows_subsample = num_rows_subsample
-        self.num_iterations = num_iterations
-        self.n_permutations = n_permutations
-        super().__init__(space, columns, random_state, n_jobs)
-
-    def _prepare(self, context: Context) -> None:
-        check_iterations(type(self).__name__, self.num_iterations, self.num_rows_subsample)
+    n_random_repeats: Count = 5
+    _: KW_ONLY
+    max_random_rows: Count | None = 5_000
 
     def _measure(self, context: Context, columns: Any) -> Result:
         draws = self._draws(context, columns)
@@ -146,18 +111,17 @@ class DCRBaselineProtection(NeighborMetric):
             )
         return Result(float(np.mean(values)))
 
-    def _draws(
-        self, context: Context, columns: Any
-    ) -> Iterator[tuple[np.ndarray, list[np.ndarray]]]:
+    def _draws(self, context: Context, columns: Any) -> Iterator[Draw]:
         """Yield, by draw, the distances of synthetic rows to train and those of random rows."""
-        n = self.num_rows_subsample
-        for seed in range(self.random_state, self.random_state + self.num_iterations):
-            sample = {"n_query": n, "n_reference": n, "seed": seed}
+        for sample in self._samples():
             synthetic = self._distances(context, "synthetic", "train", columns, **sample)
             n_random = min(synthetic.size, self.max_random_rows or synthetic.size)
-            settings = (n_random, n, self.space, columns, seed)
+            drawn = (sample["n_reference"], self.space, columns, sample["seed"])
             repeats = range(self.n_random_repeats)
-            yield synthetic, [random_distances(context, *settings, repeat) for repeat in repeats]
+            yield (
+                synthetic,
+                [random_distances(context, n_random, *drawn, repeat) for repeat in repeats],
+            )
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         (low, high), details = over_draws(self._draws(context, columns), self.random_state)
@@ -173,8 +137,7 @@ class DCRBaselineProtection(NeighborMetric):
         medians = (as_float(result.details[f"median_{rows}"]) for rows in ("synthetic", "random"))
         share = percent(next(medians) / next(medians))
         far = f"Synthetic rows are {share} as far from train as random rows"
-        shown = "" if result.contrast is None else f"; {result.contrast}"
-        return f"{far}{shown}."
+        return with_contrast(far, result)
 
 
 def _quotient(above: Any, below: np.ndarray) -> np.ndarray:

@@ -9,7 +9,8 @@ import numpy as np
 from scipy.stats import norm
 
 from skeval.core.context import Context, shared
-from skeval.core.families import NeighborMetric
+from skeval.core.declared import declared
+from skeval.core.families import NeighborMetric, RelabelledTest
 from skeval.core.tags import CONTRAST_TAGS
 from skeval.results.result import Result, undefined
 from skeval.stats import adversarial as stats
@@ -25,12 +26,13 @@ from skeval.steps.relabelled import (
     set_against,
 )
 from skeval.utils.formatting import percent
-from skeval.utils.parameters import Columns, Count, JobCount, Seed, Space
+from skeval.utils.parameters import Count
 
 _Z = float(norm.ppf(0.975))
 
 
-class NNAAPrivacyLoss(NeighborMetric):
+@declared
+class NNAAPrivacyLoss(NeighborMetric, RelabelledTest):
     """Do neighbours give train away more than holdout: 0 means no, 1 that train alone is copied.
 
     The adversarial accuracy between synthetic and train rows falls where the generator has learned
@@ -39,26 +41,15 @@ class NNAAPrivacyLoss(NeighborMetric):
     Parameters
     ----------
     n_resample : int, default=30
-        Where the tables are of unequal size, this many random samples of the larger are taken,
-        each of the size of the smallest, and the losses averaged.
+        Number of random samples of the larger tables, each of the size of the smallest, over which
+        the losses are averaged; tables of equal size are taken as they are.
     ties : {"strict", "half"}, default="strict"
         Whether equal distances count as wrong guesses, as published, or as half a right one.
     n_permutations : int, default=1999
         Number of random relabellings of the real rows for the p-value and the standard error;
         fewer are drawn where many reach what was observed.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of samples and relabellings.
-    n_jobs : int, optional
-        Number of threads, as in joblib; the numbers do not depend on it.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -79,7 +70,7 @@ class NNAAPrivacyLoss(NeighborMetric):
     train. A negative loss is no extra protection: rows were drawn towards the holdout.
 
     The p-value is one-sided: given the synthetic rows, all choices of which real rows were train
-    are then equally likely. Each relabelling counts all rows, whatever the sizes, among the 16
+    are then equally likely. Each relabelling counts all rows, also at unequal sizes, among the 16
     nearest real rows of each; its standard deviation is the standard error of the interval.
 
     References
@@ -99,21 +90,8 @@ class NNAAPrivacyLoss(NeighborMetric):
 
     tags = replace(CONTRAST_TAGS, bounds=(-1.0, 1.0))
 
-    def __init__(
-        self,
-        n_resample: Count = 30,
-        ties: Literal["strict", "half"] = "strict",
-        *,
-        n_permutations: Count = 1999,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-        n_jobs: JobCount | None = None,
-    ) -> None:
-        self.n_resample = n_resample
-        self.ties = ties
-        self.n_permutations = n_permutations
-        super().__init__(space, columns, random_state, n_jobs)
+    n_resample: Count = 30
+    ties: Literal["strict", "half"] = "strict"
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if min(context.n_rows(role) for role in ("train", "holdout", "synthetic")) < 2:
@@ -135,11 +113,11 @@ class NNAAPrivacyLoss(NeighborMetric):
         test, tested = loss_test(context, *settings)
         half = _Z * test.spread
         what = "synthetic rows told from train rows by their nearest neighbours"
-        said: dict[str, Any] = {"reference": "from holdout rows", "high_leaks": False}
-        said["n_permutations"] = self.n_permutations
+        shown: dict[str, Any] = {"reference": "from holdout rows", "high_leaks": False}
+        shown["n_permutations"] = self.n_permutations
         return replace(
             result,
-            contrast=contrast_of(context, what, tested, test, **said),
+            contrast=contrast_of(context, what, tested, test, **shown),
             interval=(max(-1.0, result.value - half), min(1.0, result.value + half)),
             p_value=test.p_value,
             baseline=0.0,

@@ -1,13 +1,13 @@
-"""How near do synthetic rows come to train rows: proximity ratios.
+"""Proximity ratios: how near synthetic rows come to train rows.
 
-Aindo's three numbers of privacy, of one table or of each of several.
+The privacy score, its standard error and the risk of Aindo, for one table or for several.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ from scipy.stats import beta, norm
 
 from skeval.core.base import unmet
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import NEIGHBOR_TAGS
@@ -26,19 +27,17 @@ from skeval.stats.percentiles import ratios
 from skeval.stats.relabelling import least_p_value, share_p_value
 from skeval.steps.aggregates import aggregated_context
 from skeval.steps.neighbors import encoded, index_of, nearest, pool_index
+from skeval.steps.relabelled import with_contrast
 from skeval.steps.samples import content_order
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import (
-    Columns,
     Count,
     Interval,
-    JobCount,
     NonNegative,
     OpenFraction,
     Seed,
-    Space,
     check_parameters,
     legal_sets,
 )
@@ -49,6 +48,7 @@ _NO_HOLDOUT = 'has mode="holdout", and no holdout rows were given.'
 _MANY = 0.05
 
 
+@declared
 class PrivacyScore(NeighborMetric):
     r"""Excess of synthetic rows very near to real ones: 100 means none, 0 means all are.
 
@@ -63,7 +63,7 @@ class PrivacyScore(NeighborMetric):
     q : float, default=0.1
         The share of train rows that defines "very near", in (0, 1).
     risk_confidence : float or None, default=None
-        If given, ``details["risk"]`` counts only what exceeds chance by so many standard
+        If given, ``details["risk"]`` counts only what exceeds chance by this number of standard
         deviations of a Poisson count.
     mode : {"auto", "holdout", "split"}, default="auto"
         Compare train with the holdout, or random halves of train with each other; "auto" uses the
@@ -79,19 +79,8 @@ class PrivacyScore(NeighborMetric):
         Number of resamples.
     rescale : bool, default=False
         Whether the score is stretched so that its least value is 0 rather than 100 p_T.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        Columns to use (in space "gower"): all, the first *n*, or a list of names.
     random_state : int, default=0
         Seed of samples, splits and resamples.
-    n_jobs : int, optional
-        Number of threads, as in joblib; the numbers do not depend on it.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -149,31 +138,15 @@ class PrivacyScore(NeighborMetric):
         NEIGHBOR_TAGS, greater_is_better=True, bounds=(0.0, 100.0), display="ProximityDisplay"
     )
 
-    def __init__(
-        self,
-        q: OpenFraction = 0.1,
-        risk_confidence: NonNegative | None = None,
-        *,
-        mode: Literal["auto", "holdout", "split"] = "auto",
-        n_splits: Count = 5,
-        match_size: bool = True,
-        se: Literal["bootstrap", "delta"] = "bootstrap",
-        n_bootstrap: Annotated[int, Interval(10)] = 500,
-        rescale: bool = False,
-        space: Space = "gower",
-        columns: Columns = None,
-        random_state: Seed = 0,
-        n_jobs: JobCount | None = None,
-    ) -> None:
-        self.q = q
-        self.risk_confidence = risk_confidence
-        self.mode = mode
-        self.n_splits = n_splits
-        self.match_size = match_size
-        self.se = se
-        self.n_bootstrap = n_bootstrap
-        self.rescale = rescale
-        super().__init__(space, columns, random_state, n_jobs)
+    q: OpenFraction = 0.1
+    risk_confidence: NonNegative | None = None
+    _: KW_ONLY
+    mode: Literal["auto", "holdout", "split"] = "auto"
+    n_splits: Count = 5
+    match_size: bool = True
+    se: Literal["bootstrap", "delta"] = "bootstrap"
+    n_bootstrap: Annotated[int, Interval(10)] = 500
+    rescale: bool = False
 
     def unmet_need(self, context: Context) -> Sentence | None:
         """Say so if mode "holdout" is asked for and there is none."""
@@ -237,8 +210,7 @@ class PrivacyScore(NeighborMetric):
         p_s, p_t = (percent(result.details[f"p_{which}"]) for which in ("synthetic", "real"))
         real = "a holdout row" if result.details["mode"] == "holdout" else "another real row"
         near = f"{p_s} of train rows have a synthetic row as near, relatively, as"
-        shown = "" if result.contrast is None else f"; {result.contrast}"
-        return f"{near} {p_t} have {real}{shown}."
+        return with_contrast(f"{near} {p_t} have {real}", result)
 
 
 @shared
@@ -312,7 +284,7 @@ def standard_errors(
 ) -> tuple[float, float]:
     """Return the standard errors of the share in excess and of the log score.
 
-    Of `n_bootstrap` replicates; where it is None, by linearisation.
+    They come from `n_bootstrap` replicates, or from a linearisation if it is None.
     """
     order = np.lexsort((sample.to_real, sample.to_synthetic))
     two, n = (sample.to_synthetic[order], sample.to_real[order]), sample.to_real.size
@@ -601,15 +573,15 @@ def compute_privacy_stats(
     q : float, default=0.1
         The share of train rows that defines "very near", in (0, 1).
     risk_confidence : float, optional
-        If given, the risk counts only what exceeds chance by so many standard deviations of a
-        Poisson count.
+        If given, the risk counts only what exceeds chance by this number of standard deviations of
+        a Poisson count.
     schema : TableSchema, RelationalSchema or mapping of str to str, optional
-        The kinds of the columns; those not named are inferred from train. Of several tables, keys
-        and roles too.
+        The kinds of the columns; kinds that it does not name are inferred from train. The schema of
+        several tables has keys and roles too.
     entity : {"row", "parent"}, default="row"
-        Of several tables, what is protected: rows as they are, or rows with what the rows are like
-        that refer to them (their number, means, most frequent categories), since a person is a row
-        with all that belongs to it.
+        What is protected if there are several tables: rows as they are, or rows together with a
+        summary of the rows that refer to them (their number, means, most frequent categories),
+        since a person is a row with all that belongs to it.
     random_state : int, default=0
         Seed of samples, splits and resamples.
 

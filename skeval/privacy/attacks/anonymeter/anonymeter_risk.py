@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, Literal
 
 from skeval.core.context import Context
+from skeval.core.declared import declared
 from skeval.privacy.attacks.anonymeter.inference import InferenceRiskAll
 from skeval.privacy.attacks.anonymeter.linkability import LinkabilityRisk
 from skeval.privacy.attacks.anonymeter.risks import (
@@ -25,6 +26,7 @@ from skeval.utils.formatting import as_float, number
 from skeval.utils.parameters import Columns, Count, NonNegative, OpenFraction, Seed
 
 
+@declared
 class AnonymeterRisk(ResidualRiskMetric):
     """Largest risk of singling out, linkability and inference: 0 if none succeeds, 1 if one always.
 
@@ -59,11 +61,6 @@ class AnonymeterRisk(ResidualRiskMetric):
         Of the intervals, all at once.
     random_state : int, default=0
         Seed of all draws.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -115,32 +112,18 @@ class AnonymeterRisk(ResidualRiskMetric):
         headline=5,
     )
 
-    def __init__(
-        self,
-        *,
-        n_attacks: Count = 500,
-        n_cols: Count = 3,
-        n_neighbors: Count = 1,
-        n_splits: Count = 5,
-        tolerance: NonNegative = 0.05,
-        tolerance_kind: Literal["relative", "range"] = "relative",
-        levels: Levels = RISK_LEVELS,
-        columns: Columns = None,
-        ci_method: Literal["anonymeter", "katz"] = "anonymeter",
-        confidence_level: OpenFraction = 0.95,
-        random_state: Seed = 0,
-    ) -> None:
-        self.n_attacks = n_attacks
-        self.n_cols = n_cols
-        self.n_neighbors = n_neighbors
-        self.n_splits = n_splits
-        self.tolerance = tolerance
-        self.tolerance_kind = tolerance_kind
-        self.levels = levels
-        self.columns = columns
-        self.ci_method = ci_method
-        self.confidence_level = confidence_level
-        self.random_state = random_state
+    _: KW_ONLY
+    n_attacks: Count = 500
+    n_cols: Count = 3
+    n_neighbors: Count = 1
+    n_splits: Count = 5
+    tolerance: NonNegative = 0.05
+    tolerance_kind: Literal["relative", "range"] = "relative"
+    levels: Levels = RISK_LEVELS
+    columns: Columns = None
+    ci_method: Literal["anonymeter", "katz"] = "anonymeter"
+    confidence_level: OpenFraction = 0.95
+    random_state: Seed = 0
 
     def _prepare(self, context: Context) -> None:
         check_enough_columns("AnonymeterRisk", chosen_columns(context.schema, self.columns), 2)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.exceptions import InvalidParameterError, VoidAttackWarning
 from skeval.privacy.attacks.anonymeter.risks import (
     Attack,
@@ -53,8 +54,25 @@ _LEAST_MARGIN = 1e-12
 _FEWEST = 10  # rows of a label in train and in the holdout below which it is not reported
 
 
+@declared
 class InferenceMetric(ResidualRiskMetric):
     """Base of the attacks that guess a secret of a person from other columns.
+
+    Parameters
+    ----------
+    tolerance : float, default=0.05
+        How near the guess of a number or date must be.
+    tolerance_kind : {"relative", "range"}, default="relative"
+        Whether the tolerance is a share of the secret itself, or of the column's range over train
+        and holdout; of dates always the latter.
+    estimator : None, classifier or regressor, default=None
+        What is fitted to the synthetic rows instead of looking for the nearest one. It has to suit
+        all columns: choose columns of one kind with `columns`.
+    n_attacks : int or None, default=500
+        Number of rows of train, and of the holdout, that are attacked, at most all of
+        the smaller table; None for all of them.
+    random_state : int, default=0
+        Seed of the draw of the rows that are attacked, and of an estimator without one.
 
     Attributes
     ----------
@@ -62,11 +80,12 @@ class InferenceMetric(ResidualRiskMetric):
         As :class:`InferenceRisk` has them.
     """
 
-    tolerance: float
-    tolerance_kind: str
-    estimator: Any
-    n_attacks: int | None
-    random_state: int
+    _: KW_ONLY
+    tolerance: NonNegative = 0.05
+    tolerance_kind: Literal["relative", "range"] = "relative"
+    estimator: Annotated[Any, has_methods(("fit", "predict"), values=(None,))] = None
+    n_attacks: Count | None = 500
+    random_state: Seed = 0
 
     def _void(self, context: Context, secret: str, regression: bool | None = None) -> str:
         """Say that every guess is right where it is, by the real rows alone; else nothing."""
@@ -148,6 +167,7 @@ class InferenceMetric(ResidualRiskMetric):
         return np.fmax(self.tolerance * sizes, _LEAST_MARGIN)
 
 
+@declared
 class InferenceRisk(InferenceMetric):
     r"""Risk that a secret is inferred: 0 where train is as the holdout, 1 if all are guessed.
 
@@ -167,14 +187,8 @@ class InferenceRisk(InferenceMetric):
         dates.
     tolerance : float, default=0.05
         How near.
-    tolerance_kind : {"relative", "range"}, default="relative"
-        Whether the tolerance is a share of the secret itself, or of the column's range over train
-        and holdout; of dates always the latter.
     estimator : None, classifier or regressor, default=None
         What is fitted to the synthetic rows instead of looking for the nearest one.
-    n_attacks : int or None, default=500
-        Number of rows of train, and of the holdout, that are attacked, at most all of
-        the smaller table; None for all of them.
     levels : pair of float, default=(0.3, 0.5)
         From where on a risk is called medium, and beyond which high.
     ci_method : {"anonymeter", "katz"}, default="anonymeter"
@@ -182,13 +196,6 @@ class InferenceRisk(InferenceMetric):
         interval of Katz for a ratio of failures.
     confidence_level : float, default=0.95
         Of the intervals.
-    random_state : int, default=0
-        Seed of the draw of the rows that are attacked, and of an estimator without one.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -249,32 +256,13 @@ class InferenceRisk(InferenceMetric):
 
     tags = replace(InferenceMetric.tags, risks=frozenset({"inference"}))
 
-    def __init__(
-        self,
-        secret: ColumnName,
-        aux_cols: Columns = None,
-        *,
-        regression: bool | None = None,
-        tolerance: NonNegative = 0.05,
-        tolerance_kind: Literal["relative", "range"] = "relative",
-        estimator: Annotated[Any, has_methods(("fit", "predict"), values=(None,))] = None,
-        n_attacks: Count | None = 500,
-        levels: Levels = RISK_LEVELS,
-        ci_method: Literal["anonymeter", "katz"] = "anonymeter",
-        confidence_level: OpenFraction = 0.95,
-        random_state: Seed = 0,
-    ) -> None:
-        self.secret = secret
-        self.aux_cols = aux_cols
-        self.regression = regression
-        self.tolerance = tolerance
-        self.tolerance_kind = tolerance_kind
-        self.estimator = estimator
-        self.n_attacks = n_attacks
-        self.levels = levels
-        self.ci_method = ci_method
-        self.confidence_level = confidence_level
-        self.random_state = random_state
+    secret: ColumnName
+    aux_cols: Columns = None
+    _: KW_ONLY
+    regression: bool | None = None
+    levels: Levels = RISK_LEVELS
+    ci_method: Literal["anonymeter", "katz"] = "anonymeter"
+    confidence_level: OpenFraction = 0.95
 
     def _prepare(self, context: Context) -> None:
         named = () if self.aux_cols is None or isinstance(self.aux_cols, int) else self.aux_cols
@@ -309,6 +297,7 @@ class InferenceRisk(InferenceMetric):
         )
 
 
+@declared
 class InferenceRiskAll(InferenceMetric):
     """Largest risk that a column is inferred from all others: 0 where none is, 1 if one always is.
 
@@ -317,17 +306,6 @@ class InferenceRiskAll(InferenceMetric):
 
     Parameters
     ----------
-    tolerance : float, default=0.05
-        How near the guess of a number or date must be.
-    tolerance_kind : {"relative", "range"}, default="relative"
-        Whether the tolerance is a share of the secret itself, or of the column's range over train
-        and holdout; of dates always the latter.
-    estimator : None, classifier or regressor, default=None
-        What is fitted to the synthetic rows instead of looking for the nearest one. It has to suit
-        all columns: choose columns of one kind with `columns`.
-    n_attacks : int or None, default=500
-        Number of rows of train, and of the holdout, that are attacked, at most all of
-        the smaller table; None for all of them.
     columns : None, int or list of str, default=None
         The columns that there are.
     levels : pair of float, default=(0.3, 0.5)
@@ -336,13 +314,6 @@ class InferenceRiskAll(InferenceMetric):
         As in :class:`InferenceRisk`.
     confidence_level : float, default=0.95
         Of the intervals.
-    random_state : int, default=0
-        Seed of the draw of the rows that are attacked, and of an estimator without one.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -391,28 +362,11 @@ class InferenceRiskAll(InferenceMetric):
         ResidualRiskMetric.tags, display="AttacksDisplay", risks=frozenset({"inference"})
     )
 
-    def __init__(
-        self,
-        *,
-        tolerance: NonNegative = 0.05,
-        tolerance_kind: Literal["relative", "range"] = "relative",
-        estimator: Annotated[Any, has_methods(("fit", "predict"), values=(None,))] = None,
-        n_attacks: Count | None = 500,
-        columns: Columns = None,
-        levels: Levels = RISK_LEVELS,
-        ci_method: Literal["anonymeter", "katz"] = "anonymeter",
-        confidence_level: OpenFraction = 0.95,
-        random_state: Seed = 0,
-    ) -> None:
-        self.tolerance = tolerance
-        self.tolerance_kind = tolerance_kind
-        self.estimator = estimator
-        self.n_attacks = n_attacks
-        self.columns = columns
-        self.levels = levels
-        self.ci_method = ci_method
-        self.confidence_level = confidence_level
-        self.random_state = random_state
+    _: KW_ONLY
+    columns: Columns = None
+    levels: Levels = RISK_LEVELS
+    ci_method: Literal["anonymeter", "katz"] = "anonymeter"
+    confidence_level: OpenFraction = 0.95
 
     def _prepare(self, context: Context) -> None:
         check_enough_columns("InferenceRiskAll", chosen_columns(context.schema, self.columns), 2)

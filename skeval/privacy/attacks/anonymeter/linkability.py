@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from typing import Annotated, Literal
 
 import numpy as np
 
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.exceptions import MetricWarning
 from skeval.privacy.attacks.anonymeter.risks import (
     Attack,
@@ -66,6 +67,7 @@ Parts = Annotated[
 ]
 
 
+@declared
 class LinkabilityRisk(ResidualRiskMetric):
     r"""Risk that records are linked: 0 where train rows are as holdout rows, 1 if all are linked.
 
@@ -101,11 +103,6 @@ class LinkabilityRisk(ResidualRiskMetric):
         Of the intervals.
     random_state : int, default=0
         Seed of the halves and of the draw of the rows that are attacked.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -162,30 +159,17 @@ class LinkabilityRisk(ResidualRiskMetric):
 
     tags = replace(ResidualRiskMetric.tags, risks=frozenset({"linkability"}))
 
-    def __init__(
-        self,
-        aux_cols: Parts = None,
-        *,
-        n_neighbors: Count = 1,
-        n_attacks: Count | None = 500,
-        n_splits: Count = 5,
-        ties: Literal["all", "first"] = "all",
-        levels: Levels = RISK_LEVELS,
-        columns: Columns = None,
-        ci_method: Literal["anonymeter", "katz"] = "anonymeter",
-        confidence_level: OpenFraction = 0.95,
-        random_state: Seed = 0,
-    ) -> None:
-        self.aux_cols = aux_cols
-        self.n_neighbors = n_neighbors
-        self.n_attacks = n_attacks
-        self.n_splits = n_splits
-        self.ties = ties
-        self.levels = levels
-        self.columns = columns
-        self.ci_method = ci_method
-        self.confidence_level = confidence_level
-        self.random_state = random_state
+    aux_cols: Parts = None
+    _: KW_ONLY
+    n_neighbors: Count = 1
+    n_attacks: Count | None = 500
+    n_splits: Count = 5
+    ties: Literal["all", "first"] = "all"
+    levels: Levels = RISK_LEVELS
+    columns: Columns = None
+    ci_method: Literal["anonymeter", "katz"] = "anonymeter"
+    confidence_level: OpenFraction = 0.95
+    random_state: Seed = 0
 
     def _prepare(self, context: Context) -> None:
         if self.aux_cols is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.privacy.attacks.anonymeter.predicates import (
     Codes,
     Distinct,
@@ -313,6 +314,7 @@ _WHAT = {
 _MOST_NAMED = 3  # columns that an alarm says what to do about
 
 
+@declared
 class SinglingOutRisk(ResidualRiskMetric):
     r"""Risk to be singled out: 0 if train rows are as holdout rows, 1 if every predicate hits one.
 
@@ -354,11 +356,6 @@ class SinglingOutRisk(ResidualRiskMetric):
         Of the intervals.
     random_state : int, default=0
         Seed of the predicates.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -416,32 +413,18 @@ class SinglingOutRisk(ResidualRiskMetric):
 
     tags = replace(ResidualRiskMetric.tags, risks=frozenset({"singling out"}))
 
-    def __init__(
-        self,
-        mode: Literal["univariate", "multivariate"] = "multivariate",
-        *,
-        n_attacks: Count = 500,
-        n_cols: Count = 3,
-        max_attempts: Count = 2_000_000,
-        distinct_rows: bool = True,
-        size_correction: Literal["subsample", "fit", "none"] = "subsample",
-        levels: Levels = RISK_LEVELS,
-        columns: Columns = None,
-        ci_method: Literal["anonymeter", "katz"] = "anonymeter",
-        confidence_level: OpenFraction = 0.95,
-        random_state: Seed = 0,
-    ) -> None:
-        self.mode = mode
-        self.n_attacks = n_attacks
-        self.n_cols = n_cols
-        self.max_attempts = max_attempts
-        self.distinct_rows = distinct_rows
-        self.size_correction = size_correction
-        self.levels = levels
-        self.columns = columns
-        self.ci_method = ci_method
-        self.confidence_level = confidence_level
-        self.random_state = random_state
+    mode: Literal["univariate", "multivariate"] = "multivariate"
+    _: KW_ONLY
+    n_attacks: Count = 500
+    n_cols: Count = 3
+    max_attempts: Count = 2_000_000
+    distinct_rows: bool = True
+    size_correction: Literal["subsample", "fit", "none"] = "subsample"
+    levels: Levels = RISK_LEVELS
+    columns: Columns = None
+    ci_method: Literal["anonymeter", "katz"] = "anonymeter"
+    confidence_level: OpenFraction = 0.95
+    random_state: Seed = 0
 
     def _risk(self, context: Context, tested: bool) -> Result:
         if nothing_to_measure(context, "gower"):

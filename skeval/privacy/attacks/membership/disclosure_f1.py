@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ from scipy.stats import hypergeom
 
 from skeval.core.base import Metric
 from skeval.core.context import Context
+from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS
 from skeval.privacy.attacks.membership.rates import in_halves
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
@@ -27,6 +28,7 @@ _N_DRAWS = 9_999
 _DIGITS = 3  # of a distance that rows chose: what is reported must not be one row's own
 
 
+@declared
 class MembershipDisclosureF1(Metric):
     r"""Gain in F1 over calling all rows members: 0 if the release is no help, 1 if it is certain.
 
@@ -52,11 +54,6 @@ class MembershipDisclosureF1(Metric):
         Above which value ``details["alert"]`` is True.
     random_state : int, default=0
         Seed of the halves and of the relabellings.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -109,22 +106,13 @@ class MembershipDisclosureF1(Metric):
 
     tags = replace(ATTACK_TAGS, bounds=(float("-inf"), 1.0))
 
-    def __init__(
-        self,
-        threshold: NonNegative | None = None,
-        *,
-        population_fraction: OpenFraction | None = None,
-        space: Space = "gower",
-        columns: Columns = None,
-        alert: Fraction = 0.2,
-        random_state: Seed = 0,
-    ) -> None:
-        self.threshold = threshold
-        self.population_fraction = population_fraction
-        self.space = space
-        self.columns = columns
-        self.alert = alert
-        self.random_state = random_state
+    threshold: NonNegative | None = None
+    _: KW_ONLY
+    population_fraction: OpenFraction | None = None
+    space: Space = "gower"
+    columns: Columns = None
+    alert: Fraction = 0.2
+    random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, self.space):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS
 from skeval.exceptions import MetricWarning, TableError
 from skeval.privacy.attacks.membership.rates import (
@@ -90,6 +91,7 @@ AttackName = Annotated[str, one_of(tuple(ATTACKS))]
 Chosen = tuple[str, dict[str, MemberScores], Halves, dict[str, str]]
 
 
+@declared
 class MembershipInference(Metric):
     """AUC of telling train from holdout rows by the release: 0.5 by chance, 1 without a mistake.
 
@@ -151,11 +153,6 @@ class MembershipInference(Metric):
         look at no texts, unless a transformer as `space` makes vectors of them.
     random_state : int, default=0
         Seed of samples, halves, labels and estimators.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -244,40 +241,22 @@ class MembershipInference(Metric):
 
     tags = replace(ATTACK_TAGS, display="ROCDisplay", headline=4)
 
-    def __init__(
-        self,
-        attack: AttackChoice = "best",
-        reference: Table | None = None,
-        *,
-        reference_fraction: OpenFraction = 0.5,
-        scoring: Literal["auc", "tpr_at_fpr"] = "auc",
-        fpr: FalsePositiveRates = (0.1, 0.01, 0.001),
-        alert: Fraction = 0.7,
-        prior: OpenFraction = 0.5,
-        density: Literal["kde", "knn", "gmm", "prior"] = "kde",
-        n_neighbors: Count = 5,
-        n_permutations: Annotated[int, Interval(19)] = 1999,
-        max_rows: Annotated[int, Interval(20)] | None = 10_000,
-        space: Space = "gower",
-        columns: Columns = None,
-        text: Literal["tfidf"] | None = "tfidf",
-        random_state: Seed = 0,
-    ) -> None:
-        self.attack = attack
-        self.reference = reference
-        self.reference_fraction = reference_fraction
-        self.scoring = scoring
-        self.fpr = fpr
-        self.alert = alert
-        self.prior = prior
-        self.density = density
-        self.n_neighbors = n_neighbors
-        self.n_permutations = n_permutations
-        self.max_rows = max_rows
-        self.space = space
-        self.columns = columns
-        self.text = text
-        self.random_state = random_state
+    attack: AttackChoice = "best"
+    reference: Table | None = None
+    _: KW_ONLY
+    reference_fraction: OpenFraction = 0.5
+    scoring: Literal["auc", "tpr_at_fpr"] = "auc"
+    fpr: FalsePositiveRates = (0.1, 0.01, 0.001)
+    alert: Fraction = 0.7
+    prior: OpenFraction = 0.5
+    density: Literal["kde", "knn", "gmm", "prior"] = "kde"
+    n_neighbors: Count = 5
+    n_permutations: Annotated[int, Interval(19)] = 1999
+    max_rows: Annotated[int, Interval(20)] | None = 10_000
+    space: Space = "gower"
+    columns: Columns = None
+    text: Literal["tfidf"] | None = "tfidf"
+    random_state: Seed = 0
 
     def _prepare(self, context: Context) -> None:
         read_reference(context, self.reference)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy.stats import t
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import SHADOW_TAGS
 from skeval.exceptions import MetricWarning, TableError
 from skeval.privacy.attacks.membership.rates import (
@@ -56,6 +57,7 @@ _LEAST = 1e-6  # of the spread of all scores: what counts as none
 SCORES = {"neg_distance": "distance", "query": None, "log_density": "eq1"}
 
 
+@declared
 class LikelihoodRatioMIA(Metric):
     """AUC of telling train from holdout rows by likelihood ratios: 0.5 by chance, 1 without errors.
 
@@ -102,11 +104,6 @@ class LikelihoodRatioMIA(Metric):
         Processes that fit; the result has the same bits whatever their number.
     random_state : int, default=0
         Seed of the halves and of the generator.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -165,36 +162,20 @@ class LikelihoodRatioMIA(Metric):
 
     tags = replace(SHADOW_TAGS, display="ROCDisplay")
 
-    def __init__(
-        self,
-        generator: GeneratorLike,
-        targets: Annotated[str | Sequence[int], rows_or(("all", *METHODS[:-1]))] = "all",
-        n_targets: Count = 100,
-        *,
-        n_models: Annotated[int, Interval(8)] = 64,
-        record_score: Literal["neg_distance", "query", "log_density"] = "neg_distance",
-        variance: Literal["global", "per_record"] = "global",
-        mode: Literal["online", "offline"] = "online",
-        alert: Fraction = 0.7,
-        fpr: FalsePositiveRates = (0.1, 0.01, 0.001),
-        max_fits: Count = 1000,
-        progress: Callback | None = None,
-        n_jobs: JobCount | None = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.generator = generator
-        self.targets = targets
-        self.n_targets = n_targets
-        self.n_models = n_models
-        self.record_score = record_score
-        self.variance = variance
-        self.mode = mode
-        self.alert = alert
-        self.fpr = fpr
-        self.max_fits = max_fits
-        self.progress = progress
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    generator: GeneratorLike
+    targets: Annotated[str | Sequence[int], rows_or(("all", *METHODS[:-1]))] = "all"
+    n_targets: Count = 100
+    _: KW_ONLY
+    n_models: Annotated[int, Interval(8)] = 64
+    record_score: Literal["neg_distance", "query", "log_density"] = "neg_distance"
+    variance: Literal["global", "per_record"] = "global"
+    mode: Literal["online", "offline"] = "online"
+    alert: Fraction = 0.7
+    fpr: FalsePositiveRates = (0.1, 0.01, 0.001)
+    max_fits: Count = 1000
+    progress: Callback | None = None
+    n_jobs: JobCount | None = None
+    random_state: Seed = 0
 
     def estimate_cost(self) -> int:
         """Return how often the generator is fitted to score one synthetic table."""

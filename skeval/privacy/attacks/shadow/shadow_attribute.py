@@ -5,7 +5,7 @@ What a release takes from an attacker who had the raw rows, and what anonymising
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -14,11 +14,11 @@ from sklearn.base import clone
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import SHADOW_TAGS
 from skeval.generators.anonymization import MondrianAnonymization
 from skeval.privacy.attacks.shadow.features import FeatureChoice
 from skeval.privacy.attacks.shadow.game import (
-    Callback,
     Execution,
     Game,
     GeneratorLike,
@@ -41,7 +41,7 @@ from skeval.stats.intervals import clopper_pearson
 from skeval.stats.relabelling import difference_interval
 from skeval.steps.classifiers import Classifier, fitted_classifier
 from skeval.utils.formatting import as_float, percent
-from skeval.utils.parameters import ColumnName, Count, Interval, JobCount, Legal, OpenFraction, Seed
+from skeval.utils.parameters import ColumnName, Count, Interval, Legal, OpenFraction, Seed
 
 _FEW_FITS = (
     "{n} tables are guessed from for each target: its share of right guesses is uncertain by "
@@ -50,6 +50,7 @@ _FEW_FITS = (
 _EXACT = 10**9  # trials that stand for a share which is known
 
 
+@declared
 class ShadowAttributeInference(ShadowAttack):
     """Advantage of guessing a secret from a release: 0 as by chance, near 1 if always right.
 
@@ -87,8 +88,6 @@ class ShadowAttributeInference(ShadowAttack):
     control : {"chance", "out"}, default="chance"
         What right guesses are held against: one in as many as there are values, which is exact; or
         guesses from tables made without the target, which costs fits and shows the same.
-    n_synthetic : int, optional
-        Rows of a table; as many as the synthetic table has that is given to score, if None.
     n_rows : int, optional
         Rows of each training table that is drawn; half of the smaller pool if None.
     n_copies : int, default=1
@@ -114,19 +113,8 @@ class ShadowAttributeInference(ShadowAttack):
         drawn from, each as likely, or a distribution of :mod:`scipy.stats`.
     confidence : float, default=0.95
         Of the intervals.
-    max_fits : int, default=1000
-        A metric that would fit the generator more often is refused at fit.
-    progress : callable, optional
-        Called as ``progress(n_done, n_total)`` after each fit.
-    n_jobs : int, optional
-        Processes that fit; the result has the same bits whatever their number.
     random_state : int, default=0
         Seed of all tables, secrets, fits and classifiers.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -180,56 +168,25 @@ class ShadowAttributeInference(ShadowAttack):
 
     tags = replace(ShadowAttack.tags, risks=frozenset({"inference"}))
 
-    def __init__(
-        self,
-        generator: GeneratorLike,
-        secret: ColumnName,
-        targets: TargetChoice = "achilles",
-        n_targets: Count = 5,
-        *,
-        n_values: Annotated[int, Interval(2)] = 5,
-        features: FeatureChoice = ("query", "closest"),
-        n_shadow: Annotated[int, Interval(2)] = 100,
-        n_eval: Annotated[int, Interval(2)] = 50,
-        control: Literal["chance", "out"] = "chance",
-        n_synthetic: Count | None = None,
-        n_rows: Annotated[int, Interval(2)] | None = None,
-        n_copies: Count = 1,
-        classifier: Classifier = None,
-        game: Literal["average", "model_seeded"] = "average",
-        knowledge: Literal["auxiliary", "exact", "exact-with-uncertainty"] = "auxiliary",
-        known_share: OpenFraction = 0.5,
-        access: Literal["black-box", "uncertain-box", "no-box"] = "black-box",
-        shadow_parameters: Ranges | None = None,
-        confidence: OpenFraction = 0.95,
-        max_fits: Count = 1000,
-        progress: Callback | None = None,
-        n_jobs: JobCount | None = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.generator = generator
-        self.secret = secret
-        self.targets = targets
-        self.n_targets = n_targets
-        self.n_values = n_values
-        self.features = features
-        self.n_shadow = n_shadow
-        self.n_eval = n_eval
-        self.control = control
-        self.n_synthetic = n_synthetic
-        self.n_rows = n_rows
-        self.n_copies = n_copies
-        self.classifier = classifier
-        self.game = game
-        self.knowledge = knowledge
-        self.known_share = known_share
-        self.access = access
-        self.shadow_parameters = shadow_parameters
-        self.confidence = confidence
-        self.max_fits = max_fits
-        self.progress = progress
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    generator: GeneratorLike
+    secret: ColumnName
+    targets: TargetChoice = "achilles"
+    n_targets: Count = 5
+    _: KW_ONLY
+    n_values: Annotated[int, Interval(2)] = 5
+    features: FeatureChoice = ("query", "closest")
+    n_shadow: Annotated[int, Interval(2)] = 100
+    n_eval: Annotated[int, Interval(2)] = 50
+    control: Literal["chance", "out"] = "chance"
+    n_rows: Annotated[int, Interval(2)] | None = None
+    n_copies: Count = 1
+    classifier: Classifier = None
+    game: Literal["average", "model_seeded"] = "average"
+    knowledge: Literal["auxiliary", "exact", "exact-with-uncertainty"] = "auxiliary"
+    known_share: OpenFraction = 0.5
+    access: Literal["black-box", "uncertain-box", "no-box"] = "black-box"
+    shadow_parameters: Ranges | None = None
+    random_state: Seed = 0
 
     def estimate_cost(self) -> int:
         """Return how often the generator is fitted to score one synthetic table, at most."""
@@ -332,6 +289,7 @@ Attack = Annotated[
 ]
 
 
+@declared
 class PrivacyGain(Metric):
     r"""Advantage over guessing that a release takes from an attacker: 1 if all, 0 if none of it.
 
@@ -350,11 +308,6 @@ class PrivacyGain(Metric):
         :class:`~skeval.generators.GeneratorAdapter` takes. None takes
         ``MondrianAnonymization()``: five-anonymity over all columns; name the quasi-identifiers for
         the release that you would publish.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -415,9 +368,8 @@ class PrivacyGain(Metric):
 
     tags = replace(SHADOW_TAGS, greater_is_better=True, bounds=(-1.0, 2.0))
 
-    def __init__(self, attack: Attack, comparator: GeneratorLike | None = None) -> None:
-        self.attack = attack
-        self.comparator = comparator
+    attack: Attack
+    comparator: GeneratorLike | None = None
 
     def estimate_cost(self) -> int:
         """Return how often generator and comparator are fitted to score one synthetic table."""

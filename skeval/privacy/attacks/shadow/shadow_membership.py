@@ -6,7 +6,7 @@ What both shadow attacks have in common: parameters, refusals, and the largest o
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import KW_ONLY, dataclass, fields, replace
 from functools import partial
 from typing import Annotated, Any, Literal
 
@@ -15,6 +15,7 @@ from scipy.stats import binom
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import SHADOW_TAGS
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.generators.adapter import unknown_parameters
@@ -51,19 +52,34 @@ _N_DRAWS = 2000
 Observed = dict[World, list[tuple[list[int], list[np.ndarray]]]]
 
 
+@declared
 class ShadowAttack(Metric):
     """Base of the attacks that learn from tables of generators which they ran themselves.
 
     Subclasses say what cannot be attacked (`_lacking`), and test each target (`_tested`).
+
+    Parameters
+    ----------
+    n_synthetic : int, optional
+        Rows of a table; as many as the synthetic table has that is given to score, if None.
+    confidence : float, default=0.95
+        Of the intervals and of the bound of epsilon.
+    max_fits : int, default=1000
+        A metric that would fit the generator more often is refused at fit.
+    n_jobs : int, optional
+        Processes that fit; the result has the same bits whatever their number.
+    progress : callable, optional
+        Called as ``progress(n_done, n_total)`` after each fit.
     """
 
     tags = replace(SHADOW_TAGS, bounds=(-1.0, 1.0))
 
-    n_synthetic: int | None
-    confidence: float
-    max_fits: int
-    n_jobs: int | None
-    progress: Any
+    _: KW_ONLY
+    n_synthetic: Count | None = None
+    confidence: OpenFraction = 0.95
+    max_fits: Count = 1000
+    n_jobs: JobCount | None = None
+    progress: Callback | None = None
 
     def estimate_cost(self) -> int:
         """Return how often the generator is fitted to score one synthetic table."""
@@ -336,6 +352,7 @@ _N_FOLDS = 5
 Tables = Sequence[np.ndarray]
 
 
+@declared
 class ShadowMembershipInference(ShadowAttack):
     """Advantage of guessing whether a row was in train: 0 as by chance, 1 without a mistake.
 
@@ -368,8 +385,6 @@ class ShadowMembershipInference(ShadowAttack):
         Tables to learn from, with each target, and as many without.
     n_eval : int, default=50
         Tables to be tested on, with each target, and as many without.
-    n_synthetic : int, optional
-        Rows of a table; as many as the synthetic table has that is given to score, if None.
     n_rows : int, optional
         Rows of each training table that is drawn; half of the smaller pool if None. An attacker
         who is tested on all of train (``game="model_seeded"``) learns more from tables as large.
@@ -407,21 +422,8 @@ class ShadowMembershipInference(ShadowAttack):
         Of ``threshold="fpr"``.
     attack_release : bool, default=False
         Whether what was learned is applied to the synthetic table given to score, too.
-    confidence : float, default=0.95
-        Of the intervals and of the bound of epsilon.
-    max_fits : int, default=1000
-        A metric that would fit the generator more often is refused at fit.
-    progress : callable, optional
-        Called as ``progress(n_done, n_total)`` after each fit.
-    n_jobs : int, optional
-        Processes that fit; the result has the same bits whatever their number.
     random_state : int, default=0
         Seed of all tables, fits and classifiers.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -494,58 +496,26 @@ class ShadowMembershipInference(ShadowAttack):
     (1.0, 0.0)
     """
 
-    def __init__(
-        self,
-        generator: GeneratorLike,
-        targets: TargetChoice = "achilles",
-        n_targets: Count = 5,
-        *,
-        features: FeatureChoice = ("naive", "hist", "corr", "query", "closest"),
-        n_shadow: Annotated[int, Interval(2)] = 50,
-        n_eval: Annotated[int, Interval(2)] = 50,
-        n_synthetic: Count | None = None,
-        n_rows: Annotated[int, Interval(2)] | None = None,
-        n_copies: Count = 1,
-        classifier: Classifier = None,
-        adjacency: Literal["add", "replace"] = "add",
-        game: Literal["average", "model_seeded"] = "average",
-        knowledge: Literal["auxiliary", "exact", "exact-with-uncertainty"] = "auxiliary",
-        known_share: OpenFraction = 0.5,
-        access: Literal["black-box", "uncertain-box", "no-box"] = "black-box",
-        shadow_parameters: Ranges | None = None,
-        threshold: OpenFraction | Literal["accuracy", "fpr"] = 0.5,
-        fpr: OpenFraction = 0.1,
-        attack_release: bool = False,
-        confidence: OpenFraction = 0.95,
-        max_fits: Count = 1000,
-        progress: Callback | None = None,
-        n_jobs: JobCount | None = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.generator = generator
-        self.targets = targets
-        self.n_targets = n_targets
-        self.features = features
-        self.n_shadow = n_shadow
-        self.n_eval = n_eval
-        self.n_synthetic = n_synthetic
-        self.n_rows = n_rows
-        self.n_copies = n_copies
-        self.classifier = classifier
-        self.adjacency = adjacency
-        self.game = game
-        self.knowledge = knowledge
-        self.known_share = known_share
-        self.access = access
-        self.shadow_parameters = shadow_parameters
-        self.threshold = threshold
-        self.fpr = fpr
-        self.attack_release = attack_release
-        self.confidence = confidence
-        self.max_fits = max_fits
-        self.progress = progress
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    generator: GeneratorLike
+    targets: TargetChoice = "achilles"
+    n_targets: Count = 5
+    _: KW_ONLY
+    features: FeatureChoice = ("naive", "hist", "corr", "query", "closest")
+    n_shadow: Annotated[int, Interval(2)] = 50
+    n_eval: Annotated[int, Interval(2)] = 50
+    n_rows: Annotated[int, Interval(2)] | None = None
+    n_copies: Count = 1
+    classifier: Classifier = None
+    adjacency: Literal["add", "replace"] = "add"
+    game: Literal["average", "model_seeded"] = "average"
+    knowledge: Literal["auxiliary", "exact", "exact-with-uncertainty"] = "auxiliary"
+    known_share: OpenFraction = 0.5
+    access: Literal["black-box", "uncertain-box", "no-box"] = "black-box"
+    shadow_parameters: Ranges | None = None
+    threshold: OpenFraction | Literal["accuracy", "fpr"] = 0.5
+    fpr: OpenFraction = 0.1
+    attack_release: bool = False
+    random_state: Seed = 0
 
     def estimate_cost(self) -> int:
         """Return how often the generator is fitted to score one synthetic table."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from scipy.stats import rankdata
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import SHADOW_TAGS
 from skeval.privacy.attacks.membership.rates import (
     PAIRS,
@@ -61,6 +62,7 @@ Attacks = Annotated[
 ]
 
 
+@declared
 class StackedMembershipInference(Metric):
     """AUC of telling train from holdout rows by all attacks together: 0.5 by chance, 1 at best.
 
@@ -99,11 +101,6 @@ class StackedMembershipInference(Metric):
         Processes that fit; the result has the same bits whatever their number.
     random_state : int, default=0
         Seed of halves, samples, the generator and the classifier.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -163,34 +160,19 @@ class StackedMembershipInference(Metric):
 
     tags = replace(SHADOW_TAGS, display="ROCDisplay")
 
-    def __init__(
-        self,
-        generator: GeneratorLike,
-        attacks: Attacks = "all",
-        *,
-        n_models: Annotated[int, Interval(8)] = 16,
-        classifier: Classifier = None,
-        reference_fraction: OpenFraction = 0.5,
-        alert: Fraction = 0.7,
-        fpr: FalsePositiveRates = (0.1, 0.01, 0.001),
-        max_rows: Annotated[int, Interval(20)] | None = 2_000,
-        max_fits: Count = 1000,
-        progress: Callback | None = None,
-        n_jobs: JobCount | None = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.generator = generator
-        self.attacks = attacks
-        self.n_models = n_models
-        self.classifier = classifier
-        self.reference_fraction = reference_fraction
-        self.alert = alert
-        self.fpr = fpr
-        self.max_rows = max_rows
-        self.max_fits = max_fits
-        self.progress = progress
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    generator: GeneratorLike
+    attacks: Attacks = "all"
+    _: KW_ONLY
+    n_models: Annotated[int, Interval(8)] = 16
+    classifier: Classifier = None
+    reference_fraction: OpenFraction = 0.5
+    alert: Fraction = 0.7
+    fpr: FalsePositiveRates = (0.1, 0.01, 0.001)
+    max_rows: Annotated[int, Interval(20)] | None = 2_000
+    max_fits: Count = 1000
+    progress: Callback | None = None
+    n_jobs: JobCount | None = None
+    random_state: Seed = 0
 
     def estimate_cost(self) -> int:
         """Return how often the generator is fitted to score one synthetic table."""
