@@ -30,8 +30,6 @@ from skeval.privacy.attacks.anonymeter.predicates import (
 from skeval.privacy.attacks.anonymeter.risks import (
     Attack,
     Evidence,
-    Levels,
-    Measure,
     ResidualRiskMetric,
     places,
     risk_of,
@@ -41,12 +39,12 @@ from skeval.privacy.attacks.anonymeter.risks import (
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast
 from skeval.stats.relabelling import NOISE, Relabelled, block_sizes, least_p_value, sequential_test
-from skeval.stats.risks import N_DRAWS, RISK_LEVELS
+from skeval.stats.risks import N_DRAWS
 from skeval.steps.neighbors import encoded
 from skeval.steps.relabelled import name_of_test
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, nothing_to_measure
 from skeval.tables.preprocessing import NUMERIC
-from skeval.utils.parameters import Columns, Count, OpenFraction, Seed
+from skeval.utils.parameters import Columns, Count
 
 _NEVER = 1e-15  # a chance below is none
 _LONGEST = 64  # pooled values that a predicate may match to be part of the test
@@ -345,17 +343,8 @@ class SinglingOutRisk(ResidualRiskMetric):
         expected over all of them; "fit" corrects the count on the holdout by a model that is fitted
         to samples of it, and leaves a risk of nothing where the model does not hold; "none" does
         nothing.
-    levels : pair of float, default=(0.3, 0.5)
-        From where on a risk is called medium, and beyond which high.
     columns : None, int or list of str, default=None
         The columns that predicates may be about.
-    ci_method : {"anonymeter", "katz"}, default="anonymeter"
-        Value and interval from the centres of Wilson's intervals; or from plain shares, with the
-        interval of Katz for a ratio of failures.
-    confidence_level : float, default=0.95
-        Of the intervals.
-    random_state : int, default=0
-        Seed of the predicates.
 
     Warnings
     --------
@@ -420,11 +409,7 @@ class SinglingOutRisk(ResidualRiskMetric):
     max_attempts: Count = 2_000_000
     distinct_rows: bool = True
     size_correction: Literal["subsample", "fit", "none"] = "subsample"
-    levels: Levels = RISK_LEVELS
     columns: Columns = None
-    ci_method: Literal["anonymeter", "katz"] = "anonymeter"
-    confidence_level: OpenFraction = 0.95
-    random_state: Seed = 0
 
     def _risk(self, context: Context, tested: bool) -> Result:
         if nothing_to_measure(context, "gower"):
@@ -432,8 +417,7 @@ class SinglingOutRisk(ResidualRiskMetric):
         attack = self._attack(context)
         if attack is None:
             return undefined(_NO_PREDICATE)
-        measure = Measure(self.ci_method, self.confidence_level, self.levels)
-        return risk_of(attack, measure, tested)
+        return risk_of(attack, self._measure, tested)
 
     def _attack(self, context: Context) -> Attack | None:
         """Return how often predicates single out; None if there are none to try."""
