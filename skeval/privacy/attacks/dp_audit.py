@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from itertools import count, product
@@ -17,12 +17,11 @@ import numpy as np
 from scipy.special import betaincinv
 from scipy.stats import norm
 
-from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import AUDIT_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.privacy.attacks.shadow.game import Execution, Fit, GeneratorLike, check_cost, play
+from skeval.privacy.attacks.shadow.game import Execution, Fit, GeneratorAttack, check_cost, play
 from skeval.privacy.attacks.worlds import (
     ATTACKS,
     BASES,
@@ -40,7 +39,7 @@ from skeval.stats.roc import Rates, rates_at, roc_curve
 from skeval.steps.classifiers import fitted_classifier, positive_scores
 from skeval.steps.samples import nothing_to_measure
 from skeval.utils.formatting import as_float, number, percent
-from skeval.utils.parameters import Count, Interval, Legal, NonNegative, Seed
+from skeval.utils.parameters import Count, Interval, Legal, NonNegative
 
 _SEED_LIMIT = 2**31
 _LEAST_LEVEL = 1e-12
@@ -349,7 +348,7 @@ _NAMED_ATTACKS = (*ATTACKS, "classifier")
 
 
 @declared
-class DPAudit(Metric):
+class DPAudit(GeneratorAttack):
     r"""Lower bound of a generator's epsilon: 0 where nothing is refuted, large where a row shows.
 
     A generator may claim to be differentially private: that whatever it releases would have been
@@ -419,12 +418,6 @@ class DPAudit(Metric):
         Rows that are sampled in each run; as many as the release has if None. More rows show more.
     max_fits : int, default=5_000
         More fits than these are refused; see :meth:`estimate_cost`.
-    random_state : int, default=0
-        Seed of the runs and choices.
-    n_jobs : int or None, default=None
-        Processes that fit at the same time; None is 1, -1 all cores. It does not change the value.
-    progress : callable, optional
-        Called as ``progress(n_done, n_fits)`` after each fit.
 
     Raises
     ------
@@ -491,7 +484,6 @@ class DPAudit(Metric):
 
     tags = replace(AUDIT_TAGS, needs=frozenset({"generator"}))
 
-    generator: GeneratorLike
     _: KW_ONLY
     base: Annotated[str | list[str], several_of(BASES)] = "train"
     target: Annotated[str | list[str], several_of(TARGETS)] = "achilles"
@@ -507,9 +499,6 @@ class DPAudit(Metric):
     claimed_epsilon: NonNegative | None = None
     n_synthetic: Count | None = None
     max_fits: Count = 5_000
-    random_state: Seed = 0
-    n_jobs: int | None = None
-    progress: Callable[[int, int], object] | None = None
 
     def estimate_cost(self) -> int:
         """Return how often the generator will be fitted and sampled, before anything runs."""
@@ -545,8 +534,7 @@ class DPAudit(Metric):
         if context.n_rows("train") < 2:
             return undefined("train needs two rows, one of which can be left out.")
         plan, n_synthetic = self._plan(), self.n_synthetic or context.n_rows("synthetic")
-        execution = Execution(self.n_jobs, self.progress)
-        chosen, rates, promised = audited(context, plan, n_synthetic, execution)
+        chosen, rates, promised = audited(context, plan, n_synthetic, self._execution)
         value = plan.level.bound(rates)
         claim = against_claim(value, self.claimed_epsilon, partial(plan.level.p_value, rates))
         details = {"n_synthetic": n_synthetic, "promised": promised, **claim}

@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from scipy.stats import binom
 
-from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import SHADOW_TAGS
@@ -23,10 +22,9 @@ from skeval.privacy.attacks.shadow.features import FeatureChoice, feature_names,
 from skeval.privacy.attacks.shadow.game import (
     ALL,
     WORLDS,
-    Callback,
     Execution,
     Game,
-    GeneratorLike,
+    GeneratorAttack,
     Ranges,
     World,
     check_cost,
@@ -44,7 +42,7 @@ from skeval.stats.roc import Rates, advantage_threshold, delong, rates_at, thres
 from skeval.steps.classifiers import Classifier, fitted_classifier, positive_scores
 from skeval.steps.samples import nothing_to_measure
 from skeval.utils.formatting import as_float, percent
-from skeval.utils.parameters import Count, Interval, JobCount, OpenFraction, Seed
+from skeval.utils.parameters import Count, Interval, OpenFraction
 
 _FEW = 50  # tables that a target is tested on
 _N_DRAWS = 2000
@@ -53,37 +51,59 @@ Observed = dict[World, list[tuple[list[int], list[np.ndarray]]]]
 
 
 @declared
-class ShadowAttack(Metric):
+class ShadowAttack(GeneratorAttack):
     """Base of the attacks that learn from tables of generators which they ran themselves.
 
     Subclasses say what cannot be attacked (`_lacking`), and test each target (`_tested`).
 
     Parameters
     ----------
+    n_eval : int, default=50
+        Tables that the attack is tested on, for each target.
+    n_rows : int, optional
+        Rows of each training table that is drawn; half of the smaller pool if None. An attacker
+        who is tested on all of train (``game="model_seeded"``) learns more from tables as large.
+    n_copies : int, default=1
+        Tables sampled of each fit to learn from.
+    classifier : classifier, optional
+        What learns; 100 random trees if None.
+    game : {"average", "model_seeded"}, default="average"
+        Whether the other rows are drawn anew for each table, or are those of train in all of them,
+        so that only the seed differs. The first averages over what else train might have held, the
+        second is about this train.
+    knowledge : {"auxiliary", "exact", "exact-with-uncertainty"}, default="auxiliary"
+        Which rows the attacker has: those of the holdout; all of train but the target, which is
+        what differential privacy defends against; or `known_share` of these, with rows of the
+        holdout in the place of the others. The last two go with ``game="model_seeded"``.
+    known_share : float, default=0.5
+        In (0, 1): of ``knowledge="exact-with-uncertainty"``.
+    access : {"black-box", "uncertain-box", "no-box"}, default="black-box"
+        What the attacker can run: the generator with its parameters; the generator, with
+        parameters that are drawn for each table to learn from, since its own are not known; or
+        nothing but the table itself, see Notes.
+    shadow_parameters : dict of str to list or distribution, optional
+        For ``access="uncertain-box"``: by name the values of the generator's parameters that are
+        drawn from, each as likely, or a distribution of :mod:`scipy.stats`.
     n_synthetic : int, optional
         Rows of a table; as many as the synthetic table has that is given to score, if None.
     confidence : float, default=0.95
-        Of the intervals and of the bound of epsilon.
-    max_fits : int, default=1000
-        A metric that would fit the generator more often is refused at fit.
-    n_jobs : int, optional
-        Processes that fit; the result has the same bits whatever their number.
-    progress : callable, optional
-        Called as ``progress(n_done, n_total)`` after each fit.
+        Confidence of the intervals, and of the bound of epsilon.
     """
 
     tags = replace(SHADOW_TAGS, bounds=(-1.0, 1.0))
 
     _: KW_ONLY
+    n_eval: Annotated[int, Interval(2)] = 50
+    n_rows: Annotated[int, Interval(2)] | None = None
+    n_copies: Count = 1
+    classifier: Classifier = None
+    game: Literal["average", "model_seeded"] = "average"
+    knowledge: Literal["auxiliary", "exact", "exact-with-uncertainty"] = "auxiliary"
+    known_share: OpenFraction = 0.5
+    access: Literal["black-box", "uncertain-box", "no-box"] = "black-box"
+    shadow_parameters: Ranges | None = None
     n_synthetic: Count | None = None
     confidence: OpenFraction = 0.95
-    max_fits: Count = 1000
-    n_jobs: JobCount | None = None
-    progress: Callback | None = None
-
-    def estimate_cost(self) -> int:
-        """Return how often the generator is fitted to score one synthetic table."""
-        raise NotImplementedError
 
     @property
     def _game(self) -> Game:
@@ -123,7 +143,15 @@ class ShadowAttack(Metric):
         if game_rows(context, game).n_drawn < 2:
             return undefined("train and holdout have too few rows to draw tables from.")
         n_synthetic = self.n_synthetic or context.n_rows("synthetic")
-        return self._tested(context, game, n_synthetic, Execution(self.n_jobs, self.progress))
+        return self._tested(context, game, n_synthetic, self._execution)
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        from sklearn.tree import DecisionTreeClassifier
+
+        tree = DecisionTreeClassifier(random_state=0)
+        few = {"n_targets": 1, "n_shadow": 2, "n_eval": 3}
+        return {**few, "features": "closest", "classifier": tree}
 
 
 def game_faults(game: Game) -> list[str]:
@@ -365,9 +393,6 @@ class ShadowMembershipInference(ShadowAttack):
 
     Parameters
     ----------
-    generator : object, class or pair of callables
-        Anything that :class:`~skeval.generators.GeneratorAdapter` takes. It is cloned for each fit,
-        with a seed of its own; what you give is never fitted.
     targets : str, sequence of int or table, default="achilles"
         The rows that are attacked: how they are selected (see
         :func:`~skeval.privacy.attacks.shadow.select_targets`), their positions in train, or rows
@@ -385,35 +410,8 @@ class ShadowMembershipInference(ShadowAttack):
         Tables to learn from, with each target, and as many without.
     n_eval : int, default=50
         Tables to be tested on, with each target, and as many without.
-    n_rows : int, optional
-        Rows of each training table that is drawn; half of the smaller pool if None. An attacker
-        who is tested on all of train (``game="model_seeded"``) learns more from tables as large.
-    n_copies : int, default=1
-        Tables sampled of each fit to learn from.
-    classifier : classifier, optional
-        What learns; 100 random trees if None.
     adjacency : {"add", "replace"}, default="add"
         Whether the target comes on top of the other rows, or in the place of one of them.
-    game : {"average", "model_seeded"}, default="average"
-        Whether the other rows are drawn anew for each table, or are those of train in all of them,
-        so that only the seed differs. The first averages over what else train might have held, the
-        second is about this train.
-    knowledge : {"auxiliary", "exact", "exact-with-uncertainty"}, default="auxiliary"
-        Which rows the attacker has: those of the holdout; all of train but the target, which is
-        what differential privacy defends against; or `known_share` of these, with rows of the
-        holdout in the place of the others. The last two go with ``game="model_seeded"``.
-    known_share : float, default=0.5
-        In (0, 1): of ``knowledge="exact-with-uncertainty"``.
-    access : {"black-box", "uncertain-box", "no-box"}, default="black-box"
-        What the attacker can run: the generator with its parameters; the generator, with
-        parameters that are drawn for each table to learn from, since its own are not known; or
-        nothing. A table without fits to learn from is called one with the target if the target
-        is nearer to it than to as many rows that the attacker has, or agrees with more of its rows
-        ("closest" and "query" of `features`; their mean is the score). Of a table with more rows
-        than the attacker's, as many are looked at.
-    shadow_parameters : dict of str to list or distribution, optional
-        Of ``access="uncertain-box"``: by name the values of the generator's parameters that are
-        drawn from, each as likely, or a distribution of :mod:`scipy.stats`.
     threshold : float or {"accuracy", "fpr"}, default=0.5
         The score from which on a table is called one with the target: a fixed one; or the one with
         the largest advantage, or with a false positive rate of at most `fpr`, on tables that were
@@ -422,8 +420,6 @@ class ShadowMembershipInference(ShadowAttack):
         Of ``threshold="fpr"``.
     attack_release : bool, default=False
         Whether what was learned is applied to the synthetic table given to score, too.
-    random_state : int, default=0
-        Seed of all tables, fits and classifiers.
 
     Raises
     ------
@@ -470,6 +466,11 @@ class ShadowMembershipInference(ShadowAttack):
     row, as `adjacency` has it. ``details["epsilon"]`` is the largest, at a confidence that holds
     for all targets.
 
+    With ``access="no-box"`` there are no tables to learn from. A table is then called one with the
+    target if the target is nearer to it than to as many rows that the attacker has, or agrees with
+    more of its rows ("closest" and "query" of `features`; their mean is the score). If the table
+    has more rows than the attacker, only as many of them are looked at.
+
     By default the tables drawn are half as large as the smaller pool. One row weighs more in a
     small table than in a large one: where train is larger, the value is too pessimistic in this.
 
@@ -496,26 +497,15 @@ class ShadowMembershipInference(ShadowAttack):
     (1.0, 0.0)
     """
 
-    generator: GeneratorLike
     targets: TargetChoice = "achilles"
     n_targets: Count = 5
     _: KW_ONLY
     features: FeatureChoice = ("naive", "hist", "corr", "query", "closest")
     n_shadow: Annotated[int, Interval(2)] = 50
-    n_eval: Annotated[int, Interval(2)] = 50
-    n_rows: Annotated[int, Interval(2)] | None = None
-    n_copies: Count = 1
-    classifier: Classifier = None
     adjacency: Literal["add", "replace"] = "add"
-    game: Literal["average", "model_seeded"] = "average"
-    knowledge: Literal["auxiliary", "exact", "exact-with-uncertainty"] = "auxiliary"
-    known_share: OpenFraction = 0.5
-    access: Literal["black-box", "uncertain-box", "no-box"] = "black-box"
-    shadow_parameters: Ranges | None = None
     threshold: OpenFraction | Literal["accuracy", "fpr"] = 0.5
     fpr: OpenFraction = 0.1
     attack_release: bool = False
-    random_state: Seed = 0
 
     def estimate_cost(self) -> int:
         """Return how often the generator is fitted to score one synthetic table."""
@@ -576,14 +566,6 @@ class ShadowMembershipInference(ShadowAttack):
             f"tables made without it; {details['n_significant']} of the rows are detected beyond "
             "chance."
         )
-
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        from sklearn.tree import DecisionTreeClassifier
-
-        tree = DecisionTreeClassifier(random_state=0)
-        few = {"n_targets": 1, "n_shadow": 2, "n_eval": 3}
-        return {**few, "features": "closest", "classifier": tree}
 
 
 @shared
