@@ -57,7 +57,7 @@ class Plan:
     generator : object
         What is audited.
     bases, targets, attacks : tuple
-        Of all combinations the one is taken that promises most in the pilot runs.
+        The one that promises most in the pilot runs is taken.
     adjacency : {"add_remove", "replace"}
         How the two worlds differ.
     n_runs, n_pilot : int
@@ -69,7 +69,7 @@ class Plan:
     level : Level
         What is bounded.
     seed : int
-        Of everything.
+        Seed of everything.
     """
 
     generator: Any
@@ -228,12 +228,12 @@ def _runs(
 
 @dataclass(frozen=True)
 class Level:
-    """Of what a bound is a bound, and how sure.
+    """What is bounded, and with which confidence.
 
     Attributes
     ----------
     delta : float
-        Of the (epsilon, delta).
+        The delta of the (epsilon, delta) that is bounded.
     confidence : float
         How often the bound holds.
     method : {"cp", "gdp"}
@@ -271,8 +271,8 @@ class Level:
     ) -> np.ndarray:
         """Return what to expect of `n_runs` runs a world, by counts of the pilot runs.
 
-        Of "cp" bounds of epsilon, of "gdp" of mu; below 0 where nothing is promised, so that the
-        least bad can be chosen. Both error rates are put at their upper bounds at `_PRUDENT`: the
+        Bounds of epsilon with "cp", of mu with "gdp". They are below 0 where nothing is promised,
+        so that the least bad can be chosen. Both error rates are put at their upper bounds at `_PRUDENT`: the
         best of many thresholds is more often lucky than good.
         """
         rates = [
@@ -351,15 +351,15 @@ _NAMED_ATTACKS = (*ATTACKS, "classifier")
 class DPAudit(GeneratorAttack):
     r"""Lower bound of a generator's epsilon: 0 where nothing is refuted, large where a row shows.
 
-    A generator may claim to be differentially private: that whatever it releases would have been
-    nearly as likely without any one row. Whoever can run it tests the claim: fit it many times
-    on a table and many times on the same table without one row, and guess from each synthetic table
-    which of the two it was. No guesser can be right more often than epsilon allows, so that one who
-    is right often enough refutes the claim. Not the release is on trial but what made it.
+    A generator may claim to be differentially private: that any table it releases would have been
+    nearly as likely without any one row. The audit tests the claim: it fits the generator many
+    times on a table and many times on the same table without one row, and guesses from each
+    synthetic table which of the two it was. No guesser can be right more often than epsilon allows,
+    so that one who is right often enough refutes the claim. The generator is tested, not a release.
 
     Which table, row and guess show most is not known beforehand. Pilot runs try all combinations
-    that are asked for; the best one is run again, and the bound stems from these fresh runs alone,
-    so that however many were tried, it holds.
+    that are asked for. The best one is run again, and the bound comes from these fresh runs alone,
+    so that it holds for any number of combinations.
 
     Parameters
     ----------
@@ -371,7 +371,7 @@ class DPAudit(GeneratorAttack):
         them. "one_row": the row of train that is most unlike it. "duplicates": `n_base` copies of
         that. "empty": none, so that the target stands alone; nothing would be left without it,
         which no generator is fitted on, so that this goes with ``adjacency="replace"`` or
-        ``target="repeat"`` only, and "one_row" stands in for it. "worst_case": the row most unlike
+        ``target="repeat"`` only, and "one_row" is taken instead. "worst_case": the row most unlike
         the target, and the target; what is attacked is a third row made of the cells of both in
         turn, so that no new value gives it away. Small tables show most, where the generator can be
         fitted on them.
@@ -404,7 +404,7 @@ class DPAudit(GeneratorAttack):
     confidence : float, default=0.95
         In [3/4, 1): how often at least the bound holds.
     method : {"cp", "gdp"}, default="cp"
-        "cp": for whatever mechanism. "gdp": higher, and valid only for a mechanism whose trade-off
+        "cp": valid for any mechanism. "gdp": higher, and valid only for a mechanism whose trade-off
         function is that of two normal distributions, as of the Gaussian mechanism; `delta` must be
         above 0.
     threshold : "split" or float, default="split"
@@ -437,8 +437,8 @@ class DPAudit(GeneratorAttack):
 
     Notes
     -----
-    Of n runs with and n without the row, let FPR and FNR be the upper bounds of Clopper and Pearson
-    of both error rates, each at half the level. The value is 0 or, if that is greater,
+    Let FPR and FNR be the upper bounds of Clopper and Pearson of both error rates over n runs with
+    and n runs without the row, each at half the level. The value is 0 or, if that is greater,
 
     .. math::
 

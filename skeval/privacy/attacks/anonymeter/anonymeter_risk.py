@@ -23,11 +23,11 @@ from skeval.utils.parameters import Count, NonNegative
 class AnonymeterRisk(LargestRiskMetric):
     """Largest risk of singling out, linkability and inference: 0 if none succeeds, 1 if one always.
 
-    The three harms that European data protection names: that a person is singled out, that two
-    records of a person are linked, that a secret of a person is inferred. Each is attempted as
-    :class:`SinglingOutRisk` in both modes, :class:`LinkabilityRisk` and :class:`InferenceRiskAll`
-    do, on train and on the holdout, whom the generator never saw. The value is the largest of the
-    residual risks.
+    European data protection names three harms: a person is singled out, two records of a person
+    are linked, a secret of a person is inferred. Each is attempted on train and on the holdout,
+    which the generator never saw, as by :class:`SinglingOutRisk` in both modes,
+    :class:`LinkabilityRisk` and :class:`InferenceRiskAll`. The value is the largest of the residual
+    risks.
 
     Parameters
     ----------
@@ -60,17 +60,17 @@ class AnonymeterRisk(LargestRiskMetric):
     Notes
     -----
     ``details["worst_attack"]`` is the attack of the value, ``details["surest_attack"]`` the most
-    significant, ``details["attacks"]`` has all of them, ``details["level"]`` is "low", "medium" or
-    "high". The largest of many noisy numbers is above 0 even where nothing leaks: the baseline is
-    the mean of the largest over random choices of which real rows are train. The intervals of all
-    attacks hold at once, after Bonferroni, that of the value reaching from the largest of the lower
-    bounds to the largest of the upper ones. Attacks that cannot be made, or that succeed on every
-    holdout row, are left out.
+    significant one. ``details["attacks"]`` has all of them, and ``details["level"]`` is "low",
+    "medium" or "high". The largest of many noisy numbers is above 0 even where nothing leaks: the
+    baseline is the mean of the largest over random choices of which real rows are train. The
+    intervals of all attacks hold at once (Bonferroni). The interval of the value reaches from the
+    largest of the lower bounds to the largest of the upper ones. Attacks that cannot be made, or
+    that succeed on every holdout row, are left out.
 
-    The p-values of all attacks hold at once, too (`p_adjusted`), and the least is that of the
-    result. Linkability and all inferences attack the same rows, and are tested together after
-    Westfall and Young, as in :class:`InferenceRiskAll`; this test and those of singling out are
-    corrected for being three, after Bonferroni. So the number of columns hardly matters.
+    The p-values of all attacks hold at once, too (`p_adjusted`); the least is that of the result.
+    Linkability and all inferences attack the same rows, and are tested together after Westfall and
+    Young, as in :class:`InferenceRiskAll`. This test and the two of singling out are corrected for
+    being three (Bonferroni). So the number of columns hardly matters.
 
     References
     ----------
@@ -134,7 +134,7 @@ class AnonymeterRisk(LargestRiskMetric):
     def _summary(self, result: Result) -> str:
         details, alarm = result.details, raises_alarm(result)
         worst, surest = details["worst_attack"], details["surest_attack"]
-        # beside an alarm the name of a level, "low", would take it back
+        # next to an alarm the name of a level, "low", would take the alarm back
         level = f": {details['level']}" if "level" in details and not alarm else ""
         sentence = (
             f"Of {details['n_attacks_made']} attacks, {worst} has the largest residual risk, "

@@ -154,9 +154,9 @@ class InferenceRisk(InferenceMetric):
     r"""Risk that a secret is inferred: 0 where train is as the holdout, 1 if all are guessed.
 
     An attacker knows some columns of a real person, looks for the synthetic row that is most alike
-    in them, and takes its secret for the person's. What holds of the population, smoking and
-    cancer, lets the attacker guess the secret of anyone, and is no leak. The value is what is left
-    of the success on train beyond that on the holdout, whom the generator never saw.
+    in them, and takes its secret for the person's. What holds for the population, such as that
+    smoking causes cancer, lets the attacker guess the secret of anyone, and is no leak. The value
+    is the success on train beyond that on the holdout, which the generator never saw.
 
     Parameters
     ----------
@@ -165,8 +165,8 @@ class InferenceRisk(InferenceMetric):
     aux_cols : None, int or list of str, default=None
         The columns that the attacker knows; None for all but the secret.
     regression : bool or None, default=None
-        Whether a guess is right that is near; otherwise it must be equal. None: for numbers and
-        dates.
+        Whether a near guess counts as right; otherwise it must be equal. None: near for numbers
+        and dates.
 
     Raises
     ------
@@ -196,8 +196,8 @@ class InferenceRisk(InferenceMetric):
     ``|g - s| <= max(tolerance |s|, 1e-12)``. A missing secret is guessed by a missing one. Where
     any value of a real row would be a right guess for all of them, as within 5% of a year, nothing
     is attacked (:class:`~skeval.exceptions.VoidAttackWarning`). Rows are compared in Gower's
-    distance over the known columns. Of several nearest rows the attacker takes one at random: what
-    is counted is the share of them, of 8 at most, that have the secret.
+    distance over the known columns. The attacker takes one of several nearest rows at random: the
+    share of them, 8 at most, that have the secret is counted.
 
     ``details`` has the rates of the attack, of guessing (`baseline`) and on the holdout (`control`)
     with Wilson's intervals, the risk unclipped (`raw`) and from plain shares (`unshrunk`), its
@@ -287,16 +287,18 @@ class InferenceRiskAll(InferenceMetric, LargestRiskMetric):
 
     Notes
     -----
-    ``details["secrets"]`` has for each column what :class:`InferenceRisk` says of it,
-    ``details["worst"]`` the column of the value and ``details["surest"]`` the most significant. The
-    largest of many noisy numbers is above 0 even where nothing leaks: the baseline is the mean of
-    the largest over random choices of which real rows are train, the intervals of all columns hold
-    at once, after Bonferroni, and so do the p-values (`p_adjusted`), after Westfall and Young: the
-    excess of train over the holdout, in standard deviations, is held against the largest of all
-    columns over random choices. The least of them is that of the result. The value's interval
-    reaches from the largest of the lower bounds to the largest of the upper ones. A column of which
-    every secret is guessed on the holdout, as a constant is, has no risk and is left out; one of
-    which any guess is right within the tolerance is not attacked, and a warning says so.
+    ``details["secrets"]`` has for each column what :class:`InferenceRisk` reports.
+    ``details["worst"]`` is the column of the value, ``details["surest"]`` the most significant one.
+    The largest of many noisy numbers is above 0 even where nothing leaks: the baseline is the mean
+    of the largest over random choices of which real rows are train. The intervals of all columns
+    hold at once (Bonferroni). The value's interval reaches from the largest of the lower bounds to
+    the largest of the upper ones.
+
+    The p-values (`p_adjusted`) hold at once after Westfall and Young: the excess of train over the
+    holdout, in standard deviations, is compared with the largest of all columns over random
+    choices. The least p-value is that of the result. A column whose every secret is guessed on the
+    holdout, as that of a constant, has no risk and is left out. A column for which any guess is
+    right within the tolerance is not attacked, and a warning says so.
 
     References
     ----------

@@ -72,8 +72,8 @@ class LinkabilityRisk(ResidualRiskMetric):
     An attacker has two tables of real people without names, one with some columns and one with
     others, say of a hospital and of an insurer, and wants to know which rows are the same person.
     For each part of a person the attacker looks for the synthetic row that is most alike. If both
-    parts lead to the same synthetic row, they are linked. The value is what is left of the success
-    on train beyond that on the holdout, whom the generator never saw.
+    parts lead to the same synthetic row, they are linked. The value is the success on train beyond
+    that on the holdout, which the generator never saw.
 
     Parameters
     ----------
@@ -287,7 +287,7 @@ def _both_within(
     seed: int,
     chosen: np.ndarray | slice = slice(None),
 ) -> np.ndarray:
-    """Tell which candidates are near enough to both parts, shape (n_targets, n_candidates)."""
+    """Return which candidates are near enough to both parts, shape (n_targets, n_candidates)."""
     near = np.ones(candidates.shape, dtype=np.bool_)
     for part, radius in zip(parts, radii, strict=True):
         key = column_key(context.schema, part)

@@ -77,14 +77,14 @@ class Evidence:
     contrast : Contrast
         The rates on train and on the holdout that the p-value compares.
     p_value : float
-        Of the null hypothesis that train rows are attacked no more successfully.
+        For the null hypothesis that train rows are attacked no more successfully.
     advice : str
         What to do if it is significant.
     drawn : ndarray of shape (2, n_draws), optional
-        Of an attack without scores: numbers of successes on train and on the holdout over random
+        For an attack without scores: numbers of successes on train and on the holdout over random
         choices of who is train.
     spread : float
-        How many times wider the interval is than that of independent attacks.
+        How many times wider the interval is than if all attacks were independent.
     details : dict
         What else is reported.
     """
@@ -198,10 +198,10 @@ class ResidualRiskMetric(Metric):
         Number of rows of train, and of the holdout, that are attacked, at most all of the smaller
         table; None for all of them.
     levels : pair of float, default=(0.3, 0.5)
-        From where on a risk is called medium, and beyond which high.
+        From the first on a risk is called medium, above the second high.
     ci_method : {"anonymeter", "katz"}, default="anonymeter"
-        Value and interval from the centres of Wilson's intervals; or from plain shares, with the
-        interval of Katz for a ratio of failures.
+        "anonymeter": value and interval from the centres of Wilson's intervals. "katz": from plain
+        shares, with the interval of Katz for a ratio of failures.
     confidence_level : float, default=0.95
         Confidence of the intervals; of all at once where there are several attacks.
     random_state : int, default=0
@@ -385,8 +385,8 @@ def adjusted_p_values(attacks: Mapping[str, Attack]) -> dict[str, float]:
 def risks_by_chance(attacks: Sequence[Attack], measure: Measure) -> np.ndarray:
     """Return the risks over random choices of who is train, shape (n_attacks, n_draws).
 
-    A risk is not negative, so that chance gives one above 0 on average. Attacks on the same rows
-    see the same choices.
+    A risk is never negative, so that chance alone gives a risk above 0 on average. Attacks on the
+    same rows see the same choices.
     """
     risks = np.empty((len(attacks), N_DRAWS))
     scored = {i: one.scores for i, one in enumerate(attacks) if one.scores is not None}
@@ -435,7 +435,7 @@ def shown_share(rate: Mapping[str, Any]) -> str:
 def shown_level(result: Result) -> str:
     """Return the sentence that ends the summary of a residual risk.
 
-    Beside an alarm it has no name of a level: "low" would take it back.
+    Next to an alarm no level is named: "low" would take the alarm back.
     """
     level = "" if raises_alarm(result) else f", {result.details['level']}"
     return (
@@ -445,7 +445,7 @@ def shown_level(result: Result) -> str:
 
 
 def places(schema: TableSchema) -> dict[str, int]:
-    """Return where each measured column stands in encoded rows."""
+    """Return the position of each measured column in encoded rows."""
     return {name: j for j, name in enumerate(encoded_columns(schema))}
 
 
@@ -453,7 +453,7 @@ def places(schema: TableSchema) -> dict[str, int]:
 def synthetic_rows(context: Context) -> np.ndarray:
     """Return the encoded synthetic rows in an order that their values alone determine.
 
-    Of equally near rows the first ones are returned. Ordered by a hash of the values they are as
+    A search returns the first of equally near rows. Ordered by a hash of the values these are as
     good as random, and do not depend on the order of the table.
     """
     rows = encoded(context, "synthetic")

@@ -162,7 +162,7 @@ class Isolated:
     Attributes
     ----------
     test : Relabelled
-        Of the number that single out in train less that in the holdout.
+        Test of the number that single out in train less that in the holdout.
     rate : float
         Mean number that single out in either table, over the relabellings.
     columns : ndarray of shape (n_columns,)
@@ -210,7 +210,7 @@ def isolation_test(
     Parameters
     ----------
     rows : Distinct
-        Of train and of the holdout, in this order.
+        Tables of train and of the holdout, in this order.
     predicates : Predicates
         What is asked.
     n_kept : int
@@ -218,7 +218,7 @@ def isolation_test(
     n_permutations : int
         Number of random relabellings at most.
     seed : int
-        Of the relabellings.
+        Seed of the relabellings.
 
     Returns
     -------
@@ -319,8 +319,8 @@ class SinglingOutRisk(ResidualRiskMetric):
     An attacker who has the synthetic table looks for what is rare in it: "a widow aged 93 who works
     60 hours a week". If one synthetic row matches this predicate, the attacker says that one real
     person does, and is right if exactly one row of train matches. Rare things are rare in any data,
-    so that some predicates also single out a row of the holdout, whom the generator never saw; the
-    value is what is left of the success on train beyond that.
+    so that some predicates also single out a row of the holdout, which the generator never saw. The
+    value is the success on train beyond that.
 
     Parameters
     ----------
@@ -379,11 +379,11 @@ class SinglingOutRisk(ResidualRiskMetric):
 
     The p-value is one-sided: if the synthetic table does not depend on which of the pooled real
     rows were train, all choices of them are equally likely. The excess of train over the holdout is
-    held against 999 random choices, or up to 9,999 where few of them reach it. Predicates that
-    share rows do not succeed independently of each other, while rows are drawn independently; where
-    the excess varies more over these choices than that of independent predicates would, the
-    interval is wider by the ratio, ``details["spread"]``. Where it varies less, as averages over
-    samples of a larger table do, the interval is wider than need be.
+    compared with 999 random choices, or up to 9,999 if few of them reach it. Predicates that share
+    rows do not succeed independently of each other, while rows are drawn independently. If the
+    excess varies more over these choices than that of independent predicates would, the interval is
+    wider by the ratio, ``details["spread"]``. If it varies less, as averages over samples of a
+    larger table do, the interval is wider than need be.
 
     References
     ----------

@@ -379,7 +379,7 @@ class Fit:
     rows : ndarray of int
         The rows of a table that it learns from, in random order.
     seed : int
-        Of the generator.
+        Seed of the generator.
     phase : {"test", "shadow"}
         Whether the attack is tested on it or learns from it.
     inside : bool
@@ -407,7 +407,7 @@ def plan(rows: GameRows, worlds: Sequence[World] = WORLDS) -> list[Fit]:
     Parameters
     ----------
     rows : GameRows
-        What tables are drawn from. Where targets have one of several values of a secret, there are
+        What tables are drawn from. If targets have one of several values of a secret, there are
         as many of each to learn from, and random ones to be tested on.
     worlds : sequence of (str, bool)
         Phases, and whether the target is in.
@@ -479,7 +479,7 @@ def _rows_of_fit(
 
 @dataclass(frozen=True)
 class Execution:
-    """How fits are run, which no result depends on: it is the same whatever its hash is taken of.
+    """How fits are run: no result depends on it, so that all have one hash.
 
     Attributes
     ----------
@@ -517,7 +517,7 @@ def play(
     fits : list of Fit
         As :func:`plan` gives them.
     measure : callable
-        Of a synthetic table and the target of the fit.
+        Function of a synthetic table and the target of the fit.
     n_synthetic : int
         Rows of a synthetic table.
     n_copies : int, default=1

@@ -1,4 +1,4 @@
-"""Membership inference by likelihood ratios: each row is held against its own usual score."""
+"""Membership inference by likelihood ratios: each row is compared with its own usual score."""
 
 from __future__ import annotations
 
@@ -131,8 +131,7 @@ class LikelihoodRatioMIA(HalvesAttack):
     targets : str or sequence of int, default="all"
         Which rows of train and holdout are attacked: all, or the `n_targets` most exposed of both
         together, by a method of :func:`~skeval.privacy.attacks.shadow.select_targets`; or
-        positions of
-        rows of train, which all rows of the holdout are held against.
+        positions of rows of train, which are compared with all rows of the holdout.
     n_targets : int, default=100
         How many, unless all.
     record_score : {"neg_distance", "query", "log_density"}, default="neg_distance"
@@ -143,8 +142,8 @@ class LikelihoodRatioMIA(HalvesAttack):
         Whether the scores of all rows vary alike, or each row has a standard deviation of its own,
         which takes many models.
     mode : {"online", "offline"}, default="online"
-        Whether scores are held against those with the row and without it, or those without it only,
-        as one would have who learns of the row after fitting.
+        Whether scores are compared with those with the row and without it, or only with those
+        without it, which is all that an attacker has who learns of the row after fitting.
 
     Raises
     ------
@@ -179,7 +178,7 @@ class LikelihoodRatioMIA(HalvesAttack):
     moments from the others, that of the other half left out too: that is about the generator, not
     about this release, and has more rows to estimate small false positive rates. `auc` is the mean
     over the models, its interval Student's t over the pairs of halves; online it is wider by the
-    root of 2, since any two pairs are held against each other both ways.
+    root of 2, since any two pairs are compared both ways.
 
     The halves are of train and holdout; where train is larger than half of both, the release was
     made of more rows than the halves have, which shifts the scores of all rows alike.
@@ -354,7 +353,7 @@ def scores_of_halves(
     Returns
     -------
     scores : ndarray of shape (n_models, n_rows)
-        Of the real rows, train first: the higher, the more likely learned from.
+        Scores of the real rows, train first: the higher, the more likely learned from.
     inside : ndarray of shape (n_models, n_rows), bool
         Whether a row was learned from.
     """
@@ -401,7 +400,7 @@ def fits_of_halves(rows: np.ndarray, n_models: int, seed: int) -> tuple[list[Fit
     Returns
     -------
     fits : list of Fit
-        Of all models.
+        Fits of all models.
     inside : ndarray of shape (n_models, max(rows) + 1), bool
         Whether a row is in a model's half, by its position.
     """
@@ -533,7 +532,7 @@ def moments(
     Parameters
     ----------
     scores : ndarray of shape (n_models, n_records)
-        Of each record by each model.
+        Scores of each record by each model.
     inside : ndarray of shape (n_models, n_records), bool
         Which models learned from which records; at least two with and two without each.
     per_record : bool

@@ -57,7 +57,7 @@ class ShadowAttributeInference(ShadowAttack):
     is no leak: smoking may be guessed from age and income, whether or not the person took part. So
     a game is played in which nothing but the person's own row holds the secret: it is drawn at
     random, every value being equally likely, and written into the row before the generator learns
-    from it. Whoever then guesses better than chance has it from the row.
+    from it. An attacker who then guesses better than chance has it from the row.
 
     Parameters
     ----------
@@ -66,8 +66,7 @@ class ShadowAttributeInference(ShadowAttack):
     targets : str, sequence of int or table, default="achilles"
         The rows that are attacked: how they are selected (see
         :func:`~skeval.privacy.attacks.shadow.select_targets`), their positions in train, or rows
-        that are
-        in no table.
+        that are in no table.
     n_targets : int, default=5
         How many, where they are selected.
     n_values : int, default=5
@@ -80,8 +79,9 @@ class ShadowAttributeInference(ShadowAttack):
     n_shadow : int, default=100
         Tables to learn from, for each target.
     control : {"chance", "out"}, default="chance"
-        What right guesses are held against: one in as many as there are values, which is exact; or
-        guesses from tables made without the target, which costs fits and shows the same.
+        What right guesses are compared with. "chance": one in as many as there are values, which is
+        exact. "out": guesses from tables made without the target, which costs fits and shows the
+        same.
 
     Raises
     ------

@@ -76,7 +76,7 @@ class ShadowAttack(GeneratorAttack):
         what differential privacy defends against; or `known_share` of these, with rows of the
         holdout in the place of the others. The last two go with ``game="model_seeded"``.
     known_share : float, default=0.5
-        In (0, 1): of ``knowledge="exact-with-uncertainty"``.
+        In (0, 1), for ``knowledge="exact-with-uncertainty"``.
     access : {"black-box", "uncertain-box", "no-box"}, default="black-box"
         What the attacker can run: the generator with its parameters; the generator, with
         parameters that are drawn for each table to learn from, since its own are not known; or
@@ -194,7 +194,7 @@ def observed(
 
 
 def most_exposed(result: Result) -> Any:
-    """Return what is said of the target with the largest advantage."""
+    """Return the details of the target with the largest advantage."""
     return max(result.details["targets"], key=lambda target: as_float(target["advantage"]))
 
 
@@ -207,7 +207,7 @@ class Advantage:
     n_hits, n : int
         Hits, and all tables, of those made with the target.
     n_hits_without, n_without : int
-        Of those made without it; no such tables if 0.
+        Hits, and all tables, of those made without it; no such tables if 0.
     chance : float
         What to expect where there are none.
 
@@ -269,19 +269,19 @@ def largest_advantage(
     Parameters
     ----------
     advantages : sequence of Advantage
-        Of each target.
+        One for each target.
     described : sequence of dict
-        What else is said of each.
+        Further details of each.
     game : Game
         That was played.
     confidence : float
-        Of the intervals.
+        Confidence of the intervals.
     few : str
-        What is said where each target is tested on few tables.
+        The warning if each target is tested on few tables.
     tested : callable
         Returns the contrast of a share of hits and the share to expect.
     **details
-        What else is said of all.
+        Further details of all.
     """
     together = simultaneous(confidence, len(advantages))
     lows, highs = zip(*(one.interval(together) for one in advantages), strict=True)
@@ -348,7 +348,7 @@ def largest_by_chance(shares: Sequence[tuple[float, int, int]], seed: int = 0) -
     shares : sequence of (float, int, int)
         For each pair the common share, and the numbers of trials of both.
     seed : int, default=0
-        Of 2,000 draws of all counts, as if they were independent.
+        Seed of 2,000 draws of all counts, as if they were independent.
 
     Returns
     -------
@@ -396,8 +396,7 @@ class ShadowMembershipInference(ShadowAttack):
     targets : str, sequence of int or table, default="achilles"
         The rows that are attacked: how they are selected (see
         :func:`~skeval.privacy.attacks.shadow.select_targets`), their positions in train, or rows
-        that are
-        in no table.
+        that are in no table.
     n_targets : int, default=5
         How many, where they are selected.
     features : str or sequence of str, default=("naive", "hist", "corr", "query", "closest")
@@ -405,7 +404,7 @@ class ShadowMembershipInference(ShadowAttack):
         and levels; "corr", correlations, among 50 drawn columns if there are more; "query", how
         many rows agree with the target in random sets of columns; "closest", distances to the
         nearest rows and numbers within two radii.
-        Several are put side by side; "ensemble" is all of them.
+        Several are put together; "ensemble" is all of them.
     n_shadow : int, default=50
         Tables to learn from, with each target, and as many without.
     n_eval : int, default=50
@@ -417,7 +416,7 @@ class ShadowMembershipInference(ShadowAttack):
         the largest advantage, or with a false positive rate of at most `fpr`, on tables that were
         left out in learning.
     fpr : float, default=0.1
-        Of ``threshold="fpr"``.
+        The false positive rate for ``threshold="fpr"``.
     attack_release : bool, default=False
         Whether what was learned is applied to the synthetic table given to score, too.
 
@@ -441,9 +440,9 @@ class ShadowMembershipInference(ShadowAttack):
 
     Notes
     -----
-    The value is about the generator on tables such as train. Of the synthetic table given to score
-    only the number of rows counts, unless `attack_release` is set; games are played once for each
-    such number. :meth:`estimate_cost` returns the number of fits beforehand:
+    The value is about the generator on tables such as train. Only the number of rows of the
+    synthetic table given to score counts, unless `attack_release` is set; games are played once for
+    each such number. :meth:`estimate_cost` returns the number of fits beforehand:
     ``(n_targets + 1) (n_shadow + n_eval)``.
 
     The attacker learns on tables drawn from the holdout, and is tested on fresh ones drawn from
@@ -451,7 +450,7 @@ class ShadowMembershipInference(ShadowAttack):
     With ``game="model_seeded"`` they are tested on all of train, and on train without the target:
     other rows that equal it stay.
     Training rows are shuffled for each fit, and what columns may hold is taken from train and
-    holdout together: neither the place of a row nor an encoder gives it away. Where the generator
+    holdout together: neither the place of a row nor an encoder gives it away. If the generator
     itself writes what its columns may hold into the table, that is a leak, and is detected.
 
     The advantage is the true positive rate less the false positive rate. The value is the largest
@@ -582,7 +581,7 @@ def membership_tests(
     Returns
     -------
     tests : list of MembershipTest
-        Of each target.
+        One for each target.
     common : dict of bool to bool
         Whether all targets were tested on the same tables with a target (True), without (False).
     n_fits : int
@@ -648,9 +647,9 @@ def learned_distinguisher(
         A fixed score; or that of the largest advantage, or of the largest true positive rate at a
         false positive rate of at most `fpr`, over scores of fits that were not learned from.
     fpr : float
-        As said.
+        The false positive rate for ``threshold="fpr"``.
     seed : int
-        Of classifiers without a seed.
+        Seed of classifiers without a seed.
 
     Returns
     -------
@@ -780,7 +779,7 @@ def mean_advantage(
     Parameters
     ----------
     tests : sequence of MembershipTest
-        Of each target.
+        One for each target.
     common : dict of bool to bool
         Whether the tables with a target (True), without one (False), are the same for all targets:
         they count once then.

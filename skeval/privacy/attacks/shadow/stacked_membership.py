@@ -81,7 +81,7 @@ class StackedMembershipInference(HalvesAttack):
     See Also
     --------
     MembershipInference : The attacks one by one, without the generator.
-    LikelihoodRatioMIA : One score, held against its distribution with and without each row.
+    LikelihoodRatioMIA : One score, compared with its distribution with and without each row.
     ShadowMembershipInference : Attacks a few exposed rows, by what whole tables look like.
 
     Notes
@@ -102,9 +102,9 @@ class StackedMembershipInference(HalvesAttack):
     membership inference are decided by the rate at 10% false positives.
 
     A blend is worth its fits where the release leaks in a way that the generator has, and its
-    tables show. Of a release that was not made by this generator, or of copies that somebody put
-    into it, it has learned nothing: single attacks see more there. The halves are smaller than
-    train, which shifts the scores of all rows alike.
+    tables show. It has learned nothing about a release that was not made by this generator, or
+    about copies that somebody put into it: single attacks see more there. The halves are smaller
+    than train, which shifts the scores of all rows alike.
 
     References
     ----------
@@ -275,7 +275,7 @@ def scores_of_worlds(
     Returns
     -------
     scores : ndarray of shape (n_models, n_attacks, n_rows)
-        Of the attacked rows, train first.
+        Scores of the attacked rows, train first.
     inside : ndarray of shape (n_models, n_rows), bool
         Whether a row was learned from.
     """
@@ -317,7 +317,7 @@ def stacked_scores(
     classifier : classifier or None
         A logistic regression if None.
     seed : int
-        Of the classifier.
+        Seed of the classifier.
 
     Returns
     -------
