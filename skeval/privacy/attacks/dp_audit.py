@@ -272,8 +272,8 @@ class Level:
         """Return what to expect of `n_runs` runs a world, by counts of the pilot runs.
 
         Bounds of epsilon with "cp", of mu with "gdp". They are below 0 where nothing is promised,
-        so that the least bad can be chosen. Both error rates are put at their upper bounds at `_PRUDENT`: the
-        best of many thresholds is more often lucky than good.
+        so that the least bad can be chosen. Both error rates are put at their upper bounds at
+        `_PRUDENT`: the best of many thresholds is more often lucky than good.
         """
         rates = [
             _upper(_upper(wrong, n_pilot, _PRUDENT) * n_runs, n_runs, (1.0 + self.confidence) / 2.0)

@@ -91,8 +91,8 @@ class OneRunDPAudit(Metric):
         whenever the scores differ.
     adjacency : {"add_remove", "replace"}, default="add_remove"
         Which epsilon is bounded: for one row more or less, as most generators claim it, or for one
-        row that is another. The second is at most twice the first. The "bernoulli" design bounds the
-        first only.
+        row that is another. The second is at most twice the first. The "bernoulli" design bounds
+        the first only.
     claimed_epsilon : float, optional
         What the generator claims, for the same adjacency; ``details["verdict"]`` holds the bound
         against it.

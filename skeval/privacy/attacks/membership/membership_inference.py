@@ -143,8 +143,8 @@ class MembershipInference(Metric):
         compared with at most 10,000, fewer where they are long.
     space : "gower", "euclidean" or transformer, default="gower"
         Space of the distances: the mean over columns of capped differences, or Euclidean distance
-        of a matrix. Densities and the classifier see standardised and one-hot columns, or the matrix of
-        the transformer.
+        of a matrix. Densities and the classifier see standardised and one-hot columns, or the
+        matrix of the transformer.
     columns : None, int or list of str, default=None
         Columns to use (in space "gower"): all, the first *n*, or a list of names.
     text : "tfidf" or None, default="tfidf"
@@ -186,9 +186,9 @@ class MembershipInference(Metric):
     as the characters that are inserted, deleted or replaced between their texts, so that 1234 is
     near 12340 and 9234, which no distance of numbers is. A category is one character, and numbers
     have the decimals that the real ones have, six digits at most. Scores are counts and tie often,
-    which leaves some of the false positives unused that a rate allows. Of more than 50 columns, or
-    features of a transformer, it sums the edits of the cells, which aligns their texts; there the
-    trees of "classifier" are half as many, of 32 bins.
+    which leaves some of the false positives unused that a rate allows. With more than 50 columns,
+    or features of a transformer, it sums the edits of the cells, which aligns their texts; there
+    the trees of "classifier" are half as many, of 32 bins.
 
     A value below 0.5 is no extra protection. One of 0.5 says that these attacks find nothing,
     not that nothing leaks: an attacker who knows the generator does better. A release that holds a

@@ -411,8 +411,8 @@ def member_scores(
     n_rows : int, optional
         Rows of each table at most, a seeded sample; all if not given.
     space : "gower", "euclidean" or transformer, default="gower"
-        Space of the distances; densities and the classifier see standardised and one-hot columns, or the
-        matrix of the transformer.
+        Space of the distances; densities and the classifier see standardised and one-hot columns,
+        or the matrix of the transformer.
     columns : int, tuple of str or None
         Columns to use (in space "gower").
     reference_fraction : float, default=0.5
