@@ -270,7 +270,8 @@ def test_refusals(kind):
 
 def test_only_samples_are_drawn_by_number():
     whole = DisclosureProtection(["key"], "secret")
-    assert not hasattr(whole, "num_rows") and not hasattr(whole, "num_iterations")
+    assert not hasattr(whole, "num_rows")
+    assert not hasattr(whole, "num_iterations")
     added = set(DisclosureProtectionEstimate._get_param_names()) - set(whole._get_param_names())
     assert added == {"num_rows", "num_iterations"}
 
