@@ -131,7 +131,7 @@ def univariate_predicates(
     n_wanted : int
         Most predicates to make; they are chosen at random.
     rng : Generator
-        Of the choice.
+        Random numbers of the choice.
     distinct : bool, default=True
         Whether of several predicates that single out the same row only one is made.
 
