@@ -72,11 +72,6 @@ class CardinalityShapeSimilarity(_Cardinality):
     greatest distance of the cumulative shares of parents with 0, 1, 2, ... children; the value is
     the mean over the foreign keys.
 
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
-
     See Also
     --------
     CardinalityStatisticSimilarity : The mean, median or spread alone.
@@ -129,11 +124,6 @@ class CardinalityStatisticSimilarity(_Cardinality):
     ----------
     statistic : {"mean", "median", "std"}, default="mean"
         What is compared; the standard deviation divides by n - 1.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     Warnings
     --------
@@ -189,11 +179,6 @@ class CardinalityBoundaryAdherence(_Cardinality):
     A hotel room has at most four guests, an order at least one line. A synthetic room with forty
     guests breaks what programs rely on, however plausible its guests are. The value is the mean
     over the foreign keys.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     See Also
     --------

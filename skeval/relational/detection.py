@@ -77,13 +77,13 @@ class _Detection(RelationalMetric):
     Parameters
     ----------
     estimator : classifier, optional
-        Of scikit-learn; it sees standardised and one-hot columns. The default is gradient boosting
-        of small trees (xgboost), on ranks.
+        A classifier of scikit-learn. It sees standardised and one-hot columns. The default is
+        gradient boosting of small trees (xgboost), on ranks.
     n_folds : int, default=5
-        Number of folds, of whole entities.
+        Number of folds, each of whole entities.
     test_size : float, default=0.5
         Share of the synthetic entities that the classifier of the test does not see.
-    max_rows : int or None, default=2_000
+    max_rows : int or None, default=10_000
         Rows of each role that are looked at: as many of each entity as fit, drawn at random.
     random_state : int, default=0
         Seed of samples, folds and classifiers.
@@ -174,16 +174,6 @@ class DenormalizedDetection(_Detection):
     itself shows, an order of another region's goods. One such table is made of each table that no
     other refers to; the value is the mean over them.
 
-    Parameters
-    ----------
-    max_rows : int or None, default=10_000
-        Rows of each role that are looked at: as many of each entity as fit, drawn at random.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
-
     See Also
     --------
     ParentChildDetection : Key by key.
@@ -243,11 +233,8 @@ class ParentChildDetection(_Detection):
         A logistic regression, a support vector machine with a Gaussian kernel (slow beyond a few
         thousand rows), or any classifier of scikit-learn; they see standardised and one-hot
         columns.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
+    max_rows : int or None, default=2_000
+        Rows of each role that are looked at: as many of each entity as fit, drawn at random.
 
     See Also
     --------
@@ -307,11 +294,6 @@ class AggregationDetection(_Detection):
         What is told of the children: see :class:`ParentChildAggregates`.
     max_rows : int or None, default=10_000
         Parents of each role that are looked at: as many of each entity as fit, drawn at random.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     See Also
     --------
@@ -452,16 +434,8 @@ class SequenceDetection(SequenceMetric):
         Sequences of each table that are looked at, a seeded sample.
     columns : None, int or list of str, default=None
         The columns that features are made of: all, the first *n*, or these.
-    table : str, optional
-        The table whose sequences are looked at; if None, all that have a sequence
-        key and are no reference tables.
     random_state : int, default=0
         Seed of samples, folds and classifiers.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     See Also
     --------

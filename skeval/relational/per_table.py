@@ -53,6 +53,11 @@ class Lifted(Metric):
     """A metric of one table on a table that is made of several: its author writes `_own`.
 
     The result is that of the metric, with its name, and `Result.table` says what was measured.
+
+    Attributes
+    ----------
+    context_ : RelationalContext
+        The real tables.
     """
 
     tags: ClassVar[MetricTags] = TagsOfMetric()  # type: ignore[assignment]
@@ -208,11 +213,6 @@ class OfTable(Lifted):
         Of a dependent table, how often one row a subject is drawn for the test.
     random_state : int, default=0
         Seed of the draws.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     Raises
     ------
@@ -681,11 +681,6 @@ class PerSubject(Lifted):
     stats : tuple of str, default=("count", "mean", "std", "min", "max", "span", "nunique", \
 "mode", "mode_share")
         What the rows are summed up by; "median" is possible too.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     Raises
     ------

@@ -66,14 +66,6 @@ class SharedSubsequences(SequenceMetric):
         The columns that must agree: all but keys and index, the first *n* of these, or names.
     decimals : int, optional
         To how many decimals numbers are rounded first; None keeps 12 significant digits.
-    table : str, optional
-        The table whose sequences are looked at; if None, all that have a sequence
-        key and are no reference tables.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     Warnings
     --------
@@ -362,16 +354,8 @@ class NearestSequences(SequenceMetric):
         Number of relabellings behind the p-value, at most.
     columns : None, int or list of str, default=None
         The columns to compare: all but keys, the first *n* of these, or names.
-    table : str, optional
-        The table whose sequences are looked at; if None, all that have a sequence
-        key and are no reference tables.
     random_state : int, default=0
         Seed of samples and relabellings.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     Warnings
     --------

@@ -41,11 +41,6 @@ class SchemaStructure(RelationalMetric):
     What reads the real database should read the synthetic one: no table, no column and no key less,
     and none more. Types are not looked at; `TableStructure` does, of one table.
 
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
-
     See Also
     --------
     skeval.diagnostic.TableStructure : Columns and types of one table.
@@ -144,11 +139,6 @@ class PrimaryKeyUniqueness(RelationalMetric):
     back. So each share stands beside that of train and of the holdout; the value is the mean over
     the tables that have a primary key.
 
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
-
     See Also
     --------
     skeval.diagnostic.KeyUniqueness : Any keys of one table.
@@ -225,11 +215,6 @@ class ReferentialIntegrity(RelationalMetric):
     such rows too: a sixth of the flights of New York name a plane that its register lacks. So each
     share stands beside that of train and of the holdout; the value is the mean over the foreign
     keys.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     See Also
     --------
@@ -324,11 +309,6 @@ class ReferenceEquality(RelationalMetric):
     A list of airports is public and holds nobody's secret: a release should have it as it is, and a
     generator that invents airports breaks every join. What would be a leak in a table of persons is
     right here, so that no alarm is raised and no distance taken.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     See Also
     --------

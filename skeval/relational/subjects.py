@@ -59,6 +59,11 @@ class SubjectMetric(Metric):
     ----------
     subject : str or None, default=None
         The subject; None for the only one.
+
+    Attributes
+    ----------
+    context_ : RelationalContext
+        The real tables.
     """
 
     subject: SubjectName = None
@@ -107,11 +112,6 @@ class SubjectCopies(SubjectMetric):
         Number of exchanges of subjects behind the p-value, where it is not known exactly.
     random_state : int, default=0
         Seed of the exchanges.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     Raises
     ------
@@ -243,11 +243,6 @@ class SharedHistoryShare(SubjectMetric):
         Number of exchanges of subjects behind the p-value.
     random_state : int, default=0
         Seed of the exchanges.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     Raises
     ------
@@ -565,11 +560,6 @@ class SubjectMembership(SubjectMetric):
         Which part of the holdout's subjects the attacker has for reference.
     random_state : int, default=0
         Seed of that part.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     Raises
     ------

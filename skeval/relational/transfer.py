@@ -85,11 +85,6 @@ class RelationalTSTR(Lifted):
     random_state : int, default=0
         Seed of models and samples.
 
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
-
     Raises
     ------
     MissingInputError
@@ -207,11 +202,6 @@ class SequenceTSTR(SequenceMetric):
         The table whose sequences are looked at; the only one that has a sequence key, if None.
     random_state : int, default=0
         Seed of samples, models and bootstrap.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     Raises
     ------

@@ -62,11 +62,6 @@ class InterTableTrends(RelationalMetric):
         Whether :meth:`evaluate` also measures train with its links shuffled, as
         ``details["floor"]``: what rows without a tie to their parents get.
 
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
-
     See Also
     --------
     KHopCorrelation : All paths, hop by hop, the tables themselves among them.
@@ -195,11 +190,6 @@ class ParentChildAggregates(RelationalMetric):
         Whether :meth:`evaluate` also runs :class:`AggregationDetection` on the same columns.
     random_state : int, default=0
         Of the detection.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     See Also
     --------
@@ -337,11 +327,6 @@ class KHopCorrelation(RelationalMetric):
         Number of bins of numbers and dates, where they are set against categories.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
         How they are cut, see :class:`~skeval.Discretizer`.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     See Also
     --------
