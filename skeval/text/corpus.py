@@ -6,14 +6,16 @@ Texts as vectors of length 1, what is nearest to them, and contrasts of what the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array, diags_array, issparse
 
+from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.exceptions import InvalidParameterError
 from skeval.stats.relabelling import exchange_p_value, relabelling_test
 from skeval.steps.samples import ColumnChoice
@@ -21,7 +23,7 @@ from skeval.steps.texts import plain_texts, text_columns, units_of
 from skeval.tables.keys import key_codes
 from skeval.tables.schema import TableSchema
 from skeval.tables.spaces import learned, vectors_of
-from skeval.utils.parameters import Legal
+from skeval.utils.parameters import AnyColumns, Count, Legal, Seed
 
 GroupColumn = Annotated[
     str | None,
@@ -29,6 +31,7 @@ GroupColumn = Annotated[
         "the name of a column or None", lambda value: value is None or isinstance(value, str), -1
     ),
 ]
+Key = tuple[tuple[str, ...], str | None]  # the columns of texts, and that of their authors
 ROLES = ("train", "holdout", "synthetic")
 NO_TEXT = "no text of the {role} table has anything but white space."
 
@@ -85,6 +88,38 @@ def chosen_texts(schema: TableSchema, columns: ColumnChoice, group: str | None) 
             f"group names {group}, which is no column. Columns: {', '.join(schema.kinds)}."
         )
     return tuple(name for name in text_columns(schema, columns) if name != group)
+
+
+@declared
+class CorpusMetric(Metric):
+    """Base of metrics that exchange texts, or their authors, between train and holdout.
+
+    Parameters
+    ----------
+    columns : None, int or list of str, default=None
+        The columns whose texts are looked at: all of free text, the first *n* of these, or names of
+        any columns.
+    group : str or None, default=None
+        The column that names the author. Texts of one author are alike, so that authors are then
+        what changes places in the test. Without it, rows are.
+    n_permutations : int, default=1999
+        Number of relabellings behind the p-value, at most. Fewer are drawn where many reach what
+        was observed, and none where the p-value is known exactly.
+    random_state : int, default=0
+        Seed of the relabellings.
+    """
+
+    _: KW_ONLY
+    columns: AnyColumns = None
+    group: GroupColumn = None
+    n_permutations: Count = 1999
+    random_state: Seed = 0
+
+    def _prepare(self, context: Context) -> None:
+        self._key(context)
+
+    def _key(self, context: Context) -> Key:
+        return chosen_texts(context.schema, self.columns, self.group), self.group
 
 
 @shared

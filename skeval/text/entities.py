@@ -15,13 +15,11 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.stats import hypergeom
 
-from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import SCREEN_TAGS
 from skeval.exceptions import (
     DegenerateInputWarning,
-    InvalidParameterError,
     MetricWarning,
     MissingDependencyError,
     Sentence,
@@ -32,18 +30,10 @@ from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, list_contrast
 from skeval.stats.relabelling import Relabelled, holm, least_p_value
 from skeval.steps.entities import Mentions, Reading, mentions, row_groups, rows_read
-from skeval.steps.texts import text_columns
-from skeval.text.recognizers import (
-    Device,
-    ModelName,
-    Names,
-    PatternRecognizer,
-    SpacyBackend,
-    load_spacy,
-    piped,
-)
+from skeval.text.corpus import CorpusMetric
+from skeval.text.recognizers import Names, PatternRecognizer, SpacyBackend, load_spacy, piped
 from skeval.utils.formatting import percent
-from skeval.utils.parameters import AnyColumns, Count, Interval, JobCount, Legal, Seed, has_methods
+from skeval.utils.parameters import Count, Interval, Legal, has_methods
 
 REAL = ("train", "holdout")
 _MOST_WORDS = 3  # of an entity: more count as so many
@@ -380,9 +370,6 @@ def described(keys: RareKeys, test: Relabelled | None = None) -> dict[str, float
 
 Recognizer = Annotated[Any, has_methods(("recognize",), values=("patterns",))]
 Keep = Annotated[Any, has_methods(("keeps",), values=(None,))]
-GroupColumn = Annotated[
-    str | None, Legal("the name of a column or None", lambda v: v is None or isinstance(v, str), -1)
-]
 Folder = Annotated[
     Any,
     Legal(
@@ -395,7 +382,7 @@ Folder = Annotated[
 
 
 @declared
-class EntityLeakage(Metric):
+class EntityLeakage(CorpusMetric):
     r"""Share of the synthetic texts' entities that one train text alone mentions: 0 if none does.
 
     A generator that has memorised its texts writes names, addresses and numbers of real persons
@@ -410,11 +397,11 @@ class EntityLeakage(Metric):
         :class:`PatternRecognizer`, which needs no model: addresses, numbers, capitalised words.
         Names are found best by a model, as of :class:`SpacyRecognizer`.
     columns : None, int or list of str, default=None
-        The text columns; None for all, an int for the first so many, or names. Those of a row are
-        one document.
+        The text columns: all of free text, the first *n* of these, or names. Those of a row are one
+        document.
     group : str or None, default=None
-        A column that says whose a row is, such as an author, if several rows are one person's:
-        documents of one person change places together, and count once. None where each row is a
+        A column that says whose a row is, such as an author, if several rows are one person's.
+        Documents of one person change places together, and count once. None if each row is a
         document of its own.
     keep : object with keeps, or None, default=None
         Which entities count, as :class:`EntityFilter` says; None for all.
@@ -427,9 +414,6 @@ class EntityLeakage(Metric):
     memory : path or None, default=None
         A folder that keeps what was recognized from one call to the next: hashes and counts, no
         text. See Notes.
-    n_permutations : int, default=1999
-        Number of relabellings behind the p-values; fewer are drawn where many reach what was
-        observed, and none where a p-value is known exactly.
     random_state : int, default=0
         Seed of the relabellings and of the choice of rows.
 
@@ -504,16 +488,12 @@ class EntityLeakage(Metric):
     tags = replace(SCREEN_TAGS, needs=frozenset({"holdout", "text"}), display="EntitiesDisplay")
 
     recognizer: Recognizer = "patterns"
-    columns: AnyColumns = None
-    group: GroupColumn = None
     _: KW_ONLY
     keep: Keep = None
     max_documents: Count = 1
     n_windows: Annotated[int, Interval(0, 20)] = 4
     n_max_texts: Count | None = None
     memory: Folder = None
-    n_permutations: Count = 1999
-    random_state: Seed = 0
 
     _nouns = ("entity", "entities", "an entity")
 
@@ -531,20 +511,15 @@ class EntityLeakage(Metric):
         return PatternRecognizer() if self.recognizer == "patterns" else self.recognizer
 
     def _reading(self, context: Context) -> Reading:
-        columns = text_columns(context.schema, self.columns)
-        if self.group is not None and self.group not in context.schema.kinds:
-            raise InvalidParameterError(
-                f"{type(self).__name__}: group names {self.group}, which is no column. Columns: "
-                f"{', '.join(context.schema.kinds)}."
-            )
+        columns, group = self._key(context)
         return Reading(
-            columns=tuple(name for name in columns if name != self.group),
+            columns=columns,
             recognizer=self._recognizer(),
             keep=self.keep,
             n_windows=self.n_windows,
             n_max_texts=self.n_max_texts,
             seed=self.random_state,
-            group=self.group,
+            group=group,
             memory=None if self.memory is None else str(self.memory),
         )
 
@@ -683,6 +658,7 @@ PERSON_NOUNS = frozenset(
 Tagger = Annotated[Any, has_methods(("recognize",), values=("spacy",))]
 
 
+@declared
 class NominalRecognizer(SpacyBackend):
     """Find nouns for persons with the tagger of a spaCy pipeline, word by word.
 
@@ -700,12 +676,6 @@ class NominalRecognizer(SpacyBackend):
         Further words that do not count, in lower case, besides the stop words of the language.
     min_length, max_length : int, default=2 and 30
         Least and greatest number of letters.
-    n_process : int, default=1
-        Processes that read; -1 for all cores.
-    batch_size : int, default=256
-        Texts at once.
-    device : {"auto", "cpu", "gpu"}, default="auto"
-        "auto" is a graphics card where spaCy can use one.
 
     See Also
     --------
@@ -718,26 +688,11 @@ class NominalRecognizer(SpacyBackend):
     NominalRecognizer(skip=['product', 'price'])
     """
 
-    def __init__(
-        self,
-        model: ModelName = "en_core_web_sm",
-        *,
-        nouns: Names = None,
-        skip: Names = None,
-        min_length: Count = 2,
-        max_length: Count = 30,
-        n_process: JobCount = 1,
-        batch_size: Count = 256,
-        device: Device = "auto",
-    ) -> None:
-        self.model = model
-        self.nouns = nouns
-        self.skip = skip
-        self.min_length = min_length
-        self.max_length = max_length
-        self.n_process = n_process
-        self.batch_size = batch_size
-        self.device = device
+    _: KW_ONLY
+    nouns: Names = None
+    skip: Names = None
+    min_length: Count = 2
+    max_length: Count = 30
 
     def _loaded(self) -> Any:
         pipeline = load_spacy(type(self).__name__, self.model, self.device)
@@ -784,20 +739,6 @@ class NominalMentions(EntityLeakage):
     recognizer : "spacy" or object with recognize, default="spacy"
         What finds nouns; "spacy" is :class:`NominalRecognizer`, which needs the pipeline
         en_core_web_sm. There is no substitute for a tagger.
-    columns : None, int or list of str, default=None
-        The text columns; None for all, an int for the first so many, or names.
-    group : str or None, default=None
-        A column that says whose a row is; rows of one group change places together.
-    keep : object with keeps, or None, default=None
-        Which mentions count; None for all.
-    max_documents : int, default=1
-        A mention is rare that at most so many real documents, or groups, have.
-    n_windows : int, default=4
-        Phrases are a mention with up to 1, 2, ... so many words on both sides; 0 for none.
-    memory : path or None, default=None
-        A folder that keeps hashes and counts of what was recognized, no text.
-    n_permutations : int, default=1999
-        Number of relabellings behind the p-values, where these are not known exactly.
 
     Raises
     ------

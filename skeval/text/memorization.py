@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import SCREEN_TAGS
@@ -40,9 +39,9 @@ from skeval.stats.matches import MatchLists, held_contrast, longest_list
 from skeval.stats.repeats import Copies
 from skeval.steps.relabelled import contrast_of, set_against
 from skeval.steps.texts import folded
-from skeval.text.corpus import NO_TEXT, Corpus, GroupColumn, Words, chosen_texts, corpus, words
+from skeval.text.corpus import NO_TEXT, Corpus, CorpusMetric, GroupColumn, Key, Words, corpus, words
 from skeval.utils.formatting import counted, percent
-from skeval.utils.parameters import AnyColumns, Count, Interval, OpenFraction, Seed
+from skeval.utils.parameters import AnyColumns, Interval, OpenFraction
 
 MOST_CANDIDATES = 10**8  # of a join; by words up to a minute
 _HASHES, _RECALL, _MOST_ROWS = 256, 0.99, 64
@@ -331,38 +330,16 @@ _MISSED = (
 ONE_SIDED = "no author stands in one table alone, so that no labels can be exchanged."
 
 
-Key = tuple[tuple[str, ...], str | None]
-
-
 @declared
-class TextScreen(Metric):
+class TextScreen(CorpusMetric):
     """Base of the screens that compare what texts share with train and with the holdout.
 
-    Each distinct text counts once. Authors write a class attribute `_what`, of a contrast, and the
-    methods below.
-
-    Parameters
-    ----------
-    columns : None, int or list of str, default=None
-        The columns whose texts are looked at: all of free text, the first so many of these, or
-        names of some.
-    group : str or None, default=None
-        The column that names the author, who is then what changes places in the test.
-    n_permutations : int, default=1999
-        Number of relabellings behind the p-value; fewer are drawn where many reach what was
-        observed, and none where the p-value is known exactly.
-    random_state : int, default=0
-        Seed of the relabellings.
+    Each distinct text counts once. Authors write a class attribute `_what`, which says what a
+    contrast compares, and the methods below.
     """
 
     tags = replace(SCREEN_TAGS, needs=frozenset({"text"}))
     _what: ClassVar[str]
-
-    _: KW_ONLY
-    columns: AnyColumns = None
-    group: GroupColumn = None
-    n_permutations: Count = 1999
-    random_state: Seed = 0
 
     @abstractmethod
     def _measured(self, context: Context, key: Key, role: str) -> float:
@@ -375,12 +352,6 @@ class TextScreen(Metric):
     @abstractmethod
     def _details(self, context: Context, key: Key, result: Result) -> Result:
         """Return the result with its interval, fact and further details."""
-
-    def _prepare(self, context: Context) -> None:
-        chosen_texts(context.schema, self.columns, self.group)
-
-    def _key(self, context: Context) -> Key:
-        return chosen_texts(context.schema, self.columns, self.group), self.group
 
     def _compute(self, context: Context) -> Result:
         key = self._key(context)
@@ -447,11 +418,8 @@ class TextExactMatch(TextScreen):
     Parameters
     ----------
     columns : None, int or list of str, default=None
-        The columns whose texts are looked at: all of free text, the first so many of these, or
-        names of any columns. A text may stand in one of them here and in another there.
-    group : str or None, default=None
-        The column that names the author. Texts of one author are alike: then authors are what
-        changes places in the test. Without it, rows are.
+        The columns whose texts are looked at: all of free text, the first *n* of these, or names of
+        any columns. A copy may be in another of them than its source.
     form : {"folded", "exact"}, default="folded"
         "folded": letter case, white space and ways to write the same character make no text another
         one. "exact": every character counts.
@@ -538,9 +506,6 @@ class NearDuplicateText(TextScreen):
 
     Parameters
     ----------
-    columns : None, int or list of str, default=None
-        The columns whose texts are looked at: all of free text, the first so many of these, or
-        names of any columns.
     threshold : float, default=0.8
         The least similarity of a near duplicate, in (0, 1).
     edit_length : int, default=40

@@ -16,8 +16,8 @@ from skeval.results.result import Result
 from skeval.stats.matches import MatchLists
 from skeval.stats.relabelling import row_mean
 from skeval.steps.relabelled import set_against
-from skeval.text.corpus import GroupColumn, corpus
-from skeval.text.memorization import Key, TextScreen
+from skeval.text.corpus import GroupColumn, Key, corpus
+from skeval.text.memorization import TextScreen
 from skeval.text.spans import N_LISTED, gram_numbers, longest_shared, run_lists
 from skeval.utils.formatting import counted, number, percent
 from skeval.utils.parameters import AnyColumns, Count
@@ -35,9 +35,6 @@ class NGramNovelty(TextScreen):
     ----------
     n : int, default=5
         Number of words. With few, all phrases are known; with many, only copied passages are.
-    n_permutations : int, default=1999
-        Number of relabellings behind the p-value; fewer are drawn where many reach what was
-        observed.
 
     Warnings
     --------
@@ -161,9 +158,6 @@ class LongestCommonSubstring(TextScreen):
         A passage of so many words is long. Longer ones count as so long: a few texts that are
         copied as a whole, or that the tables share by themselves, would otherwise decide alone.
         Long passages are a fact if none of the holdout is long.
-    n_permutations : int, default=1999
-        Number of relabellings behind the p-value; fewer are drawn where many reach what was
-        observed.
 
     Warnings
     --------

@@ -112,7 +112,31 @@ def lengths_of(context: Context, columns: tuple[str, ...], unit: str) -> Context
 
 
 @declared
-class VocabularySimilarity(Metric):
+class RunSimilarity(Metric):
+    """Base of agreements of how often words, or runs of them, occur in texts.
+
+    Parameters
+    ----------
+    columns : None, int or list of str, default=None
+        The text columns: all, the first *n*, or these.
+    """
+
+    tags = TEXT_TAGS
+    _halved = True
+
+    _: KW_ONLY
+    columns: AnyColumns = None
+
+    def _prepare(self, context: Context) -> None:
+        text_columns(context.schema, self.columns)
+
+    def _runs(self, context: Context, unit: str = "words", n: int = 1) -> dict[str, Counted]:
+        names = text_columns(context.schema, self.columns)
+        return {name: counted_runs(context, name, unit, n) for name in names}
+
+
+@declared
+class VocabularySimilarity(RunSimilarity):
     r"""Agreement of the words of texts: 1 where they are as frequent, 0 where none is shared.
 
     An analyst counts how often each word stands in the real and in the synthetic texts, and asks
@@ -124,8 +148,6 @@ class VocabularySimilarity(Metric):
     measure : {"tv", "jaccard"}, default="tv"
         Of the frequencies of words, one minus the total variation distance; or of the sets of words
         the share of both that is in each, whatever the frequencies.
-    columns : None, int or list of str, default=None
-        The text columns: all, the first *n*, or these.
 
     See Also
     --------
@@ -159,21 +181,12 @@ class VocabularySimilarity(Metric):
     (0.6666666666666667, 1.0)
     """
 
-    tags = TEXT_TAGS
-
-    _halved = True
-
     _parts = ("out_of_vocabulary", "lost", "n_words")
 
     measure: Literal["tv", "jaccard"] = "tv"
-    columns: AnyColumns = None
-
-    def _prepare(self, context: Context) -> None:
-        text_columns(context.schema, self.columns)
 
     def _compute(self, context: Context) -> Result:
-        names = text_columns(context.schema, self.columns)
-        words = {name: counted_runs(context, name) for name in names}
+        words = self._runs(context)
         result = mean_agreement(context, words, self.measure)
         details = {
             "out_of_vocabulary": {name: _share(one.synthetic, -1) for name, one in words.items()},
@@ -199,7 +212,7 @@ def _share(counts: np.ndarray, cell: int) -> float:
 
 
 @declared
-class NGramSimilarity(Metric):
+class NGramSimilarity(RunSimilarity):
     """Agreement of runs of words: 1 where they are as frequent, 0 where none is shared.
 
     Texts may have the right words in the wrong order, or stock phrases in place of language. An
@@ -213,8 +226,6 @@ class NGramSimilarity(Metric):
         What runs are of.
     measure : {"jensen_shannon", "tv"}, default="jensen_shannon"
         One minus the Jensen-Shannon distance (base 2), or minus the total variation distance.
-    columns : None, int or list of str, default=None
-        The text columns: all, the first *n*, or these.
 
     See Also
     --------
@@ -242,22 +253,12 @@ class NGramSimilarity(Metric):
     (1.0, 0.5)
     """
 
-    tags = TEXT_TAGS
-
-    _halved = True
-
     n: Count = 2
     unit: Unit = "words"
     measure: Literal["jensen_shannon", "tv"] = "jensen_shannon"
-    columns: AnyColumns = None
-
-    def _prepare(self, context: Context) -> None:
-        text_columns(context.schema, self.columns)
 
     def _compute(self, context: Context) -> Result:
-        names = text_columns(context.schema, self.columns)
-        runs = {name: counted_runs(context, name, self.unit, self.n) for name in names}
-        return mean_agreement(context, runs, self.measure)
+        return mean_agreement(context, self._runs(context, self.unit, self.n), self.measure)
 
     def _summary(self, result: Result) -> str:
         return (
