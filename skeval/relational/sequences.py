@@ -1,9 +1,4 @@
-"""Sequences: their lengths, levels, changes and times, as train has them.
-
-What follows on what: neighbouring values of sequences, in cells.
-
-How long values of sequences persist.
-"""
+"""Sequences compared with those of train: lengths, levels, changes, times, neighbours, memory."""
 
 from __future__ import annotations
 
@@ -181,9 +176,9 @@ class SequenceLengthSimilarity(SequenceMetric):
     Notes
     -----
     One minus the Kolmogorov-Smirnov distance of the numbers of rows a key, by table in
-    ``details["columns"]``; the value is their mean. Rows without a key are of no sequence and are
-    left out, with a warning; those without an index count. A sequence without rows is not in the
-    table: the length 0 is not seen.
+    ``details["columns"]``; the value is their mean. Rows without a key belong to no sequence and
+    are left out, with a warning; those without an index count. A sequence without rows is not in
+    the table: the length 0 is not seen.
 
     References
     ----------
@@ -250,7 +245,7 @@ class StatisticMSAS(ColumnSequenceMetric):
     Parameters
     ----------
     statistic : {"mean", "median", "std", "min", "max"}, default="mean"
-        Of the values of a sequence.
+        How the values of a sequence are summed up.
 
     See Also
     --------
@@ -402,7 +397,7 @@ class InterRowMSAS(ColumnSequenceMetric):
 
 
 def _changes(values: np.ndarray, firsts: np.ndarray, lag: int, log: bool) -> np.ndarray:
-    """Return how values change over so many rows, as logarithms if asked."""
+    """Return how values change over `lag` rows, as logarithms if asked."""
     if log:
         values = np.log(np.where(values > 0, values, np.nan))
     with np.errstate(invalid="ignore"):  # infinity less infinity is missing
@@ -465,10 +460,10 @@ class InterEventTimeSimilarity(SequenceMetric):
     Notes
     -----
     One minus the Kolmogorov-Smirnov distance of the differences of the index from row to row, by
-    table in ``details["columns"]``; the value is their mean. ``details["order"]`` has, of both
-    tables, rows with the index of the row before (`ties`), steps longer than the usual one of train
-    if at least half of its steps are equal (`gaps`), and rows without index or key. A table whose
-    sequence key has no index has no times.
+    table in ``details["columns"]``; the value is their mean. ``details["order"]`` has three shares
+    for train and for the synthetic table: rows with the index of the row before (`ties`), steps
+    longer than the usual one of train if at least half of its steps are equal (`gaps`), and rows
+    without index or key. A table whose sequence key has no index has no times.
 
     Examples
     --------
@@ -626,14 +621,14 @@ class CoherenceSimilarity(ColumnSequenceMetric):
 class TransitionSimilarity(ColumnSequenceMetric):
     r"""Agreement of what follows on a value: 1 where it is distributed alike, 0 where never.
 
-    Of those in treatment, how many are in treatment the next day, how many discharged? Marginals do
-    not tell, and a table of right shares may keep everybody in treatment for ever.
+    How many of those in treatment are in treatment the next day, how many discharged? Marginals do
+    not show it, and a table of right shares may keep everybody in treatment for ever.
 
     Parameters
     ----------
     n_bins : int or None, default=None
-        If given, numbers and dates are measured too, cut into so many cells of equal share of
-        train; categories and booleans only, if None.
+        If given, numbers and dates are measured too, cut into this number of cells of equal share
+        of train. If None, categories and booleans only.
     weight : {"row", "sequence"}, default="row"
         Whether each pair of neighbouring rows counts as much, or each sequence.
 
@@ -783,7 +778,7 @@ class AutocorrelationDifference(ColumnSequenceMetric):
     Parameters
     ----------
     max_lag : int, default=5
-        Autocorrelations are compared up to values so many rows apart.
+        The greatest distance in rows up to which autocorrelations are compared.
     centre : {"table", "sequence"}, default="table"
         Whether values are taken as deviations from the column's mean, so that lasting differences
         between sequences count as persistence, or from the mean of their own sequence.

@@ -66,13 +66,13 @@ class RelationalTSTR(Lifted):
     target : str
         The column of it to predict.
     scoring : str, default="auto"
-        As of :class:`~skeval.utility.TSTR`: "roc_auc" for labels, "r2" for numbers.
+        As in :class:`~skeval.utility.TSTR`: "roc_auc" for labels, "r2" for numbers.
     estimators : None, str, estimator or list of these, default=None
-        As of :class:`~skeval.utility.TSTR`.
+        As in :class:`~skeval.utility.TSTR`.
     stats : list of str, default=all
-        What is told of the children: see :class:`ParentChildAggregates`.
+        How the children are summed up: see :class:`ParentChildAggregates`.
     task : {"auto", "binary", "multiclass", "regression"}, default="auto"
-        As of :class:`~skeval.utility.TSTR`.
+        As in :class:`~skeval.utility.TSTR`.
     pos_label : str, bool or float, optional
         The positive label of a binary task.
     features : list of str or int, optional
@@ -104,8 +104,8 @@ class RelationalTSTR(Lifted):
     Notes
     -----
     The result is that of TSTR on the parent's rows with the aggregates of all tables that refer to
-    them; ``Result.table`` names the table. Where parents belong to subjects of their own, as the
-    orders of a client, they are not independent and no interval is given.
+    them; ``Result.table`` names the table. If parents belong to subjects of their own, as the
+    orders of a client do, they are not independent and no interval is given.
 
     References
     ----------
@@ -187,7 +187,7 @@ class SequenceTSTR(SequenceMetric):
         Whether to predict the value of the next row from this one and the one before, or the value
         that a sequence has in its first row from the features of its other columns.
     scoring : str, default="auto"
-        As of :class:`~skeval.utility.TSTR`: "roc_auc" for categories, "r2" for numbers.
+        As in :class:`~skeval.utility.TSTR`: "roc_auc" for categories, "r2" for numbers.
     estimator : None, str or estimator, default=None
         The model: None is "xgboost"; other names are "linear", "tree", "forest", "neighbors",
         "bayes", "mlp".
