@@ -182,17 +182,17 @@ class DenormalizedDetection(_Detection):
 
     Notes
     -----
-    Rows that hang on one subject (or, where the schema names none, on one row at the top) depend on
-    each other. If folds split them, the classifier knows a customer from the other orders, and the
-    AUC and its p-value are inflated: folds, samples and the test take whole entities. The interval
-    is that of Obuchowski by entity, as wide as if half of them had been scored. The p-value is of
-    one split: the classifier learns from train and a part of the synthetic entities, and the mean
-    scores of the others are set against those of the holdout's entities (without a holdout, against
-    those of a part of train that it has not seen, and then it is conservative) by the test of Mann
-    and Whitney, which is exact for any classifier. Several tables have the least p-value after
-    Holm. Orphans stay; the cells of their parents are missing. The baseline is the value of the
-    holdout in the
-    synthetic place; ``details["tests"]`` has the splits, ``details["similarity"]`` the form
+    Rows that hang on one subject depend on each other; if the schema names no subject, rows that
+    hang on one row at the top do. If folds split them, the classifier knows a customer from the
+    other orders, and the AUC and its p-value are inflated: folds, samples and the test take whole
+    entities. The interval is that of Obuchowski by entity, as wide as if half of them had been
+    scored. The p-value is of one split: the classifier learns from train and a part of the
+    synthetic entities. The mean scores of the others are compared with those of the holdout's
+    entities by the test of Mann and Whitney, which is exact for any classifier. Without a holdout
+    they are compared with those of a part of train that the classifier has not seen, and the test
+    is conservative. Several tables have the least p-value after Holm. Orphans stay; the cells of
+    their parents are missing. The baseline is the value of the holdout in the synthetic place;
+    ``details["tests"]`` has the splits, ``details["similarity"]`` the form
     ``1 - (2 max(AUC, 1/2) - 1)``.
 
     References

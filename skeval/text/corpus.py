@@ -43,9 +43,9 @@ class Corpus:
     Attributes
     ----------
     texts : ndarray of shape (n_texts,)
-        Sorted, so that their numbers depend on what they say and not on where they stand.
+        Sorted, so that their numbers depend on the texts and not on the order of rows.
     held : dict of str to ndarray of bool of shape (n_texts,)
-        By role, which of them stand in the table.
+        By role, which of them the table has.
     holders : csr_array of shape (n_texts, n_units)
         Which real documents, or authors, hold a text. Those of train come first. Authors that stand
         in train and in the holdout cannot change places, and are no units.
@@ -66,7 +66,7 @@ class Corpus:
     n_in_both: int
 
     def numbers(self, *roles: str) -> np.ndarray:
-        """Return the numbers of the texts that stand in any of these tables."""
+        """Return the numbers of the texts that any of these tables has."""
         held = [self.held[role] for role in roles if role in self.held]
         return np.flatnonzero(np.logical_or.reduce(held))
 
@@ -131,7 +131,7 @@ def corpus(context: Context, columns: tuple[str, ...], group: str | None = None)
     context : Context
         The tables.
     columns : tuple of str
-        Where texts stand; those of a row in several columns count each.
+        The columns of texts; each text of a row counts.
     group : str, optional
         The column that names the author; rows that name none are authors of their own. Without it,
         each row is a document of its own.
@@ -263,7 +263,7 @@ def text_vectors(
     context : Context
         The tables.
     columns : tuple of str
-        Where texts stand.
+        The columns of texts.
     group : str, optional
         The column of authors.
     vectorizer : "tfidf", transformer or object with encode, default="tfidf"
@@ -335,7 +335,7 @@ def nearest_similarity(
     Parameters
     ----------
     vectors : csr_array or ndarray
-        Of all texts; no number of a sparse one is negative.
+        Vectors of all texts; no number of a sparse one is negative.
     queries, others : ndarray of int
         Numbers of texts. The others ascend.
     n_kept : int, default=1
@@ -375,7 +375,7 @@ def nearest_similarity(
 
 
 def _places(queries: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return where each query stands among the others, -1 for nowhere."""
+    """Return the place of each query among the others, -1 for none."""
     places = np.searchsorted(others, queries)
     inside = np.append(others, -1)[places] == queries
     return np.where(inside, places, -1)
@@ -422,7 +422,7 @@ def copied_or_nearest(vectors: Vectors, queries: np.ndarray, others: np.ndarray)
 def exchanged(
     texts: Corpus, chosen: np.ndarray, scores: np.ndarray, *, n_permutations: int, seed: int
 ) -> float:
-    """Return how often texts of train score so much above those of the holdout by chance.
+    """Return how often texts of train score as far above those of the holdout by chance.
 
     Parameters
     ----------
@@ -433,7 +433,7 @@ def exchanged(
     scores : ndarray of shape (n_chosen,)
         In [0, 1].
     n_permutations, seed : int
-        Of the relabellings of documents, or authors.
+        Number and seed of the relabellings of documents, or authors.
 
     Returns
     -------

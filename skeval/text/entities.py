@@ -36,7 +36,7 @@ from skeval.utils.formatting import percent
 from skeval.utils.parameters import Count, Interval, Legal, has_methods
 
 REAL = ("train", "holdout")
-_MOST_WORDS = 3  # of an entity: more count as so many
+_MOST_WORDS = 3  # of an entity: more count as three
 _SCALE = 8  # of the least weight: weights are rounded to whole numbers
 
 
@@ -117,11 +117,11 @@ class Evidence:
     windows : tuple of RareKeys
         Entities, then phrases of 1, 2, ... words on both sides.
     in_train, in_holdout : ndarray of int of shape (n_units,)
-        1 where a document, or group, stands in the table. Groups of both are in neither.
+        1 where the table has a document, or group. Groups of both tables are in neither.
     n_real : int
         Number of distinct entities of the real texts.
     n_in_both : int
-        Number of groups that stand in both tables.
+        Number of groups that both tables have.
     """
 
     windows: tuple[RareKeys, ...]
@@ -151,13 +151,13 @@ class Evidence:
     def test(
         self, keys: RareKeys, n_permutations: int, seed: int, chosen: np.ndarray | None = None
     ) -> Relabelled:
-        """Hold the weighted share of train among repeated entities against random relabellings."""
+        """Compare the weighted share of train among repeated entities with random relabellings."""
         if not keys.weights[... if chosen is None else chosen].size:
             return Relabelled(0.0, 0.0, 0.0, 1.0)
         lists, settings = keys.lists(chosen), {"n_permutations": n_permutations, "seed": seed}
         test = list_contrast(lists, self.in_train, self.in_holdout, **settings)
-        # of train alone, less of the holdout alone: where an entity is of one document, that is
-        # the share of train twice, less one
+        # shares of train alone less those of the holdout alone: if an entity is of one document,
+        # that is twice the share of train, less one
         return replace(
             test,
             observed=(1.0 + test.observed) / 2.0,
@@ -233,7 +233,7 @@ def rare_keys(
     Parameters
     ----------
     hashes, unit : ndarray of shape (n_mentions,)
-        Of each mention in a real text, what it is (0 counts nothing) and in which document.
+        What each mention in a real text is (0 counts nothing), and in which document.
     types : ndarray of str of shape (n_mentions,) or None
         Its type; the most frequent one is that of the entity.
     lengths : ndarray of shape (n_mentions,) or None
@@ -241,7 +241,7 @@ def rare_keys(
     synthetic : ndarray
         The hashes in synthetic texts.
     sides : tuple of (ndarray, ndarray)
-        1 where a document stands in train alone, and in the holdout alone.
+        1 where a document is of train alone, and of the holdout alone.
     max_documents : int
         How many documents mention what is rare.
     """
@@ -319,7 +319,7 @@ def weights_of(stratum: np.ndarray, rare: np.ndarray, repeated: np.ndarray) -> n
     """Return a weight for each entity: one over the share of its stratum that is repeated.
 
     Common names are repeated by chance, and full names hardly ever: if each has the same chance to
-    leak, the sum with these weights stands out most from what is chance. Labels play no part.
+    leak, the sum with these weights differs most from chance. Labels play no part.
 
     Examples
     --------
@@ -386,7 +386,7 @@ class EntityLeakage(CorpusMetric):
     r"""Share of the synthetic texts' entities that one train text alone mentions: 0 if none does.
 
     A generator that has memorised its texts writes names, addresses and numbers of real persons
-    into new sentences. Somebody who knows a person looks for the name, and reads what stands around
+    into new sentences. Somebody who knows a person looks for the name, and reads the words around
     it. Common names occur without any leak: a match that could as well be of a stranger is a
     phantom. Names that holdout texts alone mention, which the generator never saw, count phantoms.
 
@@ -406,11 +406,12 @@ class EntityLeakage(CorpusMetric):
     keep : object with keeps, or None, default=None
         Which entities count, as :class:`EntityFilter` says; None for all.
     max_documents : int, default=1
-        An entity is rare that at most so many real documents, or groups, mention.
+        The most real documents, or groups, that mention a rare entity.
     n_windows : int, default=4
-        Phrases are an entity with up to 1, 2, ... so many words on both sides; 0 for none.
+        The most words of a phrase on both sides of an entity; phrases of 1, 2, ... words are tested
+        too. 0 for none.
     n_max_texts : int or None, default=None
-        How many rows of each table are read at most, drawn at random; None for all.
+        The most rows of each table that are read, drawn at random; None for all.
     memory : path or None, default=None
         A folder that keeps what was recognized from one call to the next: hashes and counts, no
         text. See Notes.
@@ -443,12 +444,12 @@ class EntityLeakage(CorpusMetric):
 
     The baseline is the value by chance: given the synthetic texts and the pool of real documents,
     all choices of which were train are equally likely if none was learned. The share of train among
-    the rare entities that are repeated is held against that of random choices. A kind of
-    entities, of one type and number of words, weighs the more the more seldom it is repeated,
-    whoever mentions it: full names more than names of towns; and a document that lists many weighs
-    less for each, by the root. The p-value is one-sided, and exact if
-    rows that belong together change places together (`group`). Where an author stands in both
-    tables, documents were no samples of authors: these are left out, with a warning.
+    the rare entities that are repeated is compared with that of random choices. A kind of entities,
+    of one type and number of words, has a larger weight if it is seldom repeated by anyone: full
+    names weigh more than names of towns. A document that lists many entities weighs less for each,
+    by the root. The p-value is one-sided, and exact if rows that belong together change places
+    together (`group`). If both tables have an author, documents were no samples of authors: such
+    authors are left out, with a warning.
 
     A phrase around a common name may be as telling as a rare name. Phrases are tested alike, all
     windows together, and the p-value is twice the lesser of the two. ``details`` has both tests,
@@ -457,8 +458,8 @@ class EntityLeakage(CorpusMetric):
     the numbers that SynEval prints: distinct entities by type, their density, which is their number
     over that of words and no level of risk, and the percentage of train's that are repeated.
 
-    Where `n_max_texts` leaves rows out, the value is that of the sample, in which more entities
-    look rare and fewer are matched; ``standard_error`` is that of the share. The
+    If `n_max_texts` leaves rows out, the value is that of the sample, in which more entities look
+    rare and fewer are matched; ``standard_error`` is that of the share. The
     interval is Wilson's, of the share among many more entities from this generator.
 
     Entities are compared without case, spaces and marks at their ends, an article (the, a, an) or a
@@ -761,7 +762,7 @@ class NominalMentions(EntityLeakage):
 
     Examples
     --------
-    Any recognizer will do, where a language has no pipeline:
+    Any recognizer will do if a language has no pipeline:
 
     >>> import pandas as pd
     >>> from skeval.text import CallableRecognizer, NominalMentions

@@ -1,4 +1,4 @@
-"""Membership inference on texts: what is most like a release is guessed to stand in train."""
+"""Membership inference on texts: what is most like a release is guessed to be of train."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ class TextMembershipInference(CorpusMetric):
         Texts of train, and of the holdout, that are scored, a seeded sample; None for all. They are
         compared with all synthetic texts.
     n_permutations : int, default=1999
-        Random labellings behind the p-values of rates, and of the value where authors change places
-        or texts occur twice.
+        Random labellings behind the p-values of rates, and of the value if authors change places or
+        texts occur twice.
     random_state : int, default=0
         Seed of samples and labels.
 
@@ -92,9 +92,9 @@ class TextMembershipInference(CorpusMetric):
 
     over the distinct synthetic texts S. The vectors know both tables and no labels, so that labels
     are exchangeable if nothing was learned of any one text. The p-value is one-sided: that of Mann
-    and Whitney; with authors, or where a text stands in several rows, of random choices of
-    which authors, or rows, were train. The interval is DeLong's; with authors it is that
-    of Obuchowski, for texts that are alike within authors.
+    and Whitney. With authors, or if several rows have one text, it is that of random choices of
+    which authors, or rows, were train. The interval is DeLong's; with authors it is that of
+    Obuchowski, for texts that are alike within authors.
 
     ``details`` has the AUC of the attack, and as
     :class:`~skeval.privacy.MembershipInference` explains them `tpr_at_fpr`, `advantage`,
@@ -199,9 +199,9 @@ def member_scores(chosen: np.ndarray, scores: np.ndarray, held: Any) -> MemberSc
 
 
 def first_holders(texts: Corpus) -> np.ndarray:
-    """Return a number for who holds each text: a unit, or nobody else where it has none.
+    """Return a number for who holds each text: a unit, or one of its own if it has none.
 
-    Authors that stand in both tables are no units: each of their texts is taken by itself.
+    Authors that both tables have are no units: each of their texts is taken by itself.
     """
     holders = texts.holders
     held = np.diff(holders.indptr) > 0
@@ -231,7 +231,7 @@ def nearest_synthetic(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return distinct real texts, perhaps a sample of each table, and how like the release each is.
 
-    A text that stands in both tables is there once.
+    A text of both tables is there once.
     """
     texts = corpus(context, columns, group)
     numbers = [texts.numbers(role) for role in ("train", "holdout")]

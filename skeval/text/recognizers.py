@@ -76,7 +76,7 @@ class PatternRecognizer(BaseEstimator):
     Parameters
     ----------
     kinds : list of str, default=("EMAIL", "URL", "IBAN", "CARD", "IP", "PHONE", "SPAN")
-        What is looked for. Where two overlap, the first in this order counts.
+        What is looked for. If two overlap, the first in this order counts.
 
     See Also
     --------
@@ -330,7 +330,7 @@ class EntityFilter(BaseEstimator):
         )
 
     def keeps(self, entity: Entity) -> bool:
-        """Tell whether an entity counts."""
+        """Return whether an entity counts."""
         text = entity.text
         words = text.split() or [""]
         address = "http" in text.lower() or "@" in text or "." in words[-1]
@@ -651,7 +651,7 @@ class PresidioRecognizer(_Backend):
     threshold : float, default=0.4
         The least score of an entity.
     language : str, default="en"
-        Of the texts, as the pipeline has it.
+        Language of the texts, as the pipeline names it.
 
     See Also
     --------
@@ -659,7 +659,7 @@ class PresidioRecognizer(_Backend):
 
     Notes
     -----
-    Of entities that overlap, the one with the highest score counts, then the longest.
+    If entities overlap, the one with the highest score counts, then the longest.
 
     Examples
     --------
@@ -727,7 +727,7 @@ class CallableRecognizer(BaseEstimator):
     name : str, default="a function"
         What results call it.
     version : str, default=""
-        Of the function. What is kept on disk goes by name, version and the function's code.
+        Version of the function. What is kept on disk goes by name, version and the function's code.
 
     See Also
     --------

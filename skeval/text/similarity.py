@@ -139,20 +139,20 @@ class RunSimilarity(Metric):
 class VocabularySimilarity(RunSimilarity):
     r"""Agreement of the words of texts: 1 where they are as frequent, 0 where none is shared.
 
-    An analyst counts how often each word stands in the real and in the synthetic texts, and asks
+    An analyst counts how often each word occurs in the real and in the synthetic texts, and asks
     how much of the one count would have to change to give the other; and whether words are new, as
-    where a generator knows another language than the source.
+    if a generator knows another language than the source.
 
     Parameters
     ----------
     measure : {"tv", "jaccard"}, default="tv"
-        Of the frequencies of words, one minus the total variation distance; or of the sets of words
-        the share of both that is in each, whatever the frequencies.
+        "tv" is one minus the total variation distance of the frequencies of words. "jaccard" is the
+        share of all different words that both tables have, at any frequency.
 
     See Also
     --------
     NGramSimilarity : Whether words follow each other as they do in train.
-    TextTwoSampleTest : Whether texts can be told apart.
+    TextTwoSampleTest : Whether a classifier tells the texts apart.
 
     Notes
     -----
@@ -164,10 +164,10 @@ class VocabularySimilarity(RunSimilarity):
     Only the baseline, of as many texts, says what is good. An interval of the difference to it is
     in ``Result.difference``; texts are drawn, not words, since words of a text go together.
 
-    ``details["out_of_vocabulary"]`` is the share of the words that synthetic texts use, counted as
-    often as they stand there, that train does not have, by column; ``details["lost"]`` the share of
-    train's that synthetic texts do not have. Both stand in ``details["holdout"]`` for the holdout
-    too. ``details["n_words"]`` has the numbers of distinct words. No word is kept.
+    ``details["out_of_vocabulary"]`` is the share of the words of synthetic texts, each counted as
+    often as it occurs, that train does not have, by column; ``details["lost"]`` the share of
+    train's that synthetic texts do not have. ``details["holdout"]`` has both for the holdout too.
+    ``details["n_words"]`` has the numbers of distinct words. No word is kept.
 
     Texts that were copied from train agree best: this is no measure of privacy.
 
@@ -216,7 +216,7 @@ class NGramSimilarity(RunSimilarity):
     """Agreement of runs of words: 1 where they are as frequent, 0 where none is shared.
 
     Texts may have the right words in the wrong order, or stock phrases in place of language. An
-    analyst counts how often each run of `n` words stands in the real and in the synthetic texts.
+    analyst counts how often each run of `n` words occurs in the real and in the synthetic texts.
 
     Parameters
     ----------
@@ -268,7 +268,7 @@ class NGramSimilarity(RunSimilarity):
 
 
 class Counted(NamedTuple):
-    """How often runs stand in train and in synthetic texts, and how many distinct ones do.
+    """How often runs occur in train and in synthetic texts, and how many distinct ones there are.
 
     The cells are the runs that both have, then all others of train, then all others of synthetic
     texts: total variation and Jensen-Shannon divergence are those of all runs.

@@ -35,7 +35,7 @@ from skeval.utils.formatting import percent
 from skeval.utils.parameters import Count, Legal, OpenFraction
 
 _MOST = 2000  # outliers, for each of which all texts are looked at
-_FREQUENT = 30  # words that stand for function words, whatever the language
+_FREQUENT = 30  # words, taken for the function words of any language
 _FEWEST_OCCURRENCES = 5  # of a word that Word2Vec learns
 _FARTHEST = 10.0  # standard deviations: one odd feature is not to hide all others
 _AT_ONCE = 2**21  # characters
@@ -64,9 +64,9 @@ Features = Annotated[
 class StylisticOutliers(CorpusMetric):
     r"""Share of synthetic texts among those most like train's outliers: 1 if all are, 0 if none is.
 
-    Someone writes in capitals, without commas, or in long-winded sentences: a style that those who
-    know the person recognise, whatever the text is about. A generator that imitates it gives away
-    that the person was among its texts: of the texts most like such an outlier, many are synthetic.
+    Someone writes in capitals, without commas, or in long-winded sentences. Those who know the
+    person recognise this style in a text on any subject. A generator that imitates it gives away
+    that the person was among its texts: many of the texts most like such an outlier are synthetic.
     Outliers of the holdout show how many are if the generator never saw a style. A value far above
     that baseline says that the odd ones of train are imitated.
 
@@ -123,7 +123,7 @@ class StylisticOutliers(CorpusMetric):
 
     SynEval's outliers are those of ``features="word2vec"``. Means of Word2Vec vectors measure
     topics and lengths, not style: texts in capitals look typical to them. Words in the TF-IDF sense
-    do no better. ``details["by_words"]`` has the outcome for "tfidf" beside that of "style".
+    do no better. ``details["by_words"]`` has the outcome for "tfidf" next to that of "style".
 
     ``details`` has the number of outliers of each table (``n_outliers``), the value for the holdout
     (``to_holdout``), and the mean distance of an outlier and of any text to all others. The
@@ -260,7 +260,7 @@ def repeated_outliers(
 
 
 def share_of_nearest(mine: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return which share of the nearest of two kinds is of the first; of equal ones the others.
+    """Return which share of the nearest of two kinds is of the first; ties go to the others.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def share_of_nearest(mine: np.ndarray, others: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n,)
-        Of the k nearest of both kinds; 0 where there are none.
+        The share among the k nearest of both kinds; 0 where there are none.
 
     Examples
     --------
