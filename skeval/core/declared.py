@@ -10,7 +10,7 @@ from typing import Any, TypeVar, dataclass_transform
 T = TypeVar("T", bound=type)
 _SECTIONS = ("Parameters", "Attributes")
 _HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.M)
-_ENTRY = re.compile(r"^(\w+(?:, \w+)*) :.*\n(?:(?:[ ]{4}.*)?\n)*", re.M)
+_ENTRY = re.compile(r"^(\w+) :.*\n(?:(?:[ ]{4}.*)?\n)*", re.M)
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(field,))
@@ -82,16 +82,14 @@ def _completed(kind: type) -> str:
         if title == "Parameters":
             entries = {name: entries[name] for name in order if name in entries}
         if entries:
-            # several names may share one entry
-            doc = _with_section(doc, title, "".join(dict.fromkeys(entries.values())))
+            doc = _with_section(doc, title, "".join(entries.values()))
     return doc
 
 
 def _entries(doc: str | None, title: str) -> dict[str, str]:
     """Return what a section of a docstring says of each name."""
     _, found, text = _parted(inspect.cleandoc(doc or "") + "\n", title)
-    entries = _ENTRY.finditer(text) if found else ()
-    return {name: e[0].rstrip() + "\n" for e in entries for name in e[1].split(", ")}
+    return {entry[1]: entry[0].rstrip() + "\n" for entry in _ENTRY.finditer(text)} if found else {}
 
 
 def _parted(doc: str, title: str) -> tuple[str, bool, str]:

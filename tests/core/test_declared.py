@@ -96,24 +96,6 @@ def test_a_docstring_is_completed_in_the_order_of_the_signature():
     assert Member.__doc__.index("Parameters") < Member.__doc__.index("Notes")
 
 
-def test_an_entry_of_two_names_stays_in_the_docstring_once():
-    @declared
-    class Bounds(Family):
-        """A member with bounds.
-
-        Parameters
-        ----------
-        low, high : float, default=0.0
-            Ends of the range.
-        """
-
-        low: float = 0.0
-        high: float = 0.0
-
-    assert Bounds.__doc__.count("low, high : float") == 1
-    assert Bounds.__doc__.index("low, high") < Bounds.__doc__.index("part : ")
-
-
 def test_an_init_of_ones_own_stays_legal():
     class Own(Family):
         def __init__(self, part: Literal["none"] = "none"):
