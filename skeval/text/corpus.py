@@ -20,9 +20,10 @@ from skeval.exceptions import InvalidParameterError
 from skeval.stats.relabelling import exchange_p_value, relabelling_test
 from skeval.steps.samples import ColumnChoice
 from skeval.steps.texts import plain_texts, text_columns, units_of
+from skeval.tables.embedding import vectors_of
 from skeval.tables.keys import key_codes
 from skeval.tables.schema import TableSchema
-from skeval.tables.spaces import learned, vectors_of
+from skeval.tables.transformers import learned
 from skeval.utils.parameters import AnyColumns, Count, Legal, Seed
 
 GroupColumn = Annotated[

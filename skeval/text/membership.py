@@ -23,7 +23,7 @@ from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import least_p_value
 from skeval.stats.roc import auc, clustered_delong
 from skeval.steps.samples import sample_positions
-from skeval.tables.spaces import Vectorizer
+from skeval.tables.embedding import Vectorizer
 from skeval.text.corpus import (
     Corpus,
     CorpusMetric,

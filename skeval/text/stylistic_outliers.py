@@ -19,7 +19,7 @@ from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import least_p_value, row_mean
 from skeval.steps.relabelled import set_against
-from skeval.tables.spaces import EMBEDDER, is_embedder
+from skeval.tables.embedding import EMBEDDER, is_embedder
 from skeval.text.corpus import (
     CorpusMetric,
     corpus,

@@ -22,7 +22,7 @@ from skeval.steps.classifiers import LINEAR, MAX_ROWS, TREE, Chosen, Classifier,
 from skeval.steps.manifolds import clustered_rows, clustered_shares
 from skeval.steps.samples import named_seed, sample_positions
 from skeval.steps.texts import beside, text_columns, text_numbers, text_source
-from skeval.tables.spaces import Vectorizer
+from skeval.tables.embedding import Vectorizer
 from skeval.utils.parameters import AnyColumns, Count, Interval, OpenFraction, Seed
 
 

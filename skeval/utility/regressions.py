@@ -333,7 +333,7 @@ def _is_small(tokens: Sequence[re.Match[str]]) -> bool:
         else:
             sides[-1] += _PLAIN.get(sign) or _PLAIN.get(token.lastgroup or "") or token[0]
     try:
-        trees = [ast.parse(side, mode="eval").body for side in sides if side]
+        trees = [ast.parse(side.strip(), mode="eval").body for side in sides if side.strip()]
         calls = [one for tree in trees for one in ast.walk(tree) if isinstance(one, ast.Call)]
         few = all(_n_terms(tree) <= _MOST_TERMS for tree in trees)
     except (SyntaxError, ValueError, RecursionError, MemoryError):

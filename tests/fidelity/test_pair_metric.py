@@ -157,8 +157,9 @@ def test_floor_and_baseline_are_of_one_size(metric):
     fitted = metric.fit(TRAIN, FRESH.iloc[:150])
     result = fitted.evaluate(FRESH)
     smaller = result.details["at_baseline_size"]
-    floor = metric.fit_context(REAL).score(permuted_in_place(REAL, 150).synthetic)
-    assert result.details["floor"] == pytest.approx(floor, rel=1e-12)  # rows in another order
+    real = Context.of(TRAIN, ordered=True)  # as `fit` reads it
+    floor = metric.evaluate_context(permuted_in_place(real, 150)).value
+    assert result.details["floor"] == floor
     expected = (smaller["value"] - floor) / (result.baseline - floor)
     found = result.details["calibrated"]
     assert np.isnan(found) or found == pytest.approx(expected)
