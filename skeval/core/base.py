@@ -602,6 +602,11 @@ class RelationalMetric(Metric):
 
     Where a holdout is given, the baseline is the same metric with the holdout's tables in the
     synthetic place.
+
+    Attributes
+    ----------
+    context_ : RelationalContext
+        The real tables.
     """
 
     def _compute(self, context: Context) -> float | Result:

@@ -125,7 +125,8 @@ class TextPRD(CurveMetric):
         have, weighted by their rarity. A transformer of scikit-learn is fitted on the texts of both
         tables; an object with `encode`, such as a sentence embedder, is taken as it is.
     n_components : int, default=50
-        Vectors of more dimensions, or sparse ones, are projected on so many axes (truncated SVD).
+        Vectors of more dimensions, or sparse ones, are projected on this number of axes (truncated
+        SVD).
     n_clusters : int, default=20
         Number of clusters.
     n_runs : int, default=10
@@ -139,7 +140,7 @@ class TextPRD(CurveMetric):
         The value: the mean of both F scores, the area under the curve, or the area under the
         frontier of divergences, which MAUVE reports.
     columns : None, int or list of str, default=None
-        The text columns: all, the first *n*, or these; their vectors stand side by side.
+        The text columns: all, the first *n*, or these; their vectors are joined.
     max_rows : int or None, default=10_000
         Rows of each table that are clustered, a seeded sample.
     random_state : int, default=0
@@ -252,7 +253,7 @@ def text_vectors(
 
 
 def _projected(features: Any, n_components: int, seed: int) -> np.ndarray:
-    """Return dense vectors of at most so many dimensions."""
+    """Return dense vectors of at most `n_components` dimensions."""
     if min(features.shape) <= n_components:
         dense = features.toarray() if issparse(features) else features
         return np.clip(dense, -_LARGEST, _LARGEST)
