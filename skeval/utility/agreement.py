@@ -22,8 +22,8 @@ from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import DegenerateInputWarning
 from skeval.results.result import Result, undefined
 from skeval.steps import models
-from skeval.steps.problem import Scoring, problem_of, score_named
-from skeval.utility.model_metric import ModelMetric
+from skeval.steps.problem import problem_of, score_named
+from skeval.utility.model_metric import ScoredModels
 from skeval.utils.formatting import as_float, number, pair, percent
 from skeval.utils.parameters import Count, OpenFraction
 
@@ -355,11 +355,14 @@ _UNDECIDED = (
 
 
 @declared
-class _ModelComparison(ModelMetric):
+class _ModelComparison(ScoredModels):
     """Base of metrics that compare real scores of models with scores by the synthetic table.
 
     Parameters
     ----------
+    estimators : None or list, default=None
+        At least two models, as in :class:`TSTR`; None is all seven: "linear", "tree", "forest",
+        "neighbors", "bayes", "xgboost", "mlp".
     mode : {"tstr", "tsts"}, default="tstr"
         How the synthetic table is used.
     test_size : float, default=0.4
@@ -370,6 +373,7 @@ class _ModelComparison(ModelMetric):
 
     _default: ClassVar[tuple[str, ...]] = models.FAMILIES
 
+    estimators: models.SeveralEstimators = None
     _: KW_ONLY
     mode: Literal["tstr", "tsts"] = "tstr"
     test_size: OpenFraction = 0.4
@@ -431,6 +435,10 @@ class _ModelComparison(ModelMetric):
             **self._counts(context, trainings, trials[self.mode][1]),
         }
 
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"estimators": ["linear", "tree", "bayes"]}
+
 
 @declared
 class ModelRankAgreement(_ModelComparison):
@@ -445,17 +453,10 @@ class ModelRankAgreement(_ModelComparison):
 
     Parameters
     ----------
-    scoring : str, default="auto"
-        As of :class:`TSTR`.
-    estimators : None or list, default=None
-        At least two models, as of :class:`TSTR`; None is all seven: "linear", "tree", "forest",
-        "neighbors", "bayes", "xgboost", "mlp".
     statistic : {"sra", "kendall", "spearman"}, default="sra"
         "sra" is synthetic ranking agreement, the share of pairs of models in the same order, in
         [0, 1]; a pair tied on one side only counts a half. The others are Kendall's tau-b and
         Spearman's rho, in [-1, 1], 0 by chance; they are not defined where all models tie.
-    task, pos_label, features, n_repeats, n_bootstrap, random_state
-        As of :class:`TSTR`.
 
     See Also
     --------
@@ -504,11 +505,8 @@ class ModelRankAgreement(_ModelComparison):
 
     tags = MODEL_TAGS
 
-    scoring: Scoring = "auto"
-    estimators: models.SeveralEstimators = None
     _: KW_ONLY
     statistic: Literal["sra", "kendall", "spearman"] = "sra"
-    n_repeats: Count = 1
 
     def _compared(self, context: Context, real: np.ndarray, synthetic: np.ndarray) -> Result:
         value = agreement(real, synthetic, self.statistic)[0]
@@ -533,10 +531,6 @@ class ModelRankAgreement(_ModelComparison):
             return f"{shown}."
         return f"{shown}; of {details['n_decided']} pairs real rows themselves are sure."
 
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"estimators": ["linear", "tree", "bayes"]}
-
 
 @declared
 class SelectionRegret(_ModelComparison):
@@ -559,8 +553,6 @@ class SelectionRegret(_ModelComparison):
     mode : {"tsts", "tstr"}, default="tsts"
         What the choice is made by: models that learn from some synthetic rows and are tested on the
         others, or models that learn from synthetic rows and are tested on the holdout.
-    test_size, max_rows, task, pos_label, features, n_repeats, n_bootstrap, random_state
-        As of :class:`ModelRankAgreement`.
 
     Warnings
     --------
@@ -608,12 +600,9 @@ class SelectionRegret(_ModelComparison):
 
     tags = replace(MODEL_TAGS, greater_is_better=False, bounds=(0.0, float("inf")), headline=4)
 
-    scoring: Scoring = "auto"
-    estimators: models.SeveralEstimators = None
     _: KW_ONLY
     relative: bool = False
     mode: Literal["tstr", "tsts"] = "tsts"
-    n_repeats: Count = 1
 
     def _compared(self, context: Context, real: np.ndarray, synthetic: np.ndarray) -> Result:
         value = regret_of_choice(real, synthetic, self._upwards(context), self.relative)
@@ -653,10 +642,6 @@ class SelectionRegret(_ModelComparison):
             f"{choice} scores {of_chosen} on real rows; {details['best']} scores {of_best}. "
             f"A random choice loses {lost} on average."
         )
-
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"estimators": ["linear", "tree", "bayes"]}
 
 
 @shared
