@@ -43,8 +43,8 @@ TRAININGS = {"tstr": SYNTHETIC, "trtr": TRAIN}
 
 
 @declared
-class ModelMetric(Metric):
-    """Base of metrics that train models to predict a target.
+class TargetMetric(Metric):
+    """Base of metrics that predict a target from other columns.
 
     Parameters
     ----------
@@ -59,10 +59,6 @@ class ModelMetric(Metric):
     features : list of str or int, optional
         The columns to predict from; None for all others that can be measured, except the primary
         key.
-    n_bootstrap : int, default=1000
-        Number of bootstrap samples of holdout rows behind the intervals; 0 for none.
-    random_state : int, default=0
-        Seed of models and bootstrap.
     """
 
     # the tasks that the metric is defined for
@@ -73,8 +69,6 @@ class ModelMetric(Metric):
     task: Literal["auto", "binary", "multiclass", "regression"] = "auto"
     pos_label: Label | None = None
     features: Columns = None
-    n_bootstrap: Annotated[int, Interval(0)] = 1000
-    random_state: Seed = 0
 
     def unmet_need(self, context: Context) -> Sentence | None:
         """Return which need the real tables leave unmet, a target of the right kind among them."""
@@ -115,6 +109,23 @@ class ModelMetric(Metric):
         chosen = self.features
         features = tuple(chosen) if isinstance(chosen, list | tuple) else chosen
         return Question(self.target, self.task, self.pos_label, features)
+
+
+@declared
+class ModelMetric(TargetMetric):
+    """Base of metrics that train models.
+
+    Parameters
+    ----------
+    n_bootstrap : int, default=1000
+        Number of bootstrap samples of holdout rows behind the intervals; 0 for none.
+    random_state : int, default=0
+        Seed of models and bootstrap.
+    """
+
+    _: KW_ONLY
+    n_bootstrap: Annotated[int, Interval(0)] = 1000
+    random_state: Seed = 0
 
     def _counts(
         self, context: Context, trainings: Mapping[str, Training], tested: Part = HOLDOUT
