@@ -60,13 +60,14 @@ class MeanCIOverlap(Metric):
         The columns to measure: all, the first *n*, or a list of names; only numeric and date ones
         count.
     confidence : float, default=0.95
-        Of the intervals, in (0, 1).
+        Level of the intervals, in (0, 1).
     clip : bool, default=False
         Whether the overlap of intervals that do not meet is 0 rather than negative. One column that
         is far off then no longer outweighs all others.
     spread : {"sem", "std"}, default="sem"
-        "sem": intervals of the mean, standard errors wide. "std": intervals that hold most rows,
-        standard deviations wide, as SynthEval has them; they overlap nearly whatever the means are.
+        "sem" takes intervals of the mean, standard errors wide. "std" takes intervals that hold
+        most rows, standard deviations wide, as in SynthEval; they overlap even if the means are far
+        apart.
 
     See Also
     --------
@@ -228,11 +229,11 @@ class CoefficientOverlap(TargetMetric):
         if None. With a formula, leave it None.
     formula : str, optional
         The regression as formulaic reads it, such as ``"income ~ log(age) + city * plan"``; the
-        left side may be left out. Beside names, numbers and signs it may hold log, log2, log10,
+        left side may be left out. It may hold names, numbers, signs, log, log2, log10,
         exp, exp2, exp10, I, C, Q, center, scale, standardize, poly, bs, cr, cs, cc and lag; other
         Python is refused. Needs the package formulaic: ``pip install "skeval[formula]"``.
     confidence : float, default=0.95
-        Of the intervals, in (0, 1).
+        Level of the intervals, in (0, 1).
     clip : bool, default=False
         Whether the overlap of intervals that do not meet is 0 rather than negative. One coefficient
         that is far off then no longer outweighs all others.

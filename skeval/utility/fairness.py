@@ -66,7 +66,7 @@ class Groups:
         Levels, or ranges of a column of numbers; then missing values, and last those groups
         together that have too few train or holdout rows for a name of their own.
     edges : ndarray or None
-        Where numbers are cut; None for categories.
+        The cuts of numbers; None for categories.
     places : ndarray of int
         The group of each level or range, of missing values and of levels that no real row has; -1
         for none.
@@ -274,7 +274,7 @@ def gap(rates: Rates, criterion: str, aggregate: str = "max") -> np.ndarray:
     criterion : {"demographic_parity", "equalized_odds", "equal_opportunity"}
         Equal "selection", equal "tpr" and "fpr", or equal "tpr".
     aggregate : {"max", "mean"}, default="max"
-        Of the spreads of the two rates of equalized odds.
+        What is taken of the spreads of the two rates of equalized odds.
 
     Returns
     -------
@@ -524,7 +524,7 @@ default="demographic_parity"
         What is to be equal: the share called positive; that share both of the positive and of the
         negative rows (TPR and FPR); or of the positive rows alone.
     aggregate : {"max", "mean"}, default="max"
-        Of the two gaps of equalized odds.
+        What is taken of the two gaps of equalized odds.
 
     Raises
     ------

@@ -95,8 +95,8 @@ class FeatureImportanceAgreement(ScoredMetric):
 
     Warnings
     --------
-    It misleads where most columns do not matter, as their order is then chance, which Spearman's
-    correlation takes as seriously as the order of the first: look at "l1" too.
+    It misleads where most columns do not matter. Their order is then chance, and Spearman's
+    correlation takes it as seriously as the order of the first columns. Look at "l1" too.
 
     See Also
     --------
@@ -118,9 +118,9 @@ class FeatureImportanceAgreement(ScoredMetric):
     bootstrap samples of holdout rows, the permutations being given: it holds for these two models.
     Native importances have none.
 
-    Of columns that say the same a model picks one at will, and the others look unimportant: the
-    baseline shows how much this costs. Where the model is no better than guessing
-    (``details["scores"]``) there is nothing to agree on.
+    If several columns hold the same information, a model picks one of them at will, and the others
+    look unimportant. The baseline shows how much this costs. There is nothing to agree on if the
+    model is no better than guessing (``details["scores"]``).
 
     References
     ----------

@@ -46,7 +46,7 @@ _NONE_REACHES = 1.0
 
 @declared
 class _Efficacy(ModelMetric):
-    """Base of the gain of one of precision and recall where the other is fixed.
+    """Base of the gain in precision or recall at a fixed level of the other.
 
     Parameters
     ----------
@@ -63,11 +63,12 @@ class _Efficacy(ModelMetric):
     ratio : float, default=1.0
         Synthetic rows to add for each row of train; all, if there are fewer.
     threshold : {"out-of-fold", "train"}, default="out-of-fold"
-        Which scores of train rows the threshold is chosen on: of models trained without the
-        row (but with the synthetic ones), or those of the model itself. The model is surer of rows
-        that it has learned, so that its threshold is too high for others and misses the recall.
+        The scores of train rows that the threshold is chosen by. "out-of-fold" takes scores of
+        models that have not learned the row (but have learned the synthetic rows); "train" takes
+        scores of the model itself. A model is surer of rows that it has learned, so that its
+        threshold is too high for other rows and misses the recall.
     n_folds : int, default=2
-        Number of folds of the first.
+        Number of folds of "out-of-fold".
     """
 
     _tasks: ClassVar[tuple[str, ...]] = ("binary",)
@@ -225,8 +226,8 @@ class RecallEfficacy(_Efficacy):
     .. math:: \frac{1}{2} (R_{T + S} - R_T) + \frac{1}{2}
 
     with the recalls on the holdout of the models of train with synthetic rows and of train alone;
-    the baseline is 0.5. Where no threshold reaches the precision on train, it is 1, and hardly any
-    row is called.
+    the baseline is 0.5. The threshold is 1 if none reaches the precision on train, and hardly any
+    row is then called.
 
     References
     ----------
@@ -430,8 +431,8 @@ class TSTR(_Transfer):
 
     Warnings
     --------
-    It misleads where the task is so easy that any table would do, or so hard that none does, as
-    TRTR then shows; and a model that the target leaks into is as good on both.
+    It misleads if the task is so easy that any table would do, or so hard that none does; TRTR then
+    shows it. A model that the target leaks into is as good on both.
 
     See Also
     --------
@@ -451,8 +452,8 @@ class TSTR(_Transfer):
     own, and calling it is always wrong; one that they lack is never called. A synthetic table with
     one label gives a constant model. Encoders learn from the rows that the model learns from.
 
-    Where the model of real rows is all but perfect, each column is tried alone: one that gives the
-    target away, as a chapter gives a cause of death, is named in a
+    If the model of real rows is all but perfect, each column is tried alone. A column that gives
+    the target away, as a chapter gives a cause of death, is named in a
     :class:`~skeval.exceptions.GivenAwayWarning`.
 
     References
@@ -512,9 +513,9 @@ class _OnSynthetic(_Transfer):
 class TRTS(_OnSynthetic):
     """Score on synthetic rows of a model trained on real ones: high if its rules hold there.
 
-    The mirror of :class:`TSTR`. It is high where synthetic rows are easy to tell apart by the rules
-    of real ones, and a generator that draws the middle of each class makes them easier than real
-    rows are: it may be near 1 where TSTR falls. Show it together with TSTR, never alone.
+    The mirror of :class:`TSTR`. It is high if the rules of real rows hold for synthetic ones. A
+    generator that draws the middle of each class makes rows that are easier than real ones: the
+    value may be near 1 while TSTR falls. Show it together with TSTR, never alone.
 
     See Also
     --------
