@@ -123,6 +123,7 @@ def _with_section(doc: str, title: str, text: str) -> str:
     if found:
         rest = doc[len(above) + len(heading) + len(old) :]
     else:
-        first = next((h for h in _HEADING.finditer(doc) if h[1] not in _SECTIONS), None)
+        before = _SECTIONS[: _SECTIONS.index(title)]
+        first = next((h for h in _HEADING.finditer(doc) if h[1] not in before), None)
         above, rest = (doc[: first.start()], doc[first.start() :]) if first else (f"{doc}\n\n", "")
     return f"{above}{heading}{text}" + (f"\n{rest}" if rest else "")

@@ -79,7 +79,13 @@ class Ends(Metric):
 
 @declared
 class Both(Ends, Member):
-    """A member of both."""
+    """A member of both.
+
+    Attributes
+    ----------
+    n_rows_ : int
+        Number of rows.
+    """
 
 
 TABLE = pd.DataFrame({"x": [1.0, 2.0]})
@@ -138,6 +144,8 @@ def test_fields_of_several_bases_come_in_the_order_of_dataclasses():
     assert list(inspect.signature(Both).parameters)[:3] == ["column", "low", "high"]
     assert "low, high : float, default=0.0\n    Ends.\n" in Both.__doc__
     assert "The column." in Both.__doc__
+    assert re.findall(r"^(\w+)\n---", Both.__doc__, re.M) == ["Parameters", "Attributes"]
+    assert Both.__doc__.endswith("n_rows_ : int\n    Number of rows.\n")
 
 
 def test_a_value_that_init_would_overwrite_is_refused():
