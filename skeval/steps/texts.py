@@ -24,9 +24,10 @@ from scipy.sparse import csr_array, diags_array, hstack, issparse, vstack
 from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError, MetricWarning, Sentence, TextLeftOutWarning
 from skeval.steps.samples import ColumnChoice
+from skeval.tables.embedding import vectors_of
 from skeval.tables.preprocessing import OneHot, Ranks
 from skeval.tables.schema import TableSchema
-from skeval.tables.spaces import learned, vectors_of
+from skeval.tables.transformers import learned
 
 _ROLES = ("train", "holdout", "synthetic")
 _AT_ONCE = 2**21  # characters that are cut into words at once

@@ -43,7 +43,7 @@ from skeval.steps.samples import check_measured
 from skeval.steps.texts import unread_texts
 from skeval.suites.failures import told
 from skeval.tables.schema import TableSchema
-from skeval.tables.spaces import with_fitted
+from skeval.tables.transformers import with_fitted
 from skeval.utils.execution import Cores, Progress, sharing, using, waiting, within_limits
 from skeval.utils.parameters import (
     Count,
