@@ -47,6 +47,7 @@ BANNED = re.compile(
     |(?:^|\.\s+)Tells?\ whether\b""",
     re.VERBOSE,
 )
+_EXAMPLE = re.compile(r"^ *>>>.*\n(?:.*\S.*\n)*", re.MULTILINE)  # with what it prints
 _CODE = re.compile(r"(?::\w+(?::\w+)?:)?`+[^`]*`+|https?://\S+")
 
 
@@ -56,11 +57,7 @@ def _docstrings(source: str) -> Iterator[tuple[int, str]]:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
             if text := ast.get_docstring(node):
                 line = node.body[0].lineno
-                shown = "\n".join(
-                    part
-                    for part in text.splitlines()
-                    if not part.lstrip().startswith((">>>", "..."))
-                )
+                shown = _EXAMPLE.sub(lambda hit: "\n" * hit.group().count("\n"), text + "\n")
                 yield from _paragraphs(shown, line)
             yield from _of_fields(node)
 

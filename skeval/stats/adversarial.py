@@ -25,7 +25,7 @@ class Adversarial:
         Share of the rows of each table whose nearest row of their own table is nearer than that of
         the other.
     variance : float
-        Of their mean.
+        The variance of their mean.
     n_rows : int
         Number of rows of both tables together.
     """
@@ -52,7 +52,7 @@ def adversarial(
         Distance and position of the nearest row of the other table, for each row of the first and
         of the second one.
     within_first, within_second : tuple of ndarray
-        Of the nearest other row of their own table.
+        Distances to the nearest other row of their own table.
     ties : {"strict", "half"}
         Whether equal distances count 0 or 1/2.
 
@@ -136,7 +136,7 @@ def share_with_pairs(holds: np.ndarray, towards: np.ndarray) -> tuple[float, flo
 def paired_interval(share: float, variance: float, n: int) -> tuple[float, float]:
     """Return Wilson's interval of a share, at as many independent rows as have its variance.
 
-    Where the share is 0 or 1 no variance shows; every row then counts as one of a pair.
+    If the share is 0 or 1 no variance shows; every row then counts as one of a pair.
     """
     spread = share * (1.0 - share)
     n_effective = spread / variance if variance > 0 and spread > 0 else n / 2.0
@@ -156,7 +156,7 @@ def labels_listed(rows: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.
     Returns
     -------
     has_any, has_all : ndarray of shape (n_lists, n), uint8
-        Of an empty list not, and yes.
+        An empty list has none (0), and all (1).
 
     Examples
     --------

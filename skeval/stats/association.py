@@ -144,7 +144,8 @@ class SideBySide:
         Returns
         -------
         ndarray of shape (2, n_tables)
-            Of the rows' column given the other, and the reverse; nan where it has one level only.
+            Theil's U of the rows' column given the other, and the reverse; nan where it has one
+            level only.
 
         Notes
         -----
@@ -177,7 +178,7 @@ class SideBySide:
         Parameters
         ----------
         average : {"arithmetic", "geometric", "min", "max"}, default="arithmetic"
-            Of the two entropies, what 1 stands for.
+            Which mean of the two entropies is the greatest value, 1.
         correction : {"miller-madow", "exact"} or None, default="miller-madow"
             What is taken off as chance: its leading term (r - 1)(k - 1) / (2 n), the exact mean
             over all relabellings (the adjusted mutual information; slow for many rows), or nothing.
@@ -190,7 +191,7 @@ class SideBySide:
         Notes
         -----
         ``max(0, I - E) / (H - E)``, with I the mutual information, E what chance gives and H the
-        average entropy. Where I does not exceed E, the value is 0.
+        average entropy. If I does not exceed E, the value is 0.
 
         References
         ----------
@@ -267,7 +268,7 @@ def actual_and_permuted(n: int, m: int, n_permutations: int, seed: int) -> np.nd
     n_permutations : int
         Number of permutations.
     seed : int
-        Of the permutations.
+        The seed of the permutations.
 
     Returns
     -------
@@ -393,7 +394,8 @@ def permutation_p_value(values: np.ndarray) -> float | None:
     Parameters
     ----------
     values : ndarray of shape (1 + n_permutations,)
-        Of the actual labels, then of permuted ones; large ones speak against equal distributions.
+        Values of the actual labels, then of permuted ones; large ones speak against equal
+        distributions.
 
     Returns
     -------

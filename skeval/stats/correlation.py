@@ -285,7 +285,7 @@ def difference_interval(
     Parameters
     ----------
     first, second : Correlations
-        Of independent samples.
+        Correlations of independent samples.
     method : {"pearson", "spearman", "kendall"}, default="pearson"
         The coefficient.
     level : float, default=0.95
@@ -294,7 +294,7 @@ def difference_interval(
     Returns
     -------
     low, high : ndarray
-        Of first minus second, within [-2, 2].
+        The interval of first minus second, within [-2, 2].
 
     Notes
     -----
@@ -332,7 +332,7 @@ def difference_p_value(
     Parameters
     ----------
     first, second : Correlations
-        Of independent samples.
+        Correlations of independent samples.
     method : {"pearson", "spearman", "kendall"}, default="pearson"
         The coefficient.
 

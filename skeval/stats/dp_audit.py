@@ -21,7 +21,7 @@ _LOOSE = 0.5  # a bound under this share of what is claimed says little
 def one_run_p_value(
     n_canaries: int, n_guesses: int, n_correct: int, epsilon: float, delta: float = 0.0
 ) -> float:
-    """Return how likely an (epsilon, delta)-DP mechanism allows so many right guesses.
+    """Return how likely an (epsilon, delta)-DP mechanism allows this number of right guesses.
 
     Each canary was included or left out by the toss of a fair coin of its own, and the mechanism
     ran once.
@@ -33,7 +33,7 @@ def one_run_p_value(
     n_guesses, n_correct : int
         Guesses made, and right ones among them; for the other canaries the attack abstained.
     epsilon, delta : float
-        Of the hypothesis; epsilon is that of adding or removing one canary.
+        The bounds of the hypothesis; epsilon is that of adding or removing one canary.
 
     Returns
     -------
@@ -86,7 +86,7 @@ def one_run_epsilon(
     n_canaries, n_guesses, n_correct : int
         As in :func:`one_run_p_value`.
     delta : float, default=0.0
-        Of the (epsilon, delta) that is bounded.
+        The delta of the pair (epsilon, delta) that is bounded.
     confidence : float, default=0.95
         In [3/4, 1): how often at least the bound holds.
 
@@ -120,9 +120,9 @@ def pairs_p_value(
     delta: float = 0.0,
     adjacency: Adjacency = "add_remove",
 ) -> float:
-    """Return how likely a mechanism allows so many right guesses of which of two rows it had.
+    """Return how likely a mechanism allows these right guesses of which of two rows it had.
 
-    Of each pair of rows one, by the toss of a fair coin, was in the table.
+    One row of each pair, by the toss of a fair coin, was in the table.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def pairs_p_value(
     n_guesses, n_correct : int
         Pairs guessed, and those guessed rightly.
     epsilon, delta : float
-        Of the hypothesis.
+        The bounds of the hypothesis.
     adjacency : {"replace", "add_remove"}, default="add_remove"
         What the hypothesis is about. A pair replaces one row by another, which is one row removed
         and one added: 2 epsilon, and delta times ``1 + e^epsilon``.
@@ -177,7 +177,7 @@ def pairs_epsilon(
 def _least_epsilon(function: Callable[[float], float], level: float) -> float:
     """Return the least epsilon at which a function that rises with it reaches a level.
 
-    Where delta is large a p-value may fall again, but from a value above one half only: below
+    If delta is large a p-value may fall again, but from a value above one half only: below
     that, all its terms rise with epsilon.
     """
     if function(0.0) >= level:
@@ -198,7 +198,7 @@ def against_claim(
     bound : float
         The lower bound.
     claimed : float or None
-        Of the same adjacency and delta; None if nothing is claimed.
+        The claimed epsilon, of the same adjacency and delta; None if nothing is claimed.
     p_value : callable
         The p-value of an epsilon.
 
@@ -238,7 +238,7 @@ def epsilon_of_rates(
     false_positive_rate, false_negative_rate : float or ndarray
         Rates, or upper bounds of them for a lower bound of epsilon.
     delta : float, default=0.0
-        Of the (epsilon, delta).
+        The delta of the pair (epsilon, delta).
 
     Returns
     -------
@@ -282,7 +282,7 @@ def two_world_epsilon(
     n_false, n_out : int
         Runs without the row that the test takes for runs with it, and all of them.
     delta : float, default=0.0
-        Of the (epsilon, delta) that is bounded.
+        The delta of the pair (epsilon, delta) that is bounded.
     confidence : float, default=0.95
         How often at least the bound holds, if the test was chosen without these runs.
 

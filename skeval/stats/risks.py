@@ -31,7 +31,7 @@ class Rate:
     n : float
         Number of attacks.
     centre, half_width : float
-        Of the interval; the centre lies between the share and 1/2.
+        The centre and half width of the interval; the centre lies between the share and 1/2.
     """
 
     n_success: float
@@ -139,15 +139,15 @@ def residual_risk(
     Parameters
     ----------
     attack : Rate
-        Of the attack on train.
+        The rate of the attack on train.
     control : Rate, optional
-        Of the same attack on holdout rows; without it the risk is the rate itself.
+        The rate of the same attack on holdout rows; without it the risk is the rate itself.
     method : {"anonymeter", "katz"}, default="anonymeter"
         "anonymeter": from Wilson's centres, their half widths carried through. "katz": from plain
         shares; ``1 - risk`` being a ratio of two shares of failures, the interval is that of the
         logarithm of a ratio.
     confidence : float, default=0.95
-        Of the rates.
+        The level of the rates' intervals.
     spread : float, default=1.0
         How many times wider the interval is than that of independent attacks.
 
@@ -244,7 +244,7 @@ def risks_by_counts(
 
 
 def is_weak(attack: Rate, baseline: Rate) -> bool:
-    """Tell whether an attack is no better than guessing: a low risk then says nothing."""
+    """Return whether an attack is no better than guessing: a low risk then says nothing."""
     return attack.centre <= baseline.centre
 
 
@@ -293,7 +293,7 @@ def scores_p_value(
         Random choices of who is train, where shares are not all 0 or 1; otherwise the p-value is
         that of Fisher's exact test, which looks at all choices.
     seed : int, default=0
-        Of the choices.
+        The seed of the choices.
 
     Returns
     -------
@@ -341,7 +341,7 @@ def relabelled_sums(
     n_draws : int
         Number of choices; all attacks see the same.
     rng : Generator
-        Of the choices.
+        The generator of the choices.
     """
     if scores.shape[1] == 1:
         levels, counts = np.unique(scores, return_counts=True)
@@ -367,15 +367,15 @@ def largest_excess_test(
     n_train : int
         Number of train rows.
     seed : int, default=0
-        Of the choices.
+        The seed of the choices.
 
     Returns
     -------
     test : Relabelled
-        Of the largest excess.
+        The test of the largest excess.
     p_values : ndarray of shape (n_attacks,)
-        Of each attack, after Westfall and Young: they hold for all attacks at once, and take
-        account of what the attacks have in common, so that a hundred of them cost little.
+        The p-value of each attack, after Westfall and Young: they hold for all attacks at once, and
+        take account of what the attacks have in common, so that a hundred of them cost little.
 
     Notes
     -----
