@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from skeval.core.context import Context
+from skeval.tables.frames import as_frame
 
-Reader = Callable[..., Context | None]
 # those of the package are set in skeval/__init__.py; each returns None for tables of another kind
-READERS: list[Reader] = []
+READERS: list[Callable[..., Context | None]] = []
+TABLE_READERS: list[Callable[[Any, str], Any | None]] = []
 
 
 def read_context(
@@ -33,3 +34,18 @@ def read_context(
         if context is not None:
             return context
     return Context.of(train, holdout, schema=schema, ordered=True)
+
+
+def read_rows(table: Any, role: str) -> Any:
+    """Return a table as a frame, or as what a reader of tables of its kind makes of it.
+
+    Examples
+    --------
+    >>> from skeval.core.reading import read_rows
+    >>> read_rows({"age": [20, 30]}, "train")["age"].tolist()
+    [20, 30]
+    """
+    for reader in TABLE_READERS:
+        if (read := reader(table, role)) is not None:
+            return read
+    return as_frame(table, role)

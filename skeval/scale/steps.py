@@ -12,12 +12,13 @@ import pandas as pd
 from skeval.core import counts
 from skeval.core.context import ByContext, Context, content_hashes, shared
 from skeval.core.counts import summed
-from skeval.scale.engines import DaskEngine, current_engine
+from skeval.scale.engines import DaskEngine
 from skeval.scale.tables import CanonicalTable, counted_by_workers
 from skeval.stats.disclosure import distinct_codes
 from skeval.steps import manifolds, neighbors, pairs, samples
 from skeval.tables.frames import row_hashes
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Discretizer
+from skeval.utils.engines import current_engine
 from skeval.utils.files import mapped
 from skeval.utils.parameters import Strategy
 

@@ -17,7 +17,6 @@ from sklearn.base import clone
 
 from skeval.core.context import Context, by_context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.scale.engines import current_engine
 from skeval.steps.samples import (
     ColumnChoice,
     chosen_columns,
@@ -29,6 +28,7 @@ from skeval.steps.samples import (
 from skeval.tables.frames import column_values, row_hashes
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
+from skeval.utils.engines import current_engine
 
 if TYPE_CHECKING:
     from skeval.neighbors.mixed import MixedNearestNeighbors

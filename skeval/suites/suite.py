@@ -37,13 +37,13 @@ from skeval.results.provenance import Date, describe, stamp
 from skeval.results.rendering import rendering
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
-from skeval.scale.engines import carried
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.samples import check_measured
 from skeval.steps.texts import unread_texts
 from skeval.suites.failures import told
 from skeval.tables.schema import TableSchema
 from skeval.tables.spaces import with_fitted
+from skeval.utils.engines import carried
 from skeval.utils.execution import Cores, Progress, sharing, using, waiting, within_limits
 from skeval.utils.parameters import (
     Count,
