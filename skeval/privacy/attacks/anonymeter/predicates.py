@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skeval.neighbors.kernels import Bytes, Floats, Ints, jit, uncounted
+from skeval.neighbors.machine_code import Bytes, Floats, Ints, jit, uncounted
 from skeval.stats.disclosure import joint_classes
 
 Codes = NDArray[np.int32]
