@@ -4,8 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from skeval.core.base import Metric
-from skeval.core.context import Context, shared
-from skeval.core.reading import READERS, TABLE_READERS
+from skeval.core.context import READERS, TABLE_READERS, Context, shared
 from skeval.core.relational_context import RelationalContext, read_several
 from skeval.core.tags import MetricTags
 from skeval.results.provenance import show_versions
@@ -17,7 +16,7 @@ from skeval.scale.context import read_large
 from skeval.scale.engines import active_engine
 from skeval.scale.tables import large_table
 from skeval.steps.aggregates import subject_rows
-from skeval.steps.holdout_shift import independent_rows
+from skeval.steps.relabelled import independent_rows
 from skeval.suites.ready import make_suite
 
 # the function hides the module of its name: take what else it has by "from skeval.report import"

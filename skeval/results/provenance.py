@@ -27,9 +27,7 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 
-from skeval.core.context import Context, shared
-from skeval.core.counts import of_given
-from skeval.core.reading import read_rows
+from skeval.core.context import Context, of_given, read_rows, shared
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.tables.frames import read_alone
 from skeval.tables.reading import read_table

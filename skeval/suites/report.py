@@ -9,7 +9,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from skeval.core.reading import read_rows
+from skeval.core.context import read_rows
 from skeval.core.relational_context import RelationalContext
 from skeval.exceptions import InvalidParameterError
 from skeval.results.comparison import Comparison

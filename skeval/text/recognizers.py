@@ -17,9 +17,8 @@ from typing import Annotated, Any, Literal
 
 from sklearn.base import BaseEstimator
 
-from skeval.exceptions import MissingDependencyError
+from skeval.exceptions import MissingDependencyError, needed
 from skeval.steps.entities import Entity
-from skeval.utils.dependencies import needed
 from skeval.utils.parameters import Count, Fraction, JobCount, Legal, check_parameters, legal_sets
 
 KINDS = ("EMAIL", "URL", "IBAN", "CARD", "IP", "PHONE", "SPAN")
