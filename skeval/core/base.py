@@ -46,8 +46,8 @@ from skeval.steps.samples import (
     named_seed,
     synthetic_sample,
 )
+from skeval.tables.preprocessing import with_fitted
 from skeval.tables.schema import TableSchema
-from skeval.tables.spaces import with_fitted
 from skeval.utils.execution import sharing
 from skeval.utils.formatting import as_float
 from skeval.utils.parameters import Legal, Scaling, check_parameters, legal_sets

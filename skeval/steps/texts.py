@@ -24,9 +24,9 @@ from scipy.sparse import csr_array, diags_array, hstack, issparse, vstack
 from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError, MetricWarning, Sentence, TextLeftOutWarning
 from skeval.steps.samples import ColumnChoice
-from skeval.tables.preprocessing import OneHot, Ranks
+from skeval.tables.preprocessing import OneHot, Ranks, learned
 from skeval.tables.schema import TableSchema
-from skeval.tables.spaces import learned, vectors_of
+from skeval.tables.spaces import vectors_of
 
 _ROLES = ("train", "holdout", "synthetic")
 _AT_ONCE = 2**21  # characters that are cut into words at once

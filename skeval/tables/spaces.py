@@ -2,20 +2,18 @@
 
 A file of its own, since scikit-learn's column transformer takes long to import.
 
-Transformers of the user's: fitted ones stay as they are, others learn from the rows.
-
 Vectors of texts by whatever embeds them: scikit-learn's transformers, sentence embedders.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
@@ -23,66 +21,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.frames import Levels, as_frame, canonical, learn
-from skeval.tables.preprocessing import NOMINAL, NUMERIC, category_codes, numbers
+from skeval.tables.preprocessing import (
+    NOMINAL,
+    NUMERIC,
+    category_codes,
+    learned,
+    numbers,
+    with_fitted,
+)
 from skeval.tables.schema import TableSchema
 from skeval.utils.parameters import Legal, check_parameters, legal_sets
-
-Cloned = TypeVar("Cloned", bound=BaseEstimator)
-
-
-def is_fitted(transformer: Any) -> bool:
-    """Tell whether a transformer has learned, in all its steps where it is a pipeline.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is a :class:`~sklearn.frozen.FrozenEstimator` of one that has not: it cannot learn.
-
-    Examples
-    --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import FunctionTransformer, StandardScaler
-    >>> from skeval.tables.spaces import is_fitted
-    >>> pipeline = make_pipeline(StandardScaler(), FunctionTransformer())
-    >>> is_fitted(pipeline), is_fitted(pipeline.fit([[1.0], [2.0]]))
-    (False, True)
-    """
-    from sklearn.frozen import FrozenEstimator  # whoever has a transformer has waited for these
-    from sklearn.pipeline import Pipeline
-
-    if isinstance(transformer, FrozenEstimator):
-        if not transformer.__sklearn_is_fitted__():
-            raise InvalidParameterError(
-                f"FrozenEstimator({type(transformer.estimator).__name__}()) holds a transformer "
-                "that is not fitted, and cannot learn. Fit it first, or pass it without the frame."
-            )
-        return True
-    # scikit-learn asks the last step of a pipeline only, and that may have nothing to learn
-    if isinstance(transformer, Pipeline):
-        parts = [part for _, part in transformer.steps if part not in (None, "passthrough")]
-        return all(map(is_fitted, parts))
-    if hasattr(transformer, "__sklearn_is_fitted__"):
-        return bool(transformer.__sklearn_is_fitted__())
-    names = getattr(transformer, "__dict__", {})
-    return any(name.endswith("_") and not name.startswith("__") for name in names)
-
-
-def learned(transformer: Any, rows: Any) -> Any:
-    """Return a transformer that is fitted as it is; of another a clone that has seen the rows."""
-    return transformer if is_fitted(transformer) else clone(transformer).fit(rows)
-
-
-def with_fitted(copy: Cloned, original: BaseEstimator) -> Cloned:
-    """Return a clone that has the fitted transformers of the original, which clones would lose.
-
-    They are handed on, not copied: nothing fits them again.
-    """
-    for name, value in original.get_params(deep=False).items():
-        transforms = hasattr(value, "transform") and hasattr(value, "get_params")
-        if transforms and not isinstance(value, type) and is_fitted(value):
-            setattr(copy, name, value)
-    return copy
-
 
 _MOST_FEATURES = 4096  # of a matrix that is dense
 EMBEDDER = "a transformer of scikit-learn that takes texts, or an object with encode(texts)"

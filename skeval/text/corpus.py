@@ -19,8 +19,9 @@ from skeval.stats.relabelling import exchange_p_value, relabelling_test
 from skeval.steps.samples import ColumnChoice
 from skeval.steps.texts import plain_texts, text_columns, units_of
 from skeval.tables.keys import key_codes
+from skeval.tables.preprocessing import learned
 from skeval.tables.schema import TableSchema
-from skeval.tables.spaces import learned, vectors_of
+from skeval.tables.spaces import vectors_of
 from skeval.utils.parameters import Legal
 
 GroupColumn = Annotated[
