@@ -17,7 +17,6 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from scipy.special import ndtr, ndtri, xlogy
 from scipy.stats import kendalltau, rankdata
-from sklearn.metrics.cluster import expected_mutual_information
 from threadpoolctl import threadpool_limits
 
 from skeval.utils.files import mapped
@@ -240,6 +239,8 @@ def _average(first: np.ndarray, second: np.ndarray, average: str) -> np.ndarray:
 
 
 def _expected(table: np.ndarray) -> float:
+    from sklearn.metrics.cluster import expected_mutual_information  # takes long to import
+
     used = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0].astype(np.int64)
     return float(expected_mutual_information(used, int(used.sum()))) if used.size else float("nan")
 
