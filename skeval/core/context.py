@@ -594,7 +594,8 @@ def read_context(
     >>> read_context(users).is_relational, read_context({"users": users}).is_relational
     (False, True)
     """
-    for reader in READERS:
+    are_frames = isinstance(train, pd.DataFrame) and isinstance(holdout, pd.DataFrame | None)
+    for reader in () if are_frames else READERS:
         context = reader(train, holdout, schema=schema, max_rows=max_rows)
         if context is not None:
             return context

@@ -54,8 +54,8 @@ def _seal(held: bytes) -> bytes:
 def _stamps(function: Any) -> frozenset[Any]:
     """Return the stamps of a function's file, and of those whose loops may be compiled into it."""
     loops = [one for one in function.__globals__.values() if isinstance(one, CPUDispatcher)]
-    kept = [one._cache for one in loops if isinstance(one._cache, KeptCode)]
-    return frozenset(cache._impl.locator.get_source_stamp() for cache in kept)
+    caches = [getattr(one, "_cache", None) for one in loops]
+    return frozenset(c._impl.locator.get_source_stamp() for c in caches if isinstance(c, KeptCode))
 
 
 class KeptCode(FunctionCache):
