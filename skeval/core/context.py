@@ -607,8 +607,9 @@ def read_rows(table: Any, role: str) -> Any:
 
     Examples
     --------
+    >>> import pandas as pd
     >>> from skeval.core.context import read_rows
-    >>> read_rows({"age": [20, 30]}, "train")["age"].tolist()
+    >>> read_rows(pd.DataFrame({"age": [20, 30]}), "train")["age"].tolist()
     [20, 30]
     """
     for reader in TABLE_READERS:
