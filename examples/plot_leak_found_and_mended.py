@@ -23,7 +23,7 @@ from skeval.datasets import load_flights
 from skeval.exceptions import MetricWarning
 from skeval.generators import GaussianCopula, SequentialCART
 from skeval.privacy import DCRShare, ExactMatchShare, MembershipInference, NearDuplicateShare
-from skeval.reporting import style
+from skeval.reporting import theme
 from skeval.utility import TSTR
 
 warnings.simplefilter("ignore", MetricWarning)
@@ -103,7 +103,7 @@ print(f"utility of real rows: {results['as it was']['utility'].baseline:.3f}")
 # leaves of 50. That is no clearance: four tests found nothing.
 #
 # Each way in two numbers: how well its flights say who was in train, and how well they predict.
-with style():
+with theme():
     fig, ax = plt.subplots(figsize=(6.4, 3.6), layout="constrained")
     for name, result in results.items():
         x, y = result["membership"], result["utility"]

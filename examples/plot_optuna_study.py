@@ -30,7 +30,7 @@ from skeval.model_selection import (
     pareto_front,
 )
 from skeval.privacy import DCROverfittingProtection, MembershipInference
-from skeval.reporting import ParetoDisplay, style
+from skeval.reporting import ParetoDisplay, theme
 from skeval.utility import TSTR
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -116,7 +116,7 @@ print("or within an error of it:", pareto_front(trials, both, low=low, high=high
 area = [hypervolume(trials[:n], both, reference=[0.5, 0]) for n in range(1, len(trials) + 1)]
 fresh = pd.DataFrame({"utility": [study.trials[0].user_attrs["baseline"]], "fooled": [0.5]})
 candidates = trials.set_axis([label(t) for t in study.trials])[both].round(2).drop_duplicates()
-with style():
+with theme():
     fig, (left, right) = plt.subplots(
         1, 2, figsize=(9, 4), width_ratios=(3, 2), layout="constrained"
     )

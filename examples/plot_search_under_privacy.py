@@ -25,7 +25,7 @@ from skeval.exceptions import MetricWarning
 from skeval.generators import GeneratorAdapter
 from skeval.model_selection import best_subject_to, make_generator_scorer
 from skeval.privacy import DCROverfittingProtection, MembershipInference
-from skeval.reporting import ParetoDisplay, style
+from skeval.reporting import ParetoDisplay, theme
 from skeval.utility import TSTR
 
 # %%
@@ -113,7 +113,7 @@ print(found.round(3))
 # who is left of it and below is beaten in both by someone on it. Here all settings are on it: what
 # is gained in the one is lost in the other, and up to twenty neighbours the price is low.
 found["fooled"] = 1 - found["attack"]
-with style():
+with theme():
     fig, ax = plt.subplots(figsize=(6, 4))
     ParetoDisplay(found, y="fooled").plot(ax)
     ax.axhline(0.4, color="0.6", lw=0.8, ls=(0, (4, 3)))

@@ -13,7 +13,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from skeval.reporting import style
+from skeval.reporting import theme
 from skeval.text import EntityLeakage, NearDuplicateText, SpacyRecognizer
 
 FIRST = [
@@ -101,7 +101,7 @@ table = pd.DataFrame(
 print(table.round(4).to_string(index=False))
 
 # %%
-with style():
+with theme():
     figure, ax = plt.subplots(figsize=(6.0, 3.2), layout="constrained")
     places = np.arange(len(n_leaked))
     ax.bar(places, table["share of train's names"], color="#d55e00", label="of train alone")

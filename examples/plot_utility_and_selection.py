@@ -23,7 +23,7 @@ from skeval.generators import (
     RandomForestImputation,
 )
 from skeval.privacy import DCROverfittingProtection
-from skeval.reporting import style
+from skeval.reporting import theme
 from skeval.utility import TSTR, ModelRankAgreement, SelectionRegret
 
 TARGET = "income"
@@ -78,7 +78,7 @@ TITLES = {
     "fidelity": "fidelity: lower is better",
     "privacy": "privacy screen: higher is better",
 }
-with style():
+with theme():
     fig, axes = plt.subplots(1, 3, figsize=(9, 2.6), layout="constrained", sharey=True)
     for ax, aspect in zip(axes, aspects, strict=True):
         results = [result[aspect] for result in found.values()]
@@ -120,7 +120,7 @@ difference.round(3)
 # Each line is a model: on the left its score on synthetic rows that it was not trained on, on the
 # right its score when it learns from train and is tested on the holdout. The thick line is the
 # model chosen.
-with style():
+with theme():
     fig, axes = plt.subplots(1, 5, figsize=(10, 3.4), layout="constrained", sharey=True)
     for ax, (name, result) in zip(axes, found.items(), strict=True):
         details = result["regret"].details

@@ -16,7 +16,7 @@ import pandas as pd
 
 from skeval.exceptions import MetricWarning
 from skeval.privacy import DCRShare, MembershipInference
-from skeval.reporting import style
+from skeval.reporting import theme
 
 BLUE, ORANGE = "#0072b2", "#d55e00"  # train, synthetic
 
@@ -52,7 +52,7 @@ for name, result in readings.items():
     print(f"{name}: {result.value:.3f} ({result.interval[0]:.3f} to {result.interval[1]:.3f})")
 
 # %%
-with style():
+with theme():
     fig, (left, right) = plt.subplots(1, 2, figsize=(8.0, 3.4), layout="constrained")
     left.plot(*(train + shift)[:, :2].T, ".", color=ORANGE, ms=3, label="synthetic")
     left.plot(*train[:, :2].T, ".", color=BLUE, ms=3, label="train")
@@ -109,7 +109,7 @@ print(found.groupby("copied")[["share", "auc"]].mean().round(3))
 names = [f"{i}0%" for i in range(1, 10)] + ["100%", "last 5%", "last 2%"]
 tests = ["share closer\nto train", "AUC of\nthe attack", "AUC by\ngroups"]
 looks = {0: ("0.6", "none copied"), 3: (BLUE, "3"), 12: (ORANGE, "12")}
-with style():
+with theme():
     fig, (left, right) = plt.subplots(
         1, 2, figsize=(8.0, 3.4), width_ratios=(3, 2), layout="constrained"
     )

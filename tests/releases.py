@@ -368,13 +368,12 @@ def good(kind: str, name: str, seed: int) -> Release:
 
 
 KINDS = ("third part", "copula", "trees")
-# Of seeds 1 to 17 of each kind and population, 102 in all, the report fails 3 and a suite of three
-# screens 3 too (of seeds 3, 5, 8 and 11), as is to be expected of tests at 5%: these 20 come after.
+# The first seeds, whatever they give: tests at 5% stop some of many good releases.
 GOOD = [
     (kind, name, seed)
     for kind, n in zip(KINDS, (4, 3, 3), strict=True)
     for name in POPULATIONS
-    for seed in range(12, 12 + n)
+    for seed in range(n)
 ]
 
 CLINIC = RelationalSchema(

@@ -6,10 +6,12 @@ import re
 from functools import cache
 
 import pytest
+from scipy.stats import binom
 
 from skeval import MetricSuite, Policy, make_suite
 from skeval.exceptions import TableError
 from skeval.privacy import DCROverfittingProtection, ExactMatchShare, NearDuplicateShare
+from skeval.verdict import ALARM_LEVEL
 from tests.releases import (
     BAD,
     CLINIC,
@@ -26,6 +28,8 @@ from tests.releases import (
 )
 
 GATE = Policy(fail_on=("leak",))
+# good releases that tests at their level may stop, but for once in fifty
+MOST_STOPPED = binom.ppf(0.98, len(GOOD), ALARM_LEVEL)
 
 
 def few_screens():
@@ -89,10 +93,13 @@ def assert_stopped_as_a_leak(release, **settings):
     assert verdict.outcome in FOUND, sentence
 
 
-def assert_passed(make, kind, name, seed):
-    verdict, passed, sentence = judged(make, good(kind, name, seed), name, seed)
-    assert passed, sentence
-    assert verdict.outcome == "no leak found", sentence
+def assert_good_ones_pass(make):
+    """Hold the number of good releases that are stopped to the level; copies are in none."""
+    found = [judged(make, good(*which), *which[1:]) for which in GOOD]
+    stopped = [(verdict, sentence) for verdict, passed, sentence in found if not passed]
+    assert len(stopped) <= MOST_STOPPED, stopped
+    assert {verdict.outcome for verdict, _ in stopped} <= {"leak found"}, stopped
+    assert {verdict.outcome for verdict, passed, _ in found if passed} == {"no leak found"}
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -102,9 +109,8 @@ def test_bad_releases_are_stopped(name, kind):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("kind", "name", "seed"), GOOD)
-def test_good_releases_pass(kind, name, seed):
-    assert_passed(few_screens, kind, name, seed)
+def test_good_releases_pass():
+    assert_good_ones_pass(few_screens)
 
 
 @pytest.mark.slow
@@ -116,9 +122,8 @@ def test_the_report_stops_bad_releases(name, kind):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("kind", "name", "seed"), GOOD)
-def test_the_report_lets_good_releases_pass(kind, name, seed):
-    assert_passed(headlines, kind, name, seed)
+def test_the_report_lets_good_releases_pass():
+    assert_good_ones_pass(headlines)
 
 
 @pytest.mark.filterwarnings("ignore")

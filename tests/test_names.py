@@ -71,17 +71,31 @@ def test_a_column_of_any_kind_may_be_called_self(first):
     assert not [name for name, one in result.items() if one.error]
 
 
+# Whose p-values or intervals hang on rows or labels that are drawn. They are drawn by position in
+# an order of content, and content is told by columns, whose names it goes by: else a row (1, 2)
+# would be a row (2, 1), and a column would have to be read whole before its first cell. So other
+# names are another draw, as another seed is.
+DRAWN = {
+    *("dcr_percentile", "nndr", "holdout_distance_ratio", "minimum_distance_accumulation"),
+    *("nnaa_privacy_loss", "epsilon_identifiability", "authenticity"),
+}
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("preset", ["fidelity", "screens"])
 def test_names_change_no_value_of_a_suite(preset, tmp_path):
     named = plain(NAMES)
     odd = measured(NAMES, preset)
     other = measured([named[name] for name in NAMES], preset)
-    # random rows have a stream for each column, known by its name; the order of content, by which
-    # labels are drawn, goes by names too
+    # the random rows that it compares with have a stream for each column, known by its name
     for name in [name for name in other if name != "dcr_baseline"]:
-        values, others = ((one.value, one.baseline) for one in (odd[name], other[name]))
-        np.testing.assert_array_equal(*np.array([values, others], dtype=float), err_msg=name)
+        some, others = (
+            np.array([one.value, one.baseline, one.p_value, *(one.interval or ())], dtype=float)
+            for one in (odd[name], other[name])
+        )
+        equal = slice(2) if name in DRAWN else slice(None)
+        np.testing.assert_array_equal(some[equal], others[equal], err_msg=name)
+        np.testing.assert_allclose(some[2], others[2], atol=0.03, err_msg=name)
     assert odd.to_pdf(tmp_path / "a.pdf").stat().st_size > 1_000
 
 

@@ -46,8 +46,8 @@ from skeval.steps.samples import (
     named_seed,
     synthetic_sample,
 )
-from skeval.tables.preprocessing import with_fitted
 from skeval.tables.schema import TableSchema
+from skeval.tables.transformers import with_fitted
 from skeval.utils.execution import sharing
 from skeval.utils.formatting import as_float
 from skeval.utils.parameters import Legal, Scaling, check_parameters, legal_sets
@@ -601,6 +601,11 @@ class RelationalMetric(Metric):
 
     Where a holdout is given, the baseline is the same metric with the holdout's tables in the
     synthetic place.
+
+    Attributes
+    ----------
+    context_ : RelationalContext
+        The real tables.
     """
 
     def _compute(self, context: Context) -> float | Result:

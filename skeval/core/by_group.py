@@ -45,16 +45,16 @@ class ByGroup(Metric):
     """A metric on each group of rows by itself, and the worst group's value.
 
     A synthetic table may imitate the majority well and a minority badly, or leak a minority alone:
-    few rows are learned badly, and remembered easily. Both vanish in a score over all rows. So rows
-    are divided by a column, the metric is applied to each group of train, holdout and synthetic
-    rows, and the value is that of the group that fares worst, in the scale and direction of the
-    metric.
+    few rows are learned badly, and remembered easily. Both vanish in a score over all rows.
+    Therefore rows are divided by a column, and the metric is applied to each group of train,
+    holdout and synthetic rows. The value is that of the worst group, in the scale and direction of
+    the metric.
 
     Parameters
     ----------
     metric : Metric
-        What to measure. It is cloned, never fitted itself; groups have one value in the column
-        that divides them, which it does not see.
+        What to measure. Clones of it are fitted to the groups, without the column that divides
+        them.
     by : str
         The column, of categories or booleans.
     min_size : int, default=50
@@ -77,15 +77,15 @@ class ByGroup(Metric):
 
     Notes
     -----
-    Groups are those of real rows. Missing is a group; synthetic rows of a category that no real row
-    has are in none, their number is ``details["n_outside"]``. ``details["columns"]`` has the value
-    of each group, ``details["baseline_columns"]`` that of fresh real rows of it,
-    ``details["intervals"]`` its interval, ``details["groups"]`` numbers of rows and p-values, as
-    they are and after Holm, ``details["n_small"]`` how many groups were pooled or left out. The
+    Groups are those of real rows. Missing is a group. Synthetic rows of a category that no real row
+    has are in none; their number is ``details["n_outside"]``. ``details["columns"]`` has the value
+    of each group, ``details["baseline_columns"]`` that of its fresh real rows,
+    ``details["intervals"]`` its interval. ``details["groups"]`` has numbers of rows and p-values,
+    as they are and after Holm, ``details["n_small"]`` how many groups were pooled or left out. The
     p-value is the least after Holm, so that several groups raise no more false alarms than one.
-    Facts and copies of all groups are handed on, with bounds for as many counts.
-    Without a direction ("in between is best"), the worst is what lies furthest from the middle of
-    the bounds.
+    Facts and copies of all groups are passed on, with bounds for as many counts. Without a
+    direction ("in between is best"), the worst value is the one furthest from the middle of the
+    bounds.
 
     The baseline is the worst of the groups' baselines. There is no interval of the value: that of
     the worst of several is not the interval of any of them. Small groups vary more, and score worse
@@ -145,11 +145,11 @@ class ByGroup(Metric):
         tags = replace(tags, display=self.tags.display)
         groups = groups_of(context, self.by, self.min_size)
         absent = [label for label in groups if label not in contexts]
-        said = _said(results, absent)
+        notices = _notices(results, absent)
         known = {label: value for label, value in values.items() if not np.isnan(value)}
         if not known:
             nothing = undefined(f"no group of {self.by} has a value.")
-            return replace(nothing, tags=tags, warnings=(*said, *nothing.warnings))
+            return replace(nothing, tags=tags, warnings=(*notices, *nothing.warnings))
         worst = min(known, key=lambda label: goodness(known[label], tags))
         sizes = {label: own.n_rows("synthetic") for label, own in contexts.items()}
         return Result(
@@ -167,7 +167,7 @@ class ByGroup(Metric):
                 "n_small": _n_groups(context, self.by) - len(groups) + (SMALL in groups),
                 "n_outside": context.n_rows("synthetic") - sum(sizes.values()),
             },
-            warnings=said,
+            warnings=notices,
         )
 
     def _in_relation(self, context: Context, result: Result) -> Result:
@@ -350,11 +350,11 @@ def group_sizes(context: Context, by: str, min_size: int) -> dict[str, dict[str,
     return sizes
 
 
-def _said(results: Mapping[str, Result], absent: list[str]) -> tuple[MetricWarning, ...]:
-    said = [
+def _notices(results: Mapping[str, Result], absent: list[str]) -> tuple[MetricWarning, ...]:
+    notices = [
         warning.within(label) for label, result in results.items() for warning in result.warnings
     ]
     if absent:
         text = f"synthetic has no rows of {', '.join(absent)}, train has: no score."
-        said.append(DegenerateInputWarning(text))
-    return tuple(said)
+        notices.append(DegenerateInputWarning(text))
+    return tuple(notices)

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import inspect
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from functools import cache
+from itertools import groupby
 from typing import Any, TypeVar, dataclass_transform
 
 T = TypeVar("T", bound=type)
 _SECTIONS = ("Parameters", "Attributes")
 _HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.M)
-_ENTRY = re.compile(r"^(\w+) :.*\n(?:(?:[ ]{4}.*)?\n)*", re.M)
+_ENTRY = re.compile(r"^(\w+(?:, \w+)*)( :.*\n(?:(?:[ ]{4}.*)?\n)*)", re.M)
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(field,))
 def declared(kind: T) -> T:
     """Make `__init__` of the annotated fields of a class, and complete its docstring.
 
-    The fields of its bases come first, in their order; those below ``_: KW_ONLY`` are given by name
-    only. They are stored untouched, so that ``clone``, ``get_params`` and ``repr`` are those of
-    scikit-learn. What a base says of its parameters and attributes is added to what the class says
-    of its own. Attributes that are no parameters are declared as `ClassVar`, those that `fit` sets
-    as ``field(init=False)``.
+    Fields of the bases come first, in their order. Fields below ``_: KW_ONLY`` are given by name
+    only. Values are stored untouched, so that ``clone``, ``get_params`` and ``repr`` are those of
+    scikit-learn. The docstring gets the paragraphs of inherited parameters and attributes; what the
+    class says itself goes before. An attribute that is no parameter is a `ClassVar`, one that `fit`
+    sets is a ``field(init=False)``. A class that writes its own `__init__` keeps it.
 
     Parameters
     ----------
@@ -33,11 +35,19 @@ def declared(kind: T) -> T:
     type
         The same class.
 
+    Raises
+    ------
+    TypeError
+        If the class gives a parameter of its bases another value without an annotation: `__init__`
+        would overwrite it.
+
     Examples
     --------
-    >>> from dataclasses import KW_ONLY
+    >>> from dataclasses import field
     >>> from skeval import Metric
-    >>> class Quantile(Metric):
+    >>> from skeval.core.declared import declared
+    >>> @declared
+    ... class Quantile(Metric):
     ...     '''A family.
     ...
     ...     Parameters
@@ -45,9 +55,9 @@ def declared(kind: T) -> T:
     ...     q : float, default=0.5
     ...         The quantile.
     ...     '''
-    ...     _: KW_ONLY
-    ...     q: float = 0.5
-    >>> class Gap(Quantile):
+    ...     q: float = field(default=0.5, kw_only=True)
+    >>> @declared
+    ... class Gap(Quantile):
     ...     '''A member.
     ...
     ...     Parameters
@@ -56,17 +66,18 @@ def declared(kind: T) -> T:
     ...         The column.
     ...     '''
     ...     column: str
-    >>> Quantile, Gap = declared(Quantile), declared(Gap)
     >>> Gap("age")
     Gap(column='age')
-    >>> print(Gap.__doc__.partition("----------")[2])
-    <BLANKLINE>
-    column : str
-        The column.
-    q : float, default=0.5
-        The quantile.
+    >>> [line for line in Gap.__doc__.splitlines() if " : " in line]
+    ['column : str', 'q : float, default=0.5', 'context_ : Context']
     """
     made: Any = dataclass(eq=False, repr=False)(kind)
+    stated = vars(kind).get("__annotations__", {})
+    given = [f.name for f in fields(made) if f.init and f.name in vars(kind)]
+    if lost := [name for name in given if name not in stated]:
+        raise TypeError(
+            f"{kind.__name__}: {', '.join(lost)} must be annotated, as a parameter or a ClassVar."
+        )
     made.__doc__ = _completed(made)
     return made
 
@@ -82,14 +93,18 @@ def _completed(kind: type) -> str:
         if title == "Parameters":
             entries = {name: entries[name] for name in order if name in entries}
         if entries:
-            doc = _with_section(doc, title, "".join(entries.values()))
+            of_one_text = groupby(entries, key=entries.__getitem__)
+            text = "".join(f"{', '.join(names)}{said}" for said, names in of_one_text)
+            doc = _with_section(doc, title, text)
     return doc
 
 
+@cache
 def _entries(doc: str | None, title: str) -> dict[str, str]:
-    """Return what a section of a docstring says of each name."""
-    _, found, text = _parted(inspect.cleandoc(doc or "") + "\n", title)
-    return {entry[1]: entry[0].rstrip() + "\n" for entry in _ENTRY.finditer(text)} if found else {}
+    """Return what a section of a docstring says of each name, behind the name."""
+    _, _, text = _parted(inspect.cleandoc(doc or "") + "\n", title)
+    found = [(entry[1].split(", "), entry[2].rstrip() + "\n") for entry in _ENTRY.finditer(text)]
+    return {name: said for names, said in found for name in names}
 
 
 def _parted(doc: str, title: str) -> tuple[str, bool, str]:
@@ -108,6 +123,7 @@ def _with_section(doc: str, title: str, text: str) -> str:
     if found:
         rest = doc[len(above) + len(heading) + len(old) :]
     else:
-        first = next((h for h in _HEADING.finditer(doc) if h[1] not in _SECTIONS), None)
+        before = _SECTIONS[: _SECTIONS.index(title)]
+        first = next((h for h in _HEADING.finditer(doc) if h[1] not in before), None)
         above, rest = (doc[: first.start()], doc[first.start() :]) if first else (f"{doc}\n\n", "")
     return f"{above}{heading}{text}" + (f"\n{rest}" if rest else "")

@@ -1,4 +1,4 @@
-"""Base of the metrics that look for nearest rows in a space."""
+"""Bases of the metrics that compare rows: what they share, first the value, then its evidence."""
 
 from __future__ import annotations
 
@@ -31,14 +31,32 @@ from skeval.steps.neighbors import (
     scaled_distances,
 )
 from skeval.steps.samples import column_key
-from skeval.utils.parameters import Columns, JobCount, Legal, Scaling, Seed, Space
+from skeval.utils.parameters import Columns, Count, JobCount, Legal, Scaling, Seed, Space
 
 ColumnKey = tuple[str, ...] | None
 
 
 @declared
-class NeighborMetric(Metric):
-    """Base of the metrics of nearest rows: first the value, then its evidence.
+class RelabelledTest(Metric):
+    """Base of the metrics whose p-value compares train with random choices of the real rows.
+
+    Parameters
+    ----------
+    n_permutations : int, default=1999
+        Number of random relabellings of the real rows behind the p-value; fewer are drawn where
+        many reach what was observed, and none where the p-value is known exactly.
+    random_state : int, default=0
+        Seed of the relabellings.
+    """
+
+    _: KW_ONLY
+    n_permutations: Count = 1999
+    random_state: Seed = 0
+
+
+@declared
+class RowMetric(Metric):
+    """Base of the metrics that compare rows in some columns: first the value, then its evidence.
 
     Authors write ``_measure(context, columns)``, which returns the value, all that ``score``
     needs, and ``_with_evidence(context, columns, result)``, which adds the interval, the p-value,
@@ -47,31 +65,22 @@ class NeighborMetric(Metric):
 
     Parameters
     ----------
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        Columns to use (in space "gower"): all, the first *n*, or a list of names.
-    random_state : int, default=0
-        Seed of the relabellings.
-    n_jobs : int, optional
-        Number of threads, as in joblib; the numbers do not depend on it.
+        The columns in which rows are compared: all that can be measured (no ids and no text), the
+        first *n* of these, or a list of names.
     """
 
     _: KW_ONLY
-    space: Space = "gower"
     columns: Columns = None
-    random_state: Seed = 0
-    n_jobs: JobCount | None = None
-
-    @property
-    def _scaling(self) -> Scaling:
-        """How it scales: a space of one's own may make many numbers of each."""
-        return "neighbours" if is_gower(self.space) else "sampled"
 
     def _compute(self, context: Context) -> float | Result:
-        if isinstance(self.space, str) and not context.schema.measured:
+        if not self._can_compare(context):
             return undefined("no column of this table can be measured.")
         return self._measure(context, self._key(context))
+
+    def _can_compare(self, context: Context) -> bool:
+        """Return whether the table has a column that can be compared."""
+        return bool(context.schema.measured)
 
     def _key(self, context: Context) -> ColumnKey:
         return None if self.columns is None else column_key(context.schema, self.columns)
@@ -90,6 +99,36 @@ class NeighborMetric(Metric):
     def _with_evidence(self, context: Context, columns: ColumnKey, result: Result) -> Result:
         return result
 
+
+@declared
+class NeighborMetric(RowMetric):
+    """Base of the metrics that look for the nearest rows in a space.
+
+    Parameters
+    ----------
+    space : "gower", "euclidean" or transformer, default="gower"
+        The mean over columns of capped differences, or Euclidean distance of a matrix.
+    columns : None, int or list of str, default=None
+        Columns to use (in space "gower"): all, the first *n*, or a list of names.
+    random_state : int, default=0
+        Seed of all that is drawn: samples, relabellings, and resamples behind an interval.
+    n_jobs : int, optional
+        Number of threads, as in joblib; the numbers do not depend on it.
+    """
+
+    _: KW_ONLY
+    space: Space = "gower"
+    random_state: Seed = 0
+    n_jobs: JobCount | None = None
+
+    @property
+    def _scaling(self) -> Scaling:
+        """How it scales: a space of one's own may make many numbers of each."""
+        return "neighbours" if is_gower(self.space) else "sampled"
+
+    def _can_compare(self, context: Context) -> bool:
+        return not isinstance(self.space, str) or super()._can_compare(context)
+
     def _distances(
         self, context: Context, query: str, reference: str, columns: ColumnKey, **samples: Any
     ) -> np.ndarray:
@@ -106,7 +145,25 @@ Thresholds = Annotated[
 
 @declared
 class AccumulationMetric(NeighborMetric):
-    """Base of the two areas of the accumulation curve: left and right of a threshold."""
+    """Base of the two areas of the accumulation curve: left and right of a threshold.
+
+    Parameters
+    ----------
+    threshold : float, list of float or "loo-median", default=0.2
+        The distance that counts as near, in (0, 1), as a share of the largest one. The first of a
+        list gives the value, and ``details`` hold the areas at all. "loo-median" is the median
+        distance of a train row to its nearest other train row.
+    direction : {"symmetric", "synthetic", "real"}, default="symmetric"
+        Look from the synthetic rows to train, from the train rows to the synthetic table, or take
+        the mean of both areas.
+    scale : {"max", "observed"}, default="max"
+        What distances are divided by: the largest distance that there can be, which only the space
+        "gower" has (1), or the largest that is found between train and synthetic rows; then one
+        far row makes all others near.
+    space : "gower", "euclidean" or transformer, default="gower"
+        The mean over columns of capped differences, or Euclidean distance of a matrix; the latter
+        needs ``scale="observed"``.
+    """
 
     area: ClassVar[str]
     in_other_spaces: ClassVar = {"scale": "observed"}

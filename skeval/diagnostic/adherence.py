@@ -59,8 +59,7 @@ class CellAdherence(Metric):
         Whether a cell may be missing: where train has missing cells in the column, always, or
         never. A missing cell is then a value like any other.
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these; only categorical and boolean
-        columns count.
+        The columns to measure: all, the first *n*, or these; only those with the rule count.
     """
 
     tags = replace(DIAGNOSTIC_TAGS, reads="columns")
@@ -124,9 +123,11 @@ class BoundaryAdherence(CellAdherence):
 
     Parameters
     ----------
-    lower, upper : mapping of str to number or date, default=None
-        Bounds of columns by name, inclusive: numbers, dates, or strings that read as such.
+    lower : mapping of str to number or date, default=None
+        Lower bounds of columns by name, inclusive: numbers, dates, or strings that read as such.
         Columns not named keep those of train.
+    upper : mapping of str to number or date, default=None
+        Upper bounds, in the same form.
     nullable : {"auto", True, False}, default="auto"
         Whether a cell may be missing: where train has missing cells in the column, always, or
         never. Missing cells that are allowed are left out, others count as outside.
@@ -254,7 +255,7 @@ def _bound(context: Context, column: str, bound: Any) -> float:
 class CategoryAdherence(CellAdherence):
     """Share of synthetic categories that train has too: 1 if all are known, 0 if none is.
 
-    A misspelt city or a product that was never sold breaks whatever is built on the table. Each
+    A misspelt city or a product that was never sold breaks all that is built on the table. Each
     categorical and boolean column of the synthetic table is held to the categories that train has
     in it, or to a list; the value is the mean over the columns.
 
@@ -263,6 +264,9 @@ class CategoryAdherence(CellAdherence):
     categories : mapping of str to list, default=None
         The categories of columns by name; a missing value among them allows missing cells.
         Columns not named keep those of train.
+    columns : None, int or list of str, default=None
+        The columns to measure: all, the first *n*, or these; only categorical and boolean
+        columns count.
 
     Raises
     ------
@@ -277,7 +281,7 @@ class CategoryAdherence(CellAdherence):
     Notes
     -----
     Categories are compared as labels: 1, 1.0 and "1" are the same. A column that synthetic lacks
-    scores 0. Counts of cells that break the rule stand in ``details["violations"]``, never the
+    scores 0. ``details["violations"]`` counts the cells that break the rule. It never names the
     categories: one that train lacks may still be that of a person.
 
     Fresh real rows hold new categories too where there are many rare ones; the baseline shows how
@@ -481,7 +485,7 @@ def _share_of_train(context: Context, column: str, pattern: Pattern) -> float:
 
 
 def _matches(values: pd.Series, pattern: Pattern) -> np.ndarray:
-    """Tell which cells match the pattern in full; missing ones do."""
+    """Return which cells match the pattern in full; missing ones do."""
     codes, distinct = pd.factorize(plain_values(values), use_na_sentinel=True)
     texts = [_text(value) for value in distinct]
     if isinstance(pattern, str) and (pattern == "ISO8601" or _DIRECTIVE.search(pattern)):
@@ -500,9 +504,9 @@ def _text(value: object) -> str:
 
 
 def _notices(dates: list[str], of_train: Mapping[str, float]) -> tuple[MetricWarning, ...]:
-    said = []
+    texts = []
     if dates:
-        said.append(f"synthetic has true dates in {', '.join(dates)}: no format, no score.")
+        texts.append(f"synthetic has true dates in {', '.join(dates)}: no format, no score.")
     if strays := [name for name, share in of_train.items() if share < 1.0]:
-        said.append(f"train itself does not keep to the format of {', '.join(strays)}.")
-    return tuple(MetricWarning(text) for text in said)
+        texts.append(f"train itself does not keep to the format of {', '.join(strays)}.")
+    return tuple(MetricWarning(text) for text in texts)

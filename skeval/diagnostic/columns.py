@@ -50,17 +50,17 @@ def check_names(parameter: str, names: Iterable[str], legal: Sequence[str]) -> N
 
 
 def lacks(context: Context, column: str) -> bool:
-    """Tell whether the synthetic table as given has no such column."""
+    """Return whether the synthetic table as given has no such column."""
     return column not in context.given("synthetic").columns
 
 
 def unreadable(context: Context, column: str) -> np.ndarray:
-    """Tell which synthetic cells hold something that cannot be read as the column's kind."""
+    """Return which synthetic cells hold something that cannot be read as the column's kind."""
     return unread_cells(context.synthetic[column], context.given("synthetic"))
 
 
 def unread_cells(read: pd.Series, table: Any) -> np.ndarray:
-    """Tell which cells of a column hold something in the table as given that was not read."""
+    """Return which cells of a column hold something in the table as given that was not read."""
     unread = read.isna().to_numpy()
     if not unread.any() or read.name not in table.columns:
         return np.zeros(unread.size, dtype=bool)
@@ -130,7 +130,7 @@ class ShareTally:
         valid : ndarray of shape (n_rows,), bool
             Which rows keep the rule.
         counted : ndarray of shape (n_rows,), bool, optional
-            Which rows count, at least one; all by default. Where none is valid, none is outside.
+            Which rows count, at least one; all by default. If none is valid, none is outside.
         """
         n = self.n_rows if counted is None else int(counted.sum())
         k = int(valid.sum())

@@ -122,7 +122,7 @@ class RangeCoverage(Metric):
 
 
 def _present(context: Context, names: list[str]) -> list[str]:
-    """Return the columns that are there; of those that are absent the context has said so."""
+    """Return the columns that are there; the context has warned of those that are absent."""
     return [name for name in names if not lacks(context, name)]
 
 
@@ -232,8 +232,10 @@ def _notices(
     context: Context, empty: list[str], gone: list[str], others: list[str], text: str
 ) -> tuple[MetricWarning, ...]:
     """Say which columns are empty in train or in synthetic, and what `text` says of the others."""
-    said = empty_notices(empty, _present(context, gone))
-    return (*said, DegenerateInputWarning(text.format(", ".join(others)))) if others else said
+    notices = empty_notices(empty, _present(context, gone))
+    if not others:
+        return notices
+    return (*notices, DegenerateInputWarning(text.format(", ".join(others))))
 
 
 def range_coverage(train: tuple[float, float], synthetic: tuple[float, float]) -> float:
@@ -283,11 +285,11 @@ def expected_range_coverage(values: np.ndarray, n_fresh: int) -> float:
 
     Notes
     -----
-    Whatever the distribution, each fresh value falls between any two neighbours among n train
-    values with equal probability, and the least of m fresh values exceeds the j-th least of train
-    with probability prod_{i < j} (n - i) / (n - i + m). Between two neighbours it is taken to lie
-    in the middle. On heavy tails the mean is some points lower, since the outermost gaps are the
-    widest and the likeliest to be filled by rows that lie beyond them.
+    For any distribution, each fresh value falls between any two neighbours among n train values
+    with equal probability, and the least of m fresh values exceeds the j-th least of train with
+    probability prod_{i < j} (n - i) / (n - i + m). Between two neighbours it is taken to lie in the
+    middle. On heavy tails the mean is some points lower, since the outermost gaps are the widest
+    and the likeliest to be filled by rows that lie beyond them.
 
     Examples
     --------
@@ -366,13 +368,13 @@ class OutlierCoverage(Metric):
     Notes
     -----
     ``min(share_S / share_T, 1)`` with the shares of present values below ``Q1 - k IQR`` or above
-    ``Q3 + k IQR``, quartiles of train. More outliers than train are not punished, and any value
-    far off counts, be it absurd: read it with :class:`BoundaryAdherence`. A column of which
-    train has no outlier has no score; where more than half of a column is one value, the fences
-    may close on it. A column that synthetic lacks scores 0.
+    ``Q3 + k IQR``, quartiles of train. More outliers than train are not punished, and any value far
+    off counts, be it absurd: read it with :class:`BoundaryAdherence`. A column without an outlier
+    in train has no score. If more than half of a column is one value, the fences may close on it. A
+    column that synthetic lacks scores 0.
 
     Intervals hold for further rows of the same generator against the same train: Wilson's of the
-    synthetic share, divided; that of the mean is made of simultaneous ones. Where train has few
+    synthetic share, divided; that of the mean is made of simultaneous ones. If train has few
     outliers, its own share is uncertain too, and the baseline shows by how much.
 
     References
@@ -498,8 +500,8 @@ class SmoothnessSimilarity(Metric):
     """Agreement of the widths of the bulk of numbers: 1 if equal, towards 0 if one is far wider.
 
     Noise added to protect people smears a column, and a generator that has collapsed makes it a
-    spike. Of each number and date column, the density is estimated and its width taken at half its
-    height, in both tables; the value is the mean over the columns.
+    spike. The density of each number and date column is estimated in both tables, and its width
+    taken at half its height; the value is the mean over the columns.
 
     Parameters
     ----------
@@ -520,9 +522,9 @@ class SmoothnessSimilarity(Metric):
     Notes
     -----
     ``1 - |a - b| / max(a, b)``, a and b being the full widths at half maximum: the distance between
-    the outermost points at which the density is half its greatest. Where there are several peaks,
-    all that reach half the height of the highest lie within, so that the width jumps as a peak
-    passes this height. The place of the bulk does not count, nor do the tails.
+    the outermost points at which the density is half its greatest. With several peaks, all that
+    reach half the height of the highest lie within, so that the width jumps as a peak passes this
+    height. The place of the bulk does not count, nor do the tails.
 
     The factor of the bandwidth, which falls as rows grow, is that of the smaller table for both:
     tables of unequal size would otherwise be smoothed unequally. A constant column of train has no
@@ -614,8 +616,8 @@ def full_width(values: np.ndarray, factor: float, n_grid: int = 2048) -> float:
 
     Notes
     -----
-    Values are shared out linearly to the two grid points beside them, then convolved with the
-    kernel: a million rows take as long as their histogram. Crossings are interpolated linearly.
+    Values are shared out linearly to their two nearest grid points, then convolved with the kernel:
+    a million rows take as long as their histogram. Crossings are interpolated linearly.
 
     Examples
     --------

@@ -58,9 +58,9 @@ class Cells:
     order : tuple, default=()
         The levels of an ordered category, the least first.
     zone : tzinfo, optional
-        Where the clocks show the dates, of columns that say so.
+        Time zone of the dates, for columns that name one.
     is_literal : bool, default=False
-        Whether it stands in the rule.
+        Whether it is written in the rule.
     """
 
     kind: Kind
@@ -89,7 +89,7 @@ def literal(value: float | str | bool) -> Cells:
 
 
 def moment(text: str, zone: Any = None) -> np.ndarray:
-    """Return a date that stands in a rule; without an offset it is one of the zone.
+    """Return a date that is written in a rule; without an offset it is one of the zone.
 
     Raises
     ------
@@ -271,7 +271,7 @@ def computed(sign: str, left: Cells, right: Cells) -> Cells:
 
 
 def _alike(left: Cells, right: Cells) -> tuple[Cells, Cells]:
-    """Return two of one kind: texts that stand in the rule are dates beside dates."""
+    """Return two of one kind: texts of the rule are read as dates if the other cells are dates."""
     left, right = _as(right, left), _as(left, right)
     kinds = {left.kind, right.kind}
     if len(kinds) > 1 and "mixture" not in kinds and kinds != {"number", "truth"}:
@@ -545,7 +545,7 @@ def _is_literal(value: object) -> bool:
 
 
 def _is_member(node: ast.AST) -> bool:
-    """Tell whether a node is a literal: all else that it may be is refused where it is read."""
+    """Return whether a node is a literal; what else it may be is refused when it is read."""
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
         node = node.operand
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):

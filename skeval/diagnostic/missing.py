@@ -29,17 +29,28 @@ _WORD = 62  # columns in one whole number
 
 
 @declared
-class MissingValueSimilarity(Metric):
-    """Agreement of the shares of missing cells: 1 if they are equal, 0 if all against none.
-
-    Where incomes are missing in a third of the real rows and in none of the synthetic ones, an
-    analyst learns to clean data that nobody has. The shares are compared column by column; the
-    value is the mean over the columns.
+class MissingMetric(Metric):
+    """Base of the metrics of missing cells, which columns of any kind may have.
 
     Parameters
     ----------
     columns : None, int or list of str, default=None
         The columns to measure: all, the first *n*, or these; those of text and ids too.
+    """
+
+    columns: AnyColumns = None
+
+    def _prepare(self, context: Context) -> None:
+        any_columns(context.schema, self.columns)
+
+
+@declared
+class MissingValueSimilarity(MissingMetric):
+    """Agreement of the shares of missing cells: 1 if they are equal, 0 if all against none.
+
+    If incomes are missing in a third of the real rows and in none of the synthetic ones, an analyst
+    learns to clean data that nobody has. The shares are compared column by column; the value is the
+    mean over the columns.
 
     See Also
     --------
@@ -68,11 +79,6 @@ class MissingValueSimilarity(Metric):
     """
 
     tags = replace(DIAGNOSTIC_TAGS, reads="columns")
-
-    columns: AnyColumns = None
-
-    def _prepare(self, context: Context) -> None:
-        any_columns(context.schema, self.columns)
 
     def _compute(self, context: Context) -> Result:
         names = any_columns(context.schema, self.columns)
@@ -109,17 +115,12 @@ def _band(k: int, n: int, j: int, m: int, confidence: float) -> tuple[float, flo
 
 
 @declared
-class MissingPatternSimilarity(Metric):
+class MissingPatternSimilarity(MissingMetric):
     """Agreement of which cells are missing together: 1 if patterns are as frequent, 0 if disjoint.
 
     In a cancelled flight departure, arrival and air time are missing at once; a generator that
-    drops cells at random keeps each column's share and makes flights that left and never flew.
-    Each row has a pattern, the set of its missing cells; compared is how frequent each is.
-
-    Parameters
-    ----------
-    columns : None, int or list of str, default=None
-        The columns to look at: all, the first *n*, or these; those of text and ids too.
+    drops cells at random keeps each column's share and makes flights that left and never flew. Each
+    row has a pattern, the set of its missing cells; the metric compares how frequent each is.
 
     See Also
     --------
@@ -128,12 +129,12 @@ class MissingPatternSimilarity(Metric):
     Notes
     -----
     ``1 - sum_p |share_train(p) - share_synthetic(p)| / 2`` over the patterns p, the complement of
-    their total variation. Complete rows are a pattern: where few cells are missing, the value is
-    near 1 whatever the others do, and ``details["among_incomplete"]`` has it for the rows with a
-    missing cell. Missing is what is missing in the tables as given; in a column that synthetic
-    lacks, all cells are. Chance alone keeps a perfect table below 1, the more so the more patterns
-    there are: ``details["ceiling"]`` is what a relabelling of the pooled rows would score in the
-    mean. The interval rests on bounded differences and is conservative.
+    their total variation. Complete rows are a pattern: if few cells are missing, the value is near
+    1 in any case, and ``details["among_incomplete"]`` has it for the rows with a missing cell.
+    Missing is what is missing in the tables as given; in a column that synthetic lacks, all cells
+    are. Chance alone keeps a perfect table below 1, the more so the more patterns there are:
+    ``details["ceiling"]`` is what a relabelling of the pooled rows would score on average. The
+    interval rests on bounded differences and is conservative.
 
     ``details["largest_difference"]`` names the columns that are missing in the pattern
     whose share differs most.
@@ -149,11 +150,6 @@ class MissingPatternSimilarity(Metric):
     """
 
     tags = replace(DIAGNOSTIC_TAGS, display="ValueDisplay")
-
-    columns: AnyColumns = None
-
-    def _prepare(self, context: Context) -> None:
-        any_columns(context.schema, self.columns)
 
     def _compute(self, context: Context) -> Result:
         names = any_columns(context.schema, self.columns)

@@ -57,7 +57,7 @@ class RuleAdherence(Metric):
     r"""Share of rows that keep the rules between columns: 1 if all are kept, 0 if none is.
 
     Each cell of a row may be possible, and the row not: a landing before the take-off, a city in
-    another country, a pension at the age of twelve. Whoever knows the data sees it at once, and a
+    another country, a pension at the age of twelve. An expert of the data sees it at once, and a
     program that trusts the table fails. Rules are given as expressions, and mined: what no row of
     train breaks, though unrelated columns would have.
 
@@ -113,11 +113,11 @@ class RuleAdherence(Metric):
     Python; numbers, texts in quotes, ``True`` and ``False``; ``+ - * / // % **``;
     ``== != < <= > >=``, also in chains; ``in`` and ``not in`` with a list; ``and``, ``or``, ``not``
     and parentheses; ``isna(column)``, ``notna(column)``, ``abs(number)`` and
-    ``date("2024-01-31")``. Nothing else is evaluated, and nothing is run as Python. A text beside a
-    date is a date, beside a difference of two dates a length, such as ``"3 days"``; ordered
-    categories are ordered as they say. Numbers and texts are not compared. A rule that asks
-    ``isna`` or ``notna`` of a column is about rows in which that column is missing too: there,
-    other comparisons with it are false, as in ``"isna(left) or left >= entered"``.
+    ``date("2024-01-31")``. Nothing else is evaluated, and nothing is run as Python. A text that is
+    compared with a date is read as a date; with a difference of two dates, as a length such as
+    ``"3 days"``. Ordered categories are ordered as they say. Numbers and texts are not compared. A
+    rule that asks ``isna`` or ``notna`` of a column is about rows in which that column is missing
+    too: there, other comparisons with it are false, as in ``"isna(left) or left >= entered"``.
 
     Rules that follow from others count again: a wrong city breaks country and continent. Intervals
     are Wilson's, that of the mean takes rows, not cells, as independent. A copy of train scores 1.
@@ -346,12 +346,12 @@ def share_kept(context: Context, role: str, rule: Rule) -> float:
 def _notices(
     context: Context, given: Sequence[Expression], idle: Sequence[str]
 ) -> tuple[MetricWarning, ...]:
-    said = []
+    texts = []
     if idle:
-        said.append(f"no synthetic row has values that these rules are about: {', '.join(idle)}.")
+        texts.append(f"no synthetic row has values that these rules are about: {', '.join(idle)}.")
     if strays := [rule.name for rule in given if share_kept(context, "train", rule) < 1.0]:
-        said.append(f"train itself does not keep to {', '.join(strays)}.")
-    return tuple(MetricWarning(text) for text in said)
+        texts.append(f"train itself does not keep to {', '.join(strays)}.")
+    return tuple(MetricWarning(text) for text in texts)
 
 
 # -------------------------------------------------------------------------------------- mining

@@ -52,8 +52,8 @@ class KeyUniqueness(Metric):
     """Share of synthetic rows whose key is their own: 1 if every key names one row, 0 if none does.
 
     A table with two customers of the same number cannot be loaded into a database, and joins on it
-    double its rows. Counted are the rows whose key is there and does not stand in an earlier row;
-    the value is the mean over the keys.
+    double its rows. The metric counts the rows whose key is there and in no earlier row; the value
+    is the mean over the keys.
 
     Parameters
     ----------
@@ -127,10 +127,11 @@ class KeyUniqueness(Metric):
             else _own_keys(context, "synthetic", key, self.missing)
             for key in keys
         }
-        said = []
+        notices = []
         if repeated := [name for name, share in of_train.items() if share < 1.0]:
-            said.append(MetricWarning(f"{', '.join(repeated)}: no key, train repeats or lacks it."))
-        return mean_of_columns(scores, n_total=len(keys), warnings=tuple(said), train=of_train)
+            text = f"{', '.join(repeated)}: no key, train repeats or lacks it."
+            notices.append(MetricWarning(text))
+        return mean_of_columns(scores, n_total=len(keys), warnings=tuple(notices), train=of_train)
 
     def _summary(self, result: Result) -> str:
         return f"{percent(result.value)} of the rows have a key that no earlier row has."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from skeval.steps.manifolds import distance_blocks, drawn, n_drawn, radii, vecto
 from skeval.steps.neighbors import is_gower, nearest, reference_index, rows_of
 from skeval.steps.samples import ROLES, ColumnChoice
 from skeval.utils.formatting import percent
-from skeval.utils.parameters import Count, Interval
+from skeval.utils.parameters import Count
 
 _LISTED, _LONGEST = 5, 64  # nearest synthetic rows that are looked through before all are
 _CENTRES: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "median": np.median}
@@ -27,16 +27,15 @@ _CENTRES: dict[str, Callable[..., np.ndarray]] = {"mean": np.mean, "median": np.
 class AlphaPrecisionBetaRecall(TwoSided):
     """Harmonic mean of alpha-precision and beta-recall: 0 if a side is lost; 1 is hardly reached.
 
-    Of each table, the share a of rows nearest to its centre is taken for its typical part, for all
-    a from 0 to 1. Alpha-precision asks if the typical part of train holds a share a of the
-    synthetic rows: fewer if rows are far out, more if the generator keeps to the centre.
-    Beta-recall asks if the typical part of the synthetic table holds neighbours for a share of the
-    train rows.
+    The typical part of a table is the share a of its rows that are nearest to its centre, for all a
+    from 0 to 1. Alpha-precision asks if the typical part of train holds a share a of the synthetic
+    rows: fewer if rows are far out, more if the generator keeps to the centre. Beta-recall asks if
+    the typical part of the synthetic table holds neighbours for a share of the train rows.
 
     Parameters
     ----------
     k : int, default=1
-        A synthetic row stands for a train row if it is no farther than the k-th nearest other train
+        A synthetic row covers a train row if it is no farther than the k-th nearest other train
         row.
     center : {"mean", "median"}, default="mean"
         The centre of a table, of each column.
@@ -44,8 +43,8 @@ class AlphaPrecisionBetaRecall(TwoSided):
         In which neighbours are looked for: the mean over columns of capped differences, or
         Euclidean distance of a matrix. Centres need a mean: for "gower" they, and the distances
         to them, are those of "euclidean".
-    max_rows : int or None, default=None
-        Rows of each table that are looked at, a seeded sample; None for all.
+    strict : bool, default=False
+        Whether a synthetic row that is just as far as that neighbour counts as too far.
 
     See Also
     --------
@@ -55,13 +54,13 @@ class AlphaPrecisionBetaRecall(TwoSided):
     Notes
     -----
     ``P(a)`` is the share of synthetic rows that are no farther from the centre of train than the
-    a-quantile of the train rows, ``R(b)`` the share of train rows for which a synthetic row stands
-    that is no farther from the centre of its table than the b-quantile there. With ``1 - 2
-    (integral from 0 to 1 of |P(a) - a|)``, `alpha_precision` in ``details``, and the same of R,
-    `beta_recall`, the integrals being exact, the value is their harmonic mean, of our choosing. Any
-    synthetic row that is near enough may stand for a train row, not only the nearest one; the
-    authors' code looks at that alone. Their embedding of rows into a ball is left to a transformer;
-    their third number is :class:`~skeval.privacy.Authenticity`.
+    a-quantile of the train rows, ``R(b)`` the share of train rows that are covered by a synthetic
+    row no farther from the centre of its table than the b-quantile there. With
+    ``1 - 2 (integral from 0 to 1 of |P(a) - a|)``, `alpha_precision` in ``details``, and the same
+    of R, `beta_recall`, the integrals being exact, the value is their harmonic mean, of our
+    choosing. Any synthetic row that is near enough may cover a train row, not only the nearest one;
+    the authors' code looks at the nearest alone. Their embedding of rows into a ball is left to a
+    transformer; their third number is :class:`~skeval.privacy.Authenticity`.
 
     Fresh rows score neither 1 nor anything fixed: about 0.96 and 0.68 for 500 rows of ten columns.
     Read both against ``details["holdout"]``. Copies of train do not score 1 either.
@@ -87,7 +86,7 @@ class AlphaPrecisionBetaRecall(TwoSided):
     k: Count = 1
     center: Literal["mean", "median"] = "mean"
     _: KW_ONLY
-    max_rows: Annotated[int, Interval(2)] | None = None
+    strict: bool = False
 
     @property
     def _matrix_space(self) -> Any:

@@ -19,13 +19,41 @@ from skeval.steps.pairs import (
     mutual_information_matrix,
     theils_u_matrix,
 )
+from skeval.steps.samples import columns_of
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import number, percent
 from skeval.utils.parameters import BinCount
 
 
 @declared
-class CramersVDifference(AssociationDifference):
+class BinnedAssociation(AssociationDifference):
+    """Base of the associations of categories, which cut numbers and dates into bins.
+
+    Parameters
+    ----------
+    n_bins : int or None, default=10
+        Number of bins of numeric and date columns, of equal width over train, but for frequent
+        values, see :class:`~skeval.Discretizer`; None leaves these columns out.
+    nan : {"own", "drop"}, default="own"
+        Whether missing counts as a category, or leaves the row out pair by pair.
+    """
+
+    _: KW_ONLY
+    n_bins: BinCount | None = 10
+    nan: Literal["own", "drop"] = "own"
+
+    @property
+    def _binning(self) -> Binning:
+        return Binning(self.n_bins or 10)
+
+    def _names(self, context: Context) -> tuple[str, ...]:
+        """Return the columns that are compared: without bins, the nominal ones only."""
+        kinds = NOMINAL if self.n_bins is None else (*NOMINAL, *NUMERIC)
+        return columns_of(context, self.columns, kinds)
+
+
+@declared
+class CramersVDifference(BinnedAssociation):
     """Change of Cramer's V of columns: 0 where all pairs keep it, 1 where all lose or gain it.
 
     An analyst asks which categories go together in the real table, how strongly, and whether they
@@ -36,14 +64,6 @@ class CramersVDifference(AssociationDifference):
     bias_correction : bool, default=True
         Whether to take off what independent columns have by chance, which lets tables of different
         numbers of rows be compared.
-    n_bins : int or None, default=10
-        Number of bins of numeric and date columns, of equal width over train, but for frequent
-        values, see :class:`~skeval.Discretizer`; None leaves these columns out.
-    nan : {"own", "drop"}, default="own"
-        Whether missing counts as a category, or leaves the row out pair by pair.
-    floor : bool, default=True
-        Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
-        value lies between those and fresh real rows; it costs another pass.
 
     See Also
     --------
@@ -78,14 +98,10 @@ class CramersVDifference(AssociationDifference):
     """
 
     bias_correction: bool = True
-    _: KW_ONLY
-    n_bins: BinCount | None = 10
-    nan: Literal["own", "drop"] = "own"
-    floor: bool = True
 
     def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
-        binning = Binning(self.n_bins or 10)
-        return cramers_v_matrix(context, role, names, binning, self.bias_correction, self.nan)
+        measure = (self._binning, self.bias_correction, self.nan)
+        return cramers_v_matrix(context, role, names, *measure)
 
     def _summary(self, result: Result) -> str:
         return (
@@ -96,23 +112,12 @@ class CramersVDifference(AssociationDifference):
 
 
 @declared
-class TheilsUDifference(AssociationDifference):
+class TheilsUDifference(BinnedAssociation):
     """Change of what columns explain of each other: 0 where all is kept, 1 where all is changed.
 
     An analyst asks how well one column can be predicted from another, in this direction: a postcode
     determines the town, the town does not determine the postcode. Both directions of each pair are
     compared.
-
-    Parameters
-    ----------
-    n_bins : int or None, default=10
-        Number of bins of numeric and date columns, of equal width over train, but for frequent
-        values, see :class:`~skeval.Discretizer`; None leaves these columns out.
-    nan : {"own", "drop"}, default="own"
-        Whether missing counts as a category, or leaves the row out pair by pair.
-    floor : bool, default=True
-        Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
-        value lies between those and fresh real rows; it costs another pass.
 
     See Also
     --------
@@ -125,11 +130,11 @@ class TheilsUDifference(AssociationDifference):
     ``U(X given Y) = (H(X) - H(X given Y)) / H(X)``, the share of X's entropy that Y takes away. The
     matrices of the details have X in the rows and Y in the columns, and
     ``details["worst"]["columns"]`` names X first. Both tables are cut on the bins of train;
-    categories beyond the 50 most frequent are pooled. Where X is constant in train, U is not
-    defined and the pair is left out, with a warning; where it is constant in the synthetic table
-    only, U counts as 0, with a warning. U is biased upwards where there are many cells for few
-    rows, in tables of different sizes by different amounts: the baseline has the bias of fresh
-    rows. No interval is given: the differences are absolute values near 0, where resampling them is
+    categories beyond the 50 most frequent are pooled. If X is constant in train, U is not defined
+    and the pair is left out, with a warning; if it is constant in the synthetic table only, U
+    counts as 0, with a warning. U is biased upwards where there are many cells for few rows, in
+    tables of different sizes by different amounts: the baseline has the bias of fresh rows. No
+    interval is given: the differences are absolute values near 0, where resampling them is
     misleading.
 
     References
@@ -148,13 +153,8 @@ class TheilsUDifference(AssociationDifference):
 
     _halved = "root"  # of weak associations it is about as the square of what others measure
 
-    _: KW_ONLY
-    n_bins: BinCount | None = 10
-    nan: Literal["own", "drop"] = "own"
-    floor: bool = True
-
     def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
-        return theils_u_matrix(context, role, names, Binning(self.n_bins or 10), self.nan)
+        return theils_u_matrix(context, role, names, self._binning, self.nan)
 
     def _counted(self, context: Context, names: tuple[str, ...]) -> np.ndarray:
         return ~np.eye(len(names), dtype=bool)
@@ -168,7 +168,7 @@ class TheilsUDifference(AssociationDifference):
 
 
 @declared
-class MutualInformationDifference(AssociationDifference):
+class MutualInformationDifference(BinnedAssociation):
     """Change of the information that columns share: 0 where all pairs keep it, 1 where none does.
 
     An analyst asks which columns depend on each other in any way, curved or not, of numbers or of
@@ -181,14 +181,6 @@ class MutualInformationDifference(AssociationDifference):
     correction : {"miller-madow", "exact"} or None, default="miller-madow"
         What is taken off as chance: its leading term, its exact mean (slow for many rows), or
         nothing.
-    n_bins : int or None, default=10
-        Number of bins of numeric and date columns, of equal width over train, but for frequent
-        values, see :class:`~skeval.Discretizer`; None leaves these columns out.
-    nan : {"own", "drop"}, default="own"
-        Whether missing counts as a category, or leaves the row out pair by pair.
-    floor : bool, default=True
-        Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
-        value lies between those and fresh real rows; it costs another pass.
 
     See Also
     --------
@@ -228,13 +220,9 @@ class MutualInformationDifference(AssociationDifference):
 
     normalized: Literal["arithmetic", "geometric", "min", "max"] = "arithmetic"
     correction: Literal["miller-madow", "exact"] | None = "miller-madow"
-    _: KW_ONLY
-    n_bins: BinCount | None = 10
-    nan: Literal["own", "drop"] = "own"
-    floor: bool = True
 
     def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
-        measure = (Binning(self.n_bins or 10), self.normalized, self.correction, self.nan)
+        measure = (self._binning, self.normalized, self.correction, self.nan)
         return mutual_information_matrix(context, role, names, *measure)
 
     def _summary(self, result: Result) -> str:
@@ -251,12 +239,6 @@ class CorrelationRatioDifference(AssociationDifference):
 
     An analyst asks how much of the spread of incomes lies between occupations rather than within
     them, for every category and every number, and whether the synthetic table has the same.
-
-    Parameters
-    ----------
-    floor : bool, default=True
-        Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
-        value lies between those and fresh real rows; it costs another pass.
 
     Warnings
     --------
@@ -293,8 +275,6 @@ class CorrelationRatioDifference(AssociationDifference):
     """
 
     _leaves_out_infinite = True
-
-    floor: bool = True
 
     def _compute(self, context: Context) -> Result:
         nominal = _are(context, self._names(context), NOMINAL)
@@ -345,9 +325,6 @@ class MixedAssociationDifference(AssociationDifference):
         Whether a correlation that changes its sign counts; otherwise absolute values are compared.
     n_bins : int, default=10
         Number of bins of numbers where ``mixed="cramers_v"``.
-    floor : bool, default=True
-        Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
-        value lies between those and fresh real rows; it costs another pass.
 
     See Also
     --------
@@ -360,11 +337,11 @@ class MixedAssociationDifference(AssociationDifference):
     ``mean_{i<j} |a_train(i, j) - a_synthetic(i, j)|``, where the difference of two signed
     correlations, which may be 2, counts half. With ``norm="fro"`` the value is the root of the
     summed squares over the whole matrix, without halving, as others publish it for correlations
-    alone; the tag `bounds` knows no upper bound because of it. What is said of bins, missing values
-    and constant columns at :class:`CorrelationSimilarity`, :class:`CramersVDifference` and
-    :class:`CorrelationRatioDifference` holds here. The measures of different pairs are not on one
-    scale: an eta of 0.3 is not as strong as a V of 0.3. No interval is given: the differences are
-    absolute values near 0, where resampling them is misleading; compare with the baseline.
+    alone; the tag `bounds` knows no upper bound because of it. Bins, missing values and constant
+    columns are treated as in :class:`CorrelationSimilarity`, :class:`CramersVDifference` and
+    :class:`CorrelationRatioDifference`. The measures of different pairs are not on one scale: an
+    eta of 0.3 is not as strong as a V of 0.3. No interval is given: the differences are absolute
+    values near 0, where resampling them is misleading; compare with the baseline.
 
     Examples
     --------
@@ -385,7 +362,6 @@ class MixedAssociationDifference(AssociationDifference):
     _: KW_ONLY
     signed: bool = True
     n_bins: BinCount = 10
-    floor: bool = True
 
     def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
         binning = Binning(self.n_bins)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import KW_ONLY, field, replace
-from typing import Any, ClassVar, Literal
+from dataclasses import KW_ONLY, replace
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from scipy.stats import wasserstein_distance
@@ -27,7 +27,7 @@ from skeval.steps.neighbors import OfTrain, preprocessor, rows_of
 from skeval.steps.relabelled import TOO_FEW_ROWS, resampled_accuracies
 from skeval.steps.samples import ROLES, nothing_to_measure, sample_positions
 from skeval.utils.formatting import as_float, number, percent
-from skeval.utils.parameters import Count, MatrixSpace, Seed
+from skeval.utils.parameters import Count, Interval, MatrixSpace, Seed
 
 
 @declared
@@ -142,20 +142,6 @@ class MDAResemblance(AccumulationMetric):
 
     Parameters
     ----------
-    threshold : float, list of float or "loo-median", default=0.2
-        Distances in (0, 1) that are near enough, as shares of the largest one. Of a list, the first
-        gives the value, and ``details`` hold the areas at all. "loo-median" is the median distance
-        of a train row to its nearest other train row.
-    direction : {"symmetric", "synthetic", "real"}, default="symmetric"
-        Look from the synthetic rows to train, from the train rows to the synthetic table, or take
-        the mean of both areas.
-    scale : {"max", "observed"}, default="max"
-        What distances are divided by: the largest distance that there can be, which only the space
-        "gower" has (1), or the largest that is found between train and synthetic rows; then one
-        far row makes all others near.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix; the latter
-        needs ``scale="observed"``.
     random_state : int, default=0
         Seed of the sample of the larger of synthetic table and holdout.
 
@@ -176,8 +162,7 @@ class MDAResemblance(AccumulationMetric):
     .. math:: \frac{1}{1 - t} \int_t^1 F(u)\, du = \frac{1}{n (1 - t)} \sum_i (1 - \max(x_i, t))
 
     It is near 1 wherever hardly any distance exceeds the threshold, as in tables of few columns:
-    "loo-median" then says more. Read it against the baseline, which is that of the holdout in the
-    synthetic rows' place.
+    "loo-median" then says more. Read it against the baseline, which is the value of holdout rows.
 
     The baseline at equal sizes, the interval and the curve in ``details`` are as for the metric of
     privacy. A table of copies has the value 1: never read it without a metric of privacy.
@@ -210,15 +195,15 @@ class MDAResemblance(AccumulationMetric):
 class NearestNeighborAdversarialAccuracy(NeighborMetric):
     """Do neighbours distinguish the tables: 0.5 means no, 1 always, 0 that each row has a copy.
 
-    An adversary guesses that a row belongs to the table in which its nearest other row lies. Where
+    An adversary guesses that a row belongs to the table in which its nearest other row lies. If
     train and synthetic rows are of one population, half of the guesses are right. An accuracy near
     1 shows tables that lie apart; one near 0 a synthetic row right next to each train row.
 
     Parameters
     ----------
     n_resample : int, default=30
-        Where the tables are of unequal size, this many random samples of the larger are taken,
-        each of the size of the smaller, and the accuracies averaged.
+        Number of random samples of the larger table, each of the size of the smaller one, over
+        which the accuracy is averaged.
     ties : {"strict", "half"}, default="strict"
         Whether equal distances count as wrong guesses, as published, or as half a right one, which
         keeps 0.5 as the value of indistinguishable discrete tables.
@@ -319,9 +304,7 @@ class RowDistance(Metric):
     """Base of the distances of train and synthetic rows as vectors, which chance alone makes.
 
     Authors write `_distances`, and `_scale` if the distance has one. The value and its baseline
-    share the scale of train and synthetic. The test has that of the two samples that it permutes,
-    pooled: a scale that does not change with the labels is what makes it valid. :meth:`score` does
-    not pay for baseline and test.
+    share the scale of train and synthetic. :meth:`score` does not pay for the baseline.
 
     Parameters
     ----------
@@ -329,14 +312,12 @@ class RowDistance(Metric):
         How rows become vectors: numbers and dates standardised by train, a change of category at
         distance 1; or what a transformer makes of the table.
     random_state : int, default=0
-        Seed of the directions.
+        Seed of samples, and of what else is drawn.
     """
 
     _: KW_ONLY
     space: MatrixSpace = "euclidean"
     random_state: Seed = 0
-    max_rows: int | None = field(default=None, init=False)
-    n_permutations: int = field(default=0, init=False)
     _fewest: ClassVar[int] = 1  # rows that a sample needs
 
     def _distances(
@@ -350,7 +331,7 @@ class RowDistance(Metric):
         return 1.0
 
     def _rows(self, context: Context) -> dict[str, np.ndarray]:
-        return row_matrices(context, self.space, self.max_rows, self.random_state)
+        return row_matrices(context, self.space, None, self.random_state)
 
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, self.space):
@@ -387,6 +368,35 @@ class RowDistance(Metric):
         return replace(result, baseline=baseline, details=details)
 
     def _with_test(self, rows: dict[str, np.ndarray], result: Result) -> Result:
+        """Add a test, where the distance has one."""
+        return result
+
+
+@declared
+class PermutedDistance(RowDistance):
+    """Base of the distances of all pairs of rows, with a permutation test of equal distributions.
+
+    The test has the scale of the two samples that it permutes, pooled: a scale that does not change
+    with the labels is what makes it valid. :meth:`score` does not pay for the test.
+
+    Parameters
+    ----------
+    n_permutations : int, default=199
+        Number of permutations for the p-value; 0 for none.
+    max_rows : int or None, default=2500
+        Rows of each table that are looked at, a seeded sample: the cost grows with the square.
+    random_state : int, default=0
+        Seed of samples and permutations.
+    """
+
+    _: KW_ONLY
+    n_permutations: Annotated[int, Interval(0)] = 199
+    max_rows: Annotated[int, Interval(2)] | None = 2500
+
+    def _rows(self, context: Context) -> dict[str, np.ndarray]:
+        return row_matrices(context, self.space, self.max_rows, self.random_state)
+
+    def _with_test(self, rows: dict[str, np.ndarray], result: Result) -> Result:
         """Add the permutation test: against the holdout, which the generator has not seen."""
         if not self.n_permutations:
             return result
@@ -405,8 +415,8 @@ def row_matrices(
     """Return a seeded sample of each table's rows in a space, by role.
 
     Features that are the same in all rows are left out, since they add nothing but dimensions. The
-    others stand in the order of their names, so that random directions do not depend on the order
-    of columns, and have a mean of 0 in train.
+    others are sorted by name, so that random directions do not depend on the order of columns, and
+    have a mean of 0 in train.
     """
     roles = [role for role in ("train", "holdout", "synthetic") if role in context]
     with np.errstate(invalid="ignore"):  # a column without any value has no mean to standardise by

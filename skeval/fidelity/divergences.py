@@ -21,38 +21,16 @@ from skeval.fidelity.pair_trends import PairMetric
 from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.stats.distributions import exact_mean
 from skeval.steps.pairs import Binning, in_name_order, joint_tables
-from skeval.steps.samples import (
-    ROLES,
-    ColumnChoice,
-    chosen_columns,
-    columns_of,
-    histogram,
-    mean_of_defined,
-)
+from skeval.steps.samples import ROLES, chosen_columns, columns_of, histogram, mean_of_defined
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import Kind
 from skeval.utils.formatting import number
 from skeval.utils.parameters import BinCount, Columns, Interval, NonNegative, Strategy
 
 
-def column_counts(
-    context: Context, role: str, columns: ColumnChoice, n_bins: int, strategy: Strategy
-) -> dict[str, np.ndarray]:
-    """Return the counts of a role's values in the cells of each column, learned from train.
-
-    All categories have cells of their own; missing and unseen values too.
-    """
-    return {
-        name: histogram(context, role, name, n_bins, strategy, None)
-        for name in chosen_columns(context.schema, columns)
-    }
-
-
 @declared
-class CellDivergence(Metric):
-    """Base of the metrics that take the mean of a divergence of the columns' cells.
-
-    Authors write `_divergence`, of the counts of train and of the synthetic table on common cells.
+class CellMetric(Metric):
+    """Base of the metrics that compare the shares of each column's cells.
 
     Parameters
     ----------
@@ -67,19 +45,36 @@ class CellDivergence(Metric):
 
     tags = replace(COLUMN_TAGS, greater_is_better=False, reads="columns")
 
-    _halved: ClassVar[Halved] = True
-
     _: KW_ONLY
     n_bins: BinCount = 10
     strategy: Strategy = "uniform"
     columns: Columns = None
 
+    def _counts(self, context: Context, role: str) -> dict[str, np.ndarray]:
+        """Return the counts of a role's values in the cells of each column, learned from train.
+
+        All categories have cells of their own; missing and unseen values too.
+        """
+        return {
+            name: histogram(context, role, name, self.n_bins, self.strategy, None)
+            for name in chosen_columns(context.schema, self.columns)
+        }
+
+
+@declared
+class CellDivergence(CellMetric):
+    """Base of the metrics that take the mean of a divergence of the columns' cells.
+
+    Authors write `_divergence`, of the counts of train and of the synthetic table on common cells.
+    """
+
+    _halved: ClassVar[Halved] = True
+
     def _divergence(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         raise NotImplementedError(f"{type(self).__name__} must define _divergence(...).")
 
     def _compute(self, context: Context) -> Result:
-        cut = (self.columns, self.n_bins, self.strategy)
-        train, synthetic = (column_counts(context, role, *cut) for role in ROLES)
+        train, synthetic = (self._counts(context, role) for role in ROLES)
         scores = {name: self._divergence(train[name], synthetic[name]) for name in train}
         return mean_of_columns(
             scores,
@@ -96,13 +91,13 @@ class CellDivergence(Metric):
 class JensenShannonDistance(CellDivergence):
     """Distance of shares in bits: 0 where they are equal, 1 where no cell is used by both tables.
 
-    An analyst cuts every column into cells, learned from train, and asks how surely one value tells
+    An analyst cuts every column into cells, learned from train, and asks how surely one value shows
     which table it came from. The value is the mean over the columns.
 
     Parameters
     ----------
     base : float, default=2
-        Of the logarithm, at least 2; with e, the greatest distance is 0.8326.
+        Base of the logarithm, at least 2; with e, the greatest distance is 0.8326.
 
     See Also
     --------
@@ -270,7 +265,7 @@ def jensen_shannon_distance(counts_x: np.ndarray, counts_y: np.ndarray, base: fl
     counts_x, counts_y : ndarray of equal shape
         Counts on common cells.
     base : float, default=2.0
-        Of the logarithm.
+        Base of the logarithm.
 
     Returns
     -------
@@ -379,18 +374,20 @@ class PairKLDivergence(Metric):
     _halved = True
     kinds: ClassVar[tuple[Kind, ...]]
 
-    n_bins: BinCount = 10
+    _: KW_ONLY
     smoothing: NonNegative = 1e-5
-    strategy: Strategy = "uniform"
     columns: Columns = None
+
+    @property
+    def _binning(self) -> Binning:
+        return Binning()
 
     def _compute(self, context: Context) -> Result:
         names = columns_of(context, self.columns, self.kinds)
         if len(names) < 2:
             reason = f"fewer than two columns are {' or '.join(self.kinds)}."
             return undefined(reason, NothingToMeasureWarning, names=list(names))
-        binning = Binning(self.n_bins, self.strategy)
-        divergences = divergences_of_pairs(context, names, binning, self.smoothing)
+        divergences = divergences_of_pairs(context, names, self._binning, self.smoothing)
         return _mean_of_pairs(divergences, names)
 
     def _summary(self, result: Result) -> str:
@@ -444,7 +441,7 @@ class ContinuousKLDivergence(PairKLDivergence):
     See Also
     --------
     DiscreteKLDivergence : The same for categories.
-    KLDivergence : Of single columns, in nats.
+    KLDivergence : Single columns, in nats.
     ContingencySimilarity : Total variation of joint shares, of all kinds of columns.
 
     Notes
@@ -475,7 +472,16 @@ class ContinuousKLDivergence(PairKLDivergence):
 
     kinds = NUMERIC
 
+    n_bins: BinCount = 10
+    _: KW_ONLY
+    strategy: Strategy = "uniform"
 
+    @property
+    def _binning(self) -> Binning:
+        return Binning(self.n_bins, self.strategy)
+
+
+@declared
 class DiscreteKLDivergence(PairKLDivergence):
     """Agreement of joint categories: 1 where pairs have the same shares, near 0 where they miss.
 
@@ -483,22 +489,10 @@ class DiscreteKLDivergence(PairKLDivergence):
     synthetic rows surprise one who expects train's shares. The value is the mean over the pairs of
     ``1 / (1 + KL)``.
 
-    Parameters
-    ----------
-    smoothing : float, default=1e-5
-        Added to all shares of both tables, which are then brought back to sum 1.
-    columns : None, int or list of str, default=None
-        Columns to use: all, the first *n*, or a list of names.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
-
     See Also
     --------
     ContinuousKLDivergence : The same for numbers and dates, and its formula.
-    KLDivergence : Of single columns, in nats.
+    KLDivergence : Single columns, in nats.
     CramersVDifference : How much the association of two categories changes.
 
     Notes
@@ -521,8 +515,5 @@ class DiscreteKLDivergence(PairKLDivergence):
     """
 
     kinds = NOMINAL
-    n_bins, strategy = 10, "uniform"  # of numeric columns, none of which is looked at
 
-    def __init__(self, smoothing: NonNegative = 1e-5, columns: Columns = None) -> None:
-        self.smoothing = smoothing
-        self.columns = columns
+    smoothing: NonNegative = 1e-5

@@ -85,11 +85,11 @@ class KMarginalSimilarity(Metric):
     k : int, default=2
         Number of columns of a set. A table with fewer columns is compared on all of them at once.
     n_subsets : "all" or int, default="all"
-        All sets of k columns, or at most this many, distinct and drawn at random. Of 30 columns
-        there are 435 pairs and 4,060 sets of three.
+        All sets of k columns, or at most this many, distinct and drawn at random. 30 columns have
+        435 pairs and 4,060 sets of three.
     n_bins : int, default=10
-        Number of bins of numeric and date columns. Of a category's levels, the 50 most frequent
-        ones have cells of their own.
+        Number of bins of numeric and date columns. The 50 most frequent levels of a category have
+        cells of their own.
     scale : float, default=1.0
         The value of equal tables; 1000 gives NIST's scale.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"

@@ -55,15 +55,15 @@ class GMLikelihood(Metric):
     Parameters
     ----------
     n_components : int or (int, int), default=(1, 30)
-        Their number. Of a range, eight numbers that grow by equal factors are tried, and the best
-        one by `criterion` is taken.
+        Number of components. Within a range, eight numbers that grow by equal factors are tried,
+        and the best one by `criterion` is taken.
     covariance_type : {"diag", "full", "tied", "spherical"}, default="diag"
-        The shapes of the components.
+        Shape of the components.
     n_init : int, default=3
-        Number of starts of the fit; of several numbers of components, each has one start and the
-        chosen one has all.
+        Number of starts of the fit. If the number of components is chosen, each candidate has one
+        start and the chosen one has all.
     criterion : {"bic", "aic"}, default="bic"
-        By which the number of components is chosen; the lower, the better.
+        Criterion by which the number of components is chosen; the lower, the better.
     max_rows : int or None, default=5000
         The mixture is fitted to at most this many rows of train, drawn at random; None is all. The
         search for the number of components on 5,000 rows of 10 columns takes a few seconds.
@@ -80,10 +80,10 @@ class GMLikelihood(Metric):
     Notes
     -----
     The value is the mean of ``ln f(x)`` over synthetic rows, f being the density in the columns'
-    units: of columns in other units it is another number. It has no natural best: more is not
-    always better, since rows that all lie in the densest place have the highest density. It should
-    be that of fresh rows, which is the baseline; ``details["gap"]`` is how far it is off, and that
-    is free of units. Fresh rows are a little less dense than train itself.
+    units: in other units it is another number. It has no natural best: more is not always better,
+    since rows that all lie in the densest place have the highest density. It should be that of
+    fresh rows, which is the baseline; ``details["gap"]`` is how far it is off, and that is free of
+    units. Fresh rows are a little less dense than train itself.
 
     The columns are standardised before the fit. Rows with a missing or infinite value are left out,
     rather than filled in with values that nobody had: the mean of a column lies in the middle of
@@ -285,7 +285,62 @@ def _off_fresh_rows(result: Result, fresh: np.ndarray) -> Result:
 
 
 @declared
-class BNLikelihood(Metric):
+class TreeLikelihood(Metric):
+    """Base of the mean likelihoods of rows under a tree of dependence fitted to train.
+
+    Authors say by `_of_logs` whether logarithms are averaged.
+
+    Parameters
+    ----------
+    smoothing : float, default=1.0
+        Added to the count of every value of a column. With 0, rows with a combination that train
+        never had have probability 0.
+    n_bins : int or None, default=None
+        If given, numeric and date columns are modelled too, on this many bins of equal width over
+        train; frequent values have cells of their own, see :class:`~skeval.Discretizer`.
+    columns : None, int or list of str, default=None
+        Columns to use: all, the first *n*, or a list of names.
+    """
+
+    smoothing: NonNegative = 1.0
+    _: KW_ONLY
+    n_bins: BinCount | None = None
+    columns: Columns = None
+
+    @property
+    def _of_logs(self) -> bool:
+        raise NotImplementedError(f"{type(self).__name__} must define _of_logs.")
+
+    def _compute(self, context: Context) -> Result:
+        tree = names, *_ = self._tree(context)
+        if not names:
+            return undefined("no categorical or boolean column of this table can be measured.")
+        likely = _likely(context, "synthetic", tree, self._of_logs)
+        value, interval = float(likely.mean()), _within_range(mean_interval(likely), self._of_logs)
+        return Result(value, interval=interval, details=_stated(context, tree, self._of_logs))
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value) or "holdout" not in context:
+            return result
+        fresh = _likely(context, "holdout", self._tree(context), self._of_logs)
+        return _off_fresh_rows(result, fresh)
+
+    def _tree(self, context: Context) -> Tree:
+        """Return what the tree is fitted to, columns by name: their order means nothing."""
+        kinds = NOMINAL if self.n_bins is None else (*NOMINAL, *NUMERIC)
+        names = tuple(sorted(columns_of(context, self.columns, kinds)))
+        return names, float(self.smoothing), self.n_bins or 10
+
+    def _summary(self, result: Result) -> str:
+        return (
+            "Under a tree of dependence fitted to train, synthetic rows have a mean "
+            f"log-probability of {number(result.details['mean_log'])}; more than fresh rows have "
+            "is no merit."
+        )
+
+
+@declared
+class BNLikelihood(TreeLikelihood):
     """Mean probability of rows under a tree fitted to train: as that of fresh rows at best.
 
     An analyst describes the categories of train by a Bayesian network in which every column depends
@@ -294,16 +349,8 @@ class BNLikelihood(Metric):
 
     Parameters
     ----------
-    smoothing : float, default=1.0
-        Added to the count of every value of a column. With 0, rows with a combination that train
-        never had have probability 0.
     log : bool, default=False
         Whether to average logarithms of probabilities, as :class:`BNLogLikelihood` does.
-    n_bins : int or None, default=None
-        If given, numeric and date columns are modelled too, on this many bins of equal width over
-        train; frequent values have cells of their own, see :class:`~skeval.Discretizer`.
-    columns : None, int or list of str, default=None
-        Columns to use: all, the first *n*, or a list of names.
 
     See Also
     --------
@@ -341,37 +388,11 @@ class BNLikelihood(Metric):
 
     tags = MetricTags("fidelity", greater_is_better=True, bounds=(float("-inf"), 1.0))
 
-    smoothing: NonNegative = 1.0
     log: bool = False
-    n_bins: BinCount | None = None
-    columns: Columns = None
 
-    def _compute(self, context: Context) -> Result:
-        tree = names, *_ = self._tree(context)
-        if not names:
-            return undefined("no categorical or boolean column of this table can be measured.")
-        likely = _likely(context, "synthetic", tree, self.log)
-        value, interval = float(likely.mean()), _within_range(mean_interval(likely), self.log)
-        return Result(value, interval=interval, details=_stated(context, tree, self.log))
-
-    def _in_relation(self, context: Context, result: Result) -> Result:
-        if np.isnan(result.value) or "holdout" not in context:
-            return result
-        fresh = _likely(context, "holdout", self._tree(context), self.log)
-        return _off_fresh_rows(result, fresh)
-
-    def _tree(self, context: Context) -> Tree:
-        """Return what the tree is fitted to, columns by name: their order means nothing."""
-        kinds = NOMINAL if self.n_bins is None else (*NOMINAL, *NUMERIC)
-        names = tuple(sorted(columns_of(context, self.columns, kinds)))
-        return names, float(self.smoothing), self.n_bins or 10
-
-    def _summary(self, result: Result) -> str:
-        return (
-            "Under a tree of dependence fitted to train, synthetic rows have a mean "
-            f"log-probability of {number(result.details['mean_log'])}; more than fresh rows have "
-            "is no merit."
-        )
+    @property
+    def _of_logs(self) -> bool:
+        return self.log
 
 
 def _stated(context: Context, tree: Tree, log: bool) -> dict[str, Any]:
@@ -386,7 +407,8 @@ def _stated(context: Context, tree: Tree, log: bool) -> dict[str, Any]:
     }
 
 
-class BNLogLikelihood(BNLikelihood):
+@declared
+class BNLogLikelihood(TreeLikelihood):
     """Mean log-probability of rows under a tree fitted to train: as that of fresh rows at best.
 
     As :class:`BNLikelihood`, of logarithms: every improbable row counts, however small its
@@ -397,16 +419,6 @@ class BNLogLikelihood(BNLikelihood):
     smoothing : float, default=1.0
         Added to the count of every value of a column. With 0, rows with a combination that train
         never had count as rows of probability 1e-8.
-    n_bins : int or None, default=None
-        If given, numeric and date columns are modelled too, on this many bins of equal width over
-        train; frequent values have cells of their own, see :class:`~skeval.Discretizer`.
-    columns : None, int or list of str, default=None
-        Columns to use: all, the first *n*, or a list of names.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -433,14 +445,7 @@ class BNLogLikelihood(BNLikelihood):
     """
 
     tags = MetricTags("fidelity", greater_is_better=True, bounds=(float("-inf"), 0.0))
-    log = True
-
-    def __init__(
-        self, smoothing: NonNegative = 1.0, n_bins: BinCount | None = None, columns: Columns = None
-    ) -> None:
-        self.smoothing = smoothing
-        self.n_bins = n_bins
-        self.columns = columns
+    _of_logs = True
 
 
 def _likely(context: Context, role: str, tree: Tree, log: bool) -> np.ndarray:

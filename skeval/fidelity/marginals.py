@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, replace
+from dataclasses import replace
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import COLUMN_TAGS
 from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
-from skeval.fidelity.divergences import CellDivergence, column_counts
+from skeval.fidelity.divergences import CellMetric
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import (
     deviation_interval,
@@ -48,7 +48,7 @@ from skeval.steps.samples import (
 )
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, inner_edges
 from skeval.utils.formatting import number, percent
-from skeval.utils.parameters import BinCount, Columns, Interval, NonNegative, Strategy
+from skeval.utils.parameters import BinCount, Columns, Interval, NonNegative
 
 _TAGS = replace(COLUMN_TAGS, scaling="sorted runs", reads="columns")
 
@@ -63,9 +63,9 @@ class MarginalMetric(Metric):
 class KSComplement(MarginalMetric):
     """Agreement of numeric distributions: 1 where they are the same, 0 where they do not overlap.
 
-    An analyst looks at each numeric, date or boolean column of the synthetic table as a cumulative
-    curve beside the real one; the column's score is 1 minus their greatest vertical distance, the
-    value is the mean over the columns.
+    An analyst looks at each numeric, date or boolean column of both tables as a cumulative curve.
+    The column's score is 1 minus the greatest vertical distance of the two curves; the value is the
+    mean over the columns.
 
     Parameters
     ----------
@@ -111,7 +111,6 @@ class KSComplement(MarginalMetric):
 
     tags = replace(_TAGS, headline=1)
 
-    _: KW_ONLY
     columns: Columns = None
 
     def _compute(self, context: Context) -> Result:
@@ -201,8 +200,8 @@ class TVComplement(MarginalMetric):
     -----
     ``1 - sum_c |p_c - q_c| / 2`` over the categories of either table; one that train never had
     counts in full. Chance alone keeps a perfect table below 1, the more so the more categories
-    there are: ``details["ceilings"]`` has what a relabelling of the pooled rows would score in the
-    mean, column by column, and ``details["ceiling"]`` their mean.
+    there are: ``details["ceilings"]`` has what a relabelling of the pooled rows would score on
+    average, column by column, and ``details["ceiling"]`` their mean.
 
     References
     ----------
@@ -462,7 +461,7 @@ def _mean_squared_chance(p: np.ndarray, q: np.ndarray) -> float:
 
 
 @declared
-class ChiSquaredTest(Metric):
+class ChiSquaredTest(CellMetric):
     """Association of values with the table they are in: 0 where shares agree, 1 if none is shared.
 
     An analyst puts the counts of the real and of the synthetic values into a table of two rows,
@@ -474,13 +473,6 @@ class ChiSquaredTest(Metric):
     ----------
     min_expected : float, default=5
         Cells of which either table would have fewer rows than this by chance are pooled in one.
-    n_bins : int, default=10
-        Number of bins of numeric and date columns.
-    strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        Bins of equal width, or of equal share of train. A value that alone fills a share of
-        ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
-    columns : None, int or list of str, default=None
-        Columns to use: all, the first *n*, or a list of names.
 
     See Also
     --------
@@ -489,10 +481,10 @@ class ChiSquaredTest(Metric):
 
     Notes
     -----
-    Of counts x and y in n and m rows, ``chi2 = sum (x m - y n)^2 / (n m (x + y))`` and ``V =
-    sqrt(chi2 / (n + m))``, without a continuity correction, on counts and not on shares. Missing
-    and unseen values have cells of their own. A column with fewer than two cells left has no
-    score.
+    For counts x and y in n and m rows, ``chi2 = sum (x m - y n)^2 / (n m (x + y))`` and
+    ``V = sqrt(chi2 / (n + m))``, without a continuity correction, on counts and not on shares.
+    Missing and unseen values have cells of their own. A column with fewer than two cells left has
+    no score.
 
     The p-value is that of the worst column times the number of columns. Synthetic rows must be
     independent of the rows they are tested against. Those of train are not, since the generator
@@ -519,19 +511,15 @@ class ChiSquaredTest(Metric):
     (0.112687, 0.280876)
     """
 
-    tags = replace(CellDivergence.tags, reads="rows")
+    tags = replace(CellMetric.tags, reads="rows")
 
     min_expected: NonNegative = 5
-    n_bins: BinCount = 10
-    strategy: Strategy = "uniform"
-    columns: Columns = None
 
     def _compute(self, context: Context) -> Result:
         against = "holdout" if "holdout" in context else "train"
-        cut = (self.columns, self.n_bins, self.strategy)
-        train, synthetic = (column_counts(context, role, *cut) for role in ROLES)
+        train, synthetic = (self._counts(context, role) for role in ROLES)
         to_train = _tests(train, synthetic, self.min_expected)
-        tested = _tests(column_counts(context, against, *cut), synthetic, self.min_expected)
+        tested = _tests(self._counts(context, against), synthetic, self.min_expected)
         ceilings = {name: test.expected_v for name, test in to_train.items() if test.n_cells >= 2}
         known = [test.p_value for test in tested.values() if test.n_cells >= 2]
         without = {name: train[name] + synthetic[name] for name in train if name not in ceilings}
@@ -592,9 +580,9 @@ class Homogeneity(NamedTuple):
     statistic : float
         Chi-square.
     degrees : float
-        Of freedom, K - 1.
+        Degrees of freedom, K - 1.
     p_value : float
-        Of the null hypothesis that both rows follow one distribution.
+        P-value of the null hypothesis that both rows follow one distribution.
     cramers_v : float
         0 for equal shares, 1 where no cell is used by both.
     expected_v : float

@@ -13,7 +13,7 @@ import numpy as np
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
-from skeval.fidelity.distances import RowDistance, row_matrices
+from skeval.fidelity.distances import PermutedDistance, row_matrices
 from skeval.results.result import Result
 from skeval.stats.association import (
     PairSums,
@@ -32,12 +32,12 @@ _BLOCK = 2**20
 
 
 @declared
-class MaximumMeanDiscrepancy(RowDistance):
+class MaximumMeanDiscrepancy(PermutedDistance):
     """Squared discrepancy of kernel means: near 0 where the tables are alike, 2 where far apart.
 
-    An analyst asks of a similarity of rows, a kernel: is a row more like the rows of its own table
-    than like those of the other one? With a Gaussian kernel it makes no difference on average if
-    both tables have the same joint distribution, and only then.
+    An analyst has a similarity of rows, a kernel, and asks: is a row more like the rows of its own
+    table than like those of the other one? With a Gaussian kernel it makes no difference on average
+    if both tables have the same joint distribution, and only then.
 
     Parameters
     ----------
@@ -51,13 +51,9 @@ class MaximumMeanDiscrepancy(RowDistance):
     unbiased : bool, default=True
         Whether pairs of a row with itself are left out. The value is then 0 on average for a fresh
         sample, and below 0 about half of the time; else it is at least 0.
-    n_permutations : int, default=199
-        Number of permutations for the p-value; 0 for none.
-    max_rows : int or None, default=2500
-        Rows of each table that are looked at, a seeded sample: the cost grows with the square.
     n_components : int or None, default=None
-        If given, the kernel is estimated by this many random Fourier frequencies, at a cost
-        linear in the rows; all rows are looked at then, whatever `max_rows` is.
+        If given, the kernel is estimated by this many random Fourier frequencies, at a cost linear
+        in the rows. All rows are looked at then, and `max_rows` is ignored.
     random_state : int, default=0
         Seed of samples, permutations and frequencies.
 
@@ -79,10 +75,10 @@ class MaximumMeanDiscrepancy(RowDistance):
     evenly spaced rows of each table at most; where more than half of all pairs are alike, over the
     pairs of unlike rows.
 
-    The baseline is the value of holdout rows in the synthetic place, with the same gamma. The
-    biased estimate grows as tables become smaller: where holdout rows are fewer,
-    ``details["at_baseline_size"]`` has the value of as many synthetic rows. A value well below the
-    baseline is no merit: a copy of train has the biased value 0, and an unbiased one below 0.
+    The baseline is the value of holdout rows, with the same gamma. The biased estimate grows as
+    tables become smaller: if holdout rows are fewer, ``details["at_baseline_size"]`` has the value
+    of as many synthetic rows. A value well below the baseline is no merit: a copy of train has the
+    biased value 0, and an unbiased one below 0.
 
     The p-value is that of a permutation test of equal distributions. It holds for rows that the
     synthetic ones are independent of, hence it is computed on the holdout where there is one.
@@ -118,8 +114,6 @@ class MaximumMeanDiscrepancy(RowDistance):
     gamma: Gamma = "median"
     unbiased: bool = True
     _: KW_ONLY
-    n_permutations: Annotated[int, Interval(0)] = 199
-    max_rows: Annotated[int, Interval(2)] | None = 2500
     n_components: Count | None = None
 
     def _summary(self, result: Result) -> str:
@@ -134,8 +128,9 @@ class MaximumMeanDiscrepancy(RowDistance):
         return 2 if self.unbiased else 1
 
     def _rows(self, context: Context) -> dict[str, np.ndarray]:
-        max_rows = self.max_rows if self.n_components is None else None
-        return row_matrices(context, self.space, max_rows, self.random_state)
+        if self.n_components is None:
+            return super()._rows(context)
+        return row_matrices(context, self.space, None, self.random_state)
 
     def _distances(
         self, x: np.ndarray, y: np.ndarray, scale: float, n_permutations: int
@@ -222,7 +217,7 @@ def kernel_discrepancy(
     n_permutations : int, default=0
         Number of permutations of the labels whose values are returned too.
     seed : int, default=0
-        Of the permutations.
+        Seed of the permutations.
 
     Returns
     -------
@@ -276,7 +271,7 @@ def random_feature_discrepancy(
     n_permutations : int, default=0
         Number of permutations of the labels whose values are returned too.
     seed : int, default=0
-        Of frequencies and permutations.
+        Seed of frequencies and permutations.
 
     Returns
     -------
@@ -330,21 +325,12 @@ def _discrepancy(sums: PairSums, n: int, m: int) -> tuple[np.ndarray, np.ndarray
 
 
 @declared
-class EnergyDistance(RowDistance):
+class EnergyDistance(PermutedDistance):
     """Excess of distances between the tables: 0 where they are alike, growing without bound.
 
     An analyst draws one train and one synthetic row and measures how far they are apart, then two
     rows of the same table. If both tables have the same joint distribution, and only then, it makes
     no difference on average.
-
-    Parameters
-    ----------
-    n_permutations : int, default=199
-        Number of permutations for the p-value; 0 for none.
-    max_rows : int or None, default=2500
-        Rows of each table that are looked at, a seeded sample: the cost grows with the square.
-    random_state : int, default=0
-        Seed of samples and permutations.
 
     See Also
     --------
@@ -355,17 +341,17 @@ class EnergyDistance(RowDistance):
     -----
     ``2 mean|x - y| - mean|x - x'| - mean|y - y'|`` with Euclidean distances, pairs of a row with
     itself included, so that it is at least 0. In one dimension it is the square of what
-    ``scipy.stats.energy_distance`` gives. ``details["normalized"]`` is its share of ``2 mean|x -
-    y|``, from 0 to 1. Chance alone keeps it above 0 for a perfect table, by about ``(1/n + 1/m)
-    mean|x - x'|``: hold it against the baseline, holdout rows in the synthetic place. Where these
-    are fewer, ``details["at_baseline_size"]`` has the value of as many synthetic rows. A value well
-    below the baseline is no merit: a copy of train has 0.
+    ``scipy.stats.energy_distance`` gives. ``details["normalized"]`` is its share of
+    ``2 mean|x - y|``, from 0 to 1. Chance alone keeps it above 0 for a perfect table, by about
+    ``(1/n + 1/m) mean|x - x'|``: hold it against the baseline, which is the value of holdout rows.
+    If these are fewer, ``details["at_baseline_size"]`` has the value of as many synthetic rows. A
+    value well below the baseline is no merit: a copy of train has 0.
 
     The p-value is that of a permutation test of equal distributions. It holds for rows that the
     synthetic ones are independent of, hence it is computed on the holdout where there is one.
     Against train, to which the generator was fitted, it is conservative;
-    ``details["p_value_rows"]`` says which rows it is of. It tells how sure a difference is, not
-    how large: with enough rows any generator is rejected.
+    ``details["p_value_rows"]`` says which rows it is of. It shows how sure a difference is, not how
+    large: with enough rows any generator is rejected.
 
     Distances of many columns look at all of them at once and hardly see how two of them depend on
     each other, if the rest is right. No interval is given: a bootstrap of the distance adds noise
@@ -387,10 +373,6 @@ class EnergyDistance(RowDistance):
     """
 
     tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, float("inf")))
-
-    _: KW_ONLY
-    n_permutations: Annotated[int, Interval(0)] = 199
-    max_rows: Annotated[int, Interval(2)] | None = 2500
 
     def _distances(
         self, x: np.ndarray, y: np.ndarray, scale: float, n_permutations: int
@@ -420,7 +402,7 @@ def energy_distance(
     n_permutations : int, default=0
         Number of permutations of the labels whose values are returned too.
     seed : int, default=0
-        Of the permutations.
+        Seed of the permutations.
 
     Returns
     -------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, field, replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -42,33 +42,35 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import number, percent
 from skeval.utils.parameters import BinCount, Columns, Count, Interval, Seed, Strategy
 
-_MOST_PERMUTED = 2**17  # rows: chance of so many is as good as none
+_MOST_PERMUTED = 2**17  # rows: at this size chance is negligible
 
 
 @declared
 class PairMetric(Metric):
-    """Base of the metrics over pairs of columns, which know a floor besides the baseline.
+    """Base of the metrics over pairs of columns, which know a floor and a baseline.
 
-    Subclasses have the parameter `floor`. Where it is True, :meth:`evaluate` also measures train
-    with every column shuffled on its own, in the synthetic rows' place and at their number:
-    ``details["floor"]`` is what marginals alone achieve. ``details["calibrated"]`` says how far the
-    value is on the way from there to the baseline (or, where there is no holdout, to the ceiling
-    that the metric knows): 0 is no better than independent columns, 1 as good as fresh real rows,
-    more than 1 closer to train than they are, which is a sign of copying. It is nan where the top
-    is not above the floor by more than chance: shuffled columns have the marginals of train
-    exactly, so that they may score better than fresh rows where little association is to be found.
-    :meth:`score` does not pay for it.
+    With `floor`, :meth:`evaluate` also measures train with every column shuffled on its own, at the
+    size of the synthetic table: ``details["floor"]`` is what marginals alone achieve.
+    ``details["calibrated"]`` is how far the value is on the way from the floor to the baseline; or,
+    without a holdout, to the ceiling that the metric knows. 0 is no better than independent
+    columns, 1 as good as fresh real rows. More than 1 is closer to train than fresh rows are, which
+    is a sign of copying. It is nan unless the top is above the floor by more than chance: shuffled
+    columns have the marginals of train exactly, so that they may score better than fresh rows if
+    there is little association. :meth:`score` does not pay for it.
 
     Parameters
     ----------
     columns : None, int or list of str, default=None
         Columns to use: all, the first *n*, or a list of names.
+    floor : bool, default=True
+        Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
+        value lies between those and fresh real rows; it costs another pass.
     """
 
     tags = replace(COLUMN_TAGS, display="SimilarityMatrixDisplay", reads="columns")
     _: KW_ONLY
     columns: Columns = None
-    floor: bool = field(init=False)
+    floor: bool = True
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         result = super()._in_relation(context, result)
@@ -92,7 +94,7 @@ class PairMetric(Metric):
 
 
 def calibration_sentence(result: Result) -> str:
-    """Say where a value stands between shuffled columns and fresh real rows; else nothing."""
+    """Say where a value lies between shuffled columns and fresh real rows; empty if unknown."""
     share = result.details.get("calibrated", math.nan)
     if math.isnan(share) or result.baseline is None:
         return ""
@@ -103,13 +105,12 @@ def calibration_sentence(result: Result) -> str:
 class AssociationDifference(PairMetric):
     """Base of the metrics of the change from one matrix of associations to another.
 
-    Authors write `_associations`, and whatever else is not as it is here: the columns, the cells
-    of the matrices that count, and how the differences become one value.
+    Authors write `_associations`. They may also choose the columns, the cells of the matrices that
+    count, and how the differences become one value.
     """
 
     tags = replace(PairMetric.tags, greater_is_better=False, display="PhikMatricesDisplay")
     _halved: ClassVar[Halved] = True
-    n_bins: Any = field(default=10, init=False)  # of numeric columns; None leaves these out
     _leaves_out_infinite: ClassVar[bool] = False
     _warns_of_lost: ClassVar[bool] = True  # where a synthetic column has lost all association
 
@@ -121,9 +122,8 @@ class AssociationDifference(PairMetric):
         raise NotImplementedError(f"{type(self).__name__} must define _associations(...).")
 
     def _names(self, context: Context) -> tuple[str, ...]:
-        """Return the columns that are compared: without bins, the nominal ones only."""
-        kinds = NOMINAL if self.n_bins is None else (*NOMINAL, *NUMERIC)
-        return columns_of(context, self.columns, kinds)
+        """Return the columns that are compared."""
+        return columns_of(context, self.columns, (*NOMINAL, *NUMERIC))
 
     def _counted(self, context: Context, names: tuple[str, ...]) -> np.ndarray:
         """Return which cells of the matrices count: those above the diagonal."""
@@ -207,7 +207,7 @@ def pair_notes(
     counted: np.ndarray,
     what: str = "association",
 ) -> tuple[MetricWarning, ...]:
-    """Return what must be said of columns that do not vary, and of pairs with too few rows."""
+    """Return warnings of columns that do not vary, and of pairs with too few rows."""
     in_train, in_synthetic = varying(train), varying(synthetic)
     constant = [name for name, varies in zip(names, in_train, strict=True) if not varies]
     lost = [name for name, gone in zip(names, in_train & ~in_synthetic, strict=True) if gone]
@@ -227,7 +227,7 @@ def pair_notes(
 
 
 def infinite_notes(context: Context, names: Sequence[str]) -> tuple[MetricWarning, ...]:
-    """Return what must be said where synthetic numbers are infinite; real ones never are."""
+    """Return a warning if synthetic numbers are infinite; real ones never are."""
     numeric = [name for name in names if name in context.schema.columns("continuous")]
     infinite = [name for name in numeric if np.isinf(context.synthetic[name]).any()]
     text = f"synthetic has infinite values in {', '.join(infinite)}, left out of the associations."
@@ -258,9 +258,6 @@ class CorrelationSimilarity(PairMetric):
         Pairs count whose correlation in train is stronger than this, of either sign; 0 counts all.
     max_rows : int or None, default=None
         If given, at most this many rows of each table are looked at, drawn at random.
-    floor : bool, default=True
-        Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
-        value lies between those and fresh real rows; it costs another pass.
     columns : None, int or list of str, default=None
         The columns to measure: all, the first *n*, or these; only numeric and date ones count.
     random_state : int, default=0
@@ -278,8 +275,7 @@ class CorrelationSimilarity(PairMetric):
     column. A column that is constant in train has no correlation: its pairs are left out, with a
     warning. In one that is constant in the synthetic table only, all correlation is lost: it counts
     as 0, with a warning, rather than vanish from the mean. Pairs that are unrelated in train pull
-    the value towards 1 whatever the generator did: set `min_correlation`, or read
-    ``details["calibrated"]``.
+    the value towards 1 for any generator: set `min_correlation`, or read ``details["calibrated"]``.
 
     ``details["intervals"]`` holds the differences of the population, train minus synthetic, pair by
     pair (Zou); ``details["p_values"]`` tests that there is none (Fisher), against the holdout where
@@ -310,7 +306,6 @@ class CorrelationSimilarity(PairMetric):
     min_correlation: Annotated[float, Interval(0, 1, "left")] = 0.0
     _: KW_ONLY
     max_rows: Annotated[int, Interval(2)] | None = None
-    floor: bool = True
     random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:
@@ -408,9 +403,6 @@ class ContingencySimilarity(PairMetric):
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
         Bins of equal width, or of equal share of train. A value that alone fills a share of
         ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
-    floor : bool, default=True
-        Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
-        value lies between those and fresh real rows; it costs another pass.
     random_state : int, default=0
         Seed of the draw of rows.
 
@@ -458,7 +450,6 @@ class ContingencySimilarity(PairMetric):
     _: KW_ONLY
     numeric_pairs: bool = True
     strategy: Strategy = "uniform"
-    floor: bool = True
     random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:

@@ -13,7 +13,7 @@ from scipy.special import ndtr, owens_t
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.fidelity.pair_trends import AssociationDifference
+from skeval.fidelity.pair_trends import AssociationDifference, calibration_sentence
 from skeval.results.result import Result
 from skeval.stats.association import SideBySide
 from skeval.steps.pairs import Binning, association_matrix, in_name_order, joint_tables
@@ -44,6 +44,9 @@ class PhikMatrixDifference(AssociationDifference):
         Our tabulated inversion, or the phik package itself on the same bins: equal to 1e-5, slower.
     reduce : {"mean_abs", "max_abs"}, default="mean_abs"
         The mean or the greatest absolute difference over the pairs.
+    floor : bool, default=False
+        Whether :meth:`evaluate` also measures columns that are shuffled on their own, and where the
+        value lies between those and fresh real rows; it costs another pass.
 
     Warnings
     --------
@@ -59,7 +62,7 @@ class PhikMatrixDifference(AssociationDifference):
     ``mean_{i<j} |phi_train(i, j) - phi_synthetic(i, j)|`` of the phi_k coefficient: the correlation
     of a bivariate normal distribution with the same chi-square on the same bins. Both tables are
     cut on the bins of train, as the phik package cuts them: a frequent value has no cell of its
-    own, since bins stand for intervals of a normal distribution. Of a column that is mostly zero,
+    own, since bins are intervals of a normal distribution. In a column that is mostly zero,
     :class:`CramersVDifference` sees more. Rows with a missing value are left out pair by pair. A
     pair that is constant in train has no coefficient and is left out, with a warning; one that is
     constant in the synthetic table only counts as unassociated. No interval is given: the
@@ -83,14 +86,14 @@ class PhikMatrixDifference(AssociationDifference):
 
     tags = replace(AssociationDifference.tags, headline=4)
 
-    floor = False  # it has none
     _warns_of_lost = False
 
-    _: KW_ONLY
     n_bins: BinCount = 10
     noise_correction: bool = True
     backend: Literal["fast", "phik"] = "fast"
     reduce: Literal["mean_abs", "max_abs"] = "mean_abs"
+    _: KW_ONLY
+    floor: bool = False
 
     def _associations(self, context: Context, role: str, names: tuple[str, ...]) -> np.ndarray:
         measure = (Binning(self.n_bins, "uniform-plain"), self.noise_correction, self.backend)
@@ -104,6 +107,7 @@ class PhikMatrixDifference(AssociationDifference):
         return (
             f"The association of {result.details['n_used']:,} pairs changes by "
             f"{number(result.value)} {reduced}, on a scale from 0 to 1."
+            f"{calibration_sentence(result)}"
         )
 
 

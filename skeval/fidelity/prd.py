@@ -63,7 +63,7 @@ class PRDCurve(CurveMetric):
     headline : {"f_beta", "auc"}, default="f_beta"
         The value: the mean of both F scores, or the area under the curve.
     space : "euclidean" or transformer, default="euclidean"
-        In which the means of clusters are taken: standardised numbers and one-hot categories.
+        Space in which the means of clusters are taken: standardised numbers and one-hot categories.
     columns : None, int or list of str, default=None
         The columns to look at (in space "euclidean"); None for all but text and ids.
     max_rows : int or None, default=10_000
@@ -81,17 +81,16 @@ class PRDCurve(CurveMetric):
     With P_c and Q_c the shares of train and synthetic rows in cluster c, precision at the slope l
     is ``sum_c min(l P_c, Q_c)``, and recall is precision over l; the slopes are tangents of evenly
     spaced angles. Halfway, at slope 1, both are 1 less the total variation distance of P and Q. The
-    value is the mean of the greatest F scores with `beta` and with its inverse, which stand in
-    ``details`` as `f_beta`, where recall weighs more: a low one says that kinds of rows are lost;
-    and `f_beta_inv`, where precision does: a low one says that kinds are invented. The curve is in
-    ``details["precision"]`` and ``details["recall"]``, that of the holdout in
+    value is the mean of the greatest F scores with `beta` and with its inverse, which ``details``
+    have as `f_beta` and `f_beta_inv`. Recall weighs more in the former: a low one says that kinds
+    of rows are lost. Precision weighs more in the latter: a low one says that kinds are invented.
+    The curve is in ``details["precision"]`` and ``details["recall"]``, that of the holdout in
     ``details["holdout"]``.
 
-    Clusters are those of k-means in small batches; the runs stand in for restarts. They see what is
-    larger than themselves: what differs within all clusters goes unseen. Categories of many columns
-    make clusters of single categories. With few rows chance alone bends the curve: read it against
-    the holdout's. Copies of train score 1. Values beyond a million standard deviations count as
-    that far.
+    Clusters are those of k-means in small batches; the runs replace restarts. Differences within
+    clusters go unseen. Categories of many columns make clusters of single categories. With few rows
+    chance alone bends the curve: read it against the holdout's. Copies of train score 1. Values
+    beyond a million standard deviations count as that far.
 
     References
     ----------
@@ -145,15 +144,15 @@ class ClassifierPRD(CurveMetric):
 
     A generator may make rows that do not occur (low precision), or none of a kind that does occur
     (low recall). The curve has for each price of the one against the other how much of both is to
-    be had. It comes from the errors of a classifier that tells the tables apart, without clusters
-    or distances.
+    be had. It comes from the errors of a classifier of rows by table, without clusters or
+    distances.
 
     Parameters
     ----------
     estimator : classifier or list of classifiers, optional
-        Of scikit-learn; they see standardised and one-hot columns. For each point of the curve the
-        best one counts. The default is gradient boosting of small trees (xgboost) and a logistic
-        regression.
+        Classifiers of scikit-learn; they see standardised and one-hot columns. For each point of
+        the curve the best one counts. The default is gradient boosting of small trees (xgboost) and
+        a logistic regression.
     n_angles : int, default=1001
         Number of points of the curve.
     beta : float, default=8
@@ -186,9 +185,9 @@ class ClassifierPRD(CurveMetric):
     versa, since a minimum is too low on the rows that it was found on. Halfway, at slope 1,
     precision and recall are 1 less the classifier's estimate of the total variation distance.
 
-    The value is the mean of the greatest F scores with `beta` and with its inverse, which stand in
-    ``details`` as `f_beta`, where recall weighs more, and `f_beta_inv`. The baseline is 1, what
-    rows of the same distribution get but for chance. The rows are those of
+    The value is the mean of the greatest F scores with `beta` and with its inverse, which
+    ``details`` have as `f_beta`, in which recall weighs more, and `f_beta_inv`. The baseline is 1,
+    what rows of the same distribution get but for chance. The rows are those of
     :class:`~skeval.fidelity.TotalVariationLowerBound`: real ones of the holdout, if there is one.
 
     References
@@ -254,7 +253,7 @@ def curve_result(
     n_angles : int
         Number of points of the curve.
     beta : float
-        Of the F scores.
+        How many times recall counts as much as precision in the first F score.
     headline : str
         The value: "f_beta", or an entry of the details.
 
@@ -399,7 +398,7 @@ def curve_of_scores(
     Notes
     -----
     With slope l, precision is ``min_t l FP(t) + FN(t)`` and recall is precision over l; both are
-    upper bounds of the true curve, whatever the classifier.
+    upper bounds of the true curve, for any classifier.
 
     References
     ----------
@@ -441,7 +440,7 @@ def max_f_beta(precision: np.ndarray, recall: np.ndarray, beta: float) -> float:
 
 
 def _rates(scored: Scored) -> Rates:
-    """Return FP and FN at each threshold that tells scores apart, and the thresholds."""
+    """Return FP and FN at each threshold between different scores, and the thresholds."""
     real, synthetic = (np.sort(scores) for scores in scored)
     thresholds = np.concatenate([[-np.inf], np.unique(np.concatenate(scored))])
     false_positives = 1.0 - np.searchsorted(real, thresholds, side="right") / real.size

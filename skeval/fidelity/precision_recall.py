@@ -45,16 +45,14 @@ class TwoSided(Metric):
 
     Parameters
     ----------
-    k : int, default=4
-        Neighbour whose mean distance is the scale of a table.
-    strict : bool, default=False
-        Whether a synthetic row that is just as far stands for none.
+    k : int, default=3
+        Which neighbour sets the scale of distances.
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
         The columns that distances look at (in space "gower").
-    max_rows : int or None, default=5_000
-        Rows of each table that are looked at, a seeded sample: all pairs are compared.
+    max_rows : int or None, default=None
+        Rows of each table that are looked at, a seeded sample; None for all.
     random_state : int, default=0
         Seed of the sample.
     """
@@ -64,7 +62,6 @@ class TwoSided(Metric):
 
     k: Count = 3
     _: KW_ONLY
-    strict: bool = False
     space: Space = "gower"
     columns: Columns = None
     max_rows: MaxRows = None
@@ -93,6 +90,25 @@ class TwoSided(Metric):
         columns = column_key(context.schema, self.columns)
         return self.space, columns, self.max_rows, self.random_state
 
+
+@declared
+class Balls(TwoSided):
+    """Base of the metrics of rows within balls, each of which reaches to a neighbour of its centre.
+
+    Parameters
+    ----------
+    k : int, default=3
+        Which neighbour a ball reaches to.
+    strict : bool, default=False
+        Whether a row on the boundary of a ball lies outside.
+    max_rows : int or None, default=None
+        Rows of each table that are looked at, a seeded sample; None for all. All pairs are compared
+        in other spaces than "gower": there a sample saves much time from 10,000 rows on.
+    """
+
+    _: KW_ONLY
+    strict: bool = False
+
     def _counts(
         self,
         context: Context,
@@ -107,24 +123,20 @@ class TwoSided(Metric):
 
 
 @declared
-class ImprovedPrecisionRecall(TwoSided):
+class ImprovedPrecisionRecall(Balls):
     """Harmonic mean of precision and recall by neighbours: 0 if a side is lost, 1 if none.
 
     Precision is the share of synthetic rows that lie where train rows do: a generator that invents
     rows loses it. Recall is the share of train rows that lie where synthetic rows do: one that
-    leaves out a part of the population loses that. Where rows do lie is the union of balls around
-    all rows of a table, each reaching to its k-th nearest neighbour there.
+    leaves out a part of the population loses that. The place of a table's rows is the union of
+    balls around all of them, each reaching to the k-th nearest neighbour of its centre in the
+    table.
 
     Parameters
     ----------
-    k : int, default=3
-        Which neighbour a ball reaches to.
     strict : bool, default=False
         Whether a row on the boundary of a ball lies outside, as in some implementations. Among
         duplicated rows all balls have the radius 0: all scores are then 0, for copies too.
-    max_rows : int or None, default=None
-        Rows of each table that are looked at, a seeded sample; None for all. All pairs are compared
-        in other spaces than "gower": there a sample saves much time from 10,000 rows on.
 
     See Also
     --------
@@ -134,10 +146,10 @@ class ImprovedPrecisionRecall(TwoSided):
 
     Notes
     -----
-    With r the radius of a ball, precision is ``mean_s any_t [d(t, s) <= r_t]`` and recall ``mean_t
-    any_s [d(t, s) <= r_s]``. Both stand in ``details``, and those of the holdout in
-    ``details["holdout"]``; the value is their harmonic mean, of our choosing, which is 0 if either
-    is. Equal distances are equal to one part in 10^12.
+    With r the radius of a ball, precision is ``mean_s any_t [d(t, s) <= r_t]`` and recall
+    ``mean_t any_s [d(t, s) <= r_s]``. ``details`` have both, and ``details["holdout"]`` those of
+    the holdout. The value is their harmonic mean, of our choosing, which is 0 if either is. Equal
+    distances are equal to one part in 10^12.
 
     A fresh real table does not reach 1, the less the more columns there are: read both against the
     baseline. The ball of a train row far from all others is large, and forgives synthetic rows much
@@ -178,7 +190,7 @@ class ImprovedPrecisionRecall(TwoSided):
 
 
 @declared
-class DensityCoverage(TwoSided):
+class DensityCoverage(Balls):
     """Harmonic mean of density, at most 1, and coverage: 0 if a side is lost, 1 if none.
 
     Density counts how many balls around train rows hold a synthetic row, relative to what a train
@@ -193,9 +205,6 @@ class DensityCoverage(TwoSided):
     strict : bool, default=False
         Whether a row on the boundary of a ball lies outside, as in the authors' implementation.
         Among duplicated rows all balls have the radius 0: all scores are then 0, for copies too.
-    max_rows : int or None, default=None
-        Rows of each table that are looked at, a seeded sample; None for all. All pairs are compared
-        in other spaces than "gower": there a sample saves much time from 10,000 rows on.
 
     See Also
     --------
@@ -207,11 +216,12 @@ class DensityCoverage(TwoSided):
     With r_t the radius of the ball around the train row t, n_s synthetic rows, density is the sum
     over them of the number of balls that hold them, over k n_s. It has no upper bound and is 1 on
     average over fresh rows of one continuous distribution (``details["expected_density"]``): more
-    says that synthetic rows keep to the dense places. Coverage is ``mean_t [min_s d(t, s) <=
-    r_t]``, and under the same distribution expected at ``details["expected_coverage"]``, 1 - 2^-k
-    for equal sizes. Both stand in ``details``, and those of the holdout in ``details["holdout"]``.
-    The value is the harmonic mean of coverage and of density where it is below 1, of our choosing.
-    Equal distances are equal to one part in 10^12. Copies of train have coverage 1.
+    says that synthetic rows keep to the dense places. Coverage is
+    ``mean_t [min_s d(t, s) <= r_t]``, and under the same distribution expected at
+    ``details["expected_coverage"]``, 1 - 2^-k for equal sizes. ``details`` have both, and
+    ``details["holdout"]`` those of the holdout. The value is the harmonic mean of coverage and of
+    density where it is below 1, of our choosing. Equal distances are equal to one part in 10^12.
+    Copies of train have coverage 1.
 
     References
     ----------
@@ -256,9 +266,9 @@ class DensityCoverage(TwoSided):
 class ClippedDensityCoverage(DensityCoverage):
     """Harmonic mean of clipped density and coverage: the share of good rows; 0 for none, 1 for all.
 
-    Where a part of the synthetic rows is good and the others are of no use, both numbers are about
-    that part, whatever the number of columns. Balls around outliers are clipped to the median size,
-    and no row counts for more than the k balls that a good one is expected in.
+    If a part of the synthetic rows is good and the others are of no use, both numbers are about
+    that part, for any number of columns. Balls around outliers are clipped to the median size, and
+    no row counts for more than the k balls that a good one is expected in.
 
     Parameters
     ----------
@@ -276,13 +286,13 @@ class ClippedDensityCoverage(DensityCoverage):
     -----
     Clipped density: ``D(Y) = mean_y min(b(y) / k, 1)`` with b(y) the number of balls that hold y,
     of radius ``min(r_t, median of all r)``; the number is D of the synthetic rows over D of train,
-    whose rows do not count their own ball, and at most 1. Clipped coverage: ``C = mean_t min(c(t),
-    k) / k`` with c(t) the number of synthetic rows in the ball of t, of radius r_t. The number is
-    the share of synthetic rows that would be expected to have a lower C if they were of the
-    distribution of train and the others lay outside. C and its expectation, if all are good, stand
-    in ``details`` as `raw_coverage` and `expected_raw_coverage`; both numbers as `density` and
-    `coverage`, and those of the holdout in ``details["holdout"]``. The value is their harmonic
-    mean, of our choosing. Fresh rows score a little under 1.
+    whose rows do not count their own ball, and at most 1. Clipped coverage:
+    ``C = mean_t min(c(t), k) / k`` with c(t) the number of synthetic rows in the ball of t, of
+    radius r_t. The number is the share of synthetic rows that would be expected to have a lower C
+    if they were of the distribution of train and the others lay outside. ``details`` have both
+    numbers as `density` and `coverage`, C and its expectation, if all are good, as `raw_coverage`
+    and `expected_raw_coverage`, and the numbers of the holdout in `holdout`. The value is the
+    harmonic mean of both numbers, of our choosing. Fresh rows score a little under 1.
 
     Coverage is relative to the number of synthetic rows: few rows score 1 if they cover as much as
     so few can. Ties make it larger than the expectation, which is that of a continuous
@@ -359,6 +369,7 @@ def near_synthetic(
     return np.asarray(is_within(distances, radius[:, None], strict).sum(axis=1))
 
 
+@declared
 class ProbabilisticPrecisionRecall(TwoSided):
     """Harmonic mean of precision and recall in probability: 0 if a side is lost, 1 if none.
 
@@ -373,19 +384,8 @@ class ProbabilisticPrecisionRecall(TwoSided):
         Neighbour whose mean distance is the scale of a table.
     scale : float, default=1.2
         The radius of the balls over that mean distance.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix.
-    columns : None, int or list of str, default=None
-        The columns that distances look at (in space "gower").
     max_rows : int or None, default=5_000
         Rows of each table that are looked at, a seeded sample: all pairs are compared.
-    random_state : int, default=0
-        Seed of the sample.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -396,9 +396,9 @@ class ProbabilisticPrecisionRecall(TwoSided):
     -----
     With R the scaled mean distance of train rows to their k-th nearest other train row, the
     probability of a synthetic row s is ``1 - prod_t min(1, d(t, s) / R)``, precision its mean over
-    s; recall is the same with both tables exchanged, R that of the synthetic rows. Where R is 0, as
-    among duplicates, only copies have probability 1. Both numbers stand in ``details``, and those
-    of the holdout in ``details["holdout"]``; the value is their harmonic mean, of our choosing.
+    s; recall is the same with both tables exchanged, R that of the synthetic rows. If R is 0, as
+    among duplicates, only copies have probability 1. ``details`` have both numbers, and
+    ``details["holdout"]`` those of the holdout. The value is their harmonic mean, of our choosing.
     A fresh real table does not reach 1: read it against the baseline. Copies of train do.
 
     References
@@ -418,22 +418,10 @@ class ProbabilisticPrecisionRecall(TwoSided):
     _parts = ("precision", "recall")
     _with_radii = ("train", "synthetic")
 
-    def __init__(
-        self,
-        k: Count = 4,
-        scale: Positive = 1.2,
-        *,
-        space: Space = "gower",
-        columns: Columns = None,
-        max_rows: MaxRows = 5_000,
-        random_state: Seed = 0,
-    ) -> None:
-        self.k = k
-        self.scale = scale
-        self.space = space
-        self.columns = columns
-        self.max_rows = max_rows
-        self.random_state = random_state
+    k: Count = 4
+    scale: Positive = 1.2
+    _: KW_ONLY
+    max_rows: MaxRows = 5_000
 
     def _measure(self, context: Context) -> dict[str, Any]:
         precision, recall = soft_shares(context, self.k, self.scale, *self._settings(context))

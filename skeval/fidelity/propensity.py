@@ -48,7 +48,7 @@ _RANK = 1e-10  # squared singular values below this part of the largest are roun
 _MOST_STEPS = 50
 _CONVERGED = 1e-12  # relative change of the deviance
 _SURE = 1e-6  # fitted probabilities nearer to 0 or 1 are signs of separation
-_EQUAL = 9  # decimals at which fitted probabilities are told apart
+_EQUAL = 9  # decimals at which fitted probabilities count as different
 
 
 @declared
@@ -56,8 +56,8 @@ class PropensityMSE(Metric):
     """Mean squared error of propensity scores: 0 if a model finds no difference, 1/4 at most.
 
     An analyst pools both tables, fits a model of which rows are synthetic, and looks how far its
-    fitted probabilities are from the share of synthetic rows. Where they are all alike, analyses
-    that use the columns as the model does give the same on both tables.
+    fitted probabilities are from the share of synthetic rows. If they are all alike, analyses that
+    use the columns as the model does give the same on both tables.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class PropensityMSE(Metric):
     null : {"snoke", "two_sample", "permutation", "holdout"}, default="snoke"
         What the value is held against: its distribution if the synthetic rows were drawn from a
         right model that was estimated on train; or if they were a sample independent of train;
-        permuted labels; or the value of holdout rows in the synthetic place, which must be given.
+        permuted labels; or the value of holdout rows, which must be given.
     out_of_fold : bool, default=False
         Whether each row's probability comes from a model that learned from the other of five folds,
         the regression with a penalty of 1; the first two nulls do not hold then.
@@ -99,15 +99,15 @@ class PropensityMSE(Metric):
 
     Notes
     -----
-    With N rows, of which a share c is synthetic, and fitted probabilities p, the value is ``mean((p
-    - c)^2)``, from 0 to ``c (1 - c)``; ``details["similarity"]`` is 1 less the quotient of the
-    two. The probabilities are fitted to the same rows, hence above 0 by chance: with k parameters
-    by ``(k - 1) c (1 - c) / N`` on average for a sample independent of train, and ``1 - c`` times
-    that for rows drawn from a model that was estimated on train, since the error of train is then
-    in both tables. k is the rank of the design: collinear and constant columns cost nothing.
-    Mistaking one null for the other is a factor of two at equal sizes. Permuted labels give the
-    former; their mean and standard deviation are multiplied by ``1 - c``. Where train is larger
-    than `max_rows`, the multiplier is larger, as the sample holds a part of that error only.
+    With N rows, of which a share c is synthetic, and fitted probabilities p, the value is
+    ``mean((p - c)^2)``, from 0 to ``c (1 - c)``; ``details["similarity"]`` is 1 less the quotient
+    of the two. The probabilities are fitted to the same rows, hence above 0 by chance: with k
+    parameters by ``(k - 1) c (1 - c) / N`` on average for a sample independent of train, and
+    ``1 - c`` times that for rows drawn from a model that was estimated on train, since the error of
+    train is then in both tables. k is the rank of the design: collinear and constant columns cost
+    nothing. Mistaking one null for the other is a factor of two at equal sizes. Permuted labels
+    give the former; their mean and standard deviation are multiplied by ``1 - c``. If train is
+    larger than `max_rows`, the multiplier is larger, as the sample holds a part of that error only.
 
     The p-value is one-sided. Against "snoke" and "two_sample" it is that of a chi-square with k - 1
     degrees of freedom, against permutations their share that reaches the value. The null of an
@@ -243,10 +243,10 @@ class How(NamedTuple):
 
 
 class Propensity(NamedTuple):
-    """Probabilities of being synthetic, of the rows of each table.
+    """Probabilities of being synthetic, for the rows of each table.
 
     `n_parameters` is that of the logistic regression fitted to all rows, None of other models;
-    `separated` is whether it tells some rows apart for sure.
+    `separated` is whether it assigns some rows for sure.
     """
 
     real: np.ndarray
@@ -265,7 +265,7 @@ class Propensity(NamedTuple):
         return analytic_null(*sizes, self.n_parameters or 1, n_estimated)
 
     def details(self) -> dict[str, Any]:
-        """Return what the probabilities say besides their value."""
+        """Return what else the probabilities say."""
         n, m = self.real.size, self.synthetic.size
         share = m / (n + m)
         return {
@@ -406,7 +406,7 @@ def tables(context: Context, columns: ColumnChoice) -> dict[str, Any]:
 class LogisticFit(NamedTuple):
     """Fitted probabilities of an unpenalised logistic regression, and the rank of its design.
 
-    `separated` is whether some rows are told apart for sure, so that coefficients are infinite.
+    `separated` is whether some rows are assigned for sure, so that coefficients are infinite.
     """
 
     probabilities: np.ndarray
@@ -477,7 +477,7 @@ def _sigmoid(linear: np.ndarray) -> np.ndarray:
 
 
 def _deviance(linear: np.ndarray, target: np.ndarray) -> float:
-    """Return twice the negative log-likelihood, whatever the size of the linear predictor."""
+    """Return twice the negative log-likelihood, for linear predictors of any size."""
     return 2.0 * float((np.logaddexp(0.0, linear) - target * linear).sum())
 
 

@@ -53,10 +53,9 @@ class RangeQueryError(Metric):
     -----
     The condition on a category is one value, missing being one of them; on a number or date, a
     range between two values. Both are drawn from train's rows, a value being as likely as it is
-    frequent, so that no query is about values that hardly occur, as ranges between an outlier and
-    the rest would be. A missing number is in
-    no range. ``details["columns"]`` has the mean error of the queries about a column, and
-    ``details["errors"]`` quantiles over the queries.
+    frequent. Ranges between an outlier and the rest, in which hardly any value lies, are therefore
+    rare. A missing number is in no range. ``details["columns"]`` has the mean error of the queries
+    about a column, and ``details["errors"]`` quantiles over the queries.
 
     The mean error of random queries is small by nature: read it against the baseline and against
     ``details["ceiling"]``, what a relabelling of the pooled rows would have on average, exactly,

@@ -44,8 +44,8 @@ _ROLES = ("train", "holdout", "synthetic")
 _MAX_BARS = 15
 _MANY_WHOLE = 10_000  # whole numbers over a wider span are drawn as any numbers
 _TAIL = 0.005
-# a number that this share of train has is drawn on its own, up to so many of them: it hides what is
-# near it, and makes all else look empty
+# share of train at which a number is drawn on its own, and how many at most: such a number hides
+# what is near it, and makes all else look empty
 _FREQUENT, _MOST_FREQUENT = 0.25, 2
 # beyond these, bins overflow; dates are seconds, and pandas counts nanoseconds in 64 bits
 _LARGEST, _LATEST = 1e307, 9.2e9
@@ -56,8 +56,8 @@ class SimilarityMatrix(Metric):
     """Agreement of all columns and pairs: 1 where all shares are equal, 0 where nothing overlaps.
 
     An analyst cuts every column into cells, learned from train, and asks how much of the synthetic
-    rows would have to move to other cells: column by column on the diagonal, pair by pair beside
-    it.
+    rows would have to move to other cells: column by column on the diagonal, pair by pair
+    elsewhere.
 
     Parameters
     ----------
@@ -194,6 +194,7 @@ class SimilarityMatrix(Metric):
         return replace(result, details={**result.details, **histograms})
 
 
+@declared
 class SimilarityScore(SimilarityMatrix):
     """The mean similarity on a scale: 100 where all shares are equal, 0 where nothing overlaps.
 
@@ -202,31 +203,8 @@ class SimilarityScore(SimilarityMatrix):
 
     Parameters
     ----------
-    n_bins : int, default=10
-        Number of bins of numeric and date columns.
-    strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
-        Bins of equal width, or of equal share of train. A value that alone fills a share of
-        ``1 / n_bins`` has a cell of its own, but with "-plain", see :class:`~skeval.Discretizer`.
-    average : {"matrix", "upper", "balanced"}, default="matrix"
-        How the cells of the matrix are averaged, as in :class:`SimilarityMatrix`.
     scale : float, default=100
         The score of equal tables.
-    order : {2, 3}, default=2
-        3 measures triples of columns too; they enter the value with ``average="balanced"``.
-    n_pairs : int or None, default=24
-        For how many pairs the joint histograms go into the details; None is all.
-    pair_columns : None, int or list of str, default=None
-        The columns among which those pairs are chosen.
-    min_count : int, default=10
-        At least 10. In the histograms of the details, categories of fewer train rows are pooled,
-        and bars and joint cells of fewer train or holdout rows are blank (0).
-    columns : None, int or list of str, default=None
-        Columns to use: all, the first *n*, or a list of names.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -255,30 +233,8 @@ class SimilarityScore(SimilarityMatrix):
     """
 
     tags = replace(SimilarityMatrix.tags, bounds=(0.0, float("inf")), headline=3)
-    n_triples, max_categories, random_state = 10_000, 50, 0
 
-    def __init__(
-        self,
-        n_bins: BinCount = 10,
-        strategy: Strategy = "uniform",
-        average: Literal["matrix", "upper", "balanced"] = "matrix",
-        scale: Positive = 100.0,
-        *,
-        order: Literal[2, 3] = 2,
-        n_pairs: Annotated[int, Interval(0)] | None = 24,
-        pair_columns: Columns = None,
-        min_count: GroupSize = 10,
-        columns: Columns = None,
-    ) -> None:
-        self.n_bins = n_bins
-        self.strategy = strategy
-        self.average = average
-        self.scale = scale
-        self.order = order
-        self.n_pairs = n_pairs
-        self.pair_columns = pair_columns
-        self.min_count = min_count
-        self.columns = columns
+    scale: Positive = 100.0
 
     def _compute(self, context: Context) -> Result:
         result = super()._compute(context)
@@ -335,12 +291,12 @@ class Axis:
     Attributes
     ----------
     kind : str
-        Of the column.
+        Kind of the column.
     labels : tuple of str
-        Of the bars of categories, or of the `frequent` numbers, which come after those between
-        `edges`. Missing and unseen values have the last two bars.
+        Labels of the bars of categories, or of the `frequent` numbers, which come after those
+        between `edges`. Missing and unseen values have the last two bars.
     edges : ndarray or None
-        Between the bars of numbers and dates.
+        Edges of the bars of numbers and dates.
     shown : ndarray or None
         The bar of each category.
     frequent : tuple of float

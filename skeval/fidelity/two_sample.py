@@ -69,24 +69,38 @@ _COPIES = (
 
 
 @declared
-class ClassifierTwoSampleTest(Metric):
-    """Accuracy of telling synthetic from real rows: 0.5 if no classifier can, 1 if one always does.
+class ClassifierMetric(Metric):
+    """Base of the metrics of how well a classifier tells synthetic from real rows.
 
-    A reader is shown one row at a time and says whether it is synthetic. Here the reader is a
-    classifier that has learned from other rows of both tables. It sees all columns at once, so that
-    it finds what marginals and pairs do not show; it also finds what hardly matters, such as ages
-    written with a decimal. ``details["top_features"]`` says what it went by.
+    Parameters
+    ----------
+    max_rows : int or None, default=10_000
+        Rows of each table that are looked at, a seeded sample.
+    columns : None, int or list of str, default=None
+        The columns to look at; None for all but text, ids and the primary key.
+    random_state : int, default=0
+        Seed of samples, folds and classifiers.
+    """
+
+    tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, 1.0))
+
+    _: KW_ONLY
+    max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS
+    columns: Columns = None
+    random_state: Seed = 0
+
+
+@declared
+class TwoSampleTest(ClassifierMetric):
+    """Base of the tests by a classifier of whether synthetic and real rows have one distribution.
+
+    Authors write `_read`, what the classifier sees, and `_models`, the classifiers.
 
     Parameters
     ----------
     scoring : {"accuracy", "auc"}, default="accuracy"
         Share of rows that are called rightly, or share of pairs of a synthetic and a real row in
         which the synthetic one has the higher score.
-    estimator : classifier, optional
-        Of scikit-learn; it sees standardised and one-hot columns, as a sparse matrix where there
-        are texts. The default is gradient boosting of small trees (xgboost), on ranks. A tree and a
-        logistic regression are run in any case, and stand in ``details["models"]``: what a linear
-        model cannot tell apart, a tree may.
     test : {"holdout", "permutation"}, default="holdout"
         The p-value is of unseen rows after one split, or of permuted labels, for which the
         classifier is fitted `n_folds` times a permutation.
@@ -96,86 +110,18 @@ class ClassifierTwoSampleTest(Metric):
         Share of the synthetic rows that the classifier of the test does not see.
     n_permutations : int, default=199
         Number of permutations.
-    max_rows : int or None, default=10_000
-        Rows of each table that are looked at, a seeded sample.
-    columns : None, int or list of str, default=None
-        The columns to look at; None for all but ids and the primary key.
-    text : "tfidf" or None, default="tfidf"
-        Whether, where no columns are chosen, text columns are read too: as the 1,000 most frequent
-        words of those that two texts have, weighted by their rarity (TF-IDF). None leaves texts
-        out.
     random_state : int, default=0
         Seed of samples, folds, permutations and classifiers.
-
-    See Also
-    --------
-    PropensityMSE : Fitted probabilities and their null.
-    TotalVariationLowerBound : What the accuracy proves.
-    ClassifierPRD : Precision and recall from the same scores.
-
-    Notes
-    -----
-    The value is taken over all rows of train and as many synthetic ones, each scored by a
-    classifier that learned from the other folds; what stands in the larger table beyond is left
-    out, drawn at random. Such scores depend on each other: a binomial test on them rejects true
-    hypotheses twice as often as it says. The p-value is therefore of one split. The classifier
-    learns from train and a part of the synthetic rows and is tested on the others and on holdout
-    rows, which are independent of whatever was learned; without a holdout, on the other half of
-    train, and then the test is a conservative one, since the generator has seen that half. The test
-    is Fisher's on the numbers of rows called synthetic, or that of Mann and Whitney. Numbers of
-    labels being fixed, they are exact, whatever the classifier. `split` in ``details`` has its
-    accuracy, with the interval of Clopper and Pearson, and its AUC, with DeLong's.
-
-    The interval of the value is as wide as if half the rows had been scored, which makes up for
-    their dependence.
-
-    A value clearly under 0.5 is no better than 0.5: the classifier takes synthetic rows for those
-    rows of train that it has learned from. If the split says so (p < 0.01), there is a warning, and
-    ``details["split"]["p_value_below"]`` tells the p-value. ``details["copied_share"]`` is the
-    share of synthetic rows that stand in train, in the columns looked at.
-
-    ``details["similarity"]`` is ``1 - (2 max(AUC, 1/2) - 1)``, the form of SDMetrics, clipped after
-    averaging, not before; ``details["fidelity_score"]`` is ``1 - 2 |AUC - 1/2|``, which is low on
-    both sides: in SynEval it is ``max(0, 1 - AUC)``, at most about a half for good tables and 1
-    for copies. ``synthetic_confidence`` and ``original_confidence`` are the mean scores of
-    synthetic and of real rows, the probability of being synthetic as the classifier has it: both
-    1/2 where it cannot tell, 1 and 0 where it always can. Unlike SynEval's, they are of rows that
-    the classifier has not seen.
-
-    The baseline is 0.5: two samples of one distribution cannot be told apart. The classifier
-    bounds the distance of the distributions from below, see
-    :class:`~skeval.fidelity.TotalVariationLowerBound`; a poor one finds nothing.
-
-    References
-    ----------
-    D. Lopez-Paz, M. Oquab, "Revisiting classifier two-sample tests", ICLR 2017, arXiv:1610.06545.
-
-    Examples
-    --------
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.fidelity import ClassifierTwoSampleTest
-    >>> train, fresh = make_mixed(random_state=0), make_mixed(random_state=1)
-    >>> shifted = fresh.assign(visits=fresh["visits"] + 9)
-    >>> result = ClassifierTwoSampleTest().fit(train).evaluate(shifted)
-    >>> result.value > 0.9, result.p_value < 0.001, next(iter(result.details["top_features"]))
-    (True, True, 'visits')
     """
-
-    tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, 1.0))
 
     _rows_are: ClassVar[str] = "row"
 
     scoring: Literal["accuracy", "auc"] = "accuracy"
-    estimator: Classifier = None
-    test: Literal["holdout", "permutation"] = "holdout"
     _: KW_ONLY
+    test: Literal["holdout", "permutation"] = "holdout"
     n_folds: Annotated[int, Interval(2)] = 5
     test_size: OpenFraction = 0.5
     n_permutations: Annotated[int, Interval(19)] = 199
-    max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS
-    columns: Columns = None
-    text: Literal["tfidf"] | None = "tfidf"
-    random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:
         columns = self._read(context)
@@ -203,11 +149,11 @@ class ClassifierTwoSampleTest(Metric):
 
     def _read(self, context: Context) -> Read:
         """Return the columns that the classifier reads."""
-        return read_columns(context, self.columns, self.text)
+        raise NotImplementedError(f"{type(self).__name__} must define _read(context).")
 
     def _models(self) -> dict[str, Any]:
         """Return the classifiers to run by name, the first being the headline."""
-        return with_defaults(self.estimator)
+        raise NotImplementedError(f"{type(self).__name__} must define _models().")
 
     @property
     def _rows(self) -> tuple[int, int | None, int]:
@@ -249,6 +195,94 @@ class ClassifierTwoSampleTest(Metric):
         if self.scoring == "auc":
             what = f"pairs of {self._rows_are}s in order"
         return f"A classifier puts {percent(result.value)} of unseen {what}; 50% is guessing."
+
+
+@declared
+class ClassifierTwoSampleTest(TwoSampleTest):
+    """Accuracy of telling synthetic from real rows: 0.5 if no classifier can, 1 if one always does.
+
+    A reader is shown one row at a time and says whether it is synthetic. Here the reader is a
+    classifier that has learned from other rows of both tables. It sees all columns at once, so that
+    it finds what marginals and pairs do not show; it also finds what hardly matters, such as ages
+    written with a decimal. ``details["top_features"]`` says what it went by.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        Classifier of scikit-learn; it sees standardised and one-hot columns, as a sparse matrix if
+        there are texts. The default is gradient boosting of small trees (xgboost), on ranks. A tree
+        and a logistic regression are run in any case, and reported in ``details["models"]``: a tree
+        may see what a linear model cannot.
+    columns : None, int or list of str, default=None
+        The columns to look at; None for all but ids and the primary key.
+    text : "tfidf" or None, default="tfidf"
+        Whether, where no columns are chosen, text columns are read too: as the 1,000 most frequent
+        words of those that two texts have, weighted by their rarity (TF-IDF). None leaves texts
+        out.
+
+    See Also
+    --------
+    PropensityMSE : Fitted probabilities and their null.
+    TotalVariationLowerBound : What the accuracy proves.
+    ClassifierPRD : Precision and recall from the same scores.
+
+    Notes
+    -----
+    The value is taken over all rows of train and as many synthetic ones, each scored by a
+    classifier that learned from the other folds; further rows of the larger table are left out at
+    random. Such scores depend on each other: a binomial test on them rejects true hypotheses twice
+    as often as it says. The p-value is therefore of one split. The classifier learns from train and
+    a part of the synthetic rows and is tested on the others and on holdout rows, which are
+    independent of what was learned; without a holdout, on the other half of train, and then the
+    test is a conservative one, since the generator has seen that half. The test is Fisher's on the
+    numbers of rows called synthetic, or that of Mann and Whitney. Given the numbers of labels, both
+    are exact for any classifier. `split` in ``details`` has its accuracy, with the interval of
+    Clopper and Pearson, and its AUC, with DeLong's.
+
+    The interval of the value is as wide as if half the rows had been scored, which makes up for
+    their dependence.
+
+    A value clearly under 0.5 is no better than 0.5: the classifier takes synthetic rows for those
+    rows of train that it has learned from. If the split says so (p < 0.01), there is a warning, and
+    ``details["split"]["p_value_below"]`` is the p-value. ``details["copied_share"]`` is the share
+    of synthetic rows that train has too, in the columns looked at.
+
+    ``details["similarity"]`` is ``1 - (2 max(AUC, 1/2) - 1)``, the form of SDMetrics, clipped after
+    averaging, not before; ``details["fidelity_score"]`` is ``1 - 2 |AUC - 1/2|``, which is low on
+    both sides: in SynEval it is ``max(0, 1 - AUC)``, at most about a half for good tables and 1
+    for copies. ``synthetic_confidence`` and ``original_confidence`` are the mean scores of
+    synthetic and of real rows, the probability of being synthetic as the classifier has it: both
+    1/2 where it cannot tell, 1 and 0 where it always can. Unlike SynEval's, they are of rows that
+    the classifier has not seen.
+
+    The baseline is 0.5: no classifier separates two samples of one distribution. The classifier
+    bounds the distance of the distributions from below, see
+    :class:`~skeval.fidelity.TotalVariationLowerBound`; a poor one finds nothing.
+
+    References
+    ----------
+    D. Lopez-Paz, M. Oquab, "Revisiting classifier two-sample tests", ICLR 2017, arXiv:1610.06545.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import ClassifierTwoSampleTest
+    >>> train, fresh = make_mixed(random_state=0), make_mixed(random_state=1)
+    >>> shifted = fresh.assign(visits=fresh["visits"] + 9)
+    >>> result = ClassifierTwoSampleTest().fit(train).evaluate(shifted)
+    >>> result.value > 0.9, result.p_value < 0.001, next(iter(result.details["top_features"]))
+    (True, True, 'visits')
+    """
+
+    estimator: Classifier = None
+    _: KW_ONLY
+    text: Literal["tfidf"] | None = "tfidf"
+
+    def _read(self, context: Context) -> Read:
+        return read_columns(context, self.columns, self.text)
+
+    def _models(self) -> dict[str, Any]:
+        return with_defaults(self.estimator)
 
 
 def _statistic(scores: Scores, scoring: str) -> float:
@@ -335,7 +369,7 @@ def permutation_p_value(
 
 
 @declared
-class TotalVariationLowerBound(Metric):
+class TotalVariationLowerBound(ClassifierMetric):
     """Least distance of two distributions: 0 if none is shown, 1 if they hardly overlap.
 
     An auditor holds that synthetic rows are of another distribution than real ones, and has to
@@ -346,9 +380,9 @@ class TotalVariationLowerBound(Metric):
     Parameters
     ----------
     estimator : classifier or list of classifiers, optional
-        Of scikit-learn; they see standardised and one-hot columns. The best one counts, each at a
-        stricter confidence (Bonferroni). The default is gradient boosting of small trees (xgboost)
-        and a logistic regression.
+        Classifiers of scikit-learn; they see standardised and one-hot columns. The best one counts,
+        each at a stricter confidence (Bonferroni). The default is gradient boosting of small trees
+        (xgboost) and a logistic regression.
     test_size : float, default=0.5
         Share of the synthetic rows that the classifier does not see.
     confidence : float, default=0.95
@@ -356,10 +390,6 @@ class TotalVariationLowerBound(Metric):
     method : {"pooled", "two_sided", "ks"}, default="pooled"
         Bound the errors of all rows together; or those of each table, at half the level; or the
         difference of both rates at all thresholds at once, which needs no good threshold.
-    max_rows : int or None, default=10_000
-        Rows of each table that are looked at, a seeded sample.
-    columns : None, int or list of str, default=None
-        The columns to look at; None for all but text, ids and the primary key.
     random_state : int, default=0
         Seed of samples, halves and classifiers.
 
@@ -385,8 +415,8 @@ class TotalVariationLowerBound(Metric):
 
     The classifier learns from train and a part of the synthetic rows. The real rows that it is
     tested on are those of the holdout, which generator and classifier have not seen: then the bound
-    holds whatever the generator does. Without a holdout train is divided; the generator has seen
-    those rows, and a table that copies them is closer to them than to their distribution.
+    holds for any generator. Without a holdout train is divided; the generator has seen those rows,
+    and a table that copies them is closer to them than to their distribution.
     ``details["real_rows"]`` says which. The baseline is 0, what rows of the same distribution get.
 
     References
@@ -404,16 +434,10 @@ class TotalVariationLowerBound(Metric):
     (0.0, True)
     """
 
-    tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, 1.0))
-
     estimator: Classifiers = None
     test_size: OpenFraction = 0.5
     confidence: OpenFraction = 0.95
     method: Literal["pooled", "two_sided", "ks"] = "pooled"
-    _: KW_ONLY
-    max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS
-    columns: Columns = None
-    random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:
         if reason := too_few(context, self.columns):
@@ -467,7 +491,7 @@ def _estimate_and_bound(scores: Scores, method: str, confidence: float) -> dict[
 
 
 @declared
-class JensenShannonLowerBound(Metric):
+class JensenShannonLowerBound(ClassifierMetric):
     """Least information of a row on its table, in bits: 0 if none is shown, 1 if all is.
 
     The Jensen-Shannon divergence of two distributions is the information that one row carries on
@@ -477,19 +501,13 @@ class JensenShannonLowerBound(Metric):
     Parameters
     ----------
     estimator : classifier or list of classifiers, optional
-        Of scikit-learn, with `predict_proba`; they see standardised and one-hot columns. The best
-        one counts. The default is gradient boosting of small trees (xgboost) and a logistic
-        regression.
+        Classifiers of scikit-learn with `predict_proba`; they see standardised and one-hot columns.
+        The best one counts. The default is gradient boosting of small trees (xgboost) and a
+        logistic regression.
     confidence : float, default=0.95
-        Of the interval.
+        Confidence of the interval.
     n_folds : int, default=5
         Number of folds: each row is scored by a classifier that learned from the others.
-    max_rows : int or None, default=10_000
-        Rows of each table that are looked at, a seeded sample.
-    columns : None, int or list of str, default=None
-        The columns to look at; None for all but text, ids and the primary key.
-    random_state : int, default=0
-        Seed of samples, folds and classifiers.
 
     See Also
     --------
@@ -524,15 +542,10 @@ class JensenShannonLowerBound(Metric):
     (0.0, True)
     """
 
-    tags = MetricTags("fidelity", greater_is_better=False, bounds=(0.0, 1.0))
-
     estimator: ProbabilisticClassifiers = None
     confidence: OpenFraction = 0.95
     _: KW_ONLY
     n_folds: Annotated[int, Interval(2)] = 5
-    max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS
-    columns: Columns = None
-    random_state: Seed = 0
 
     def _compute(self, context: Context) -> Result:
         if reason := too_few(context, self.columns, self.n_folds):

@@ -35,8 +35,8 @@ class WassersteinDistance(Metric):
 
     An analyst lays the real and the synthetic values of a numeric or date column side by side, in
     order, and asks how far the one have to be moved to become the other. Unlike the
-    Kolmogorov-Smirnov distance this tells a near miss from a far one. The value is the mean over
-    the columns, each on the scale of train.
+    Kolmogorov-Smirnov distance this distinguishes a near miss from a far one. The value is the mean
+    over the columns, each on the scale of train.
 
     Parameters
     ----------
@@ -173,6 +173,8 @@ class SlicedWassersteinDistance(RowDistance):
     statistic : {"mean", "max"}, default="mean"
         Whether the powers of the distances are averaged over the directions, or the direction in
         which the tables differ most counts, of those drawn.
+    random_state : int, default=0
+        Seed of the directions.
 
     See Also
     --------
@@ -192,12 +194,12 @@ class SlicedWassersteinDistance(RowDistance):
     them make smaller. The greatest of some random directions is less than the greatest of all, the
     more so the more features there are.
 
-    Chance alone keeps the value above 0 for a perfect table: hold it against the baseline, holdout
-    rows in the synthetic place. Where these are fewer, ``details["at_baseline_size"]`` has the
-    value of as many synthetic rows. A value well below the baseline is no merit: a copy of train
-    has 0. No interval is given: a bootstrap of the distance adds noise twice, and how far an
-    empirical distance is from the true one depends on tails that no sample shows. Infinite
-    synthetic values count as missing in the space "euclidean".
+    Chance alone keeps the value above 0 for a perfect table: hold it against the baseline, which is
+    the value of holdout rows. If these are fewer, ``details["at_baseline_size"]`` has the value of
+    as many synthetic rows. A value well below the baseline is no merit: a copy of train has 0. No
+    interval is given: a bootstrap of the distance adds noise twice, and how far an empirical
+    distance is from the true one depends on tails that no sample shows. Infinite synthetic values
+    count as missing in the space "euclidean".
 
     References
     ----------
@@ -251,7 +253,7 @@ def random_directions(n_features: int, n_projections: int, seed: int) -> np.ndar
     n_features, n_projections : int
         Their length and number.
     seed : int
-        Of the draw.
+        Seed of the draw.
 
     Returns
     -------

@@ -1,6 +1,7 @@
 """Synthetic rows that are copies of real ones.
 
-How much of a release can be compared with real rows: cells that are there, and can be read.
+It also counts how much of a release can be compared with real rows: the cells that are there and
+can be read.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import hypergeom
 
-from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
+from skeval.core.families import RelabelledTest
 from skeval.core.tags import SCREEN_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy.near_texts import ROLES, text_values
@@ -35,7 +36,7 @@ from skeval.steps.texts import folded
 from skeval.tables.frames import column_values
 from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import counted, percent
-from skeval.utils.parameters import AnyColumns, Count, Fraction, Interval, Seed
+from skeval.utils.parameters import AnyColumns, Fraction, Interval
 
 _LONGER = 20  # characters
 
@@ -65,7 +66,7 @@ def _overlong(context: Context, name: str) -> np.ndarray:
 def unread_rows(context: Context) -> int:
     """Return how many synthetic rows have a cell that cannot be read, such as "1,024".
 
-    Where train has missing cells, a text without a digit is taken for one of these. A category that
+    A text without a digit is taken for a missing cell if train has missing cells. A category that
     no real row has, and that is much longer than all of theirs, may hold anything.
     """
     given = context.given("synthetic")
@@ -122,7 +123,25 @@ _MOST_DECIMALS = 6  # by which a column's numbers count as rounded
 
 
 @declared
-class ExactMatchShare(Metric):
+class CopyScreen(RelabelledTest):
+    """Base of the shares of synthetic rows that repeat real rows in some columns.
+
+    Parameters
+    ----------
+    columns : None, int or list of str, default=None
+        The columns that are compared: None for all but ids (an id of its own makes no row another),
+        free text included; an int for the first of these; or names.
+    """
+
+    _: KW_ONLY
+    columns: AnyColumns = None
+
+    def _prepare(self, context: Context) -> None:
+        compared(context.schema, self.columns)
+
+
+@declared
+class ExactMatchShare(CopyScreen):
     r"""Share of synthetic rows that are copies of train rows: 0 if none is, 1 if all are.
 
     An attacker compares the release with a register, cell by cell. A synthetic row that agrees in
@@ -132,22 +151,14 @@ class ExactMatchShare(Metric):
 
     Parameters
     ----------
-    columns : None, int or list of str, default=None
-        The columns in which rows must agree: None for all but ids (an id of its own makes no row
-        another), free text included; an int for the first so many of these; or names.
     decimals : int or None, default=None
         To how many decimals numbers are rounded first. None keeps 12 significant digits, so that
         rounding errors do not hide a copy. Dates agree to the microsecond.
     count : {"rows", "multiset", "unique"}, default="rows"
-        What is counted: synthetic rows that stand in train; pairs of equal rows in which no row
-        stands twice; or distinct synthetic rows, as identical match shares are counted.
+        What is counted: synthetic rows that are in train; pairs of equal rows, each row in one pair
+        at most; or distinct synthetic rows, as reports of identical match shares count them.
     alert : float, default=0.05
         ``details["above_alert"]`` is whether the value exceeds it.
-    n_permutations : int, default=1999
-        Number of relabellings behind the p-value; fewer are drawn where many reach what was
-        observed, and none where the p-value is known exactly.
-    random_state : int, default=0
-        Seed of the relabellings.
 
     Warnings
     --------
@@ -170,33 +181,36 @@ class ExactMatchShare(Metric):
     and "unique" is the first of distinct rows. Values are compared, not their spelling: 1 is 1.0,
     and a missing value equals a missing one.
 
-    The baseline is the share of holdout rows that stand in train, ``m(H, T)``: what fresh rows
-    would get. With "multiset" and "unique" it depends on the number of rows and is taken at the
-    lesser of the two sizes; where that is the holdout's, ``details["at_baseline_size"]`` has the
-    value of a sample of so many synthetic rows.
+    The baseline is the share of holdout rows that are in train, ``m(H, T)``: what fresh rows would
+    get. With "multiset" and "unique" it depends on the number of rows, and both tables are brought
+    to the lesser of the two sizes. If the holdout is the smaller table,
+    ``details["at_baseline_size"]`` has the value of a sample of the synthetic rows of its size.
 
     The p-value is one-sided: given the synthetic rows and the pool of real ones, all choices of
     which were train are equally likely if none was learned, and the difference is held against that
     of random choices. Synthetic rows written out twice are no more evidence. ``details`` has the
-    share that stands in the holdout, ``m(S, H)`` (``to_holdout``), the difference ``m(S, T) - m(S,
+    share that is in the holdout, ``m(S, H)`` (``to_holdout``), the difference ``m(S, T) - m(S,
     H)``, its mean over relabellings (``expected``, not 0 if the tables are of unequal size) and
     their spread (``null_standard_error``); ``passed`` is whether p is above 0.05.
-    ``singleton_match_share`` counts the matches to rows that stand once in train and not in the
+    ``singleton_match_share`` counts the matches to rows that are once in train and not in the
     holdout: those that point at one person. ``duplicates`` has, table by table, the share of rows
-    that stand there twice or more: where train repeats itself, so may a generator that has
-    memorised nothing, and where the synthetic table does more than train, it repeats few rows.
-    Copies are said as a ``fact``, whatever the p-value: how many synthetic rows are copies of train
-    rows, how many of these are unique in train, and how many are copies of holdout rows. Letter
-    case and spaces of categories and texts, and more decimals than real numbers of the column have,
-    make no row another one there. Where all columns are compared, ``copies`` has how many rows that
-    are unique in train stand in the release, and how many may by chance, given how often real rows
-    repeat: :meth:`skeval.SuiteResult.verdict` judges it. If chance explains these, it also has the
-    rows without one column, without cells that are missing or of no real row, or without any one or
-    two cells, where there are more than chance explains: copies with a value changed. Few of them
-    are not found in a table of few columns, where real rows agree so far as well. And it has the
-    identifiers of train persons: values of id columns, and of categories nearly all of which are
-    unique, such as names and e-mails. Counters and what else can be guessed are no identifiers;
-    numbers are, if the schema says that their column is one of ids.
+    that are there twice or more. If train repeats itself, a generator that has memorised nothing
+    may do so too; if the synthetic table repeats itself more than train, it repeats few rows.
+
+    The ``fact`` tells of copies at any p-value: how many synthetic rows are copies of train rows,
+    how many of these are unique in train, and how many are copies of holdout rows. A row remains
+    the same row there if only letter case or spaces of categories and texts differ, or if it has
+    more decimals than the real numbers of a column.
+
+    If all columns are compared, ``copies`` has how many rows that are unique in train are in the
+    release, and how many may be by chance, given how often real rows repeat:
+    :meth:`skeval.SuiteResult.verdict` judges it. If chance explains these, ``copies`` looks for
+    rows with a changed value: rows without one column, without cells that are missing or of no real
+    row, or without any one or two cells. It lists them if there are more than chance explains. It
+    does not find a few of them in a table of few columns, because real rows agree as far there.
+    ``copies`` also has the identifiers of train persons: values of id columns, and of categories
+    nearly all of which are unique, such as names and e-mails. Counters and other values that can be
+    guessed are no identifiers; numbers are, if the schema says that their column is one of ids.
 
     The interval is Wilson's, of the share that a table of many more rows from this generator would
     have; of the release itself the value is the whole truth. With "unique" and "multiset" that
@@ -223,11 +237,6 @@ class ExactMatchShare(Metric):
     count: Literal["rows", "multiset", "unique"] = "rows"
     _: KW_ONLY
     alert: Fraction = 0.05
-    n_permutations: Count = 1999
-    random_state: Seed = 0
-
-    def _prepare(self, context: Context) -> None:
-        compared(context.schema, self.columns)
 
     def _compute(self, context: Context) -> Result:
         if not any(compared(context.schema, self.columns)):
@@ -283,21 +292,16 @@ class ExactMatchShare(Metric):
 
 @declared
 class IdenticalMatchShare(ExactMatchShare):
-    r"""Share of distinct synthetic rows that stand in train: 0 if none does, 1 if all do.
+    r"""Share of distinct synthetic rows that are in train: 0 if none is, 1 if all are.
 
-    The identical match share (IMS) that reports on synthetic data give: rows that are written out
-    several times count once. Anyone who compares the release with a register finds this
-    share of its records to be known ones.
+    Reports on synthetic data call it the identical match share (IMS): rows that are written out
+    several times count once. Anyone who compares the release with a register finds that this share
+    of its records is known.
 
     Parameters
     ----------
-    columns : None, int or list of str, default=None
-        The columns in which rows must agree: None for all but ids, an int for the first so many of
-        these, or names.
-    decimals : int or None, default=None
-        To how many decimals numbers are rounded first; None keeps 12 significant digits.
     count : {"rows", "multiset", "unique"}, default="unique"
-        What is counted, as in :class:`ExactMatchShare`.
+        What is counted, see :class:`ExactMatchShare`.
 
     Warnings
     --------
@@ -325,7 +329,7 @@ class IdenticalMatchShare(ExactMatchShare):
     0.5
     """
 
-    tags = replace(ExactMatchShare.tags, risks=frozenset({"singling out"}), headline=0)
+    tags = replace(ExactMatchShare.tags, headline=0)
 
     count: Literal["rows", "multiset", "unique"] = "unique"
 
@@ -336,7 +340,7 @@ class IdenticalMatchShare(ExactMatchShare):
 
 
 def duplicated_share(counts: np.ndarray) -> float:
-    """Return the share of a table's rows that stand in it twice or more.
+    """Return the share of a table's rows that are in it twice or more.
 
     Examples
     --------
@@ -349,7 +353,7 @@ def duplicated_share(counts: np.ndarray) -> float:
 
 
 def matches_of_singletons(counts: Mapping[str, np.ndarray], count: str) -> int:
-    """Return how many synthetic rows match a row that stands once in train and not in holdout."""
+    """Return how many synthetic rows match a row that is once in train and not in the holdout."""
     in_holdout = counts.get("holdout", np.zeros_like(counts["train"]))
     alone = np.where((counts["train"] == 1) & (in_holdout == 0), 1, 0)
     return stats.matches(counts["synthetic"], alone, count)[0]
@@ -363,7 +367,7 @@ def copies_in_words(
     Parameters
     ----------
     counts : mapping of str to ndarray of shape (n_values,)
-        How often each distinct row stands in each table, by role.
+        How often each distinct row is in each table, by role.
     columns : str, default=""
         What was compared, if not all columns.
     spelled : bool, default=False
@@ -372,8 +376,8 @@ def copies_in_words(
     Returns
     -------
     str
-        Empty if no row is a copy. Of tables of unequal size, the number of copies of train rows is
-        also given for one as small as the holdout, or the other way round.
+        Empty if no row is a copy. If train and the holdout are of unequal size, the copies of the
+        larger table are also counted at the size of the smaller one.
 
     Examples
     --------
@@ -405,7 +409,7 @@ holdout rows.'
 
 
 def _of_holdout(counts: Mapping[str, np.ndarray]) -> str:
-    """Say how many synthetic rows are copies of holdout rows, at equal sizes."""
+    """Return how many synthetic rows are copies of holdout rows, at equal sizes."""
     synthetic, train, holdout = (counts[role] for role in ("synthetic", "train", "holdout"))
     m = stats.matches(synthetic, holdout)[0]
     said = (
@@ -430,7 +434,7 @@ def copies_of(what: str, counts: Mapping[str, np.ndarray]) -> Copies:
     what : str
         What is counted, in the plural: "rows".
     counts : mapping of str to ndarray of shape (n_values,)
-        How often each distinct one stands in each table, by role.
+        How often each distinct one is in each table, by role.
 
     Returns
     -------
@@ -456,7 +460,7 @@ def copies_of_rows(
 ) -> tuple[Copies, ...]:
     """Return how many unique rows a release repeats, and may.
 
-    Where chance explains the rows, what it does not explain without a few cells comes along.
+    If chance explains the rows, the rows that it does not explain without a few cells follow.
     """
     whole = copies_of("rows", counts)
     whole = replace(whole, known=known_share(context), unread=unread_rows(context))

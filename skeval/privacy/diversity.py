@@ -1,4 +1,4 @@
-"""Groups of equal rows and a secret: how diverse it is within them, how like the whole."""
+"""How diverse a secret is within groups of equal rows, and how like that of the whole table."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from skeval.privacy.k_anonymity import (
     CAP,
     BinChoice,
     ClassMetric,
+    ClusterableMetric,
     SensitiveColumn,
     classes,
     clusters,
@@ -34,7 +35,6 @@ _NO_SENSITIVE = (
     "needs a sensitive column, and the table has no categorical one besides the quasi-identifiers. "
     "Name one: {metric}(sensitive=column)."
 )
-_TAGS = replace(DISCLOSURE_TAGS, display="ColumnScoresDisplay")
 
 
 @declared
@@ -43,16 +43,15 @@ class SensitiveMetric(ClassMetric):
 
     Parameters
     ----------
+    quasi_identifiers : None, int or list of str, default=None
+        The columns that may be known from elsewhere; None for all but the sensitive one.
     sensitive : str, optional
         The column to be kept secret; numbers and dates are cut into bins. None takes each
         categorical and boolean column in turn, of those that are not named as quasi-identifiers,
         and the value is that of the worst.
-
-    Attributes
-    ----------
-    sensitive : str or None
-        The column; None for each nominal one that is no quasi-identifier by name.
     """
+
+    tags = replace(DISCLOSURE_TAGS, display="ColumnScoresDisplay", risks=frozenset({"inference"}))
 
     sensitive: SensitiveColumn | None = None
 
@@ -95,7 +94,7 @@ class SensitiveMetric(ClassMetric):
         return pair_counts(rows, column_codes(context, role, name, self.n_bins))
 
     def _compute(self, context: Context) -> Result:
-        """Return the worst column's score; of equal ones the first by name is called the worst."""
+        """Return the score of the worst column, the first by name if several are equal."""
         by_column = {name: self._scores(context, name) for name in self._sensitive(context.schema)}
         names = next(iter(by_column.values()))
         details = {name: {col: of[name] for col, of in by_column.items()} for name in names}
@@ -114,21 +113,18 @@ class SensitiveMetric(ClassMetric):
 
 
 @declared
-class LDiversity(SensitiveMetric):
+class LDiversity(SensitiveMetric, ClusterableMetric):
     """Fewest sensitive values in a group of alike rows: 1 if one group gives its value away.
 
     An attacker finds the group of rows that agree with a person in the quasi-identifiers. If all of
-    them have the same diagnosis, it need not be known which row is the person's. The value is the
-    least number of distinct sensitive values in such a class; it is at most the number of values
-    that the column has.
+    them have the same diagnosis, the attacker need not know which row is the person's. The value
+    is the least number of distinct sensitive values in such a class; it is at most the number of
+    values that the column has.
 
     Parameters
     ----------
     c : float, default=3.0
-        Of recursive diversity: how many times the rarer values the most frequent one may come to.
-    mode : {"equivalence", "cluster"}, default="equivalence"
-        Classes of equal rows; or the clusters of k-means that synthcity counts, for comparison
-        with its values only.
+        How many times the rarer values the most frequent one may come to, in recursive diversity.
 
     Raises
     ------
@@ -180,13 +176,10 @@ class LDiversity(SensitiveMetric):
     (1.0, 2.0)
     """
 
-    tags = replace(
-        _TAGS, greater_is_better=True, bounds=(1.0, float("inf")), risks=frozenset({"inference"})
-    )
+    tags = replace(SensitiveMetric.tags, greater_is_better=True, bounds=(1.0, float("inf")))
 
     _: KW_ONLY
     c: Positive = 3.0
-    mode: Literal["equivalence", "cluster"] = "equivalence"
 
     def _scores(self, context: Context, name: str) -> dict[str, float]:
         if self.mode == "cluster":
@@ -271,8 +264,6 @@ class TCloseness(SensitiveMetric):
     0.5
     """
 
-    tags = replace(_TAGS, risks=frozenset({"inference"}))
-
     _: KW_ONLY
     distance: Literal["tv", "emd"] = "tv"
 
@@ -345,7 +336,7 @@ def recursive_diversity(pairs: Pairs, c: float) -> np.ndarray:
     Parameters
     ----------
     pairs : Pairs
-        Of classes and sensitive values.
+        The classes and their sensitive values.
     c : float
         How many times the rarer values the most frequent one may come to.
 

@@ -11,7 +11,8 @@ import pandas as pd
 from scipy.spatial import cKDTree
 
 from skeval.core.context import Context, shared
-from skeval.core.families import NeighborMetric
+from skeval.core.declared import declared
+from skeval.core.families import RelabelledTest, RowMetric
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.privacy.copies import compared, name_of_equal_rows, value_counts
 from skeval.results.result import Result
@@ -25,35 +26,28 @@ from skeval.steps.relabelled import DROP_COPIES, MATCHES, contrast_of, set_again
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.formatting import percent
-from skeval.utils.parameters import Columns, Count, Fraction, Interval, Seed
+from skeval.utils.parameters import Fraction, Interval
 
 _SLACK = 1e-9  # of the unit that tolerances are in: bounds belong to the box
 _APART = 2.0  # between rows that differ in a category; boxes have a radius of 1
 _BEYOND = 2.0  # ranges beyond the real values at which numbers are cut: more than any tolerance
 _FAR = 1e4  # more than the logarithm of any number
-_MISSING, _OTHER = 2, 3  # states of a number beside its sign
+_MISSING, _OTHER = 2, 3  # states of a number that are no sign
 
 
-class HittingRate(NeighborMetric):
+@declared
+class HittingRate(RowMetric):
     r"""Share of train rows that a synthetic row comes close to in every column: 0 none, 1 all.
 
     An attacker knows a person's record roughly: the age within a few years, the income within a few
-    thousand. If a synthetic row agrees so far, it may be taken for that person, and its exact
-    values for theirs.
+    thousand. A synthetic row that agrees with this may be taken for the person, and its exact
+    values for the person's.
 
     Parameters
     ----------
     tau : float, default=1/30
         By how much numbers and dates may differ, as a share of the range of train and holdout
         together, in [0, 1]. Categories must be the same.
-    columns : None, int or list of str, default=None
-        The columns in which rows must agree: None for all that can be measured (not ids or text),
-        an int for the first so many, or names.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Warnings
     --------
@@ -101,9 +95,7 @@ class HittingRate(NeighborMetric):
 
     tags = NEIGHBOR_TAGS
 
-    def __init__(self, tau: Fraction = 1 / 30, columns: Columns = None) -> None:
-        self.tau = tau
-        self.columns = columns
+    tau: Fraction = 1 / 30
 
     def _measure(self, context: Context, columns: Any) -> float:
         return float(self._hits(context, "train", columns).mean())
@@ -140,7 +132,8 @@ class HittingRate(NeighborMetric):
         return set_against(lead, result)
 
 
-class NewRowShare(NeighborMetric):
+@declared
+class NewRowShare(RowMetric, RelabelledTest):
     r"""Share of synthetic rows that match no train row: 1 if all are new, 0 if none is.
 
     An attacker holds a synthetic row next to the records they know. If one agrees in every category
@@ -151,22 +144,10 @@ class NewRowShare(NeighborMetric):
     numerical_match_tolerance : float, default=0.01
         By how much a train number may differ from the synthetic one, in [0, 1).
     tolerance_kind : {"relative", "range"}, default="relative"
-        Of what the tolerance is a share: of the synthetic number, as SDMetrics has it, so that 0
-        matches only 0 and a match hangs on where the scale starts; or of the range of train and
-        holdout together. Dates have no natural zero: theirs is of the range always.
-    columns : None, int or list of str, default=None
-        The columns in which rows must agree: None for all that can be measured (not ids or text),
-        an int for the first so many, or names.
-    n_permutations : int, default=1999
-        Number of relabellings behind the p-value; fewer are drawn where many reach what was
-        observed, and none where the p-value is known exactly.
-    random_state : int, default=0
-        Seed of the relabellings.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
+        What the tolerance is a share of: the synthetic number, as SDMetrics has it, so that 0
+        matches only 0 and a match depends on where the scale starts; or the range of train and
+        holdout together. Dates have no natural zero: their tolerance is always a share of the
+        range.
 
     Warnings
     --------
@@ -216,20 +197,8 @@ class NewRowShare(NeighborMetric):
 
     tags = replace(NEIGHBOR_TAGS, greater_is_better=True)
 
-    def __init__(
-        self,
-        numerical_match_tolerance: Annotated[float, Interval(0, 1, "left")] = 0.01,
-        tolerance_kind: Literal["relative", "range"] = "relative",
-        columns: Columns = None,
-        *,
-        n_permutations: Count = 1999,
-        random_state: Seed = 0,
-    ) -> None:
-        self.numerical_match_tolerance = numerical_match_tolerance
-        self.tolerance_kind = tolerance_kind
-        self.columns = columns
-        self.n_permutations = n_permutations
-        self.random_state = random_state
+    numerical_match_tolerance: Annotated[float, Interval(0, 1, "left")] = 0.01
+    tolerance_kind: Literal["relative", "range"] = "relative"
 
     def _measure(self, context: Context, columns: Any) -> float:
         known = box_matches(context, "synthetic", "train", *self._box(columns))
@@ -361,7 +330,7 @@ def box_lists(
     -------
     lists : MatchLists
     counts : pair of ndarray of shape (n_values,)
-        How often each distinct real row stands in train, and in the holdout.
+        How often each distinct real row is in train, and in the holdout.
     """
     roles = ("synthetic", "train", "holdout")
     tables = [_table(context, role, columns) for role in roles]
@@ -418,7 +387,7 @@ class BoxScale:
         return scaled
 
     def states(self, numbers: np.ndarray) -> np.ndarray:
-        """Return what two numbers must share whatever the tolerance: sign, value, missing."""
+        """Return what two numbers must share at any tolerance: sign, value, missing."""
         constant = np.where(numbers == self.low, 0, _OTHER)
         of_range = np.where(self.span > 0.0, 0, constant)
         with np.errstate(invalid="ignore"):
@@ -435,7 +404,7 @@ def box_points(
     Parameters
     ----------
     tables : sequence of (numbers, codes)
-        Of shape (n, n_numbers) and (n, n_codes) each; missing is nan, or a code of its own.
+        Pairs of shape (n, n_numbers) and (n, n_codes); missing is nan, or a code of its own.
     centres : sequence of bool
         Whether the rows of each table are the centres of boxes, or what is looked for in them.
     scale : BoxScale

@@ -1,6 +1,6 @@
 """Groups of equal rows: how large, and whom of train they single out.
 
-Who shares a combination of quasi-identifiers with whom: classes and clusters of rows.
+Classes are rows with one combination of quasi-identifiers; clusters are those of k-means.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.relabelling import least_p_value, share_p_value
 from skeval.steps.entities import advice_on_leak
 from skeval.steps.manifolds import grouped
+from skeval.steps.relabelled import with_contrast
 from skeval.steps.samples import cells, chosen_columns, column_key
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Cells, numbers
@@ -33,7 +34,7 @@ from skeval.tables.spaces import TablePreprocessor
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import BinCount, Columns, Count, Legal, Scaling, is_text
 
-CAP = 999  # what no cluster is said to exceed
+CAP = 999  # larger clusters count as this
 _N_CLUSTERS = (2, 5, 10, 15)
 _DEFAULT_BINS = 10
 
@@ -62,20 +63,17 @@ class ClassMetric(Metric):
     Parameters
     ----------
     quasi_identifiers : None, int or list of str, default=None
-        Columns that define the classes: all, the first *n*, or a list of names.
+        The columns that may be known from elsewhere: all, the first *n*, or a list of names.
     n_bins : int or mapping of str to list, default=10
-        Bins of equal share of train for numbers and dates, besides cells for frequent values (see
-        :class:`~skeval.Discretizer`), or the inner edges by column.
+        Numbers and dates are cut into this many bins of equal share of train; frequent values have
+        bins of their own (see :class:`~skeval.Discretizer`). A mapping gives the inner edges of the
+        bins by column, in the column's unit or as date strings; columns that it does not name have
+        ten bins. A column with no more distinct values than bins has one bin a value.
     """
 
     quasi_identifiers: Columns = None
     _: KW_ONLY
     n_bins: BinChoice = 10
-
-    @property
-    def _scaling(self) -> Scaling:
-        """How it scales: classes are counted, clusters have to be found."""
-        return "sampled" if getattr(self, "mode", "") == "cluster" else self.tags.scaling
 
     def _prepare(self, context: Context) -> None:
         """Raise one error that names every column whose edges cannot be used."""
@@ -109,6 +107,29 @@ class ClassMetric(Metric):
         table = self._counts(context, "train", *rest, "synthetic")
         return table[0], table[:-1].sum(axis=0), table[-1]
 
+    def _leak_advice(self, context: Context) -> str:
+        return advice_on_leak(context, column_key(context.schema, self.quasi_identifiers))
+
+
+@declared
+class ClusterableMetric(ClassMetric):
+    """Base of the measures of classes that synthcity takes of clusters.
+
+    Parameters
+    ----------
+    mode : {"equivalence", "cluster"}, default="equivalence"
+        Classes of equal rows; or the clusters of k-means that synthcity counts, for comparison
+        with its values only.
+    """
+
+    _: KW_ONLY
+    mode: Literal["equivalence", "cluster"] = "equivalence"
+
+    @property
+    def _scaling(self) -> Scaling:
+        """How it scales: classes are counted, clusters have to be found."""
+        return "sampled" if self.mode == "cluster" else self.tags.scaling
+
     def _clusters(self, context: Context) -> list[np.ndarray]:
         """Return the rows of train and of the release in each cluster of train, run by run."""
         columns = self._columns(context.schema)
@@ -117,24 +138,24 @@ class ClassMetric(Metric):
 
 
 @declared
-class SmallestClassMetric(ClassMetric):
+class SmallestClassMetric(ClusterableMetric):
     """Base of the measures of the smallest class, or of the smallest cluster as synthcity has it.
 
     Parameters
     ----------
-    quasi_identifiers, n_bins
-        As of :class:`ClassMetric`.
     k0 : int, default=5
-        The class size that counts as large enough.
-    mode : {"equivalence", "cluster"}, default="equivalence"
-        Classes of equal rows, or clusters of k-means.
+        The class size that counts as large enough in ``details["below_k0"]``.
     """
 
-    tags = replace(DISCLOSURE_TAGS, greater_is_better=True, bounds=(1.0, float("inf")))
+    tags = replace(
+        DISCLOSURE_TAGS,
+        greater_is_better=True,
+        bounds=(1.0, float("inf")),
+        risks=frozenset({"singling out"}),
+    )
 
     _: KW_ONLY
     k0: Count = 5
-    mode: Literal["equivalence", "cluster"] = "equivalence"
 
 
 def _ascending(edges: np.ndarray) -> bool:
@@ -199,7 +220,8 @@ def classes(
 ) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray | None, ...]]:
     """Return the class of each row, numbered over all `roles` together; one array a role.
 
-    Where workers count, it is the class of each distinct row, and besides how many rows have it.
+    If workers count, it is the class of each distinct row; the second result is how many rows have
+    it.
     """
     found = [distinct_rows(context, role, columns, n_bins) for role in roles]
     sizes = [
@@ -255,7 +277,7 @@ def clusters(
 
 
 def too_few_to_cluster(role: str) -> Result:
-    """Return the result where no number of clusters is small enough."""
+    """Return the result of a table that is too small for any number of clusters."""
     return undefined(
         f"mode='cluster' needs 20 {role} rows, two of them distinct in the quasi-identifiers."
     )
@@ -266,24 +288,14 @@ class KAnonymity(SmallestClassMetric):
     r"""Size of the smallest group of alike rows: 1 if a row stands alone, n if all are alike.
 
     An attacker who knows the quasi-identifiers of a person (age, postcode, occupation) looks for
-    them in the synthetic table. Rows that agree in all of them cannot be told apart; the value is
-    the number of rows in the smallest such class.
+    them in the synthetic table. Rows that agree in all of them cannot be distinguished; the value
+    is the number of rows in the smallest such class.
 
     Parameters
     ----------
     quasi_identifiers : None, int or list of str, default=None
         The columns that may be known from elsewhere. None takes all, and then nearly every row
-        stands alone and the value is 1 whatever the table; name those that matter.
-    n_bins : int or mapping of str to list, default=10
-        Into how many bins of equal share of train numbers and dates are cut, besides cells for
-        frequent values (see :class:`~skeval.Discretizer`), or the inner edges of the bins by
-        column, in the column's unit or as date strings; ten bins for columns not named. A column
-        with no more distinct values than bins has one bin a value.
-    k0 : int, default=5
-        The class size that counts as large enough in ``details["below_k0"]``.
-    mode : {"equivalence", "cluster"}, default="equivalence"
-        Classes of equal rows; or the clusters of k-means that synthcity counts, for comparison
-        with its values only.
+        stands alone and the value of any table is 1; name those that matter.
 
     Warnings
     --------
@@ -333,8 +345,6 @@ class KAnonymity(SmallestClassMetric):
     >>> KAnonymity().fit(table).score(table), KAnonymity().fit(table).score(table[:5])
     (1.0, 2.0)
     """
-
-    tags = replace(SmallestClassMetric.tags, risks=frozenset({"singling out"}))
 
     def _compute(self, context: Context) -> Result:
         roles, columns = ("synthetic", "train"), self._columns(context.schema)
@@ -444,15 +454,12 @@ class ReplicatedUniques(ClassMetric):
         tables = self._counts(context, "train", "holdout", "synthetic")
         return replace(result, **replicated_evidence(*tables))
 
-    def _leak_advice(self, context: Context) -> str:
-        return advice_on_leak(context, column_key(context.schema, self.quasi_identifiers))
-
     def _summary(self, result: Result) -> str:
         lead = (
             f"{percent(result.value)} of train rows are alone with their quasi-identifiers and "
             "have exactly one synthetic row with the same"
         )
-        return f"{lead}." if result.contrast is None else f"{lead}; {result.contrast}."
+        return with_contrast(lead, result)
 
 
 def profile(sizes: np.ndarray, k0: int) -> dict[str, Any]:

@@ -7,12 +7,11 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.neighbors.encoding import round_to_grid
-from skeval.privacy.copies import chosen_in_words, compared
+from skeval.privacy.copies import CopyScreen, chosen_in_words, compared
 from skeval.privacy.near_texts import NearRule, Profiles, near_texts, profiles
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast
@@ -23,14 +22,14 @@ from skeval.steps.neighbors import encoded, index_of, is_gower, nearest
 from skeval.steps.relabelled import DROP_COPIES, MATCHES, contrast_of, set_against
 from skeval.steps.samples import ColumnChoice, column_key
 from skeval.utils.formatting import as_float, counted, number, percent
-from skeval.utils.parameters import AnyColumns, Count, Fraction, Interval, Seed, Space
+from skeval.utils.parameters import Fraction, Interval, Space
 
 _FEWEST_HOLDOUT_ROWS = 100
 _RADIUS_LEVEL = 0.01
 
 
 @declared
-class NearDuplicateShare(Metric):
+class NearDuplicateShare(CopyScreen):
     r"""Share of synthetic rows that nearly repeat a train row: 0 if none does, 1 if all do.
 
     A generator that has memorised a record may write it out with a digit changed, or with a
@@ -46,20 +45,15 @@ class NearDuplicateShare(Metric):
     space : "gower", "euclidean" or transformer, default="gower"
         The mean over columns of capped differences, or Euclidean distance of a matrix.
     columns : None, int or list of str, default=None
-        The columns looked at: None for all but ids, free text included; an int for the first so
-        many of these; or names. Columns that can be measured make the distance (chosen in space
-        "gower" only), text columns are compared by their words.
+        The columns that are compared: None for all but ids, free text included; an int for the
+        first of these; or names. Columns that can be measured make the distance (they are
+        chosen in space "gower" only); text columns are compared by their words.
     text : float, default=0.9
         The least similarity of the texts of a near duplicate, in every text column, in [0, 1]; 0
         leaves texts out. It has no effect on a table without text columns.
     edit_length : int, default=40
-        Texts of at most so many characters, such as names and codes, are similar too if few of
+        Texts of at most this many characters, such as names and codes, are similar too if few of
         their letters differ; 0 for words alone.
-    n_permutations : int, default=1999
-        Number of relabellings behind the p-value; fewer are drawn where many reach what was
-        observed, and none where the p-value is known exactly.
-    random_state : int, default=0
-        Seed of the relabellings.
 
     Warnings
     --------
@@ -89,9 +83,9 @@ class NearDuplicateShare(Metric):
     rows of a smaller table are farther apart; the search in train is the same for synthetic and for
     holdout rows. The baseline is the share of holdout rows that are near duplicates of train rows,
     about 1% by construction where `tau` stems from them and no text matters. Some rows always are
-    near. Where the test is significant by itself, at 5%, a ``fact`` has as counts how many
-    synthetic rows are near train rows and how many are near holdout rows; of tables of unequal
-    size, how many would be near train rows by chance.
+    near. If the test is significant by itself, at 5%, a ``fact`` counts the synthetic rows that are
+    near train rows and those that are near holdout rows. If the tables are of unequal size, it
+    counts how many would be near train rows by chance instead of the latter.
 
     The p-value is one-sided: given the synthetic rows and the pool of real ones, all choices of
     which were train are equally likely if none was learned, and the difference is held against that
@@ -125,18 +119,12 @@ class NearDuplicateShare(Metric):
 
     tau: Literal["loo-q01"] | Fraction = "loo-q01"
     space: Space = "gower"
-    columns: AnyColumns = None
-    text: Fraction = 0.9
     _: KW_ONLY
+    text: Fraction = 0.9
     edit_length: Annotated[int, Interval(0)] = 40
-    n_permutations: Count = 1999
-    random_state: Seed = 0
-
-    def _prepare(self, context: Context) -> None:
-        compared(context.schema, self.columns)
 
     def _rule(self, context: Context) -> NearRule | str:
-        """Return when two rows are near, or why that cannot be said."""
+        """Return the rule of when two rows are near, or why there is none."""
         settings = (self.tau, self.space, self.text, self.edit_length)
         return near_rule(context, self.columns, *settings)
 
@@ -213,7 +201,7 @@ def near_rule(
     text: float,
     edit_length: int = 0,
 ) -> NearRule | str:
-    """Return when two rows are near, or why that cannot be said."""
+    """Return the rule of when two rows are near, or why there is none."""
     measured, texts = compared(context.schema, chosen)
     texts = texts if text > 0 else ()
     measures = bool(measured) or not isinstance(space, str)
@@ -228,7 +216,7 @@ def near_rule(
 
 @shared
 def radius_of(context: Context, tau: float | str, space: Any, columns: Any) -> float:
-    """Return the distance that `tau` stands for; nan if no row has a neighbour."""
+    """Return `tau` as a distance; nan if no row has a neighbour."""
     if isinstance(tau, str):
         query = "train"
         if "holdout" in context and context.n_rows("holdout") >= _FEWEST_HOLDOUT_ROWS:

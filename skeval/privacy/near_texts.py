@@ -241,7 +241,7 @@ def similar_by_letters(
 
 
 def letter_runs(texts: np.ndarray, width: int = _GRAM) -> csr_array:
-    """Return the runs of so many letters of each text; one that occurs again is another."""
+    """Return the runs of `width` letters of each text; one that occurs again is another."""
 
     def runs(text: str) -> list[str]:
         seen: Counter[str] = Counter()
@@ -377,7 +377,7 @@ def rare_tokens(sets: csr_array, threshold: float) -> csr_array:
 
 
 def _rarest(sets: csr_array, kept: np.ndarray) -> csr_array:
-    """Return so many of the rarest tokens of each set."""
+    """Return the rarest tokens of each set, `kept` of them."""
     sizes = np.diff(sets.indptr)
     frequency = np.bincount(sets.indices, minlength=sets.shape[1])
     by_rarity = np.argsort(frequency, kind="stable")
@@ -461,7 +461,7 @@ def _common(sets: csr_array, i: np.ndarray, j: np.ndarray) -> np.ndarray:
 
 
 ROLES = ("train", "holdout", "synthetic")
-_CROWD = 64  # rows near in what can be measured: up to so many, texts are compared one by one
+_CROWD = 64  # rows near in what can be measured; texts of more are joined first
 
 
 @dataclass(frozen=True)
@@ -490,7 +490,7 @@ class Profiles:
     counts: Mapping[str, np.ndarray]
 
     def count(self, role: str) -> np.ndarray:
-        """Return how often each distinct row stands in a table; nowhere in one not looked at."""
+        """Return how often each distinct row is in a table; never if the table was not read."""
         return self.counts.get(role, np.zeros(self.texts.size, dtype=np.int64))
 
 
@@ -553,7 +553,7 @@ def near_texts(
 ) -> NearPairs:
     """Find the real rows near each query.
 
-    Where few real rows are near in what can be measured, their texts are compared one by one; the
+    If few real rows are near in what can be measured, their texts are compared one by one; the
     other queries go the other way round, from the rows with similar texts to their distances.
 
     Parameters

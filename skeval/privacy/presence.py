@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -12,13 +12,11 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import DISCLOSURE_TAGS
 from skeval.exceptions import Sentence
-from skeval.privacy.k_anonymity import ClassMetric, SmallestClassMetric, too_few_to_cluster
+from skeval.privacy.k_anonymity import ClusterableMetric, SmallestClassMetric, too_few_to_cluster
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.matches import match_contrast
-from skeval.steps.entities import advice_on_leak
-from skeval.steps.relabelled import contrast_of
-from skeval.steps.samples import column_key
+from skeval.steps.relabelled import contrast_of, with_contrast
 from skeval.utils.formatting import number, percent
 
 _N_PERMUTATIONS = 1999
@@ -43,9 +41,6 @@ class KMap(SmallestClassMetric):
         matches, and the value is 1 or not defined. Name those that matter.
     k0 : int, default=5
         The number of people that counts as large enough in ``details["below_k0"]``.
-    mode : {"equivalence", "cluster"}, default="equivalence"
-        Classes of equal rows; or the clusters of k-means that synthcity counts, for comparison
-        with its values only.
 
     Warnings
     --------
@@ -98,8 +93,6 @@ class KMap(SmallestClassMetric):
     2.0
     """
 
-    tags = replace(SmallestClassMetric.tags, risks=frozenset({"singling out"}))
-
     def _compute(self, context: Context) -> Result:
         if self.mode == "equivalence":
             return fewest_real_rows(*self._population(context), self.k0)
@@ -115,7 +108,7 @@ class KMap(SmallestClassMetric):
 
 
 @declared
-class DeltaPresence(ClassMetric):
+class DeltaPresence(ClusterableMetric):
     r"""How sure a release makes that a person is in train: 1 if certain of one, 0 if excluded.
 
     An attacker knows the quasi-identifiers of a person of the population, and asks whether the
@@ -127,9 +120,6 @@ class DeltaPresence(ClassMetric):
     quasi_identifiers : None, int or list of str, default=None
         The columns that may be known from elsewhere. None takes all; then hardly a combination is
         shared, and the value is 1 or not defined. Name those that matter.
-    mode : {"equivalence", "cluster"}, default="equivalence"
-        Classes of equal rows; or the clusters of k-means that synthcity counts, for comparison
-        with its values only.
 
     Raises
     ------
@@ -199,9 +189,6 @@ class DeltaPresence(ClassMetric):
     # in mode "cluster" a ratio of counts
     tags = replace(DISCLOSURE_TAGS, bounds=(0.0, float("inf")))
 
-    _: KW_ONLY
-    mode: Literal["equivalence", "cluster"] = "equivalence"
-
     def unmet_need(self, context: Context) -> Sentence | None:
         """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
         if self.mode == "equivalence" and "holdout" not in context:
@@ -224,9 +211,6 @@ class DeltaPresence(ClassMetric):
         p_value, contrast = presence_evidence(context, *self._population(context))
         return replace(result, p_value=p_value, contrast=contrast)
 
-    def _leak_advice(self, context: Context) -> str:
-        return advice_on_leak(context, column_key(context.schema, self.quasi_identifiers))
-
     def _summary(self, result: Result) -> str:
         if self.mode == "cluster":
             return f"In some cluster, {number(result.value)} train rows share one synthetic row."
@@ -238,7 +222,7 @@ class DeltaPresence(ClassMetric):
             f"In a released class of {rows} {share} are from train, in another {other} from the "
             f"holdout; of all real rows {prior} are from train"
         )
-        return f"{lead}." if result.contrast is None else f"{lead}; {result.contrast}."
+        return with_contrast(lead, result)
 
 
 def fewest_real_rows(

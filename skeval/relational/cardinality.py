@@ -72,11 +72,6 @@ class CardinalityShapeSimilarity(_Cardinality):
     greatest distance of the cumulative shares of parents with 0, 1, 2, ... children; the value is
     the mean over the foreign keys.
 
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
-
     See Also
     --------
     CardinalityStatisticSimilarity : The mean, median or spread alone.
@@ -85,10 +80,10 @@ class CardinalityShapeSimilarity(_Cardinality):
     Notes
     -----
     Parents without children count as 0; keys that are missing or name no row count for no parent.
-    The rows of a reference table are the same in all roles, whatever the number of their children:
+    The rows of a reference table are the same in all roles, however many children they have:
     there, counts are scaled to the number of train's children. It says nothing of *which* parents
-    have many children, nor of what the children are like: two databases with equal counts score 1
-    with their links shuffled. ``details["histograms"]`` has the counts in bars of at least ten
+    have many children, nor of what the children are like: a database whose links are shuffled
+    scores 1. ``details["histograms"]`` has the counts in bars of at least ten
     parents of each real table.
 
     References
@@ -129,11 +124,6 @@ class CardinalityStatisticSimilarity(_Cardinality):
     ----------
     statistic : {"mean", "median", "std"}, default="mean"
         What is compared; the standard deviation divides by n - 1.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     Warnings
     --------
@@ -189,11 +179,6 @@ class CardinalityBoundaryAdherence(_Cardinality):
     A hotel room has at most four guests, an order at least one line. A synthetic room with forty
     guests breaks what programs rely on, however plausible its guests are. The value is the mean
     over the foreign keys.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     See Also
     --------
@@ -252,7 +237,7 @@ def _statistic(counts: np.ndarray, statistic: str) -> float:
 
 
 def histogram(counts: Mapping[str, np.ndarray]) -> dict[str, Any]:
-    """Return how many parents have so many children, in bars that no single one fills.
+    """Return how many parents have how many children, in bars that no single one fills.
 
     Parameters
     ----------

@@ -77,13 +77,13 @@ class _Detection(RelationalMetric):
     Parameters
     ----------
     estimator : classifier, optional
-        Of scikit-learn; it sees standardised and one-hot columns. The default is gradient boosting
-        of small trees (xgboost), on ranks.
+        A classifier of scikit-learn. It sees standardised and one-hot columns. The default is
+        gradient boosting of small trees (xgboost), on ranks.
     n_folds : int, default=5
-        Number of folds, of whole entities.
+        Number of folds, each of whole entities.
     test_size : float, default=0.5
         Share of the synthetic entities that the classifier of the test does not see.
-    max_rows : int or None, default=2_000
+    max_rows : int or None, default=10_000
         Rows of each role that are looked at: as many of each entity as fit, drawn at random.
     random_state : int, default=0
         Seed of samples, folds and classifiers.
@@ -169,20 +169,10 @@ class _Detection(RelationalMetric):
 class DenormalizedDetection(_Detection):
     """AUC of telling synthetic rows with all their ancestors from real ones: 0.5 if none can, to 1.
 
-    Each order is shown beside its customer, and the customer's region: one wide row. A classifier
-    that has learned from other customers says whether it is synthetic. It sees what no table by
-    itself shows, an order of another region's goods. One such table is made of each table that no
+    Each order is shown with its customer, and the customer's region: one wide row. A classifier
+    that has learned from other customers says whether the row is synthetic. It sees what no table
+    shows alone: an order of another region's goods. One such table is made of each table that no
     other refers to; the value is the mean over them.
-
-    Parameters
-    ----------
-    max_rows : int or None, default=10_000
-        Rows of each role that are looked at: as many of each entity as fit, drawn at random.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     See Also
     --------
@@ -192,16 +182,17 @@ class DenormalizedDetection(_Detection):
 
     Notes
     -----
-    Rows that hang on one subject (or, where the schema names none, on one row at the top) depend on
-    each other. If folds split them, the classifier knows a customer from the other orders, and the
-    AUC and its p-value are inflated: folds, samples and the test take whole entities. The interval
-    is that of Obuchowski by entity, as wide as if half of them had been scored. The p-value is of
-    one split: the classifier learns from train and a part of the synthetic entities, and the mean
-    scores of the others are set against those of the holdout's entities (without a holdout, against
-    those of a part of train that it has not seen, and then it is conservative) by the test of Mann
-    and Whitney, exact whatever the classifier. Of several tables it is the least after Holm.
-    Orphans stay, with missing cells beside them. The baseline is the value of the holdout in the
-    synthetic place; ``details["tests"]`` has the splits, ``details["similarity"]`` the form
+    Rows that hang on one subject depend on each other; if the schema names no subject, rows that
+    hang on one row at the top do. If folds split them, the classifier knows a customer from the
+    other orders, and the AUC and its p-value are inflated: folds, samples and the test take whole
+    entities. The interval is that of Obuchowski by entity, as wide as if half of them had been
+    scored. The p-value is of one split: the classifier learns from train and a part of the
+    synthetic entities. The mean scores of the others are compared with those of the holdout's
+    entities by the test of Mann and Whitney, which is exact for any classifier. Without a holdout
+    they are compared with those of a part of train that the classifier has not seen, and the test
+    is conservative. Several tables have the least p-value after Holm. Orphans stay; the cells of
+    their parents are missing. The baseline is the value of the holdout in the synthetic place;
+    ``details["tests"]`` has the splits, ``details["similarity"]`` the form
     ``1 - (2 max(AUC, 1/2) - 1)``.
 
     References
@@ -232,10 +223,10 @@ class DenormalizedDetection(_Detection):
 
 @declared
 class ParentChildDetection(_Detection):
-    """AUC of telling synthetic rows beside their parent from real ones: 0.5 if none can, to 1.
+    """AUC of telling synthetic rows with their parent from real ones: 0.5 if none can, to 1.
 
-    Each visit is shown beside its patient, and a classifier that has learned from other patients
-    says whether the pair is synthetic. The value is the mean over the foreign keys.
+    Each visit is shown with its patient, and a classifier that has learned from other patients says
+    whether the pair is synthetic. The value is the mean over the foreign keys.
 
     Parameters
     ----------
@@ -243,15 +234,12 @@ class ParentChildDetection(_Detection):
         A logistic regression, a support vector machine with a Gaussian kernel (slow beyond a few
         thousand rows), or any classifier of scikit-learn; they see standardised and one-hot
         columns.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
+    max_rows : int or None, default=2_000
+        Rows of each role that are looked at: as many of each entity as fit, drawn at random.
 
     See Also
     --------
-    DenormalizedDetection : All ancestors at once, what is said of folds and tests, by trees.
+    DenormalizedDetection : All ancestors at once, by trees; explains folds and tests.
 
     Notes
     -----
@@ -304,14 +292,9 @@ class AggregationDetection(_Detection):
     Parameters
     ----------
     stats : list of str, default=all
-        What is told of the children: see :class:`ParentChildAggregates`.
+        How the children are summed up: see :class:`ParentChildAggregates`.
     max_rows : int or None, default=10_000
         Parents of each role that are looked at: as many of each entity as fit, drawn at random.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     See Also
     --------
@@ -356,7 +339,7 @@ class AggregationDetection(_Detection):
 def entities(part: Part, role: str, seed: int) -> Entities:
     """Return the rows of a role with their entities, in an order that the tables' does not sway.
 
-    Entities are told apart by their rows, whatever their keys are; those of equal rows are alike.
+    Entities are ordered by their rows, not by their keys; those of equal rows are alike.
     """
     context, whose = part
     rows = labelled_rows(context, role)
@@ -442,8 +425,8 @@ class SequenceDetection(SequenceMetric):
         Share of pairs of a synthetic and a real sequence in which the synthetic one has the higher
         score, or share of sequences that are called rightly.
     estimator : classifier, optional
-        Of scikit-learn; it sees standardised and one-hot features. The default is gradient boosting
-        of small trees, on ranks.
+        A classifier of scikit-learn. It sees standardised and one-hot features. The default is
+        gradient boosting of small trees, on ranks.
     n_folds : int, default=5
         Number of folds behind the value.
     test_size : float, default=0.5
@@ -452,16 +435,8 @@ class SequenceDetection(SequenceMetric):
         Sequences of each table that are looked at, a seeded sample.
     columns : None, int or list of str, default=None
         The columns that features are made of: all, the first *n*, or these.
-    table : str, optional
-        The table whose sequences are looked at; if None, all that have a sequence
-        key and are no reference tables.
     random_state : int, default=0
         Seed of samples, folds and classifiers.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     See Also
     --------
@@ -469,16 +444,16 @@ class SequenceDetection(SequenceMetric):
 
     Notes
     -----
-    Features are the length, duration and mean step of a sequence; of numbers first and last value,
-    mean, standard deviation, mean difference and autocorrelation; of categories the first, the
-    last, how many there are, and the share of the most frequent pair of neighbours. What they do
-    not hold, such as the order of the middle rows, is not seen.
+    Features are the length, duration and mean step of a sequence. A number gives its first and last
+    value, mean, standard deviation, mean difference and autocorrelation; a category its first and
+    last value, how many there are, and the share of the most frequent pair of neighbours. The
+    classifier does not see what these leave out, such as the order of the middle rows.
 
     SDMetrics asks the same of an LSTM network, and gives one minus the area. Folds, splits and
-    p-value are of sequences, not of rows, which are no evidence of their own; where the table
-    belongs to subjects with several sequences each, of one sequence a subject, drawn at random. The
-    p-value is that of one split, against sequences of the holdout, times the number of tables. The
-    baseline is the value of the holdout's sequences in the synthetic place, near 0.5.
+    p-value are of sequences, not of rows, which are no evidence of their own. If the table belongs
+    to subjects with several sequences each, one sequence a subject is drawn at random. The p-value
+    is that of one split, against sequences of the holdout, times the number of tables. The baseline
+    is the value of the holdout's sequences in the synthetic place, near 0.5.
 
     References
     ----------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import KW_ONLY, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
@@ -36,11 +36,11 @@ from skeval.utils.formatting import as_float
 from skeval.utils.parameters import Count, Legal, Seed, are_columns, is_text
 
 
+@dataclass(frozen=True)
 class TagsOfMetric:
-    """The tags of the metric that is applied; of the class, those of a metric in general."""
+    """The tags of the metric that is applied; those of the class are those of any metric."""
 
-    def __init__(self, display: str = "") -> None:
-        self.display = display
+    display: str = ""
 
     def __get__(self, instance: Metric | None, owner: type) -> MetricTags:
         own = getattr(instance, "metric", None)
@@ -53,6 +53,11 @@ class Lifted(Metric):
     """A metric of one table on a table that is made of several: its author writes `_own`.
 
     The result is that of the metric, with its name, and `Result.table` says what was measured.
+
+    Attributes
+    ----------
+    context_ : RelationalContext
+        The real tables.
     """
 
     tags: ClassVar[MetricTags] = TagsOfMetric()  # type: ignore[assignment]
@@ -185,34 +190,45 @@ _TOO_FEW = "no test is made in {table}: of one row a subject the metric has none
 
 
 @declared
-class OfTable(Lifted):
+class OnTables(Metric):
+    """Base of what applies a metric to tables whose rows may depend on subjects.
+
+    Parameters
+    ----------
+    metric : Metric
+        What to measure. It is cloned, never fitted itself.
+    max_rows : int, tuple of (int, int, int) or None, default=None
+        Rows of each table and role at most, a seeded sample; or one limit for train, one for the
+        holdout and one for the synthetic table. None for all.
+    n_draws : int, default=5
+        How often one row a subject is drawn for the test, if the rows of a table depend on
+        subjects.
+    random_state : int, default=0
+        Seed of the draws.
+    """
+
+    metric: AnyMetric
+    _: KW_ONLY
+    max_rows: MaxRows = None
+    n_draws: Count = 5
+    random_state: Seed = 0
+
+
+@declared
+class OfTable(Lifted, OnTables):
     """A metric of one table, on one of several tables: its value there, and its result.
 
     Orders, visits and accounts are tables as any other, and each metric of one table says
     something of them. What it cannot know is that the rows of one person belong together: ten
     thousand visits of a hundred patients are a hundred independent observations, not ten thousand.
     A test of privacy that exchanges rows between train and holdout would find a leak where two
-    tables hold different patients. Where the rows depend on a subject, the test is made on rows
-    that are independent.
+    tables hold different patients. If the rows depend on a subject, the test is made on rows that
+    are independent.
 
     Parameters
     ----------
-    metric : Metric
-        What to measure. It is cloned, never fitted itself.
     table : str
         The table. Metrics of privacy take no reference table.
-    max_rows : int, tuple of (int, int, int) or None, default=None
-        Rows of each role at most, a seeded sample; or of train, of the holdout and of the synthetic
-        table. None for all.
-    n_draws : int, default=5
-        Of a dependent table, how often one row a subject is drawn for the test.
-    random_state : int, default=0
-        Seed of the draws.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     Raises
     ------
@@ -232,17 +248,17 @@ class OfTable(Lifted):
     The result is that of the metric, under the metric's name; ``Result.table`` names the table, as
     contrast, fact and advice do.
 
-    Of a privacy metric on a dependent table, the value is that of all rows, and the p-value that of
-    one random row of each train and each holdout subject, beside all synthetic rows: if nothing was
+    A privacy metric on a dependent table has the value of all rows. Its p-value is that of one
+    random row of each train and each holdout subject, with all synthetic rows: if nothing was
     learned of any one subject, which of these rows were train is exchangeable. The p-values of
     several draws depend on each other, and are exchangeable: a little less than twice their mean is
-    a valid p-value [1]_; of one draw, its own. With several subjects (flights of planes and of
+    a valid p-value [1]_. A single draw has its own. With several subjects (flights of planes and of
     pilots) the largest p-value is taken. Rows without a subject are left out of the test. The
-    contrast has the means over the draws,
-    ``details["by_subject"]`` their p-values. Of a dependent table, whatever the metric, intervals,
-    differences and p-values that take rows for independent are left out, in the details too.
+    contrast has the means over the draws, ``details["by_subject"]`` their p-values. Intervals,
+    differences and p-values that take rows for independent are left out for any metric of a
+    dependent table, in the details too.
 
-    Where the schema does not say whose the rows are, a value is given and no test made, with a
+    If the schema does not say whose the rows are, there is a value and no test, with a
     :class:`~skeval.exceptions.NoTestWarning`.
 
     References
@@ -261,12 +277,7 @@ class OfTable(Lifted):
     ('users', 1.0)
     """
 
-    metric: AnyMetric
     table: TableName
-    _: KW_ONLY
-    max_rows: MaxRows = None
-    n_draws: Count = 5
-    random_state: Seed = 0
 
     def _refusal(self, context: RelationalContext) -> str:
         relations = context.relations
@@ -298,7 +309,7 @@ class OfTable(Lifted):
             summary = "" if np.isnan(result.value) else metric._summary(result)
             return replace(result, summary=summary)
         own = self._own(context)
-        # what is said of the row-wise tests does not hold either: the warnings of the value do
+        # warnings of the row-wise tests do not hold either: those of the value do
         warnings = fitted(metric, own)._result(own).warnings
         result = replace(result, warnings=warnings)
         if subjects := owners(relations, table):
@@ -312,7 +323,7 @@ class OfTable(Lifted):
 
 
 @declared
-class PerTable(Metric):
+class PerTable(OnTables):
     """A metric of one table on all tables, and the mean or the worst of its values.
 
     A database leaks where its worst table does, and its likeness is that of all its tables. The
@@ -321,22 +332,12 @@ class PerTable(Metric):
 
     Parameters
     ----------
-    metric : Metric
-        What to measure. It is cloned, never fitted itself.
     aggregate : {"mean", "worst"} or callable, default="mean"
-        Of the values of the tables; a callable takes their list. "worst" goes by the metric's
-        direction.
+        How the values of the tables become one: a callable takes their list. "worst" goes by the
+        metric's direction.
     tables : list of str or None, default=None
-        Which tables: None for all that have the columns which the metric names, for metrics of
-        privacy without reference tables.
-    max_rows : int, tuple of (int, int, int) or None, default=None
-        Rows of each table and role at most, a seeded sample; or of train, of the holdout and of the
-        synthetic table. None for all.
-    n_draws : int, default=5
-        Of a dependent table, how often one row a subject is drawn for the test; see
-        :class:`OfTable`.
-    random_state : int, default=0
-        Seed of the draws.
+        Which tables. None takes all that have the columns which the metric names; metrics of
+        privacy leave out reference tables.
 
     Attributes
     ----------
@@ -381,13 +382,8 @@ class PerTable(Metric):
 
     tags: ClassVar[MetricTags] = TagsOfMetric("ColumnScoresDisplay")  # type: ignore[assignment]
 
-    metric: AnyMetric
     aggregate: Aggregate = "mean"
     tables: TableNames = None
-    _: KW_ONLY
-    max_rows: MaxRows = None
-    n_draws: Count = 5
-    random_state: Seed = 0
 
     def unmet_need(self, context: Context) -> Sentence | None:
         """Say which need of the metric all tables leave unmet, and the cure; None if none."""
@@ -540,7 +536,7 @@ def with_subject_test(result: Result, tests: Mapping[str, list[Result]], table: 
     Parameters
     ----------
     result : Result
-        Of all rows, without a test.
+        The result of all rows, without a test.
     tests : mapping of str to list of Result
         By subject, the results of the draws.
     table : str
@@ -572,9 +568,10 @@ def with_subject_test(result: Result, tests: Mapping[str, list[Result]], table: 
 
 
 def merged_p_value(p_values: list[float]) -> float:
-    r"""Return one p-value of several that are exchangeable, whatever they have in common.
+    r"""Return one p-value of several that are exchangeable, however they depend on each other.
 
-    Of one, itself; of more, at most twice the mean of the first k, whatever k is.
+    A single one is returned as it is. Several give at most twice the mean of the first k, for
+    every k.
 
     Notes
     -----
@@ -682,11 +679,6 @@ class PerSubject(Lifted):
 "mode", "mode_share")
         What the rows are summed up by; "median" is possible too.
 
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
-
     Raises
     ------
     InvalidParameterError
@@ -705,9 +697,9 @@ class PerSubject(Lifted):
     -----
     The result is that of the metric, under the metric's name; ``Result.table`` says "users with all
     their rows". Subjects are independent where rows are not, so that the tests of the metrics hold
-    as they are. Of numbers `mean`, `std`, `min` and `max` are taken, of dates `min`, `max` and the
-    `span`, of categories the number of different ones, the most frequent and its share. A subject
-    without rows has a count of 0, and the rest missing.
+    as they are. Numbers are summed up by `mean`, `std`, `min` and `max`, dates by `min`, `max` and
+    `span`, categories by the number of different ones, the most frequent and its share. A subject
+    without rows has a count of 0; the rest is missing.
 
     Distances weight each of these columns like one of the subject's own: a table with many columns
     outweighs the others.
@@ -753,7 +745,7 @@ class PerSubject(Lifted):
 
 
 def with_whole_subjects(context: RelationalContext, subject: str, result: Result) -> Result:
-    """Return a result without its test if rows of the holdout's subjects stand in train."""
+    """Return a result without its test if train has rows of the holdout's subjects."""
     if result.p_value is None or "holdout" not in context:
         return result
     if not (tables := parted_tables(context, subject)):

@@ -1,6 +1,6 @@
 """Synthetic sequences that lie nearer to a sequence of train than real ones do.
 
-Pieces of real sequences that stand in the synthetic ones.
+Pieces of real sequences that the synthetic ones repeat.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from skeval.core.declared import declared
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import SCREEN_TAGS
 from skeval.relational.sequences import SequenceMetric
-from skeval.results.result import Result, mean_of_columns
+from skeval.results.result import Result
 from skeval.results.verdict import Contrast
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import wilson
@@ -38,6 +38,7 @@ from skeval.steps.sequences import (
 from skeval.utils.formatting import counted, percent
 from skeval.utils.parameters import Columns, Count, Fraction, Interval, Seed
 
+_TAGS = replace(SCREEN_TAGS, needs=frozenset({"holdout", "relational"}))
 _ROLES = ("train", "holdout", "synthetic")
 _LENGTHS = (2, 3, 5, 8, 12)  # tried where none is given
 _ENOUGH = 0.5  # share of the real subjects that should have a piece of their own
@@ -50,11 +51,12 @@ DROP_SEQUENCES = (
 
 @declared
 class SharedSubsequences(SequenceMetric):
-    """Share of train's subjects a piece of whose history stands in the synthetic table: 0 if none.
+    """Share of train's subjects a piece of whose history the synthetic table repeats: 0 if none.
 
-    An attacker knows three of a patient's visits in a row and looks them up in the release. If they
-    stand there, and no other real patient has had the like, the release has copied that history,
-    though no whole history and perhaps no single row tells. 1 if everybody is found in this way.
+    An attacker knows three of a patient's visits in a row and looks them up in the release. If the
+    release has them, and no other real patient has had the like, it has copied that history, though
+    no whole history and perhaps no single row shows it. The value is 1 if everybody is found in
+    this way.
 
     Parameters
     ----------
@@ -66,14 +68,6 @@ class SharedSubsequences(SequenceMetric):
         The columns that must agree: all but keys and index, the first *n* of these, or names.
     decimals : int, optional
         To how many decimals numbers are rounded first; None keeps 12 significant digits.
-    table : str, optional
-        The table whose sequences are looked at; if None, all that have a sequence
-        key and are no reference tables.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     Warnings
     --------
@@ -88,16 +82,16 @@ class SharedSubsequences(SequenceMetric):
     Notes
     -----
     A piece is `length` rows that follow each other in a sequence, compared in all columns but key
-    and index. Only pieces count that one single real subject has, in train and holdout together:
-    what several have is no trace of one. Subjects are sequences, or where the table belongs to
-    subjects, these with all their sequences; those without a sequence of that length are not
-    counted.
+    and index. A piece counts if one real subject alone has it, in train and holdout together: what
+    several have is no trace of one. A subject is a sequence, or where the table belongs to
+    subjects, one of these with all its sequences. Subjects without a sequence of that length are
+    not counted.
 
-    The baseline is the share of the holdout's subjects of whom a piece stands in the synthetic
-    table: chance. Which pieces count does not depend on who was in train, so that the p-value, of
-    Fisher's test on the numbers of subjects of both tables, is exact, however many rows a subject
-    has; it is multiplied by the number of tables. ``details["synthetic_pieces"]`` has which share
-    of synthetic pieces stands in train and in the holdout, whoever has them.
+    The baseline is the same share of the holdout's subjects, which is chance. Which pieces count
+    does not depend on who was in train. So the p-value, of Fisher's test on the numbers of subjects
+    of both tables, is exact, however many rows a subject has. It is multiplied by the number of
+    tables. ``details["synthetic_pieces"]`` has the shares of synthetic pieces that train has and
+    that the holdout has.
 
     Examples
     --------
@@ -117,7 +111,7 @@ class SharedSubsequences(SequenceMetric):
     (True, True)
     """
 
-    tags = replace(SCREEN_TAGS, needs=frozenset({"holdout", "relational"}))
+    tags = _TAGS
 
     length: Annotated[int, Interval(1)] | None = None
     columns: Columns = None
@@ -128,16 +122,11 @@ class SharedSubsequences(SequenceMetric):
         length = self.length or telling_length(context, table, columns, self.decimals)
         return pieces(context, table, length, columns, self.decimals)
 
-    def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
-        columns = cast("ColumnChoice", self.columns)
-        comparable = [table for table in tables if sequence_columns(context, table, columns)]
-        found = {table: self._pieces(context, table) for table in comparable}
-        return mean_of_columns(
-            {table: of.share("train") for table, of in found.items()},
-            n_total=len(tables),
-            unit="table",
-            greater_is_better=False,
-        )
+    def _is_measured(self, context: RelationalContext, table: str) -> bool:
+        return bool(sequence_columns(context, table, cast("ColumnChoice", self.columns)))
+
+    def _score_of(self, context: RelationalContext, table: str) -> float:
+        return self._pieces(context, table).share("train")
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if math.isnan(result.value):
@@ -195,17 +184,17 @@ class SharedSubsequences(SequenceMetric):
 
 @dataclass(frozen=True)
 class Pieces:
-    """Who has a piece of their own, and whose stands in the synthetic table.
+    """Who has a piece of their own, and whose piece the synthetic table has.
 
     Attributes
     ----------
     length : int
         Rows a piece.
     n_counted, n_found, n_marked : dict of str to int
-        By role, subjects with a piece, those of whom a piece of their own stands in the synthetic
-        table, and those who have a piece of their own.
+        By role, subjects with a piece, those whose own piece the synthetic table has, and those who
+        have a piece of their own.
     of_synthetic : dict of str to float
-        Share of the synthetic pieces that stand in train, and in the holdout.
+        Share of the synthetic pieces that train has, and that the holdout has.
     """
 
     length: int
@@ -281,7 +270,7 @@ def windows(codes: np.ndarray, length: int) -> np.ndarray:
 def pieces(
     context: RelationalContext, table: str, length: int, columns: ColumnChoice, decimals: int | None
 ) -> Pieces:
-    """Return who has a piece of their own, and whose stands in the synthetic table."""
+    """Return who has a piece of their own, and whose piece the synthetic table has."""
     rows = row_codes(context, table, columns, decimals)
     codes = windows(np.concatenate([rows[role] for role in _ROLES]), length)
     of: dict[str, np.ndarray] = {}
@@ -351,27 +340,19 @@ class NearestSequences(SequenceMetric):
     ----------
     n_points : int, default=8
         At how many evenly spaced places of a sequence values are compared, the first row and the
-        last among them; beside the features of the whole sequence.
+        last among them, in addition to the features of the whole sequence.
     near : float, default=0.1
         A synthetic sequence is very near if its distance is at most this share of that to the
         nearest other real one; such subjects are counted as a fact.
     max_sequences : int or None, default=5_000
-        Sequences of train and of the holdout that are looked at, each those of a seeded sample of
-        subjects, about so many; they are compared with all.
+        About how many sequences of train, and of the holdout, are looked at: all those of a seeded
+        sample of subjects. They are compared with all others.
     n_permutations : int, default=1999
         Number of relabellings behind the p-value, at most.
     columns : None, int or list of str, default=None
         The columns to compare: all but keys, the first *n* of these, or names.
-    table : str, optional
-        The table whose sequences are looked at; if None, all that have a sequence
-        key and are no reference tables.
     random_state : int, default=0
         Seed of samples and relabellings.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     Warnings
     --------
@@ -394,10 +375,10 @@ class NearestSequences(SequenceMetric):
 
     The test looks at the 4, 5, 6, 8, 10, ... subjects of the least ratios, up to half of all: are
     more of them from train than chance explains? Its statistic is the least of the hypergeometric
-    probabilities, held against that of random choices of which subjects were train: ratios do not
+    probabilities, compared with that of random choices of which subjects were train. Ratios do not
     depend on that choice, so that the p-value is exact, however many rows or sequences a subject
-    has. It is multiplied by the number of tables. Of equal tables, four copies among thousands are
-    no evidence beyond 1 in 16; the fact counts them.
+    has. It is multiplied by the number of tables. If both tables are of one size, four copies among
+    thousands are no evidence beyond 1 in 16; the fact counts them.
 
     ``details["closer_to_train"]`` is the share of synthetic sequences that are nearer to train than
     to the holdout (DCR share; one half on average only where both are of equal size), and
@@ -426,7 +407,7 @@ class NearestSequences(SequenceMetric):
     True
     """
 
-    tags = replace(SCREEN_TAGS, needs=frozenset({"holdout", "relational"}))
+    tags = _TAGS
 
     n_points: Annotated[int, Interval(2, 100)] = 8
     near: Fraction = 0.1
@@ -441,14 +422,8 @@ class NearestSequences(SequenceMetric):
         settings = (self.n_points, columns, self.max_sequences, self.random_state)
         return ratios(context, table, *settings)
 
-    def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
-        of = {table: self._ratios(context, table)["train"] for table in tables}
-        return mean_of_columns(
-            {table: _share_below(train, 1.0) for table, train in of.items()},
-            n_total=len(tables),
-            unit="table",
-            greater_is_better=False,
-        )
+    def _score_of(self, context: RelationalContext, table: str) -> float:
+        return _share_below(self._ratios(context, table)["train"], 1.0)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if math.isnan(result.value):
@@ -569,9 +544,10 @@ def ratios(
     max_sequences: int | None,
     seed: int,
 ) -> dict[str, np.ndarray]:
-    """Return of each subject of train and holdout the least ratio of two distances.
+    """Return the least ratio of two distances for each subject of train and of the holdout.
 
-    From one of its sequences to the nearest synthetic one, over that to the nearest other real one.
+    The first is from one of its sequences to the nearest synthetic one, the second to the nearest
+    other real one.
     """
     one = aligned_context(context, table, n_points, columns)
     if one is None or one.n_rows("train") + one.n_rows("holdout") < 2:
@@ -598,7 +574,7 @@ def ratios(
 
 
 def _n_drawn(owners: list[np.ndarray], max_sequences: int | None) -> int | None:
-    """Return how many subjects of a table have so many sequences on average; None for all.
+    """Return how many subjects have `max_sequences` sequences on average; None for all.
 
     A subject is drawn with all its sequences: the least of some is larger than the least of all,
     and which part is drawn depends on the table.
@@ -616,9 +592,9 @@ class Extremes:
     Attributes
     ----------
     test : Relabelled
-        Of the statistic over relabellings.
+        The test of the statistic over relabellings.
     n_nearest : int
-        How many of the least values tell most.
+        How many of the least values are the strongest evidence.
     observed, expected : float
         Train's share of these, and of all.
     """
@@ -632,7 +608,7 @@ class Extremes:
 def extremes_test(
     train: np.ndarray, holdout: np.ndarray, n_permutations: int, seed: int
 ) -> Extremes:
-    """Hold train's share of the least values against that of random choices of who was train.
+    """Compare train's share of the least values with that of random choices of who was train.
 
     Parameters
     ----------
@@ -647,8 +623,9 @@ def extremes_test(
 
     Notes
     -----
-    Of cuts after the 4, 5, 6, 8, 10, ... least values, equal ones together, the statistic is the
-    largest -log of the chance that so many of them or more are from train.
+    Cuts are made after the 4, 5, 6, 8, 10, ... least values; equal values stay together. The
+    statistic is the largest -log of the chance that as many of the values below a cut, or more, are
+    from train.
 
     Examples
     --------

@@ -1,15 +1,10 @@
-"""Sequences: their lengths, levels, changes and times, as train has them.
-
-What follows on what: neighbouring values of sequences, in cells.
-
-How long values of sequences persist.
-"""
+"""Sequences compared with those of train: lengths, levels, changes, times, neighbours, memory."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, replace
-from typing import Annotated, Any, ClassVar, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 import pandas as pd
@@ -43,6 +38,7 @@ SequenceTable = Annotated[
     str | None, Legal("None or the name of a table", lambda v: v is None or is_text(v), -1)
 ]
 Weight = Literal["row", "sequence"]
+Measured = Mapping[tuple[str, str], Any]  # by table and column
 BOTH = ("train", "synthetic")
 _MOST_LINES = 6  # columns whose lines are kept for figures
 _NO_SEQUENCES = (
@@ -55,13 +51,14 @@ _NO_SEQUENCES = (
 class SequenceMetric(RelationalMetric):
     """Base of metrics of tables whose rows are in order: of one of them, or of all.
 
-    Authors write `_of_tables`, of the names of the tables.
+    Authors write `_score_of`, the score of a table; the value is the mean. Others write
+    `_of_tables`, which returns the result of all tables.
 
     Parameters
     ----------
     table : str, optional
-        The table whose sequences are measured; if None, all that have a sequence
-        key and are no reference tables.
+        The table whose sequences are looked at; if None, all that have a sequence key and are no
+        reference tables.
     """
 
     _: KW_ONLY
@@ -95,44 +92,74 @@ class SequenceMetric(RelationalMetric):
         return self._of_tables(context, tables)
 
     def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
-        raise NotImplementedError(f"{type(self).__name__} must define _of_tables.")
+        chosen = tuple(table for table in tables if self._is_measured(context, table))
+        return mean_of_columns(
+            {table: self._score_of(context, table) for table in chosen},
+            n_total=len(tables),
+            unit="table",
+            greater_is_better=bool(self.tags.greater_is_better),
+            **self._about(context, chosen),
+        )
+
+    def _is_measured(self, context: RelationalContext, table: str) -> bool:
+        return True
+
+    def _score_of(self, context: RelationalContext, table: str) -> float:
+        raise NotImplementedError(f"{type(self).__name__} must define _score_of.")
+
+    def _about(self, context: RelationalContext, tables: tuple[str, ...]) -> dict[str, Any]:
+        """Return warnings, and what else the details have."""
+        return {}
 
 
 @declared
 class ColumnSequenceMetric(SequenceMetric):
     """Base of scores of columns along their sequences; the value is their mean.
 
+    Authors write `_measured`, what is measured of a column; `_score`, its score, unless that is it;
+    `_kinds`, the kinds of columns; and `_further`, what the details keep.
+
     Parameters
     ----------
     columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these; only numeric and date ones count.
+        The columns to measure: all, the first *n*, or these. Those of a kind that the metric does
+        not read are left out.
     """
 
     _: KW_ONLY
     columns: Columns = None
-    _kinds: ClassVar[tuple[str, ...]] = NUMERIC
 
     def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
-        names = [(t, c) for t in tables for c in self._columns(context, t)]
-        scores = {f"{t}.{c}": self._score(context, t, c) for t, c in names}
+        measured = {
+            (table, column): self._measured(context, table, column)
+            for table in tables
+            for column in sequence_columns(context, table, self.columns, self._kinds())
+        }
         return mean_of_columns(
-            scores,
+            {name: self._score(one) for name, one in _named(measured).items()},
             n_total=sum(len(context.relations.tables[table].kinds) for table in tables),
             greater_is_better=bool(self.tags.greater_is_better),
-            warnings=order_warnings(context, tables),
-            order=order_details(context, tables),
-            **self._further(context, names),
+            **order_of_rows(context, tables),
+            **self._further(context, measured),
         )
 
-    def _columns(self, context: RelationalContext, table: str) -> tuple[str, ...]:
-        return sequence_columns(context, table, self.columns, self._kinds)
+    def _kinds(self) -> tuple[str, ...]:
+        return NUMERIC
 
-    def _score(self, context: RelationalContext, table: str, column: str) -> float:
-        raise NotImplementedError(f"{type(self).__name__} must define _score.")
+    def _measured(self, context: RelationalContext, table: str, column: str) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} must define _measured.")
 
-    def _further(self, context: RelationalContext, names: list[tuple[str, str]]) -> dict[str, Any]:
+    def _score(self, measured: Any) -> float:
+        return float(measured)
+
+    def _further(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
         """Return what else the details have."""
         return {}
+
+
+def _named(measured: Measured) -> dict[str, Any]:
+    """Return what was measured by the names of table and column."""
+    return {f"{table}.{column}": one for (table, column), one in measured.items()}
 
 
 @declared
@@ -142,11 +169,6 @@ class SequenceLengthSimilarity(SequenceMetric):
     A generator that writes visits, trips or payments one after the other has to know when to stop.
     One that never does gives everybody the longest history, and every sum over a history is wrong.
 
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
-
     See Also
     --------
     CardinalityShapeSimilarity : Numbers of children of a parent, which may be none.
@@ -154,9 +176,9 @@ class SequenceLengthSimilarity(SequenceMetric):
     Notes
     -----
     One minus the Kolmogorov-Smirnov distance of the numbers of rows a key, by table in
-    ``details["columns"]``; the value is their mean. Rows without a key are of no sequence and are
-    left out, with a warning; those without an index count. A sequence without rows is not in the
-    table: the length 0 is not seen.
+    ``details["columns"]``; the value is their mean. Rows without a key belong to no sequence and
+    are left out, with a warning; those without an index count. A sequence without rows is not in
+    the table: the length 0 is not seen.
 
     References
     ----------
@@ -176,19 +198,20 @@ class SequenceLengthSimilarity(SequenceMetric):
     tags = RELATIONAL_TAGS
     _parts = ("lengths",)
 
-    def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
-        lengths = {
-            table: [sequences(context, role, table, ordered=False).lengths for role in BOTH]
-            for table in tables
-        }
-        scores = {name: 1.0 - kolmogorov_distance(*both) for name, both in lengths.items()}
-        return mean_of_columns(
-            scores,
-            n_total=len(tables),
-            unit="table",
-            train={name: _described(both[0]) for name, both in lengths.items()},
-            lengths={name: _described(both[1]) for name, both in lengths.items()},
+    table: SequenceTable = None
+
+    def _lengths(self, context: RelationalContext, table: str) -> list[np.ndarray]:
+        return [sequences(context, role, table, ordered=False).lengths for role in BOTH]
+
+    def _score_of(self, context: RelationalContext, table: str) -> float:
+        return 1.0 - kolmogorov_distance(*self._lengths(context, table))
+
+    def _about(self, context: RelationalContext, tables: tuple[str, ...]) -> dict[str, Any]:
+        train, synthetic = (
+            {name: _described(self._lengths(context, name)[side]) for name in tables}
+            for side in (0, 1)
         )
+        return {"train": train, "lengths": synthetic}
 
     def _summary(self, result: Result) -> str:
         table = result.details["worst"]["column"]
@@ -222,12 +245,7 @@ class StatisticMSAS(ColumnSequenceMetric):
     Parameters
     ----------
     statistic : {"mean", "median", "std", "min", "max"}, default="mean"
-        Of the values of a sequence.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
+        How the values of a sequence are summed up.
 
     See Also
     --------
@@ -264,19 +282,20 @@ class StatisticMSAS(ColumnSequenceMetric):
 
     statistic: Literal["mean", "median", "std", "min", "max"] = "mean"
 
-    def _score(self, context: RelationalContext, table: str, column: str) -> float:
-        both = []
+    def _measured(self, context: RelationalContext, table: str, column: str) -> float:
+        samples = []
         for role in BOTH:
             own = sequences(context, role, table, ordered=False)
             values = sequence_values(context, role, table, column, ordered=False)
-            of_each = by_sequence(own, values, self.statistic)
-            both.append(of_each[~np.isnan(of_each)])
-        return 1.0 - kolmogorov_distance(*both)
+            samples.append((by_sequence(own, values, self.statistic), np.arange(len(own))))
+        return agreement(samples)
 
-    def _further(self, context: RelationalContext, names: list[tuple[str, str]]) -> dict[str, Any]:
-        shown = names[:_MOST_LINES]
+    def _further(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
+        shown = list(measured)[:_MOST_LINES]
         train, synthetic = (_lines(context, role, shown) for role in BOTH)
-        kinds = {f"{table}.{column}": _kinds(context, table, column) for table, column in shown}
+        kinds = {
+            f"{table}.{column}": _described_kinds(context, table, column) for table, column in shown
+        }
         return {"train_lines": train, "lines": synthetic, "kinds": kinds}
 
     def _summary(self, result: Result) -> str:
@@ -298,7 +317,7 @@ def _lines(
     }
 
 
-def _kinds(context: RelationalContext, table: str, column: str) -> dict[str, str]:
+def _described_kinds(context: RelationalContext, table: str, column: str) -> dict[str, str]:
     """Return the kind of a column, and of the index that its lines run along."""
     kinds = context.relations.tables[table].kinds
     index = context.relations.sequences[table].index
@@ -322,11 +341,6 @@ class InterRowMSAS(ColumnSequenceMetric):
         dates, are then left out.
     weight : {"row", "sequence"}, default="row"
         Whether each change counts as much, or each sequence: long ones have more changes.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     See Also
     --------
@@ -361,20 +375,19 @@ class InterRowMSAS(ColumnSequenceMetric):
     log: bool = False
     weight: Weight = "row"
 
-    def _columns(self, context: RelationalContext, table: str) -> tuple[str, ...]:
-        kinds = ("continuous",) if self.log else NUMERIC
-        return sequence_columns(context, table, self.columns, kinds)
+    def _kinds(self) -> tuple[str, ...]:
+        return ("continuous",) if self.log else NUMERIC
 
-    def _score(self, context: RelationalContext, table: str, column: str) -> float:
-        both = []
+    def _measured(self, context: RelationalContext, table: str, column: str) -> float:
+        samples = []
         decimals = changes_decimals(sequence_values(context, "train", table, column), self.log)
         for role in BOTH:
             own = sequences(context, role, table)
             values = sequence_values(context, role, table, column)
             firsts = own.pairs(self.lag)
             changes = digits_kept(_changes(values, firsts, self.lag, self.log), decimals=decimals)
-            both += _weighted(changes, own.owners[firsts], self.weight)
-        return 1.0 - weighted_kolmogorov(*both) if self.weight == "sequence" else _unweighted(both)
+            samples.append((changes, own.owners[firsts]))
+        return agreement(samples, self.weight)
 
     def _summary(self, result: Result) -> str:
         return (
@@ -384,7 +397,7 @@ class InterRowMSAS(ColumnSequenceMetric):
 
 
 def _changes(values: np.ndarray, firsts: np.ndarray, lag: int, log: bool) -> np.ndarray:
-    """Return how values change over so many rows, as logarithms if asked."""
+    """Return how values change over `lag` rows, as logarithms if asked."""
     if log:
         values = np.log(np.where(values > 0, values, np.nan))
     with np.errstate(invalid="ignore"):  # infinity less infinity is missing
@@ -400,18 +413,32 @@ def changes_decimals(values: np.ndarray, log: bool) -> int:
     return int(np.clip(14 - exponent, -15, 15))
 
 
-def _weighted(values: np.ndarray, owners: np.ndarray, weight: str) -> list[np.ndarray]:
-    """Return the values that are there, with weights that sum to 1 a sequence, or a row."""
-    present = ~np.isnan(values)
-    values, owners = values[present], owners[present]
-    if weight == "row":
-        return [values, np.ones(values.size)]
-    return [values, 1.0 / np.bincount(owners)[owners]]
+def agreement(samples: Iterable[tuple[np.ndarray, np.ndarray]], weight: Weight = "row") -> float:
+    """Return one minus the Kolmogorov-Smirnov distance of two samples.
 
+    Parameters
+    ----------
+    samples : iterable of two tuples of (ndarray, ndarray)
+        The values of train and of the synthetic table, and the sequence that each belongs to.
+        Missing values are left out.
+    weight : {"row", "sequence"}, default="row"
+        Whether each value counts as much, or each sequence.
 
-def _unweighted(both: list[np.ndarray]) -> float:
-    # whole numbers until the end, so that equal shares are exactly equal
-    return 1.0 - kolmogorov_distance(both[0], both[2])
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.relational.sequences import agreement
+    >>> owners = np.array([0, 0, 0, 1])
+    >>> samples = [(np.array([1, 1, 1, 2.0]), owners), (np.array([1, 2, 2, np.nan]), owners)]
+    >>> round(agreement(samples), 3), round(agreement(samples, "sequence"), 3)
+    (0.583, 0.833)
+    """
+    present = [(values[~np.isnan(values)], owners[~np.isnan(values)]) for values, owners in samples]
+    if weight == "row":  # whole numbers until the end, so that equal shares are exactly equal
+        return 1.0 - kolmogorov_distance(*(values for values, _ in present))
+    weights = [1.0 / np.bincount(owners)[owners] for _, owners in present]
+    (train, _), (synthetic, _) = present
+    return 1.0 - weighted_kolmogorov(train, weights[0], synthetic, weights[1])
 
 
 @declared
@@ -426,11 +453,6 @@ class InterEventTimeSimilarity(SequenceMetric):
     weight : {"row", "sequence"}, default="row"
         Whether each time counts as much, or each sequence.
 
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
-
     See Also
     --------
     InterRowMSAS : Changes of the other columns.
@@ -438,10 +460,10 @@ class InterEventTimeSimilarity(SequenceMetric):
     Notes
     -----
     One minus the Kolmogorov-Smirnov distance of the differences of the index from row to row, by
-    table in ``details["columns"]``; the value is their mean. ``details["order"]`` has, of both
-    tables, rows with the index of the row before (`ties`), steps longer than the usual one of train
-    if at least half of its steps are equal (`gaps`), and rows without index or key. A table whose
-    sequence key has no index has no times.
+    table in ``details["columns"]``; the value is their mean. ``details["order"]`` has three shares
+    for train and for the synthetic table: rows with the index of the row before (`ties`), steps
+    longer than the usual one of train if at least half of its steps are equal (`gaps`), and rows
+    without index or key. A table whose sequence key has no index has no times.
 
     Examples
     --------
@@ -460,22 +482,15 @@ class InterEventTimeSimilarity(SequenceMetric):
 
     weight: Weight = "row"
 
-    def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
-        timed = tuple(t for t in tables if context.relations.sequences[t].index is not None)
-        return mean_of_columns(
-            {table: self._score(context, table) for table in timed},
-            n_total=len(tables),
-            unit="table",
-            warnings=order_warnings(context, timed),
-            order=order_details(context, timed),
-        )
+    def _is_measured(self, context: RelationalContext, table: str) -> bool:
+        return context.relations.sequences[table].index is not None
 
-    def _score(self, context: RelationalContext, table: str) -> float:
-        both = []
-        for role in BOTH:
-            own = sequences(context, role, table)
-            both += _weighted(own.steps, own.owners[own.pairs()], self.weight)
-        return 1.0 - weighted_kolmogorov(*both) if self.weight == "sequence" else _unweighted(both)
+    def _score_of(self, context: RelationalContext, table: str) -> float:
+        both = [sequences(context, role, table) for role in BOTH]
+        return agreement([(own.steps, own.owners[own.pairs()]) for own in both], self.weight)
+
+    def _about(self, context: RelationalContext, tables: tuple[str, ...]) -> dict[str, Any]:
+        return order_of_rows(context, tables)
 
     def _summary(self, result: Result) -> str:
         table = result.details["worst"]["column"]
@@ -488,11 +503,9 @@ class InterEventTimeSimilarity(SequenceMetric):
         )
 
 
-def order_details(
-    context: RelationalContext, tables: tuple[str, ...]
-) -> dict[str, Mapping[str, Mapping[str, float]]]:
-    """Return of each table and role the shares of rows that its order stumbles over."""
-    return {
+def order_of_rows(context: RelationalContext, tables: tuple[str, ...]) -> dict[str, Any]:
+    """Return the warnings of the order of rows, and as `order` the shares of rows that break it."""
+    order = {
         table: {
             role: {
                 what: n / max(1, len(context.given(role)[table]))
@@ -502,13 +515,14 @@ def order_details(
         }
         for table in tables
     }
+    return {"warnings": order_warnings(context, tables), "order": order}
 
 
 _MOST_DRAWN, _MOST_LEVELS = 4, 8  # columns and categories of the matrices that are kept
 
 
 @declared
-class CoherenceSimilarity(SequenceMetric):
+class CoherenceSimilarity(ColumnSequenceMetric):
     r"""Agreement of neighbouring values: 1 where pairs have equal shares, 0 where none is shared.
 
     In a real history admission is followed by treatment, and treatment by discharge. A table whose
@@ -524,13 +538,6 @@ class CoherenceSimilarity(SequenceMetric):
     n_bins : int, default=10
         Cells of equal share of train into which numbers and dates are cut; frequent values have
         cells of their own, see :class:`~skeval.Discretizer`.
-    columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     See Also
     --------
@@ -574,23 +581,11 @@ class CoherenceSimilarity(SequenceMetric):
     part: Literal["pairs", "distinct_categories", "sequences_per_category"] = "pairs"
     weight: Weight = "row"
     n_bins: BinCount = 10
-    columns: Columns = None
 
-    def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
-        scores = {
-            f"{table}.{name}": self._scores(context, table, name)
-            for table in tables
-            for name in sequence_columns(context, table, self.columns)
-        }
-        return mean_of_columns(
-            {name: of_column[self.part] for name, of_column in scores.items()},
-            n_total=sum(len(context.relations.tables[table].kinds) for table in tables),
-            warnings=order_warnings(context, tables),
-            parts=scores,
-            order=order_details(context, tables),
-        )
+    def _kinds(self) -> tuple[str, ...]:
+        return (*NUMERIC, *NOMINAL)
 
-    def _scores(self, context: RelationalContext, table: str, column: str) -> dict[str, float]:
+    def _measured(self, context: RelationalContext, table: str, column: str) -> dict[str, float]:
         pairs, distinct, having = [], [], []
         for role in BOTH:
             own, cell, n_cells = cells_in_order(context, role, table, column, self.n_bins)
@@ -603,6 +598,12 @@ class CoherenceSimilarity(SequenceMetric):
             "distinct_categories": 1.0 - kolmogorov_distance(*distinct),
             "sequences_per_category": _agreement(*having),
         }
+
+    def _score(self, measured: dict[str, float]) -> float:
+        return measured[self.part]
+
+    def _further(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
+        return {"parts": _named(measured)}
 
     def _summary(self, result: Result) -> str:
         what = {
@@ -620,23 +621,16 @@ class CoherenceSimilarity(SequenceMetric):
 class TransitionSimilarity(ColumnSequenceMetric):
     r"""Agreement of what follows on a value: 1 where it is distributed alike, 0 where never.
 
-    Of those in treatment, how many are in treatment the next day, how many discharged? Marginals do
-    not tell, and a table of right shares may keep everybody in treatment for ever.
+    How many of those in treatment are in treatment the next day, how many discharged? Marginals do
+    not show it, and a table of right shares may keep everybody in treatment for ever.
 
     Parameters
     ----------
     n_bins : int or None, default=None
-        If given, numbers and dates are measured too, cut into so many cells of equal share of
-        train; categories and booleans only, if None.
+        If given, numbers and dates are measured too, cut into this number of cells of equal share
+        of train. If None, categories and booleans only.
     weight : {"row", "sequence"}, default="row"
         Whether each pair of neighbouring rows counts as much, or each sequence.
-    columns : None, int or list of str, default=None
-        The columns to measure: all, the first *n*, or these.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     See Also
     --------
@@ -671,24 +665,23 @@ class TransitionSimilarity(ColumnSequenceMetric):
     n_bins: BinCount | None = None
     weight: Weight = "row"
 
-    def _columns(self, context: RelationalContext, table: str) -> tuple[str, ...]:
-        kinds = NOMINAL if self.n_bins is None else (*NUMERIC, *NOMINAL)
-        return sequence_columns(context, table, self.columns, kinds)
+    def _kinds(self) -> tuple[str, ...]:
+        return NOMINAL if self.n_bins is None else (*NUMERIC, *NOMINAL)
 
-    def _further(self, context: RelationalContext, names: list[tuple[str, str]]) -> dict[str, Any]:
-        nominal = [(t, c) for t, c in names if context.relations.tables[t].kinds[c] in NOMINAL]
-        train, synthetic = (
-            {f"{t}.{c}": _drawn(context, role, t, c) for t, c in nominal[:_MOST_DRAWN]}
-            for role in BOTH
-        )
-        return {"train_transitions": train, "transitions": synthetic}
-
-    def _score(self, context: RelationalContext, table: str, column: str) -> float:
+    def _measured(self, context: RelationalContext, table: str, column: str) -> float:
         tables = []
         for role in BOTH:
             own, cell, n_cells = cells_in_order(context, role, table, column, self.n_bins or 10)
             tables.append(transition_counts(own, cell, n_cells, self.weight))
         return transition_agreement(*tables)
+
+    def _further(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
+        nominal = [(t, c) for t, c in measured if context.relations.tables[t].kinds[c] in NOMINAL]
+        train, synthetic = (
+            {f"{t}.{c}": _drawn(context, role, t, c) for t, c in nominal[:_MOST_DRAWN]}
+            for role in BOTH
+        )
+        return {"train_transitions": train, "transitions": synthetic}
 
     def _summary(self, result: Result) -> str:
         return (
@@ -785,15 +778,10 @@ class AutocorrelationDifference(ColumnSequenceMetric):
     Parameters
     ----------
     max_lag : int, default=5
-        Autocorrelations are compared up to values so many rows apart.
+        The greatest distance in rows up to which autocorrelations are compared.
     centre : {"table", "sequence"}, default="table"
         Whether values are taken as deviations from the column's mean, so that lasting differences
         between sequences count as persistence, or from the mean of their own sequence.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     See Also
     --------
@@ -834,7 +822,9 @@ class AutocorrelationDifference(ColumnSequenceMetric):
     max_lag: Annotated[int, Interval(1, 100)] = 5
     centre: Literal["table", "sequence"] = "table"
 
-    def _curves(self, context: RelationalContext, table: str, column: str) -> dict[str, np.ndarray]:
+    def _measured(
+        self, context: RelationalContext, table: str, column: str
+    ) -> dict[str, np.ndarray]:
         curves = {}
         for role in BOTH:
             own = sequences(context, role, table)
@@ -846,12 +836,12 @@ class AutocorrelationDifference(ColumnSequenceMetric):
             curves[role] = np.array([lag_correlation(values, own.pairs(lag), lag) for lag in lags])
         return curves
 
-    def _score(self, context: RelationalContext, table: str, column: str) -> float:
-        gaps = np.abs(np.subtract(*self._curves(context, table, column).values()))
+    def _score(self, measured: dict[str, np.ndarray]) -> float:
+        gaps = np.abs(np.subtract(*measured.values()))
         return float(np.nanmean(gaps)) if not np.isnan(gaps).all() else float("nan")
 
-    def _further(self, context: RelationalContext, names: list[tuple[str, str]]) -> dict[str, Any]:
-        return {"autocorrelations": {f"{t}.{c}": self._curves(context, t, c) for t, c in names}}
+    def _further(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
+        return {"autocorrelations": _named(measured)}
 
     def _summary(self, result: Result) -> str:
         return (

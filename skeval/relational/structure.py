@@ -41,11 +41,6 @@ class SchemaStructure(RelationalMetric):
     What reads the real database should read the synthetic one: no table, no column and no key less,
     and none more. Types are not looked at; `TableStructure` does, of one table.
 
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
-
     See Also
     --------
     skeval.diagnostic.TableStructure : Columns and types of one table.
@@ -139,15 +134,10 @@ def _parts(tables: Mapping[str, pd.DataFrame], relations: RelationalSchema) -> d
 class PrimaryKeyUniqueness(RelationalMetric):
     """Share of rows whose primary key is their own: 1 if every key names one row, 0 if none does.
 
-    Where two customers have one number, whatever names it doubles in a join, and a database refuses
-    the table. But real keys repeat, too: the hours of a weather station do when clocks are set
-    back. So each share stands beside that of train and of the holdout; the value is the mean over
-    the tables that have a primary key.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
+    If two customers have one number, every row that names it doubles in a join, and a database
+    refuses the table. But real keys repeat, too: the hours of a weather station do when clocks are
+    set back. So each share is given with that of train and of the holdout. The value is the mean
+    over the tables that have a primary key.
 
     See Also
     --------
@@ -156,13 +146,13 @@ class PrimaryKeyUniqueness(RelationalMetric):
 
     Notes
     -----
-    Counted are the rows whose key no earlier row has. Rows with a missing cell in their key are
-    counted apart, in ``details["null"]``: where train has some, they are left out; where train has
-    none, they count as broken. ``details["columns"]`` has the share of each key,
+    The value counts the rows whose key no earlier row has. Rows with a missing cell in their key
+    are counted separately, in ``details["null"]``: if train has some, they are left out; if train
+    has none, they count as broken. ``details["columns"]`` has the share of each key,
     ``details["train"]`` those of train. A table that is missing, or lacks a column of its key,
     scores 0.
 
-    Real keys repeat the less, the fewer rows there are: compare tables of one size.
+    The fewer rows there are, the less real keys repeat: compare tables of one size.
 
     Examples
     --------
@@ -223,13 +213,8 @@ class ReferentialIntegrity(RelationalMetric):
 
     Orders without a customer break every join, and a database refuses them. But real tables have
     such rows too: a sixth of the flights of New York name a plane that its register lacks. So each
-    share stands beside that of train and of the holdout; the value is the mean over the foreign
+    share is given with that of train and of the holdout. The value is the mean over the foreign
     keys.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     See Also
     --------
@@ -239,8 +224,8 @@ class ReferentialIntegrity(RelationalMetric):
 
     Notes
     -----
-    Missing keys are counted apart, in ``details["null"]``: where train has some in a foreign key,
-    they are left out of its share; where train has none, they count as broken.
+    Missing keys are counted separately, in ``details["null"]``: if train has some in a foreign key,
+    they are left out of its share; if train has none, they count as broken.
     ``details["columns"]`` has the share of each foreign key, ``details["train"]`` those of train;
     ``details["null_of_train"]`` the missing keys of train.
 
@@ -325,11 +310,6 @@ class ReferenceEquality(RelationalMetric):
     generator that invents airports breaks every join. What would be a leak in a table of persons is
     right here, so that no alarm is raised and no distance taken.
 
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
-
     See Also
     --------
     ReferentialIntegrity : Whether keys name rows that are there.
@@ -376,7 +356,7 @@ class ReferenceEquality(RelationalMetric):
 
 
 def row_counts(context: RelationalContext, table: str) -> np.ndarray:
-    """Return how often each distinct row stands in train and in synthetic, (2, n_distinct)."""
+    """Return how often train and synthetic have each distinct row, (2, n_distinct)."""
     frames = [context[role][table] for role in ("train", "synthetic")]
     kinds = context.relations.tables[table].kinds
     codes = []

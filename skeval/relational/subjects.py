@@ -59,6 +59,11 @@ class SubjectMetric(Metric):
     ----------
     subject : str or None, default=None
         The subject; None for the only one.
+
+    Attributes
+    ----------
+    context_ : RelationalContext
+        The real tables.
     """
 
     subject: SubjectName = None
@@ -92,11 +97,11 @@ class SubjectMetric(Metric):
 class SubjectCopies(SubjectMetric):
     r"""Share of synthetic subjects that are copies of train ones with all their rows: 0 if none.
 
-    A patient whose age and town stand in the release is one of many; with every visit, in number
-    and in detail, as they were, it is that patient. Tables that are looked at one by one do not
-    show it: visits of one clinic are alike, and it is that they belong together which is known of a
-    person. So a synthetic subject counts as a copy where its own row and all rows that belong to
-    it, in every table, equal those of one train subject.
+    A patient whose age and town are in the release is one of many. With every visit as it was, in
+    number and in detail, it is that patient. Single tables do not show it: visits of one clinic are
+    alike, and what identifies a person is that these visits belong together. So a synthetic subject
+    counts as a copy if its own row and all rows that belong to it, in every table, equal those of
+    one train subject.
 
     Parameters
     ----------
@@ -107,11 +112,6 @@ class SubjectCopies(SubjectMetric):
         Number of exchanges of subjects behind the p-value, where it is not known exactly.
     random_state : int, default=0
         Seed of the exchanges.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     Raises
     ------
@@ -141,13 +141,13 @@ class SubjectCopies(SubjectMetric):
     A key that names a row of a reference table is a value; one that names another row counts as
     that row's own columns, also where that is a subject on the other side of train and holdout:
     else the larger of the two would have more such rows. Rows of a table two steps down belong to
-    the subject, whatever row they hang on between. Numbers agree to 12 digits, categories
-    and texts but for letter case and spaces. The order of the rows does not matter: where it is of
-    importance, a date says it.
+    the subject, through any row between. Numbers agree to 12 digits; letter case and spaces of
+    categories and texts do not count. The order of the rows does not matter: if it is important, a
+    date states it.
 
     The p-value exchanges subjects with all their rows between train and holdout. Subjects with few
-    rows of few values agree by chance: the holdout's share, the baseline, has as many. Whatever the
-    p-value, a ``fact`` counts the copies.
+    rows of few values agree by chance: the holdout's share, the baseline, has as many. A ``fact``
+    counts the copies for any p-value.
 
     Examples
     --------
@@ -224,30 +224,25 @@ class SharedHistoryShare(SubjectMetric):
     r"""Share of synthetic subjects that have most of their rows in common with one train subject.
 
     A generator may write each table well and give a synthetic user the very set of purchases that a
-    real one made, or most of them. No purchase shows it: thousands bought each of these things. It
-    shows in what stands together. The share is 0 where no synthetic subject has a real one's
-    history, and 1 where all do.
+    real one made, or most of them. No purchase shows it: thousands bought each of these things. The
+    combination does. The share is 0 if no synthetic subject has a real one's history, and 1 if all
+    do.
 
     Parameters
     ----------
     overlap : float, default=0.5
         The least share of rows in common, of all rows that either of the two subjects has.
     n_bins : int, default=20
-        Numbers and dates count as equal within so many quantile cells of train and holdout.
+        Number of quantile cells of train and holdout; numbers and dates of one cell count as equal.
     min_rows : int, default=3
         Subjects with fewer rows have no history to share; they are counted as not sharing one.
     max_subjects : int or None, default=5_000
         Synthetic subjects, and holdout subjects for the baseline, that are looked at: a seeded
-        sample, None for all. They are held against all real ones.
+        sample, None for all. They are compared with all real ones.
     n_permutations : int, default=1999
         Number of exchanges of subjects behind the p-value.
     random_state : int, default=0
         Seed of the exchanges.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     Raises
     ------
@@ -277,12 +272,12 @@ class SharedHistoryShare(SubjectMetric):
     :class:`~skeval.privacy.NearDuplicateShare` texts by their rarest words), so that the subjects
     of one popular item are not all compared.
 
-    Where several tables depend on the subject, the share is given of each of them too
-    (``details["columns"]``): links may be copied in one of them only. The p-value exchanges
-    subjects with all their rows; it is the least after Holm of the tables and of all rows together,
-    and the advice names the table that it is of. With few distinct rows and many of them a subject,
-    histories are alike by chance, in the holdout as well: raise `overlap` or `n_bins`. A copy among
-    as many other rows again is missed.
+    If several tables depend on the subject, each has its own share too (``details["columns"]``):
+    links may be copied in one of them only. The p-value exchanges subjects with all their rows; it
+    is the least after Holm of the tables and of all rows together, and the advice names the table
+    that it belongs to. If there are few distinct rows, and many of them a subject, histories are
+    alike by chance, in the holdout as well: raise `overlap` or `n_bins`. A copy among as many other
+    rows again is missed.
 
     References
     ----------
@@ -432,7 +427,7 @@ def shared_histories(
 ) -> Shared:
     """Find the real subjects that have most of their rows in common with one of a role.
 
-    Rows of the holdout are held against train alone.
+    Rows of the holdout are compared with train alone.
     """
     relational, roles = cast("RelationalContext", context), _roles(context)
     every = [histories(relational, subject, table, roles, n_bins) for table in tables]
@@ -566,11 +561,6 @@ class SubjectMembership(SubjectMetric):
     random_state : int, default=0
         Seed of that part.
 
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
-
     Raises
     ------
     InvalidParameterError
@@ -594,10 +584,10 @@ class SubjectMembership(SubjectMetric):
     :class:`PerSubject`); for each table that depends on it, mean and maximum over its rows; and
     the mean of the ranks by all of these. The value is the largest AUC, ``details["attacks"]`` has
     all; p-value and interval hold for the choice (Holm, Bonferroni). Labels of subjects are
-    exchangeable if nothing was learned of any of them, whatever number of rows they have. A subject
+    exchangeable if nothing was learned of any of them, however many rows they have. A subject
     without rows in a table has the median score there. The baseline is 0.5.
 
-    An average over all subjects: where a few are exposed, it stays near 0.5.
+    The value is an average over all subjects: if a few are exposed, it stays near 0.5.
 
     References
     ----------

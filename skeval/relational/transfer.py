@@ -66,13 +66,13 @@ class RelationalTSTR(Lifted):
     target : str
         The column of it to predict.
     scoring : str, default="auto"
-        As of :class:`~skeval.utility.TSTR`: "roc_auc" for labels, "r2" for numbers.
+        As in :class:`~skeval.utility.TSTR`: "roc_auc" for labels, "r2" for numbers.
     estimators : None, str, estimator or list of these, default=None
-        As of :class:`~skeval.utility.TSTR`.
+        As in :class:`~skeval.utility.TSTR`.
     stats : list of str, default=all
-        What is told of the children: see :class:`ParentChildAggregates`.
+        How the children are summed up: see :class:`ParentChildAggregates`.
     task : {"auto", "binary", "multiclass", "regression"}, default="auto"
-        As of :class:`~skeval.utility.TSTR`.
+        As in :class:`~skeval.utility.TSTR`.
     pos_label : str, bool or float, optional
         The positive label of a binary task.
     features : list of str or int, optional
@@ -84,11 +84,6 @@ class RelationalTSTR(Lifted):
         Number of bootstrap samples of the tested parents behind the intervals; 0 for none.
     random_state : int, default=0
         Seed of models and samples.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     Raises
     ------
@@ -109,8 +104,8 @@ class RelationalTSTR(Lifted):
     Notes
     -----
     The result is that of TSTR on the parent's rows with the aggregates of all tables that refer to
-    them; ``Result.table`` names the table. Where parents belong to subjects of their own, as the
-    orders of a client, they are not independent and no interval is given.
+    them; ``Result.table`` names the table. If parents belong to subjects of their own, as the
+    orders of a client do, they are not independent and no interval is given.
 
     References
     ----------
@@ -192,7 +187,7 @@ class SequenceTSTR(SequenceMetric):
         Whether to predict the value of the next row from this one and the one before, or the value
         that a sequence has in its first row from the features of its other columns.
     scoring : str, default="auto"
-        As of :class:`~skeval.utility.TSTR`: "roc_auc" for categories, "r2" for numbers.
+        As in :class:`~skeval.utility.TSTR`: "roc_auc" for categories, "r2" for numbers.
     estimator : None, str or estimator, default=None
         The model: None is "xgboost"; other names are "linear", "tree", "forest", "neighbors",
         "bayes", "mlp".
@@ -207,11 +202,6 @@ class SequenceTSTR(SequenceMetric):
         The table whose sequences are looked at; the only one that has a sequence key, if None.
     random_state : int, default=0
         Seed of samples, models and bootstrap.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     Raises
     ------

@@ -62,11 +62,6 @@ class InterTableTrends(RelationalMetric):
         Whether :meth:`evaluate` also measures train with its links shuffled, as
         ``details["floor"]``: what rows without a tie to their parents get.
 
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
-
     See Also
     --------
     KHopCorrelation : All paths, hop by hop, the tables themselves among them.
@@ -74,14 +69,14 @@ class InterTableTrends(RelationalMetric):
 
     Notes
     -----
-    Rows whose key is missing are left out; where it names no row, the parent's cells are missing,
-    which is a category of its own beside the others, and no pair of two numbers. By
+    Rows whose key is missing are left out. If a key names no row, the parent's cells are missing,
+    which is a category of its own next to the others, and no pair of two numbers. With
     ``weight="parent"`` such rows do not count, since no parent has them:
     :class:`ReferentialIntegrity` counts them. Columns that join are left out, so are texts and ids.
     A correlation that is lost since a synthetic column is constant counts as 0.
     ``details["calibrated"]`` says how far the value is on the way from the floor to the baseline;
     pairs without a tie in train pull both together. Joins are arrays of positions, and only the
-    columns of one pair are held side by side.
+    columns of one pair are held in memory together.
 
     References
     ----------
@@ -188,18 +183,13 @@ class ParentChildAggregates(RelationalMetric):
     Parameters
     ----------
     stats : list of str, default=all
-        Of all children "count"; of numbers "mean", "median", "std" (divided by n), "min", "max"; of
-        dates "min", "max", "span" in days; of categories and booleans "nunique", "mode",
-        "mode_share". All but the median if not said.
+        How children are summed up: all by "count"; numbers by "mean", "median", "std" (divided by
+        n), "min", "max"; dates by "min", "max", "span" in days; categories and booleans by
+        "nunique", "mode", "mode_share". All but the median by default.
     detection : bool, default=True
         Whether :meth:`evaluate` also runs :class:`AggregationDetection` on the same columns.
     random_state : int, default=0
-        Of the detection.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
+        Seed of the detection.
 
     See Also
     --------
@@ -213,9 +203,9 @@ class ParentChildAggregates(RelationalMetric):
     the others. ``details["columns"]`` has the scores, ``details["pairs"]`` the mean over pairs of
     which one is an aggregate, by :class:`~skeval.fidelity.CorrelationSimilarity` and
     :class:`~skeval.fidelity.ContingencySimilarity`; ``details["detection"]`` the AUC and the
-    p-value of a classifier. Of a table of links, which has little but two keys, the columns of the
-    far side count as its own, so that m to n is looked at from both sides. Public tables are left
-    out, whose rows are no sample.
+    p-value of a classifier. A table of links has little but two keys: the columns of the far side
+    count as its own, so that m to n is looked at from both sides. Public tables are left out, since
+    their rows are no sample.
 
     References
     ----------
@@ -320,10 +310,10 @@ def pairs_within(
 class KHopCorrelation(RelationalMetric):
     """Agreement of pairs of columns, tables apart or together: 1 where all are as in train, 0 none.
 
-    A generator that makes one table after another may keep what goes together within a table, lose
-    half of it from parent to child, and all of it from grandparent to grandchild. Hop 0 is the mean
-    over the pairs of columns of each table; hop h that over the pairs of the two ends of each path
-    of h foreign keys, all paths and all keys.
+    A generator that makes one table after another may keep the ties of columns within a table, lose
+    half of them from parent to child, and all of them from grandparent to grandchild. Hop 0 is the
+    mean over the pairs of columns of each table. Hop h is the mean over the pairs of the two ends
+    of each path of h foreign keys, over all paths and all keys.
 
     Parameters
     ----------
@@ -337,11 +327,6 @@ class KHopCorrelation(RelationalMetric):
         Number of bins of numbers and dates, where they are set against categories.
     strategy : {"uniform", "quantile", "uniform-plain", "quantile-plain"}, default="uniform"
         How they are cut, see :class:`~skeval.Discretizer`.
-
-    Attributes
-    ----------
-    context_ : RelationalContext
-        The real tables.
 
     See Also
     --------

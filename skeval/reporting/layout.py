@@ -131,7 +131,8 @@ class Page:
         if self._lines:
             colours, alphas, widths, dashes = zip(*self._styles, strict=True)
             rgba = [to_rgba(*pair) for pair in zip(colours, alphas, strict=True)]
-            style: Any = {"colors": rgba, "linewidths": widths, "linestyles": dashes}
+            # a list: matplotlib reads a tuple of two as one pattern
+            style: Any = {"colors": rgba, "linewidths": widths, "linestyles": list(dashes)}
             lines = LineCollection(self._lines, capstyle="butt", **style)
             self.canvas.add_collection(lines, autolim=False)
         return self

@@ -325,7 +325,7 @@ def refit_once(advice: Iterable[str]) -> list[str]:
 
     Examples
     --------
-    >>> from skeval.verdict import refit_once
+    >>> from skeval.results.verdict import refit_once
     >>> refit_once(["Drop a, or fit the generator again.", "Drop b, or fit the generator again."])
     ['Drop a, or fit the generator again.', 'Drop b.']
     """
@@ -499,7 +499,7 @@ def summary(results: Judged) -> str:
     Examples
     --------
     >>> from skeval import MetricTags, Result, SuiteResult
-    >>> from skeval.verdict import Contrast, summary
+    >>> from skeval.results.verdict import Contrast, summary
     >>> tags = MetricTags("privacy", greater_is_better=True, bounds=(0, 1), evidence="screen")
     >>> shown = Contrast("rows that equal a train row", 0.9, 0.0)
     >>> leak = Result(0.1, p_value=0.001, metric="Screen", tags=tags, contrast=shown)

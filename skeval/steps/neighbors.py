@@ -113,8 +113,8 @@ def preprocessor(context: Context, space: Any = "gower") -> Any:
     table they are of.
     """
     # takes long, and most metrics look at distances that need none
-    from skeval.tables.preprocessing import is_fitted
     from skeval.tables.spaces import TablePreprocessor
+    from skeval.tables.transformers import is_fitted
 
     is_of_train = isinstance(space, OfTrain)
     space = space.space if is_of_train else space

@@ -437,6 +437,21 @@ def set_against(lead: str, result: Result) -> str:
     return f"{lead}; {result.contrast.reference} {result.contrast.written[1]}."
 
 
+def with_contrast(lead: str, result: Result) -> str:
+    """Return a sentence that ends with the whole contrast that was tested, if one was.
+
+    Examples
+    --------
+    >>> from skeval import Result
+    >>> from skeval.steps.relabelled import with_contrast
+    >>> from skeval.verdict import Contrast
+    >>> shown = Contrast("rows that match", 0.6, 0.3, "of the holdout")
+    >>> with_contrast("The value is 60.0", Result(60.0, contrast=shown))
+    'The value is 60.0; rows that match: 60.0%, of the holdout 30.0%.'
+    """
+    return f"{lead}." if result.contrast is None else f"{lead}; {result.contrast}."
+
+
 _MOST_ROWS = 10_000
 _FEWEST_ROWS = 20
 _ALARM = 0.01

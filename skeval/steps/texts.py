@@ -24,8 +24,10 @@ from scipy.sparse import csr_array, diags_array, hstack, issparse, vstack
 from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError, MetricWarning, Sentence, TextLeftOutWarning
 from skeval.steps.samples import ColumnChoice
-from skeval.tables.preprocessing import OneHot, Ranks, learned
+from skeval.tables.embedding import vectors_of
+from skeval.tables.preprocessing import OneHot, Ranks
 from skeval.tables.schema import TableSchema
+from skeval.tables.transformers import learned
 
 _ROLES = ("train", "holdout", "synthetic")
 _AT_ONCE = 2**21  # characters that are cut into words at once
@@ -392,8 +394,6 @@ def text_source(
     if not isinstance(vectorizer, str):
         texts = _texts_by_number([texts_of(frame, column) for frame in frames], numbers)
         if hasattr(vectorizer, "encode"):
-            from skeval.tables.spaces import vectors_of  # takes long, and few texts are embedded
-
             vectors = vectors_of(vectorizer, texts.tolist())
             vectors = np.vstack([vectors, np.zeros((1, vectors.shape[1]))])
     return TextSource(numbers, counts, texts, vectors, vectorizer)

@@ -44,8 +44,8 @@ from skeval.results.suite_result import SuiteResult, property_warnings
 from skeval.steps.relabelled import shift_notices
 from skeval.steps.samples import check_measured
 from skeval.steps.texts import unread_texts
-from skeval.tables.preprocessing import with_fitted
 from skeval.tables.schema import TableSchema
+from skeval.tables.transformers import with_fitted
 from skeval.utils.engines import carried
 from skeval.utils.execution import Cores, Progress, sharing, using, waiting, within_limits
 from skeval.utils.formatting import printable

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Self, TypeVar
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.exceptions import InvalidParameterError
 from skeval.tables.frames import Levels, as_frame, canonical, column_values, learn
 from skeval.tables.schema import TableSchema
 from skeval.utils.parameters import BinCount, Count, Strategy, check_parameters, legal_sets
@@ -398,60 +397,3 @@ def _indicators(codes: np.ndarray, levels: np.ndarray) -> np.ndarray:
     one_hot = np.zeros((codes.size, n + 2))
     one_hot[np.arange(codes.size), cells] = 1.0
     return one_hot
-
-
-Cloned = TypeVar("Cloned", bound=BaseEstimator)
-
-
-def is_fitted(transformer: Any) -> bool:
-    """Tell whether a transformer has learned, in all its steps where it is a pipeline.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is a :class:`~sklearn.frozen.FrozenEstimator` of one that has not: it cannot learn.
-
-    Examples
-    --------
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import FunctionTransformer, StandardScaler
-    >>> from skeval.tables.preprocessing import is_fitted
-    >>> pipeline = make_pipeline(StandardScaler(), FunctionTransformer())
-    >>> is_fitted(pipeline), is_fitted(pipeline.fit([[1.0], [2.0]]))
-    (False, True)
-    """
-    from sklearn.frozen import FrozenEstimator  # whoever has a transformer has waited for these
-    from sklearn.pipeline import Pipeline
-
-    if isinstance(transformer, FrozenEstimator):
-        if not transformer.__sklearn_is_fitted__():
-            raise InvalidParameterError(
-                f"FrozenEstimator({type(transformer.estimator).__name__}()) holds a transformer "
-                "that is not fitted, and cannot learn. Fit it first, or pass it without the frame."
-            )
-        return True
-    # scikit-learn asks the last step of a pipeline only, and that may have nothing to learn
-    if isinstance(transformer, Pipeline):
-        parts = [part for _, part in transformer.steps if part not in (None, "passthrough")]
-        return all(map(is_fitted, parts))
-    if hasattr(transformer, "__sklearn_is_fitted__"):
-        return bool(transformer.__sklearn_is_fitted__())
-    names = getattr(transformer, "__dict__", {})
-    return any(name.endswith("_") and not name.startswith("__") for name in names)
-
-
-def learned(transformer: Any, rows: Any) -> Any:
-    """Return a transformer that is fitted as it is; of another a clone that has seen the rows."""
-    return transformer if is_fitted(transformer) else clone(transformer).fit(rows)
-
-
-def with_fitted(copy: Cloned, original: BaseEstimator) -> Cloned:
-    """Return a clone that has the fitted transformers of the original, which clones would lose.
-
-    They are handed on, not copied: nothing fits them again.
-    """
-    for name, value in original.get_params(deep=False).items():
-        transforms = hasattr(value, "transform") and hasattr(value, "get_params")
-        if transforms and not isinstance(value, type) and is_fitted(value):
-            setattr(copy, name, value)
-    return copy

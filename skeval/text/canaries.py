@@ -109,7 +109,7 @@ def make_canaries(
     InvalidParameterError
         If a number is not positive.
     TableError
-        If the texts have too few words to make so many different canaries.
+        If the texts have too few words to make this number of different canaries.
 
     See Also
     --------
@@ -172,15 +172,15 @@ class TextCanaryExposure(Metric):
     references : list of str
         Canaries of the same make that were not.
     columns : None, int or list of str, default=None
-        The columns whose texts are looked at: all of free text, the first so many of these, or
-        names of some.
+        The columns whose texts are looked at: all of free text, the first *n* of these, or names of
+        any columns.
     trace : {"coverage", "span"}, default="coverage"
-        What a trace is. "coverage": how many of a canary's runs of 1 to 8 words the release has,
-        each counting more the rarer it is there; "span": the longest run, in words.
+        What a trace is. "coverage" counts which of a canary's runs of 1 to 8 words the release has;
+        rare runs count more. "span" is the longest run, in words.
     n_permutations : int, default=1999
         Number of random choices of which canaries were planted, behind the p-value.
     random_state : int, default=0
-        Seed of these.
+        Seed of these choices.
 
     Attributes
     ----------
@@ -218,7 +218,7 @@ class TextCanaryExposure(Metric):
     rank after Holm (``p_values``), and the share of pairs in which a planted canary ranks higher
     (``auc``). No canary is quoted.
 
-    Canaries are not people: a text that stood in train once, and is likelier than a canary, may be
+    Canaries are not people: a text that was in train once, and is likelier than a canary, may be
     less exposed or more. Planting a canary several times shows how exposure grows with repetition.
 
     References
@@ -333,7 +333,7 @@ def exposures(planted: np.ndarray, references: np.ndarray) -> np.ndarray:
 def traces(
     canaries: Sequence[str], hashes: np.ndarray, starts: np.ndarray, trace: str
 ) -> np.ndarray:
-    """Return how much of each canary stands in the release.
+    """Return how much of each canary the release has.
 
     Parameters
     ----------

@@ -6,23 +6,25 @@ Texts as vectors of length 1, what is nearest to them, and contrasts of what the
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array, diags_array, issparse
 
+from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.exceptions import InvalidParameterError
 from skeval.stats.relabelling import exchange_p_value, relabelling_test
 from skeval.steps.samples import ColumnChoice
 from skeval.steps.texts import plain_texts, text_columns, units_of
+from skeval.tables.embedding import vectors_of
 from skeval.tables.keys import key_codes
-from skeval.tables.preprocessing import learned
 from skeval.tables.schema import TableSchema
-from skeval.tables.spaces import vectors_of
-from skeval.utils.parameters import Legal
+from skeval.tables.transformers import learned
+from skeval.utils.parameters import AnyColumns, Count, Legal, Seed
 
 GroupColumn = Annotated[
     str | None,
@@ -30,6 +32,7 @@ GroupColumn = Annotated[
         "the name of a column or None", lambda value: value is None or isinstance(value, str), -1
     ),
 ]
+Key = tuple[tuple[str, ...], str | None]  # the columns of texts, and that of their authors
 ROLES = ("train", "holdout", "synthetic")
 NO_TEXT = "no text of the {role} table has anything but white space."
 
@@ -41,9 +44,9 @@ class Corpus:
     Attributes
     ----------
     texts : ndarray of shape (n_texts,)
-        Sorted, so that their numbers depend on what they say and not on where they stand.
+        Sorted, so that their numbers depend on the texts and not on the order of rows.
     held : dict of str to ndarray of bool of shape (n_texts,)
-        By role, which of them stand in the table.
+        By role, which of them the table has.
     holders : csr_array of shape (n_texts, n_units)
         Which real documents, or authors, hold a text. Those of train come first. Authors that stand
         in train and in the holdout cannot change places, and are no units.
@@ -64,7 +67,7 @@ class Corpus:
     n_in_both: int
 
     def numbers(self, *roles: str) -> np.ndarray:
-        """Return the numbers of the texts that stand in any of these tables."""
+        """Return the numbers of the texts that any of these tables has."""
         held = [self.held[role] for role in roles if role in self.held]
         return np.flatnonzero(np.logical_or.reduce(held))
 
@@ -88,6 +91,38 @@ def chosen_texts(schema: TableSchema, columns: ColumnChoice, group: str | None) 
     return tuple(name for name in text_columns(schema, columns) if name != group)
 
 
+@declared
+class CorpusMetric(Metric):
+    """Base of metrics that exchange texts, or their authors, between train and holdout.
+
+    Parameters
+    ----------
+    columns : None, int or list of str, default=None
+        The columns whose texts are looked at: all of free text, the first *n* of these, or names of
+        any columns.
+    group : str or None, default=None
+        The column that names the author. Texts of one author are alike, so that authors are then
+        what changes places in the test. Without it, rows are.
+    n_permutations : int, default=1999
+        Number of relabellings behind the p-value, at most. Fewer are drawn where many reach what
+        was observed, and none where the p-value is known exactly.
+    random_state : int, default=0
+        Seed of the relabellings.
+    """
+
+    _: KW_ONLY
+    columns: AnyColumns = None
+    group: GroupColumn = None
+    n_permutations: Count = 1999
+    random_state: Seed = 0
+
+    def _prepare(self, context: Context) -> None:
+        self._key(context)
+
+    def _key(self, context: Context) -> Key:
+        return chosen_texts(context.schema, self.columns, self.group), self.group
+
+
 @shared
 def corpus(context: Context, columns: tuple[str, ...], group: str | None = None) -> Corpus:
     """Return the distinct texts of all tables; what is missing or blank is no text.
@@ -97,7 +132,7 @@ def corpus(context: Context, columns: tuple[str, ...], group: str | None = None)
     context : Context
         The tables.
     columns : tuple of str
-        Where texts stand; those of a row in several columns count each.
+        The columns of texts; each text of a row counts.
     group : str, optional
         The column that names the author; rows that name none are authors of their own. Without it,
         each row is a document of its own.
@@ -229,7 +264,7 @@ def text_vectors(
     context : Context
         The tables.
     columns : tuple of str
-        Where texts stand.
+        The columns of texts.
     group : str, optional
         The column of authors.
     vectorizer : "tfidf", transformer or object with encode, default="tfidf"
@@ -301,7 +336,7 @@ def nearest_similarity(
     Parameters
     ----------
     vectors : csr_array or ndarray
-        Of all texts; no number of a sparse one is negative.
+        Vectors of all texts; no number of a sparse one is negative.
     queries, others : ndarray of int
         Numbers of texts. The others ascend.
     n_kept : int, default=1
@@ -341,7 +376,7 @@ def nearest_similarity(
 
 
 def _places(queries: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return where each query stands among the others, -1 for nowhere."""
+    """Return the place of each query among the others, -1 for none."""
     places = np.searchsorted(others, queries)
     inside = np.append(others, -1)[places] == queries
     return np.where(inside, places, -1)
@@ -388,7 +423,7 @@ def copied_or_nearest(vectors: Vectors, queries: np.ndarray, others: np.ndarray)
 def exchanged(
     texts: Corpus, chosen: np.ndarray, scores: np.ndarray, *, n_permutations: int, seed: int
 ) -> float:
-    """Return how often texts of train score so much above those of the holdout by chance.
+    """Return how often texts of train score as far above those of the holdout by chance.
 
     Parameters
     ----------
@@ -399,7 +434,7 @@ def exchanged(
     scores : ndarray of shape (n_chosen,)
         In [0, 1].
     n_permutations, seed : int
-        Of the relabellings of documents, or authors.
+        Number and seed of the relabellings of documents, or authors.
 
     Returns
     -------

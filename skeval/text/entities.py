@@ -15,13 +15,11 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.stats import hypergeom
 
-from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import SCREEN_TAGS
 from skeval.exceptions import (
     DegenerateInputWarning,
-    InvalidParameterError,
     MetricWarning,
     MissingDependencyError,
     Sentence,
@@ -32,21 +30,13 @@ from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, list_contrast
 from skeval.stats.relabelling import Relabelled, holm, least_p_value
 from skeval.steps.entities import Mentions, Reading, mentions, row_groups, rows_read
-from skeval.steps.texts import text_columns
-from skeval.text.recognizers import (
-    Device,
-    ModelName,
-    Names,
-    PatternRecognizer,
-    SpacyBackend,
-    load_spacy,
-    piped,
-)
+from skeval.text.corpus import CorpusMetric
+from skeval.text.recognizers import Names, PatternRecognizer, SpacyBackend, load_spacy, piped
 from skeval.utils.formatting import percent
-from skeval.utils.parameters import AnyColumns, Count, Interval, JobCount, Legal, Seed, has_methods
+from skeval.utils.parameters import Count, Interval, Legal, has_methods
 
 REAL = ("train", "holdout")
-_MOST_WORDS = 3  # of an entity: more count as so many
+_MOST_WORDS = 3  # of an entity: more count as three
 _SCALE = 8  # of the least weight: weights are rounded to whole numbers
 
 
@@ -127,11 +117,11 @@ class Evidence:
     windows : tuple of RareKeys
         Entities, then phrases of 1, 2, ... words on both sides.
     in_train, in_holdout : ndarray of int of shape (n_units,)
-        1 where a document, or group, stands in the table. Groups of both are in neither.
+        1 where the table has a document, or group. Groups of both tables are in neither.
     n_real : int
         Number of distinct entities of the real texts.
     n_in_both : int
-        Number of groups that stand in both tables.
+        Number of groups that both tables have.
     """
 
     windows: tuple[RareKeys, ...]
@@ -161,13 +151,13 @@ class Evidence:
     def test(
         self, keys: RareKeys, n_permutations: int, seed: int, chosen: np.ndarray | None = None
     ) -> Relabelled:
-        """Hold the weighted share of train among repeated entities against random relabellings."""
+        """Compare the weighted share of train among repeated entities with random relabellings."""
         if not keys.weights[... if chosen is None else chosen].size:
             return Relabelled(0.0, 0.0, 0.0, 1.0)
         lists, settings = keys.lists(chosen), {"n_permutations": n_permutations, "seed": seed}
         test = list_contrast(lists, self.in_train, self.in_holdout, **settings)
-        # of train alone, less of the holdout alone: where an entity is of one document, that is
-        # the share of train twice, less one
+        # shares of train alone less those of the holdout alone: if an entity is of one document,
+        # that is twice the share of train, less one
         return replace(
             test,
             observed=(1.0 + test.observed) / 2.0,
@@ -243,7 +233,7 @@ def rare_keys(
     Parameters
     ----------
     hashes, unit : ndarray of shape (n_mentions,)
-        Of each mention in a real text, what it is (0 counts nothing) and in which document.
+        What each mention in a real text is (0 counts nothing), and in which document.
     types : ndarray of str of shape (n_mentions,) or None
         Its type; the most frequent one is that of the entity.
     lengths : ndarray of shape (n_mentions,) or None
@@ -251,7 +241,7 @@ def rare_keys(
     synthetic : ndarray
         The hashes in synthetic texts.
     sides : tuple of (ndarray, ndarray)
-        1 where a document stands in train alone, and in the holdout alone.
+        1 where a document is of train alone, and of the holdout alone.
     max_documents : int
         How many documents mention what is rare.
     """
@@ -329,7 +319,7 @@ def weights_of(stratum: np.ndarray, rare: np.ndarray, repeated: np.ndarray) -> n
     """Return a weight for each entity: one over the share of its stratum that is repeated.
 
     Common names are repeated by chance, and full names hardly ever: if each has the same chance to
-    leak, the sum with these weights stands out most from what is chance. Labels play no part.
+    leak, the sum with these weights differs most from chance. Labels play no part.
 
     Examples
     --------
@@ -380,9 +370,6 @@ def described(keys: RareKeys, test: Relabelled | None = None) -> dict[str, float
 
 Recognizer = Annotated[Any, has_methods(("recognize",), values=("patterns",))]
 Keep = Annotated[Any, has_methods(("keeps",), values=(None,))]
-GroupColumn = Annotated[
-    str | None, Legal("the name of a column or None", lambda v: v is None or isinstance(v, str), -1)
-]
 Folder = Annotated[
     Any,
     Legal(
@@ -395,11 +382,11 @@ Folder = Annotated[
 
 
 @declared
-class EntityLeakage(Metric):
+class EntityLeakage(CorpusMetric):
     r"""Share of the synthetic texts' entities that one train text alone mentions: 0 if none does.
 
     A generator that has memorised its texts writes names, addresses and numbers of real persons
-    into new sentences. Somebody who knows a person looks for the name, and reads what stands around
+    into new sentences. Somebody who knows a person looks for the name, and reads the words around
     it. Common names occur without any leak: a match that could as well be of a stranger is a
     phantom. Names that holdout texts alone mention, which the generator never saw, count phantoms.
 
@@ -410,26 +397,24 @@ class EntityLeakage(Metric):
         :class:`PatternRecognizer`, which needs no model: addresses, numbers, capitalised words.
         Names are found best by a model, as of :class:`SpacyRecognizer`.
     columns : None, int or list of str, default=None
-        The text columns; None for all, an int for the first so many, or names. Those of a row are
-        one document.
+        The text columns: all of free text, the first *n* of these, or names. Those of a row are one
+        document.
     group : str or None, default=None
-        A column that says whose a row is, such as an author, if several rows are one person's:
-        documents of one person change places together, and count once. None where each row is a
+        A column that says whose a row is, such as an author, if several rows are one person's.
+        Documents of one person change places together, and count once. None if each row is a
         document of its own.
     keep : object with keeps, or None, default=None
         Which entities count, as :class:`EntityFilter` says; None for all.
     max_documents : int, default=1
-        An entity is rare that at most so many real documents, or groups, mention.
+        The most real documents, or groups, that mention a rare entity.
     n_windows : int, default=4
-        Phrases are an entity with up to 1, 2, ... so many words on both sides; 0 for none.
+        The most words of a phrase on both sides of an entity; phrases of 1, 2, ... words are tested
+        too. 0 for none.
     n_max_texts : int or None, default=None
-        How many rows of each table are read at most, drawn at random; None for all.
+        The most rows of each table that are read, drawn at random; None for all.
     memory : path or None, default=None
         A folder that keeps what was recognized from one call to the next: hashes and counts, no
         text. See Notes.
-    n_permutations : int, default=1999
-        Number of relabellings behind the p-values; fewer are drawn where many reach what was
-        observed, and none where a p-value is known exactly.
     random_state : int, default=0
         Seed of the relabellings and of the choice of rows.
 
@@ -459,12 +444,12 @@ class EntityLeakage(Metric):
 
     The baseline is the value by chance: given the synthetic texts and the pool of real documents,
     all choices of which were train are equally likely if none was learned. The share of train among
-    the rare entities that are repeated is held against that of random choices. A kind of
-    entities, of one type and number of words, weighs the more the more seldom it is repeated,
-    whoever mentions it: full names more than names of towns; and a document that lists many weighs
-    less for each, by the root. The p-value is one-sided, and exact if
-    rows that belong together change places together (`group`). Where an author stands in both
-    tables, documents were no samples of authors: these are left out, with a warning.
+    the rare entities that are repeated is compared with that of random choices. A kind of entities,
+    of one type and number of words, has a larger weight if it is seldom repeated by anyone: full
+    names weigh more than names of towns. A document that lists many entities weighs less for each,
+    by the root. The p-value is one-sided, and exact if rows that belong together change places
+    together (`group`). If both tables have an author, documents were no samples of authors: such
+    authors are left out, with a warning.
 
     A phrase around a common name may be as telling as a rare name. Phrases are tested alike, all
     windows together, and the p-value is twice the lesser of the two. ``details`` has both tests,
@@ -473,8 +458,8 @@ class EntityLeakage(Metric):
     the numbers that SynEval prints: distinct entities by type, their density, which is their number
     over that of words and no level of risk, and the percentage of train's that are repeated.
 
-    Where `n_max_texts` leaves rows out, the value is that of the sample, in which more entities
-    look rare and fewer are matched; ``standard_error`` is that of the share. The
+    If `n_max_texts` leaves rows out, the value is that of the sample, in which more entities look
+    rare and fewer are matched; ``standard_error`` is that of the share. The
     interval is Wilson's, of the share among many more entities from this generator.
 
     Entities are compared without case, spaces and marks at their ends, an article (the, a, an) or a
@@ -504,16 +489,12 @@ class EntityLeakage(Metric):
     tags = replace(SCREEN_TAGS, needs=frozenset({"holdout", "text"}), display="EntitiesDisplay")
 
     recognizer: Recognizer = "patterns"
-    columns: AnyColumns = None
-    group: GroupColumn = None
     _: KW_ONLY
     keep: Keep = None
     max_documents: Count = 1
     n_windows: Annotated[int, Interval(0, 20)] = 4
     n_max_texts: Count | None = None
     memory: Folder = None
-    n_permutations: Count = 1999
-    random_state: Seed = 0
 
     _nouns = ("entity", "entities", "an entity")
 
@@ -531,20 +512,15 @@ class EntityLeakage(Metric):
         return PatternRecognizer() if self.recognizer == "patterns" else self.recognizer
 
     def _reading(self, context: Context) -> Reading:
-        columns = text_columns(context.schema, self.columns)
-        if self.group is not None and self.group not in context.schema.kinds:
-            raise InvalidParameterError(
-                f"{type(self).__name__}: group names {self.group}, which is no column. Columns: "
-                f"{', '.join(context.schema.kinds)}."
-            )
+        columns, group = self._key(context)
         return Reading(
-            columns=tuple(name for name in columns if name != self.group),
+            columns=columns,
             recognizer=self._recognizer(),
             keep=self.keep,
             n_windows=self.n_windows,
             n_max_texts=self.n_max_texts,
             seed=self.random_state,
-            group=self.group,
+            group=group,
             memory=None if self.memory is None else str(self.memory),
         )
 
@@ -683,6 +659,7 @@ PERSON_NOUNS = frozenset(
 Tagger = Annotated[Any, has_methods(("recognize",), values=("spacy",))]
 
 
+@declared
 class NominalRecognizer(SpacyBackend):
     """Find nouns for persons with the tagger of a spaCy pipeline, word by word.
 
@@ -700,12 +677,6 @@ class NominalRecognizer(SpacyBackend):
         Further words that do not count, in lower case, besides the stop words of the language.
     min_length, max_length : int, default=2 and 30
         Least and greatest number of letters.
-    n_process : int, default=1
-        Processes that read; -1 for all cores.
-    batch_size : int, default=256
-        Texts at once.
-    device : {"auto", "cpu", "gpu"}, default="auto"
-        "auto" is a graphics card where spaCy can use one.
 
     See Also
     --------
@@ -718,26 +689,11 @@ class NominalRecognizer(SpacyBackend):
     NominalRecognizer(skip=['product', 'price'])
     """
 
-    def __init__(
-        self,
-        model: ModelName = "en_core_web_sm",
-        *,
-        nouns: Names = None,
-        skip: Names = None,
-        min_length: Count = 2,
-        max_length: Count = 30,
-        n_process: JobCount = 1,
-        batch_size: Count = 256,
-        device: Device = "auto",
-    ) -> None:
-        self.model = model
-        self.nouns = nouns
-        self.skip = skip
-        self.min_length = min_length
-        self.max_length = max_length
-        self.n_process = n_process
-        self.batch_size = batch_size
-        self.device = device
+    _: KW_ONLY
+    nouns: Names = None
+    skip: Names = None
+    min_length: Count = 2
+    max_length: Count = 30
 
     def _loaded(self) -> Any:
         pipeline = load_spacy(type(self).__name__, self.model, self.device)
@@ -784,20 +740,6 @@ class NominalMentions(EntityLeakage):
     recognizer : "spacy" or object with recognize, default="spacy"
         What finds nouns; "spacy" is :class:`NominalRecognizer`, which needs the pipeline
         en_core_web_sm. There is no substitute for a tagger.
-    columns : None, int or list of str, default=None
-        The text columns; None for all, an int for the first so many, or names.
-    group : str or None, default=None
-        A column that says whose a row is; rows of one group change places together.
-    keep : object with keeps, or None, default=None
-        Which mentions count; None for all.
-    max_documents : int, default=1
-        A mention is rare that at most so many real documents, or groups, have.
-    n_windows : int, default=4
-        Phrases are a mention with up to 1, 2, ... so many words on both sides; 0 for none.
-    memory : path or None, default=None
-        A folder that keeps hashes and counts of what was recognized, no text.
-    n_permutations : int, default=1999
-        Number of relabellings behind the p-values, where these are not known exactly.
 
     Raises
     ------
@@ -820,7 +762,7 @@ class NominalMentions(EntityLeakage):
 
     Examples
     --------
-    Any recognizer will do, where a language has no pipeline:
+    Any recognizer will do if a language has no pipeline:
 
     >>> import pandas as pd
     >>> from skeval.text import CallableRecognizer, NominalMentions

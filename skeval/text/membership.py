@@ -1,4 +1,4 @@
-"""Membership inference on texts: what is most like a release is guessed to stand in train."""
+"""Membership inference on texts: what is most like a release is guessed to be of train."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.stats import rankdata
 
-from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS
@@ -24,19 +23,18 @@ from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import least_p_value
 from skeval.stats.roc import auc, clustered_delong
 from skeval.steps.samples import sample_positions
-from skeval.tables.spaces import Vectorizer
+from skeval.tables.embedding import Vectorizer
 from skeval.text.corpus import (
     Corpus,
-    GroupColumn,
-    chosen_texts,
+    CorpusMetric,
     copied_or_nearest,
     corpus,
     exchanged,
     text_vectors,
 )
-from skeval.text.memorization import Key, lacking_texts, sizes
+from skeval.text.memorization import lacking_texts, sizes
 from skeval.utils.formatting import as_float, percent
-from skeval.utils.parameters import AnyColumns, Fraction, Interval, OpenFraction, Seed
+from skeval.utils.parameters import Fraction, Interval, OpenFraction
 
 _FOUND = "pairs of a train and a holdout text in which the train text is more like a synthetic one"
 _ADVICE = (
@@ -46,7 +44,7 @@ _ADVICE = (
 
 
 @declared
-class TextMembershipInference(Metric):
+class TextMembershipInference(CorpusMetric):
     r"""AUC of telling train from holdout texts by the release: 0.5 by chance, 1 without a mistake.
 
     An attacker holds the release and a text, perhaps a message that somebody wrote, and wants to
@@ -60,11 +58,6 @@ class TextMembershipInference(Metric):
         What makes vectors of texts: their words, rare ones weighing more; a transformer of
         scikit-learn that takes texts, which is fitted on the real ones of both tables; or a
         sentence embedder, which knows a text in other words again.
-    columns : None, int or list of str, default=None
-        The columns whose texts are looked at: all of free text, the first so many of these, or
-        names of some.
-    group : str or None, default=None
-        The column that names the author, who is then what changes places in the test.
     fpr : float or list of float, default=(0.1, 0.01, 0.001)
         False positive rates at which the share of members called so is reported.
     alert : float, default=0.7
@@ -75,8 +68,8 @@ class TextMembershipInference(Metric):
         Texts of train, and of the holdout, that are scored, a seeded sample; None for all. They are
         compared with all synthetic texts.
     n_permutations : int, default=1999
-        Random labellings behind the p-values of rates, and of the value where authors change places
-        or texts occur twice.
+        Random labellings behind the p-values of rates, and of the value if authors change places or
+        texts occur twice.
     random_state : int, default=0
         Seed of samples and labels.
 
@@ -99,9 +92,9 @@ class TextMembershipInference(Metric):
 
     over the distinct synthetic texts S. The vectors know both tables and no labels, so that labels
     are exchangeable if nothing was learned of any one text. The p-value is one-sided: that of Mann
-    and Whitney; with authors, or where a text stands in several rows, of random choices of
-    which authors, or rows, were train. The interval is DeLong's; with authors it is that
-    of Obuchowski, for texts that are alike within authors.
+    and Whitney. With authors, or if several rows have one text, it is that of random choices of
+    which authors, or rows, were train. The interval is DeLong's; with authors it is that of
+    Obuchowski, for texts that are alike within authors.
 
     ``details`` has the AUC of the attack, and as
     :class:`~skeval.privacy.MembershipInference` explains them `tpr_at_fpr`, `advantage`,
@@ -131,21 +124,12 @@ class TextMembershipInference(Metric):
     tags = replace(ATTACK_TAGS, needs=frozenset({"holdout", "text"}), display="ROCDisplay")
 
     vectorizer: Vectorizer = "tfidf"
-    columns: AnyColumns = None
-    group: GroupColumn = None
     _: KW_ONLY
     fpr: FalsePositiveRates = (0.1, 0.01, 0.001)
     alert: Fraction = 0.7
     prior: OpenFraction = 0.5
     max_texts: Annotated[int, Interval(20)] | None = 10_000
     n_permutations: Annotated[int, Interval(19)] = 1999
-    random_state: Seed = 0
-
-    def _prepare(self, context: Context) -> None:
-        chosen_texts(context.schema, self.columns, self.group)
-
-    def _key(self, context: Context) -> Key:
-        return chosen_texts(context.schema, self.columns, self.group), self.group
 
     def _scored(self, context: Context) -> tuple[np.ndarray, np.ndarray]:
         sampling = (self.max_texts, self.random_state)
@@ -215,9 +199,9 @@ def member_scores(chosen: np.ndarray, scores: np.ndarray, held: Any) -> MemberSc
 
 
 def first_holders(texts: Corpus) -> np.ndarray:
-    """Return a number for who holds each text: a unit, or nobody else where it has none.
+    """Return a number for who holds each text: a unit, or one of its own if it has none.
 
-    Authors that stand in both tables are no units: each of their texts is taken by itself.
+    Authors that both tables have are no units: each of their texts is taken by itself.
     """
     holders = texts.holders
     held = np.diff(holders.indptr) > 0
@@ -247,7 +231,7 @@ def nearest_synthetic(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return distinct real texts, perhaps a sample of each table, and how like the release each is.
 
-    A text that stands in both tables is there once.
+    A text of both tables is there once.
     """
     texts = corpus(context, columns, group)
     numbers = [texts.numbers(role) for role in ("train", "holdout")]

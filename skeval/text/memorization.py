@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import SCREEN_TAGS
@@ -40,9 +39,9 @@ from skeval.stats.matches import MatchLists, held_contrast, longest_list
 from skeval.stats.repeats import Copies
 from skeval.steps.relabelled import contrast_of, set_against
 from skeval.steps.texts import folded
-from skeval.text.corpus import NO_TEXT, Corpus, GroupColumn, Words, chosen_texts, corpus, words
+from skeval.text.corpus import NO_TEXT, Corpus, CorpusMetric, GroupColumn, Key, Words, corpus, words
 from skeval.utils.formatting import counted, percent
-from skeval.utils.parameters import AnyColumns, Count, Interval, OpenFraction, Seed
+from skeval.utils.parameters import AnyColumns, Interval, OpenFraction
 
 MOST_CANDIDATES = 10**8  # of a join; by words up to a minute
 _HASHES, _RECALL, _MOST_ROWS = 256, 0.99, 64
@@ -102,7 +101,7 @@ class MinHashJoin:
     similarity : float
         The Jaccard similarity of what is looked for.
     seed : int
-        Of the random orders.
+        Seed of the random orders.
 
     Attributes
     ----------
@@ -113,9 +112,9 @@ class MinHashJoin:
     Notes
     -----
     Bands get more rows, and the recall falls, until there are no more than 100 million candidates.
-    If sets that agree in most of their tokens are still more, each row on the left looks at equally
-    many of each band, from a random place on. Left and right alone decide: what stands in train and
-    what in the holdout is not known here.
+    If sets that agree in most of their tokens are still more, each row on the left looks at the
+    same number of each band, from a random place on. Left and right alone decide: which texts are
+    of train and which of the holdout is not known here.
     """
 
     def __init__(
@@ -146,8 +145,8 @@ class MinHashJoin:
     ) -> Pairs:
         """Yield blocks of positions in `left` and in `right` of the candidates that are near.
 
-        Each pair comes once; where candidates are skipped, perhaps again. `done` says of each
-        position on the left whether it needs no more; it may change between blocks.
+        Each pair comes once; if candidates are skipped, perhaps again. `done` says whether a
+        position on the left needs no more; it may change between blocks.
         """
         for number, band in enumerate(self._bands):
             for part in _parts(np.minimum(band.counts, self._most)):
@@ -172,7 +171,7 @@ class MinHashJoin:
 
 @dataclass(frozen=True)
 class _Band:
-    """Where the right has the key of each row on the left: a slice of `order`."""
+    """The places where the right has the key of each row on the left: a slice of `order`."""
 
     order: np.ndarray
     starts: np.ndarray
@@ -236,7 +235,7 @@ def joined(
     join : {"auto", "exact", "minhash"}
         By words and by letters. "auto": exact up to 100 million candidates.
     seed : int
-        Of MinHash.
+        Seed of MinHash.
 
     Returns
     -------
@@ -331,38 +330,16 @@ _MISSED = (
 ONE_SIDED = "no author stands in one table alone, so that no labels can be exchanged."
 
 
-Key = tuple[tuple[str, ...], str | None]
-
-
 @declared
-class TextScreen(Metric):
+class TextScreen(CorpusMetric):
     """Base of the screens that compare what texts share with train and with the holdout.
 
-    Each distinct text counts once. Authors write a class attribute `_what`, of a contrast, and the
-    methods below.
-
-    Parameters
-    ----------
-    columns : None, int or list of str, default=None
-        The columns whose texts are looked at: all of free text, the first so many of these, or
-        names of some.
-    group : str or None, default=None
-        The column that names the author, who is then what changes places in the test.
-    n_permutations : int, default=1999
-        Number of relabellings behind the p-value; fewer are drawn where many reach what was
-        observed, and none where the p-value is known exactly.
-    random_state : int, default=0
-        Seed of the relabellings.
+    Each distinct text counts once. Authors write a class attribute `_what`, which says what a
+    contrast compares, and the methods below.
     """
 
     tags = replace(SCREEN_TAGS, needs=frozenset({"text"}))
     _what: ClassVar[str]
-
-    _: KW_ONLY
-    columns: AnyColumns = None
-    group: GroupColumn = None
-    n_permutations: Count = 1999
-    random_state: Seed = 0
 
     @abstractmethod
     def _measured(self, context: Context, key: Key, role: str) -> float:
@@ -375,12 +352,6 @@ class TextScreen(Metric):
     @abstractmethod
     def _details(self, context: Context, key: Key, result: Result) -> Result:
         """Return the result with its interval, fact and further details."""
-
-    def _prepare(self, context: Context) -> None:
-        chosen_texts(context.schema, self.columns, self.group)
-
-    def _key(self, context: Context) -> Key:
-        return chosen_texts(context.schema, self.columns, self.group), self.group
 
     def _compute(self, context: Context) -> Result:
         key = self._key(context)
@@ -438,20 +409,17 @@ class TextScreen(Metric):
 
 @declared
 class TextExactMatch(TextScreen):
-    r"""Share of distinct synthetic texts that stand in train: 0 if none does, 1 if all do.
+    r"""Share of distinct synthetic texts that train has too: 0 if it has none, 1 if it has all.
 
-    Who writes a complaint, a diagnosis or a letter finds it in the release word for word, and so
+    The author of a complaint, a diagnosis or a letter finds it in the release word for word, and so
     does everyone who has read it. Short and common texts ("ok", "see above") repeat by themselves,
     in the holdout as in train: what is more than that was memorised.
 
     Parameters
     ----------
     columns : None, int or list of str, default=None
-        The columns whose texts are looked at: all of free text, the first so many of these, or
-        names of any columns. A text may stand in one of them here and in another there.
-    group : str or None, default=None
-        The column that names the author. Texts of one author are alike: then authors are what
-        changes places in the test. Without it, rows are.
+        The columns whose texts are looked at: all of free text, the first *n* of these, or names of
+        any columns. A copy may be in another of them than its source.
     form : {"folded", "exact"}, default="folded"
         "folded": letter case, white space and ways to write the same character make no text another
         one. "exact": every character counts.
@@ -473,16 +441,16 @@ class TextExactMatch(TextScreen):
 
     .. math:: \frac{|S \cap T|}{|S|}
 
-    The baseline is the same with the holdout; with tables of unequal size, what random choices of
-    which real rows (or authors) were train give on average. The p-value is one-sided: if nothing
-    was learned of any one text, all such choices are equally likely, whatever else is wrong with
-    the release. A test of few authors has no small p-value. Authors who stand in both tables do not
-    change places and are left out of the test (``details["n_authors_in_both"]``).
+    The baseline is the same with the holdout. If the tables are of unequal size, it is the average
+    over random choices of which real rows (or authors) were train. The p-value is one-sided: if
+    nothing was learned of any one text, all such choices are equally likely, whatever faults the
+    release has. A test of few authors has no small p-value. Authors of both tables do not change
+    places and are left out of the test (``details["n_authors_in_both"]``).
 
-    Blank and missing cells are no texts; without any, the value is nan. ``details`` has the numbers
-    of distinct texts, what stands in the holdout (``to_holdout``), the difference of the shares
-    that was tested, its mean over relabellings (``expected``) and its spread. Copies are said as a
-    ``fact``, whatever the p-value; no text is quoted. The interval is Wilson's.
+    Blank and missing cells are no texts; without any text, the value is nan. ``details`` has the
+    numbers of distinct texts, the value for the holdout (``to_holdout``), the difference of the
+    shares that was tested, its mean over relabellings (``expected``) and its spread. A ``fact``
+    counts the copies for any p-value; no text is quoted. The interval is Wilson's.
 
     References
     ----------
@@ -534,18 +502,15 @@ class NearDuplicateText(TextScreen):
     r"""Share of distinct synthetic texts that nearly repeat a train text: 0 if none, 1 if all.
 
     A language model that has memorised a letter writes it out with a name replaced or a sentence
-    moved, so that no exact comparison finds it. Who has seen the letter knows it again.
+    moved, so that no exact comparison finds it. Everyone who has seen the letter recognises it.
 
     Parameters
     ----------
-    columns : None, int or list of str, default=None
-        The columns whose texts are looked at: all of free text, the first so many of these, or
-        names of any columns.
     threshold : float, default=0.8
         The least similarity of a near duplicate, in (0, 1).
     edit_length : int, default=40
-        Texts of at most so many characters are near duplicates too if few of their letters differ;
-        0 for words alone. More characters take more time.
+        Texts of at most this number of characters are near duplicates too if few of their letters
+        differ; 0 for words alone. More characters take more time.
     join : {"auto", "exact", "minhash"}, default="auto"
         How near texts are looked for. "exact" finds them all. "minhash" finds most of them among
         any number of texts. "auto" is exact unless more than 100 million pairs would have to be
@@ -570,9 +535,9 @@ class NearDuplicateText(TextScreen):
 
     .. math:: J(s, t) = \frac{|a \cap b|}{|a \cup b|} \ge \mathrm{threshold}
 
-    where a and b are the sets of words, runs of letters, digits and underscores in lower case; or,
-    of short texts, with a Levenshtein distance of at most ``1 - threshold`` times the length of the
-    longer. The order of words plays no part.
+    where a and b are the sets of words, runs of letters, digits and underscores in lower case.
+    Short texts are near also if their Levenshtein distance is at most ``1 - threshold`` times the
+    length of the longer one. The order of words plays no part.
 
     The exact join finds all pairs that there are: common words are not looked up, since similar
     sets share a rare one. MinHash compares texts that agree in all r minima of one of b bands, each
@@ -584,15 +549,15 @@ class NearDuplicateText(TextScreen):
     found, and more of those above it; what is found is compared in full, so that no text counts
     that is not near. Short texts are looked for in the same way by their pairs of letters, of which
     near ones have a Jaccard similarity of at least ``(2 t - 1) / (3 - 2 t)`` with a threshold of t;
-    up to t = 0.5 this promises nothing. Where more than 100 million pairs would be compared even
-    so, bands get more rows, and the recall falls; a warning says so below 90%.
+    up to t = 0.5 this promises nothing. If more than 100 million pairs would be compared even so,
+    bands get more rows, and the recall falls; a warning says so below 90%.
     ``details["join"]`` has for ``"words"`` and for ``"letters"`` which join it was (``by``), the
     ``recall`` at the threshold, and how many candidates were left out because bands of some 60 rows
     still had too many (``n_skipped``). Train and holdout are searched as one, so that the p-value
     holds with any join; the value may be too low, never too high.
 
-    Exact copies count too. A text near more than some 16 real ones looks at so many. All else is as
-    in :class:`TextExactMatch`.
+    Exact copies count too. If a text is near more than 16 real ones or so, 16 are looked at. All
+    else is as in :class:`TextExactMatch`.
 
     A text put in other words altogether is no near duplicate.
 
@@ -717,14 +682,14 @@ def forms(context: Context, columns: tuple[str, ...], group: str | None, form: s
 def shared_forms(
     context: Context, columns: tuple[str, ...], group: str | None, form: str, role: str
 ) -> tuple[int, int]:
-    """Return how many distinct synthetic texts stand in a role, and of how many."""
+    """Return how many distinct synthetic texts a role has too, and how many there are."""
     texts, codes = corpus(context, columns, group), forms(context, columns, group, form)
     mine, theirs = (np.unique(codes[texts.held[who]]) for who in ("synthetic", role))
     return int(np.isin(mine, theirs).sum()), mine.size
 
 
 def text_copies(context: Context, columns: tuple[str, ...], group: str | None, form: str) -> Copies:
-    """Return how many texts that one cell of a real table holds stand in the release."""
+    """Return how many texts of the release are copies, and of texts that one real cell holds."""
     texts, codes = corpus(context, columns, group), forms(context, columns, group, form)
     n_forms = int(codes.max(initial=-1)) + 1
     counts = {

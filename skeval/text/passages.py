@@ -1,6 +1,6 @@
 """The longest passages that texts of the release have in common with texts of train.
 
-Whether the passages of the release are new, or stand in train.
+Whether the passages of the release are new, or train has them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from skeval.results.result import Result
 from skeval.stats.matches import MatchLists
 from skeval.stats.relabelling import row_mean
 from skeval.steps.relabelled import set_against
-from skeval.text.corpus import GroupColumn, corpus
-from skeval.text.memorization import Key, TextScreen
+from skeval.text.corpus import GroupColumn, Key, corpus
+from skeval.text.memorization import TextScreen
 from skeval.text.spans import N_LISTED, gram_numbers, longest_shared, run_lists
 from skeval.utils.formatting import counted, number, percent
 from skeval.utils.parameters import AnyColumns, Count
@@ -35,9 +35,6 @@ class NGramNovelty(TextScreen):
     ----------
     n : int, default=5
         Number of words. With few, all phrases are known; with many, only copied passages are.
-    n_permutations : int, default=1999
-        Number of relabellings behind the p-value; fewer are drawn where many reach what was
-        observed.
 
     Warnings
     --------
@@ -158,12 +155,9 @@ class LongestCommonSubstring(TextScreen):
     Parameters
     ----------
     max_words : int, default=25
-        A passage of so many words is long. Longer ones count as so long: a few texts that are
-        copied as a whole, or that the tables share by themselves, would otherwise decide alone.
+        A passage of this number of words is long. Longer ones count as this long: a few texts that
+        are copied as a whole, or that the tables share by themselves, would otherwise decide alone.
         Long passages are a fact if none of the holdout is long.
-    n_permutations : int, default=1999
-        Number of relabellings behind the p-value; fewer are drawn where many reach what was
-        observed.
 
     Warnings
     --------
@@ -187,9 +181,9 @@ class LongestCommonSubstring(TextScreen):
     all texts are put in order once, which takes a time that grows little faster than the number of
     words, so that no two texts are compared by themselves.
 
-    The test holds the mean with train, less that with the holdout, against random choices of which
+    The test compares the mean with train, less that with the holdout, with random choices of which
     documents, or authors, were train. It looks at the 16 real texts with the longest passages of
-    each synthetic one: where all 16 are of one table, the other one's passage counts as long as the
+    each synthetic one. If all 16 are of one table, the other table's passage counts as long as the
     last of them, so that ``details["difference"]`` may be a little smaller than the difference of
     the two means. The interval is the mean with 1.96 standard errors.
 

@@ -9,14 +9,16 @@ import ipaddress
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY
 from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from sklearn.base import BaseEstimator
 
+from skeval.core.declared import declared
 from skeval.exceptions import MissingDependencyError, needed
 from skeval.steps.entities import Entity
 from skeval.utils.parameters import Count, Fraction, JobCount, Legal, check_parameters, legal_sets
@@ -62,6 +64,7 @@ _PatternKinds = Annotated[
 ]
 
 
+@declared
 class PatternRecognizer(BaseEstimator):
     """Find what has a form of its own, without a model: addresses, numbers, capitalised words.
 
@@ -72,7 +75,7 @@ class PatternRecognizer(BaseEstimator):
     Parameters
     ----------
     kinds : list of str, default=("EMAIL", "URL", "IBAN", "CARD", "IP", "PHONE", "SPAN")
-        What is looked for. Where two overlap, the first in this order counts.
+        What is looked for. If two overlap, the first in this order counts.
 
     See Also
     --------
@@ -93,8 +96,7 @@ class PatternRecognizer(BaseEstimator):
     ('+49 30 901820', 'PHONE', 5)
     """
 
-    def __init__(self, kinds: _PatternKinds = KINDS) -> None:
-        self.kinds = kinds
+    kinds: _PatternKinds = KINDS
 
     @property
     def about(self) -> dict[str, str]:
@@ -273,6 +275,7 @@ ModelName = Annotated[
 ]
 
 
+@declared
 class EntityFilter(BaseEstimator):
     """Which entities count: a rule on their types and letters.
 
@@ -303,24 +306,14 @@ class EntityFilter(BaseEstimator):
     (True, False)
     """
 
-    def __init__(
-        self,
-        labels: Names = None,
-        *,
-        min_length: Count = 1,
-        max_length: Count = 1000,
-        numbers: bool = True,
-        addresses: bool = True,
-        capitals: bool = True,
-        fragments: bool = True,
-    ) -> None:
-        self.labels = labels
-        self.min_length = min_length
-        self.max_length = max_length
-        self.numbers = numbers
-        self.addresses = addresses
-        self.capitals = capitals
-        self.fragments = fragments
+    labels: Names = None
+    _: KW_ONLY
+    min_length: Count = 1
+    max_length: Count = 1000
+    numbers: bool = True
+    addresses: bool = True
+    capitals: bool = True
+    fragments: bool = True
 
     @classmethod
     def syneval(cls, labels: Names = ("PER", "ORG", "LOC", "MISC")) -> EntityFilter:
@@ -336,7 +329,7 @@ class EntityFilter(BaseEstimator):
         )
 
     def keeps(self, entity: Entity) -> bool:
-        """Tell whether an entity counts."""
+        """Return whether an entity counts."""
         text = entity.text
         words = text.split() or [""]
         address = "http" in text.lower() or "@" in text or "." in words[-1]
@@ -353,7 +346,8 @@ class EntityFilter(BaseEstimator):
 class _Backend(BaseEstimator):
     """What the recognizers have in common: parameters that are checked, texts cut into pieces."""
 
-    _packages: tuple[str, ...] = ()  # to install
+    model: str
+    _packages: ClassVar[tuple[str, ...]] = ()  # to install
     _piece = _SPACY_PIECE
 
     @property
@@ -428,19 +422,9 @@ def cut(text: str, longest: int) -> Iterator[tuple[int, str]]:
         yield start, text[start:]
 
 
+@declared
 class SpacyBackend(_Backend):
-    """What recognizers have in common that run a spaCy pipeline."""
-
-    _packages = ("spacy",)
-
-    @property
-    def about(self) -> dict[str, str]:
-        """Backend, model and version of both."""
-        return spacy_about(type(self).__name__, self.model, self.device)
-
-
-class SpacyRecognizer(SpacyBackend):
-    """Find persons, places, organisations and whatever else a spaCy pipeline knows.
+    """What recognizers have in common that run a spaCy pipeline.
 
     Parameters
     ----------
@@ -452,6 +436,25 @@ class SpacyRecognizer(SpacyBackend):
         Texts at once.
     device : {"auto", "cpu", "gpu"}, default="auto"
         "auto" is a graphics card where spaCy can use one.
+    """
+
+    _packages = ("spacy",)
+
+    model: ModelName = "en_core_web_sm"
+    _: KW_ONLY
+    n_process: JobCount = 1
+    batch_size: Count = 256
+    device: Device = "auto"
+
+    @property
+    def about(self) -> dict[str, str]:
+        """Backend, model and version of both."""
+        return spacy_about(type(self).__name__, self.model, self.device)
+
+
+@declared
+class SpacyRecognizer(SpacyBackend):
+    """Find persons, places, organisations and all else that a spaCy pipeline knows.
 
     See Also
     --------
@@ -470,19 +473,6 @@ class SpacyRecognizer(SpacyBackend):
     >>> SpacyRecognizer("de_core_news_sm", n_process=2)
     SpacyRecognizer(model='de_core_news_sm', n_process=2)
     """
-
-    def __init__(
-        self,
-        model: ModelName = "en_core_web_sm",
-        *,
-        n_process: JobCount = 1,
-        batch_size: Count = 256,
-        device: Device = "auto",
-    ) -> None:
-        self.model = model
-        self.n_process = n_process
-        self.batch_size = batch_size
-        self.device = device
 
     def _loaded(self) -> Any:
         pipeline = load_spacy(type(self).__name__, self.model, self.device)
@@ -543,6 +533,7 @@ def _spacy(model: str, device: str) -> Any:
     return spacy.load(model)
 
 
+@declared
 class FlairRecognizer(_Backend):
     """Find persons, places, organisations and miscellaneous names with a Flair tagger.
 
@@ -567,11 +558,9 @@ class FlairRecognizer(_Backend):
     _packages = ("flair",)
     _piece = _FLAIR_PIECE
 
-    def __init__(
-        self, model: ModelName = "flair/ner-english-large", *, batch_size: Count = 32
-    ) -> None:
-        self.model = model
-        self.batch_size = batch_size
+    model: ModelName = "flair/ner-english-large"
+    _: KW_ONLY
+    batch_size: Count = 32
 
     def _loaded(self) -> Any:
         needed(type(self).__name__, "flair", "pip install flair")
@@ -592,6 +581,7 @@ def _flair(model: str) -> Any:
     return _fetched("FlairRecognizer", model, import_module("flair.models").SequenceTagger.load)
 
 
+@declared
 class GlinerRecognizer(_Backend):
     """Find entities of any types that are named in words, with a GLiNER model.
 
@@ -620,18 +610,11 @@ class GlinerRecognizer(_Backend):
     _packages = ("gliner",)
     _piece = _GLINER_PIECE
 
-    def __init__(
-        self,
-        labels: Names = None,
-        model: ModelName = "urchade/gliner_multi_pii-v1",
-        *,
-        threshold: Fraction = 0.5,
-        batch_size: Count = 8,
-    ) -> None:
-        self.labels = labels
-        self.model = model
-        self.threshold = threshold
-        self.batch_size = batch_size
+    labels: Names = None
+    model: ModelName = "urchade/gliner_multi_pii-v1"
+    _: KW_ONLY
+    threshold: Fraction = 0.5
+    batch_size: Count = 8
 
     def _loaded(self) -> Any:
         needed(type(self).__name__, "gliner", "pip install gliner")
@@ -654,6 +637,7 @@ def _gliner(model: str) -> Any:
     return _fetched("GlinerRecognizer", model, partial(load, map_location=device))
 
 
+@declared
 class PresidioRecognizer(_Backend):
     """Find personal data with Microsoft Presidio: its patterns, and names by a spaCy pipeline.
 
@@ -666,7 +650,7 @@ class PresidioRecognizer(_Backend):
     threshold : float, default=0.4
         The least score of an entity.
     language : str, default="en"
-        Of the texts, as the pipeline has it.
+        Language of the texts, as the pipeline names it.
 
     See Also
     --------
@@ -674,7 +658,7 @@ class PresidioRecognizer(_Backend):
 
     Notes
     -----
-    Of entities that overlap, the one with the highest score counts, then the longest.
+    If entities overlap, the one with the highest score counts, then the longest.
 
     Examples
     --------
@@ -685,18 +669,11 @@ class PresidioRecognizer(_Backend):
 
     _packages = ("presidio-analyzer", "spacy")
 
-    def __init__(
-        self,
-        model: ModelName = "en_core_web_sm",
-        *,
-        entities: Names = None,
-        threshold: Fraction = 0.4,
-        language: ModelName = "en",
-    ) -> None:
-        self.model = model
-        self.entities = entities
-        self.threshold = threshold
-        self.language = language
+    model: ModelName = "en_core_web_sm"
+    _: KW_ONLY
+    entities: Names = None
+    threshold: Fraction = 0.4
+    language: ModelName = "en"
 
     @property
     def about(self) -> dict[str, str]:
@@ -737,6 +714,7 @@ def _presidio(model: str, language: str) -> Any:
     )
 
 
+@declared
 class CallableRecognizer(BaseEstimator):
     """Find entities with a function of your own.
 
@@ -748,7 +726,7 @@ class CallableRecognizer(BaseEstimator):
     name : str, default="a function"
         What results call it.
     version : str, default=""
-        Of the function. What is kept on disk goes by name, version and the function's code.
+        Version of the function. What is kept on disk goes by name, version and the function's code.
 
     See Also
     --------
@@ -763,10 +741,10 @@ class CallableRecognizer(BaseEstimator):
     [[Entity(text='T-77', label='TICKET', start=0, end=4)], []]
     """
 
-    def __init__(self, function: Function, name: str = "a function", *, version: str = "") -> None:
-        self.function = function
-        self.name = name
-        self.version = version
+    function: Function
+    name: str = "a function"
+    _: KW_ONLY
+    version: str = ""
 
     @property
     def about(self) -> dict[str, str]:

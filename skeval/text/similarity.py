@@ -112,25 +112,47 @@ def lengths_of(context: Context, columns: tuple[str, ...], unit: str) -> Context
 
 
 @declared
-class VocabularySimilarity(Metric):
+class RunSimilarity(Metric):
+    """Base of agreements of how often words, or runs of them, occur in texts.
+
+    Parameters
+    ----------
+    columns : None, int or list of str, default=None
+        The text columns: all, the first *n*, or these.
+    """
+
+    tags = TEXT_TAGS
+    _halved = True
+
+    _: KW_ONLY
+    columns: AnyColumns = None
+
+    def _prepare(self, context: Context) -> None:
+        text_columns(context.schema, self.columns)
+
+    def _runs(self, context: Context, unit: str = "words", n: int = 1) -> dict[str, Counted]:
+        names = text_columns(context.schema, self.columns)
+        return {name: counted_runs(context, name, unit, n) for name in names}
+
+
+@declared
+class VocabularySimilarity(RunSimilarity):
     r"""Agreement of the words of texts: 1 where they are as frequent, 0 where none is shared.
 
-    An analyst counts how often each word stands in the real and in the synthetic texts, and asks
+    An analyst counts how often each word occurs in the real and in the synthetic texts, and asks
     how much of the one count would have to change to give the other; and whether words are new, as
-    where a generator knows another language than the source.
+    if a generator knows another language than the source.
 
     Parameters
     ----------
     measure : {"tv", "jaccard"}, default="tv"
-        Of the frequencies of words, one minus the total variation distance; or of the sets of words
-        the share of both that is in each, whatever the frequencies.
-    columns : None, int or list of str, default=None
-        The text columns: all, the first *n*, or these.
+        "tv" is one minus the total variation distance of the frequencies of words. "jaccard" is the
+        share of all different words that both tables have, at any frequency.
 
     See Also
     --------
     NGramSimilarity : Whether words follow each other as they do in train.
-    TextTwoSampleTest : Whether texts can be told apart.
+    TextTwoSampleTest : Whether a classifier tells the texts apart.
 
     Notes
     -----
@@ -142,10 +164,10 @@ class VocabularySimilarity(Metric):
     Only the baseline, of as many texts, says what is good. An interval of the difference to it is
     in ``Result.difference``; texts are drawn, not words, since words of a text go together.
 
-    ``details["out_of_vocabulary"]`` is the share of the words that synthetic texts use, counted as
-    often as they stand there, that train does not have, by column; ``details["lost"]`` the share of
-    train's that synthetic texts do not have. Both stand in ``details["holdout"]`` for the holdout
-    too. ``details["n_words"]`` has the numbers of distinct words. No word is kept.
+    ``details["out_of_vocabulary"]`` is the share of the words of synthetic texts, each counted as
+    often as it occurs, that train does not have, by column; ``details["lost"]`` the share of
+    train's that synthetic texts do not have. ``details["holdout"]`` has both for the holdout too.
+    ``details["n_words"]`` has the numbers of distinct words. No word is kept.
 
     Texts that were copied from train agree best: this is no measure of privacy.
 
@@ -159,21 +181,12 @@ class VocabularySimilarity(Metric):
     (0.6666666666666667, 1.0)
     """
 
-    tags = TEXT_TAGS
-
-    _halved = True
-
     _parts = ("out_of_vocabulary", "lost", "n_words")
 
     measure: Literal["tv", "jaccard"] = "tv"
-    columns: AnyColumns = None
-
-    def _prepare(self, context: Context) -> None:
-        text_columns(context.schema, self.columns)
 
     def _compute(self, context: Context) -> Result:
-        names = text_columns(context.schema, self.columns)
-        words = {name: counted_runs(context, name) for name in names}
+        words = self._runs(context)
         result = mean_agreement(context, words, self.measure)
         details = {
             "out_of_vocabulary": {name: _share(one.synthetic, -1) for name, one in words.items()},
@@ -199,11 +212,11 @@ def _share(counts: np.ndarray, cell: int) -> float:
 
 
 @declared
-class NGramSimilarity(Metric):
+class NGramSimilarity(RunSimilarity):
     """Agreement of runs of words: 1 where they are as frequent, 0 where none is shared.
 
     Texts may have the right words in the wrong order, or stock phrases in place of language. An
-    analyst counts how often each run of `n` words stands in the real and in the synthetic texts.
+    analyst counts how often each run of `n` words occurs in the real and in the synthetic texts.
 
     Parameters
     ----------
@@ -213,8 +226,6 @@ class NGramSimilarity(Metric):
         What runs are of.
     measure : {"jensen_shannon", "tv"}, default="jensen_shannon"
         One minus the Jensen-Shannon distance (base 2), or minus the total variation distance.
-    columns : None, int or list of str, default=None
-        The text columns: all, the first *n*, or these.
 
     See Also
     --------
@@ -242,22 +253,12 @@ class NGramSimilarity(Metric):
     (1.0, 0.5)
     """
 
-    tags = TEXT_TAGS
-
-    _halved = True
-
     n: Count = 2
     unit: Unit = "words"
     measure: Literal["jensen_shannon", "tv"] = "jensen_shannon"
-    columns: AnyColumns = None
-
-    def _prepare(self, context: Context) -> None:
-        text_columns(context.schema, self.columns)
 
     def _compute(self, context: Context) -> Result:
-        names = text_columns(context.schema, self.columns)
-        runs = {name: counted_runs(context, name, self.unit, self.n) for name in names}
-        return mean_agreement(context, runs, self.measure)
+        return mean_agreement(context, self._runs(context, self.unit, self.n), self.measure)
 
     def _summary(self, result: Result) -> str:
         return (
@@ -267,7 +268,7 @@ class NGramSimilarity(Metric):
 
 
 class Counted(NamedTuple):
-    """How often runs stand in train and in synthetic texts, and how many distinct ones do.
+    """How often runs occur in train and in synthetic texts, and how many distinct ones there are.
 
     The cells are the runs that both have, then all others of train, then all others of synthetic
     texts: total variation and Jensen-Shannon divergence are those of all runs.

@@ -198,7 +198,7 @@ def gram_hashes(
     Parameters
     ----------
     hashes : ndarray of uint64 of shape (n_words,)
-        Of the words, text by text.
+        Numbers of the words, text by text.
     starts : ndarray of shape (n_texts + 1,)
         Where the texts start.
     n : int

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import SCREEN_TAGS
@@ -20,10 +19,9 @@ from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import least_p_value, row_mean
 from skeval.steps.relabelled import set_against
-from skeval.tables.spaces import EMBEDDER, is_embedder
+from skeval.tables.embedding import EMBEDDER, is_embedder
 from skeval.text.corpus import (
-    GroupColumn,
-    chosen_texts,
+    CorpusMetric,
     corpus,
     exchanged,
     largest_in_blocks,
@@ -32,12 +30,12 @@ from skeval.text.corpus import (
     text_vectors,
     words,
 )
-from skeval.text.memorization import Key, lacking_texts, sizes
+from skeval.text.memorization import lacking_texts, sizes
 from skeval.utils.formatting import percent
-from skeval.utils.parameters import AnyColumns, Count, Legal, OpenFraction, Seed
+from skeval.utils.parameters import Count, Legal, OpenFraction
 
 _MOST = 2000  # outliers, for each of which all texts are looked at
-_FREQUENT = 30  # words that stand for function words, whatever the language
+_FREQUENT = 30  # words, taken for the function words of any language
 _FEWEST_OCCURRENCES = 5  # of a word that Word2Vec learns
 _FARTHEST = 10.0  # standard deviations: one odd feature is not to hide all others
 _AT_ONCE = 2**21  # characters
@@ -63,12 +61,12 @@ Features = Annotated[
 
 
 @declared
-class StylisticOutliers(Metric):
+class StylisticOutliers(CorpusMetric):
     r"""Share of synthetic texts among those most like train's outliers: 1 if all are, 0 if none is.
 
-    Someone writes in capitals, without commas, or in long-winded sentences: a style that those who
-    know the person recognise, whatever the text is about. A generator that imitates it gives away
-    that the person was among its texts: of the texts most like such an outlier, many are synthetic.
+    Someone writes in capitals, without commas, or in long-winded sentences. Those who know the
+    person recognise this style in a text on any subject. A generator that imitates it gives away
+    that the person was among its texts: many of the texts most like such an outlier are synthetic.
     Outliers of the holdout show how many are if the generator never saw a style. A value far above
     that baseline says that the odd ones of train are imitated.
 
@@ -78,19 +76,11 @@ class StylisticOutliers(Metric):
         What makes a text an outlier: how it is written; which words it uses, weighted by how rare
         they are; the mean of Word2Vec vectors of its words, which needs gensim; or vectors of your
         own.
-    columns : None, int or list of str, default=None
-        The columns whose texts are looked at: all of free text, the first so many of these, or
-        names of some.
-    group : str or None, default=None
-        The column that names the author, who is then what changes places in the test.
     share : float, default=0.05
         Which share of the distinct real texts are outliers: those farthest from all others, and
         never more than 2,000.
     n_neighbors : int, default=5
         How many of the texts most like an outlier are looked at.
-    n_permutations : int, default=1999
-        Number of relabellings behind the p-value; fewer are drawn where many reach what was
-        observed, and none where the p-value is known exactly.
     random_state : int, default=0
         Seed of the relabellings and of Word2Vec.
 
@@ -133,7 +123,7 @@ class StylisticOutliers(Metric):
 
     SynEval's outliers are those of ``features="word2vec"``. Means of Word2Vec vectors measure
     topics and lengths, not style: texts in capitals look typical to them. Words in the TF-IDF sense
-    do no better. ``details["by_words"]`` has the outcome for "tfidf" beside that of "style".
+    do no better. ``details["by_words"]`` has the outcome for "tfidf" next to that of "style".
 
     ``details`` has the number of outliers of each table (``n_outliers``), the value for the holdout
     (``to_holdout``), and the mean distance of an outlier and of any text to all others. The
@@ -163,21 +153,14 @@ class StylisticOutliers(Metric):
     tags = replace(SCREEN_TAGS, needs=frozenset({"holdout", "text"}))
 
     features: Features = "style"
-    columns: AnyColumns = None
-    group: GroupColumn = None
     _: KW_ONLY
     share: OpenFraction = 0.05
     n_neighbors: Count = 5
-    n_permutations: Count = 1999
-    random_state: Seed = 0
 
     def _prepare(self, context: Context) -> None:
-        chosen_texts(context.schema, self.columns, self.group)
+        super()._prepare(context)
         if isinstance(self.features, str) and self.features == "word2vec":
             word2vec_class()
-
-    def _key(self, context: Context) -> Key:
-        return chosen_texts(context.schema, self.columns, self.group), self.group
 
     def _repeated(self, context: Context, features: Any) -> tuple[np.ndarray, np.ndarray, Any]:
         seed = self.random_state if isinstance(features, str) and features == "word2vec" else 0
@@ -277,7 +260,7 @@ def repeated_outliers(
 
 
 def share_of_nearest(mine: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return which share of the nearest of two kinds is of the first; of equal ones the others.
+    """Return which share of the nearest of two kinds is of the first; ties go to the others.
 
     Parameters
     ----------
@@ -287,7 +270,7 @@ def share_of_nearest(mine: np.ndarray, others: np.ndarray) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n,)
-        Of the k nearest of both kinds; 0 where there are none.
+        The share among the k nearest of both kinds; 0 where there are none.
 
     Examples
     --------

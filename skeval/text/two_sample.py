@@ -16,17 +16,18 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import TEXT_TAGS
 from skeval.fidelity.prd import CurveMetric, curve_result
-from skeval.fidelity.two_sample import ClassifierTwoSampleTest
+from skeval.fidelity.two_sample import TwoSampleTest
 from skeval.results.result import Result, undefined
-from skeval.steps.classifiers import LINEAR, MAX_ROWS, TREE, Chosen, Classifier, named
+from skeval.steps.classifiers import LINEAR, TREE, Chosen, Classifier, named
 from skeval.steps.manifolds import clustered_rows, clustered_shares
 from skeval.steps.samples import named_seed, sample_positions
 from skeval.steps.texts import beside, text_columns, text_numbers, text_source
-from skeval.tables.spaces import Vectorizer
-from skeval.utils.parameters import AnyColumns, Count, Interval, OpenFraction, Seed
+from skeval.tables.embedding import Vectorizer
+from skeval.utils.parameters import AnyColumns, Count, Interval, Seed
 
 
-class TextTwoSampleTest(ClassifierTwoSampleTest):
+@declared
+class TextTwoSampleTest(TwoSampleTest):
     """Accuracy of telling synthetic from real texts: 0.5 if no classifier can, 1 if one always can.
 
     A reader is shown one text at a time and says whether it is synthetic. Here the reader is a
@@ -48,26 +49,8 @@ class TextTwoSampleTest(ClassifierTwoSampleTest):
         Of scikit-learn; it sees a sparse matrix, unless the vectors are dense. The default is a
         logistic regression. It and gradient boosting of small trees are run in any case, and stand
         in ``details["models"]``.
-    test : {"holdout", "permutation"}, default="holdout"
-        The p-value is of unseen texts after one split, or of permuted labels, for which the
-        classifier is fitted `n_folds` times a permutation.
-    n_folds : int, default=5
-        Number of folds behind the value.
-    test_size : float, default=0.5
-        Share of the synthetic texts that the classifier of the test does not see.
-    n_permutations : int, default=199
-        Number of permutations.
-    max_rows : int or None, default=10_000
-        Rows of each table that are looked at, a seeded sample.
     columns : None, int or list of str, default=None
         The text columns: all, the first *n*, or these. Other columns are not looked at.
-    random_state : int, default=0
-        Seed of samples, folds, permutations and classifiers.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     See Also
     --------
@@ -105,30 +88,10 @@ class TextTwoSampleTest(ClassifierTwoSampleTest):
 
     _rows_are = "text"
 
-    def __init__(
-        self,
-        scoring: Literal["accuracy", "auc"] = "accuracy",
-        vectorizer: Vectorizer = "tfidf",
-        estimator: Classifier = None,
-        test: Literal["holdout", "permutation"] = "holdout",
-        *,
-        n_folds: Annotated[int, Interval(2)] = 5,
-        test_size: OpenFraction = 0.5,
-        n_permutations: Annotated[int, Interval(19)] = 199,
-        max_rows: Annotated[int, Interval(20)] | None = MAX_ROWS,
-        columns: AnyColumns = None,
-        random_state: Seed = 0,
-    ) -> None:
-        self.scoring = scoring
-        self.estimator = estimator
-        self.test = test
-        self.n_folds = n_folds
-        self.test_size = test_size
-        self.n_permutations = n_permutations
-        self.max_rows = max_rows
-        self.columns = columns
-        self.random_state = random_state
-        self.vectorizer = vectorizer
+    vectorizer: Vectorizer = "tfidf"
+    estimator: Classifier = None
+    _: KW_ONLY
+    columns: AnyColumns = None
 
     def _prepare(self, context: Context) -> None:
         text_columns(context.schema, self.columns)
@@ -162,7 +125,8 @@ class TextPRD(CurveMetric):
         have, weighted by their rarity. A transformer of scikit-learn is fitted on the texts of both
         tables; an object with `encode`, such as a sentence embedder, is taken as it is.
     n_components : int, default=50
-        Vectors of more dimensions, or sparse ones, are projected on so many axes (truncated SVD).
+        Vectors of more dimensions, or sparse ones, are projected on this number of axes (truncated
+        SVD).
     n_clusters : int, default=20
         Number of clusters.
     n_runs : int, default=10
@@ -176,7 +140,7 @@ class TextPRD(CurveMetric):
         The value: the mean of both F scores, the area under the curve, or the area under the
         frontier of divergences, which MAUVE reports.
     columns : None, int or list of str, default=None
-        The text columns: all, the first *n*, or these; their vectors stand side by side.
+        The text columns: all, the first *n*, or these; their vectors are joined.
     max_rows : int or None, default=10_000
         Rows of each table that are clustered, a seeded sample.
     random_state : int, default=0
@@ -289,7 +253,7 @@ def text_vectors(
 
 
 def _projected(features: Any, n_components: int, seed: int) -> np.ndarray:
-    """Return dense vectors of at most so many dimensions."""
+    """Return dense vectors of at most `n_components` dimensions."""
     if min(features.shape) <= n_components:
         dense = features.toarray() if issparse(features) else features
         return np.clip(dense, -_LARGEST, _LARGEST)

@@ -22,8 +22,8 @@ from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import DegenerateInputWarning
 from skeval.results.result import Result, undefined
 from skeval.steps import models
-from skeval.steps.problem import Scoring, problem_of, score_named
-from skeval.utility.model_metric import ModelMetric
+from skeval.steps.problem import problem_of, score_named
+from skeval.utility.model_metric import ScoredModels
 from skeval.utils.formatting import as_float, number, pair, percent
 from skeval.utils.parameters import Count, OpenFraction
 
@@ -121,7 +121,7 @@ def decided_pairs(scores: np.ndarray, confidence: float = 0.95) -> Decided | Non
     scores : ndarray of shape (n_models, 1 + n_replicates)
         The scores, then those of replicates.
     confidence : float, default=0.95
-        Of the interval of each difference; where it holds 0 the order is open.
+        Level of the interval of each difference. The order is open if the interval holds 0.
 
     Returns
     -------
@@ -143,14 +143,14 @@ def decided_pairs(scores: np.ndarray, confidence: float = 0.95) -> Decided | Non
 def agreement_interval(
     value: float, real: Decided, synthetic: Decided, statistic: str = "sra"
 ) -> tuple[float, float]:
-    """Return what the agreement can be, whatever the order of the pairs that are not decided.
+    """Return what the agreement can be if undecided pairs may have either order.
 
     Parameters
     ----------
     value : float
         The agreement; the interval holds it.
     real, synthetic : Decided
-        Of both scorings.
+        The decided pairs of both scorings.
     statistic : {"sra", "kendall", "spearman"}, default="sra"
         The statistic that `value` is.
 
@@ -207,7 +207,7 @@ def permutation_p_value(
     n_permutations : int, default=9_999
         Number of random orders where there are more than eight models; up to that all are tried.
     seed : int, default=0
-        Of the random orders.
+        Seed of the random orders.
 
     Returns
     -------
@@ -355,11 +355,14 @@ _UNDECIDED = (
 
 
 @declared
-class _ModelComparison(ModelMetric):
+class _ModelComparison(ScoredModels):
     """Base of metrics that compare real scores of models with scores by the synthetic table.
 
     Parameters
     ----------
+    estimators : None or list, default=None
+        At least two models, as in :class:`TSTR`; None is all seven: "linear", "tree", "forest",
+        "neighbors", "bayes", "xgboost", "mlp".
     mode : {"tstr", "tsts"}, default="tstr"
         How the synthetic table is used.
     test_size : float, default=0.4
@@ -370,6 +373,7 @@ class _ModelComparison(ModelMetric):
 
     _default: ClassVar[tuple[str, ...]] = models.FAMILIES
 
+    estimators: models.SeveralEstimators = None
     _: KW_ONLY
     mode: Literal["tstr", "tsts"] = "tstr"
     test_size: OpenFraction = 0.4
@@ -431,31 +435,28 @@ class _ModelComparison(ModelMetric):
             **self._counts(context, trainings, trials[self.mode][1]),
         }
 
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"estimators": ["linear", "tree", "bayes"]}
+
 
 @declared
 class ModelRankAgreement(_ModelComparison):
     """Do synthetic rows put models in the order of real rows: 1 if so, 1/2 by chance.
 
-    Whoever compares models on a synthetic table wants to know whether the better one there is the
-    better one on real rows; the scores themselves may be off. Each model is scored twice on rows
-    that it has not seen: trained on real rows and tested on the holdout, and with the synthetic
-    table in play. With ``mode="tstr"`` it learns from synthetic rows and is tested on the holdout;
-    with ``mode="tsts"`` it learns from some synthetic rows and is tested on the others, which is
-    all that an analyst without real rows can do.
+    An analyst compares models on a synthetic table. Is the better model there also the better one
+    on real rows? The scores themselves may be off. Each model is scored twice, on rows that it has
+    not seen. The real score is that of a model trained on real rows and tested on the holdout. The
+    other score uses the synthetic table. With ``mode="tstr"`` the model learns from synthetic rows
+    and is tested on the holdout. With ``mode="tsts"`` it learns from some synthetic rows and is
+    tested on the others, which is all that an analyst without real rows can do.
 
     Parameters
     ----------
-    scoring : str, default="auto"
-        As of :class:`TSTR`.
-    estimators : None or list, default=None
-        At least two models, as of :class:`TSTR`; None is all seven: "linear", "tree", "forest",
-        "neighbors", "bayes", "xgboost", "mlp".
     statistic : {"sra", "kendall", "spearman"}, default="sra"
         "sra" is synthetic ranking agreement, the share of pairs of models in the same order, in
         [0, 1]; a pair tied on one side only counts a half. The others are Kendall's tau-b and
         Spearman's rho, in [-1, 1], 0 by chance; they are not defined where all models tie.
-    task, pos_label, features, n_repeats, n_bootstrap, random_state
-        As of :class:`TSTR`.
 
     See Also
     --------
@@ -465,7 +466,7 @@ class ModelRankAgreement(_ModelComparison):
 
     Notes
     -----
-    Where models are nearly equal, their order is noise on any table. ``details["n_decided"]``
+    The order of nearly equal models is noise on any table. ``details["n_decided"]``
     counts the pairs whose real scores differ beyond chance (the 95% bootstrap interval of their
     difference excludes 0), and ``details["among_decided"]`` is SRA over these; a warning says if
     there are none. The interval of the value lets every pair that is not decided, on either side,
@@ -504,11 +505,8 @@ class ModelRankAgreement(_ModelComparison):
 
     tags = MODEL_TAGS
 
-    scoring: Scoring = "auto"
-    estimators: models.SeveralEstimators = None
     _: KW_ONLY
     statistic: Literal["sra", "kendall", "spearman"] = "sra"
-    n_repeats: Count = 1
 
     def _compared(self, context: Context, real: np.ndarray, synthetic: np.ndarray) -> Result:
         value = agreement(real, synthetic, self.statistic)[0]
@@ -533,10 +531,6 @@ class ModelRankAgreement(_ModelComparison):
             return f"{shown}."
         return f"{shown}; of {details['n_decided']} pairs real rows themselves are sure."
 
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"estimators": ["linear", "tree", "bayes"]}
-
 
 @declared
 class SelectionRegret(_ModelComparison):
@@ -549,18 +543,16 @@ class SelectionRegret(_ModelComparison):
     Parameters
     ----------
     scoring : str, default="auto"
-        As of :class:`TSTR`; of a loss the lowest is best, and the regret is by how much the chosen
-        model's is above it.
+        The score, as in :class:`TSTR`. The lowest loss is the best, and the regret is by how much
+        the loss of the chosen model is above it.
     estimators : None or list, default=None
-        At least two models, as of :class:`ModelRankAgreement`. Of models that are tied on synthetic
-        rows the first of the list is chosen.
+        At least two models, as in :class:`ModelRankAgreement`. The first of the list is chosen
+        among models that are tied on synthetic rows.
     relative : bool, default=False
         Whether the value is a share of the best real score; nan where that is not positive.
     mode : {"tsts", "tstr"}, default="tsts"
         What the choice is made by: models that learn from some synthetic rows and are tested on the
         others, or models that learn from synthetic rows and are tested on the holdout.
-    test_size, max_rows, task, pos_label, features, n_repeats, n_bootstrap, random_state
-        As of :class:`ModelRankAgreement`.
 
     Warnings
     --------
@@ -608,12 +600,9 @@ class SelectionRegret(_ModelComparison):
 
     tags = replace(MODEL_TAGS, greater_is_better=False, bounds=(0.0, float("inf")), headline=4)
 
-    scoring: Scoring = "auto"
-    estimators: models.SeveralEstimators = None
     _: KW_ONLY
     relative: bool = False
     mode: Literal["tstr", "tsts"] = "tsts"
-    n_repeats: Count = 1
 
     def _compared(self, context: Context, real: np.ndarray, synthetic: np.ndarray) -> Result:
         value = regret_of_choice(real, synthetic, self._upwards(context), self.relative)
@@ -654,10 +643,6 @@ class SelectionRegret(_ModelComparison):
             f"A random choice loses {lost} on average."
         )
 
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"estimators": ["linear", "tree", "bayes"]}
-
 
 @shared
 def train_in_place(context: Context) -> Context:
@@ -679,7 +664,7 @@ def rank_evidence(
     statistic : {"sra", "kendall", "spearman"}
         The one that is the value.
     seed : int
-        Of the orders that are tried, where there are too many for all.
+        Seed of the orders that are tried if there are too many to try all.
     """
     first, second = real[:, :1], synthetic[:, :1]
     statistics = {n: float(agreement(first, second, n)[0]) for n in STATISTICS}

@@ -16,9 +16,9 @@ from skeval.core.tags import MODEL_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.results.result import Result, undefined
 from skeval.stats.intervals import difference_interval, inflated_interval, replicated
-from skeval.steps.models import HOLDOUT, Estimators, Training, predicted
+from skeval.steps.models import HOLDOUT, Training, predicted
 from skeval.steps.problem import Predictions, Question, problem_of, rows_of_role
-from skeval.utility.model_metric import TRAININGS, ModelMetric, stated, stated_replicates
+from skeval.utility.model_metric import TRAININGS, SeveralModels, stated, stated_replicates
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import N_SEEDS, Count
 
@@ -26,7 +26,7 @@ _FEWEST = 5  # rows of a bin that a curve shows
 
 
 @declared
-class CalibrationPreservation(ModelMetric):
+class CalibrationPreservation(SeveralModels):
     """How well probabilities keep their meaning if a model learns on synthetic rows: 1 if fully.
 
     A clinic orders a test where a model says that the risk is above 20%. That rests on the
@@ -48,8 +48,6 @@ class CalibrationPreservation(ModelMetric):
         Number of bins, with like numbers of holdout rows.
     task : {"auto", "binary", "multiclass"}, default="auto"
         "auto": binary if train has two labels.
-    n_repeats : int, default=1
-        Number of times that each model is fitted, with seeds of its own; errors are means.
 
     Raises
     ------
@@ -103,11 +101,9 @@ class CalibrationPreservation(ModelMetric):
     tags = replace(MODEL_TAGS, display="CalibrationDisplay", headline=2)
     _tasks: ClassVar[tuple[str, ...]] = ("binary", "multiclass")
 
-    estimators: Estimators = None
     _: KW_ONLY
     n_bins: Count = 10
     task: Literal["auto", "binary", "multiclass"] = "auto"
-    n_repeats: Count = 1
 
     def _prepare(self, context: Context) -> None:
         unsure = [

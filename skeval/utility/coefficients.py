@@ -6,7 +6,7 @@ Do the confidence intervals of column means agree.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -28,7 +28,7 @@ from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.stats.intervals import expected_overlap, interval_overlap, to_its_error
 from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.steps.samples import Pairs, finite_pairs, infinite_columns, mean_of_defined
-from skeval.utility.model_metric import ModelMetric
+from skeval.utility.model_metric import TargetMetric
 from skeval.utility.regressions import (
     FEWEST,
     Design,
@@ -42,7 +42,7 @@ from skeval.utility.regressions import (
     n_rows_behind,
 )
 from skeval.utils.formatting import as_float, percent
-from skeval.utils.parameters import ColumnName, Columns, Label, OpenFraction
+from skeval.utils.parameters import Columns, OpenFraction
 
 
 @declared
@@ -60,13 +60,14 @@ class MeanCIOverlap(Metric):
         The columns to measure: all, the first *n*, or a list of names; only numeric and date ones
         count.
     confidence : float, default=0.95
-        Of the intervals, in (0, 1).
+        Level of the intervals, in (0, 1).
     clip : bool, default=False
         Whether the overlap of intervals that do not meet is 0 rather than negative. One column that
         is far off then no longer outweighs all others.
     spread : {"sem", "std"}, default="sem"
-        "sem": intervals of the mean, standard errors wide. "std": intervals that hold most rows,
-        standard deviations wide, as SynthEval has them; they overlap nearly whatever the means are.
+        "sem" takes intervals of the mean, standard errors wide. "std" takes intervals that hold
+        most rows, standard deviations wide, as in SynthEval; they overlap even if the means are far
+        apart.
 
     See Also
     --------
@@ -208,7 +209,8 @@ def _without_interval(pairs: Pairs) -> tuple[MetricWarning, ...]:
 _DECIDING = 3  # rows that a coefficient must rest on
 
 
-class CoefficientOverlap(ModelMetric):
+@declared
+class CoefficientOverlap(TargetMetric):
     r"""Overlap of intervals of regression coefficients: 1 where the same, 0 or less where apart.
 
     A researcher regresses an outcome on other columns of the synthetic table, and publishes the
@@ -227,11 +229,11 @@ class CoefficientOverlap(ModelMetric):
         if None. With a formula, leave it None.
     formula : str, optional
         The regression as formulaic reads it, such as ``"income ~ log(age) + city * plan"``; the
-        left side may be left out. Beside names, numbers and signs it may hold log, log2, log10,
+        left side may be left out. It may hold names, numbers, signs, log, log2, log10,
         exp, exp2, exp10, I, C, Q, center, scale, standardize, poly, bs, cr, cs, cc and lag; other
         Python is refused. Needs the package formulaic: ``pip install "skeval[formula]"``.
     confidence : float, default=0.95
-        Of the intervals, in (0, 1).
+        Level of the intervals, in (0, 1).
     clip : bool, default=False
         Whether the overlap of intervals that do not meet is 0 rather than negative. One coefficient
         that is far off then no longer outweighs all others.
@@ -240,11 +242,6 @@ class CoefficientOverlap(ModelMetric):
     pos_label : str, bool or float, optional
         The label that is coded 1, all others being 0; needed for a target of several labels. The
         default is true, the larger number, or the category that train has less often.
-
-    Attributes
-    ----------
-    context_ : Context
-        The real tables.
 
     Raises
     ------
@@ -315,25 +312,12 @@ class CoefficientOverlap(ModelMetric):
         MODEL_TAGS, needs=frozenset({"target"}), bounds=(-np.inf, 1), display="ColumnScoresDisplay"
     )
 
-    def __init__(
-        self,
-        target: ColumnName,
-        features: Columns = None,
-        *,
-        formula: FormulaText | None = None,
-        confidence: OpenFraction = 0.95,
-        clip: bool = False,
-        task: Literal["auto", "binary", "regression"] = "auto",
-        pos_label: Label | None = None,
-    ) -> None:
-        # not by ModelMetric, which also sets n_bootstrap and random_state
-        self.target = target
-        self.features = features
-        self.formula = formula
-        self.confidence = confidence
-        self.clip = clip
-        self.task = task
-        self.pos_label = pos_label
+    features: Columns = None
+    _: KW_ONLY
+    formula: FormulaText | None = None
+    confidence: OpenFraction = 0.95
+    clip: bool = False
+    task: Literal["auto", "binary", "regression"] = "auto"
 
     def _prepare(self, context: Context) -> None:
         question = self._question(context)

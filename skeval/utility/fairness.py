@@ -6,7 +6,7 @@ Groups of rows by a sensitive column, and how far their rates are from equal.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple
 
@@ -22,7 +22,7 @@ from skeval.stats.intervals import difference_interval, replicated
 from skeval.steps.models import HOLDOUT, SYNTHETIC, Estimators, Training, fitted, predicted
 from skeval.steps.problem import Question, Rows, problem_of, rows_of_role
 from skeval.tables.preprocessing import NOMINAL, numbers
-from skeval.utility.model_metric import TRAININGS, ModelMetric, shown_difference, stated
+from skeval.utility.model_metric import TRAININGS, SeveralModels, shown_difference, stated
 from skeval.utils.formatting import as_float, number
 from skeval.utils.parameters import N_SEEDS, BinCount, ColumnName, Count
 
@@ -66,7 +66,7 @@ class Groups:
         Levels, or ranges of a column of numbers; then missing values, and last those groups
         together that have too few train or holdout rows for a name of their own.
     edges : ndarray or None
-        Where numbers are cut; None for categories.
+        The cuts of numbers; None for categories.
     places : ndarray of int
         The group of each level or range, of missing values and of levels that no real row has; -1
         for none.
@@ -274,7 +274,7 @@ def gap(rates: Rates, criterion: str, aggregate: str = "max") -> np.ndarray:
     criterion : {"demographic_parity", "equalized_odds", "equal_opportunity"}
         Equal "selection", equal "tpr" and "fpr", or equal "tpr".
     aggregate : {"max", "mean"}, default="max"
-        Of the spreads of the two rates of equalized odds.
+        What is taken of the spreads of the two rates of equalized odds.
 
     Returns
     -------
@@ -360,13 +360,20 @@ def _over_models(values: np.ndarray) -> np.ndarray:
 
 
 @declared
-class _GroupMetric(ModelMetric):
+class _GroupMetric(SeveralModels):
     """Base of metrics of how models call the rows of each group.
 
     Parameters
     ----------
+    target : str
+        The column to predict, of two labels.
     task : {"auto", "binary"}, default="auto"
         "binary" with `pos_label` sets one of several labels against all others.
+    pos_label : str, bool or float, optional
+        The positive label, the one that is wished for, or feared. The default is that of
+        :class:`TSTR`.
+    estimators : None, str, estimator or list of these, default=None
+        The models, as in :class:`TSTR`; the value is the mean of theirs. None is xgboost.
     sensitive : str
         The column whose levels are the groups; missing values are one of their own. Numbers and
         dates of more than 10 values are cut at quantiles of train, others have a group a value.
@@ -380,14 +387,17 @@ class _GroupMetric(ModelMetric):
 
     _tasks: ClassVar[tuple[str, ...]] = ("binary",)
 
-    _: KW_ONLY
-    task: Literal["auto", "binary"] = "auto"
     sensitive: ColumnName
+    _: KW_ONLY
+    estimators: Estimators = None
+    task: Literal["auto", "binary"] = "auto"
     include_sensitive: bool = True
     min_cell: Count = 5
     n_bins: BinCount = 4
-    criterion: str = field(init=False)
-    aggregate: str = field(init=False)
+
+    def _equality(self) -> tuple[str, str]:
+        """Return which rates are to be equal, and what is taken of the gaps of two of them."""
+        return "equalized_odds", "max"
 
     def _prepare(self, context: Context) -> None:
         if self.sensitive == self.target:
@@ -408,7 +418,7 @@ class _GroupMetric(ModelMetric):
 
     def _measure(self, context: Context) -> Result:
         rates = self._rates(context, SYNTHETIC)
-        compared = [rates[name][0, 0] for name in CRITERIA[self.criterion]]
+        compared = [rates[name][0, 0] for name in CRITERIA[self._equality()[0]]]
         if np.isnan([spread(one) for one in compared]).any():
             reason = (
                 f"fewer than two groups of {self.sensitive} have at least {self.min_cell} holdout "
@@ -461,7 +471,7 @@ class _GroupMetric(ModelMetric):
 
     def _gaps(self, context: Context, training: Training, n_bootstrap: int = 0) -> np.ndarray:
         """Return the gaps of all models, of shape (n_models, 1 + n_bootstrap)."""
-        return gap(self._rates(context, training, n_bootstrap), self.criterion, self.aggregate)
+        return gap(self._rates(context, training, n_bootstrap), *self._equality())
 
     def _groups(self, context: Context) -> dict[str, Any]:
         """Return names, sizes and rates of the groups, and how often each is positive."""
@@ -486,11 +496,15 @@ class _GroupMetric(ModelMetric):
     def _described(self, context: Context) -> dict[str, Any]:
         """Return the gaps of each model, means over seeds, the groups, and numbers of rows."""
         gaps = {
-            kind: gap(rates, self.criterion, self.aggregate).reshape(-1, self.n_repeats)
+            kind: gap(rates, *self._equality()).reshape(-1, self.n_repeats)
             for kind, rates in self._values(context).items()
         }
         models = self._by_model({kind: of_seeds.mean(axis=1) for kind, of_seeds in gaps.items()})
         return {"models": models, **self._groups(context), **self._counts(context, TRAININGS)}
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"estimators": "linear"}
 
 
 @declared
@@ -510,11 +524,7 @@ default="demographic_parity"
         What is to be equal: the share called positive; that share both of the positive and of the
         negative rows (TPR and FPR); or of the positive rows alone.
     aggregate : {"max", "mean"}, default="max"
-        Of the two gaps of equalized odds.
-    estimators : None, str, estimator or list of these, default=None
-        The models, as in :class:`TSTR`; the value is the mean of their gaps. None is xgboost.
-    n_repeats : int, default=1
-        Number of times that each model is fitted, with seeds of its own; gaps are means.
+        What is taken of the two gaps of equalized odds.
 
     Raises
     ------
@@ -567,21 +577,21 @@ default="demographic_parity"
 
     tags = replace(MODEL_TAGS, greater_is_better=False)
 
-    sensitive: ColumnName
     criterion: Literal["demographic_parity", "equalized_odds", "equal_opportunity"] = (
         "demographic_parity"
     )
     _: KW_ONLY
     aggregate: Literal["max", "mean"] = "max"
-    estimators: Estimators = None
-    n_repeats: Count = 1
+
+    def _equality(self) -> tuple[str, str]:
+        return self.criterion, self.aggregate
 
     def _value(self, context: Context) -> float:
         return float(self._gaps(context, SYNTHETIC).mean(axis=0)[0])
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
         rates = {k: self._rates(context, t, self.n_bootstrap) for k, t in TRAININGS.items()}
-        fields = gap_evidence(rates["tstr"], rates["trtr"], self.criterion, self.aggregate)
+        fields = gap_evidence(rates["tstr"], rates["trtr"], *self._equality())
         return {**fields, "details": {**fields["details"], **self._described(context)}}
 
     def _summary(self, result: Result) -> str:
@@ -591,10 +601,6 @@ default="demographic_parity"
             f"{number(result.value)} apart; those of the model of real rows {real}, a difference "
             f"of {shown_difference(result.details['difference'])}."
         )
-
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"estimators": "linear"}
 
 
 @declared
@@ -607,15 +613,9 @@ class EqualizedOddsImprovement(_GroupMetric):
 
     Parameters
     ----------
-    target, sensitive : str
-        As of :class:`FairnessGap`.
-    estimators, include_sensitive
-        As of :class:`FairnessGap`.
     min_cell : int, default=5
         Positive and negative rows that each group must have, in both tables that models learn from
         and in the holdout.
-    n_bins, task, pos_label, features, n_repeats, n_bootstrap, random_state
-        As of :class:`FairnessGap`.
 
     Raises
     ------
@@ -659,12 +659,6 @@ class EqualizedOddsImprovement(_GroupMetric):
     """
 
     tags = MODEL_TAGS
-    criterion, aggregate = "equalized_odds", "max"
-
-    sensitive: ColumnName
-    _: KW_ONLY
-    estimators: Estimators = None
-    n_repeats: Count = 1
 
     def _value(self, context: Context) -> float:
         tstr, trtr = (self._gaps(context, t).mean(axis=0)[0] for t in TRAININGS.values())
@@ -695,10 +689,6 @@ class EqualizedOddsImprovement(_GroupMetric):
             "Learning from synthetic rows instead of real ones moves equalized odds from "
             f"{odds['trtr']} to {odds['tstr']}; 1 is equal treatment."
         )
-
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"estimators": "linear"}
 
 
 def gap_evidence(tstr: Rates, trtr: Rates, criterion: str, aggregate: str) -> dict[str, Any]:

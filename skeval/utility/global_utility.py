@@ -97,9 +97,9 @@ class GlobalUtility(Metric):
     interval are the means of theirs, as if all columns erred the same way: the columns are tested
     on the same rows, and it is too wide where their errors differ.
 
-    Where targets are drawn, a warning and ``details["sampled"]`` say of how many, and the value
-    estimates that of all columns: the squared error of a mean of a sample without replacement is
-    added to the square of the interval's halves. With 24 targets in each of four tables of 56 to
+    If targets are drawn, a warning and ``details["sampled"]`` say from how many columns, and the
+    value estimates that of all columns. The squared error of a mean of a sample without replacement
+    is added to the square of the interval's halves. With 24 targets in each of four tables of 56 to
     150 columns, digits among them, and two generators, the smaller trees of wide tables moved
     values by 0.014 at most, single ratios by 0.02 to 0.05 (root mean square), and took a
     quarter to a fifteenth of the time; trees that see half of the columns at each level moved

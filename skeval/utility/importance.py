@@ -28,7 +28,7 @@ from skeval.steps.problem import (
     rows_of_role,
 )
 from skeval.steps.samples import sample_positions
-from skeval.utility.model_metric import ModelMetric
+from skeval.utility.model_metric import ScoredMetric
 from skeval.utils.formatting import number, percent
 from skeval.utils.parameters import Count, Interval
 
@@ -53,7 +53,7 @@ _UNUSED = "the model trained on synthetic rows goes by no column: it agrees in n
 
 
 @declared
-class FeatureImportanceAgreement(ModelMetric):
+class FeatureImportanceAgreement(ScoredMetric):
     """Agreement of what two models go by, one of train, one of synthetic rows: 1 if the same.
 
     A team trains a model on the synthetic table and reports which columns matter to it. The same
@@ -82,10 +82,6 @@ class FeatureImportanceAgreement(ModelMetric):
         Times that each column is shuffled.
     max_rows : int or None, default=2_000
         The most holdout rows that are predicted, drawn at random; None for all.
-    task : {"auto", "binary", "multiclass", "regression"}, default="auto"
-        As in :class:`TSTR`.
-    features : list of str or int, optional
-        The columns to predict from; all others that can be measured, but the primary key, if None.
     n_bootstrap : int, default=200
         Number of bootstrap samples of holdout rows behind the interval; 0 for none.
     random_state : int, default=0
@@ -99,8 +95,8 @@ class FeatureImportanceAgreement(ModelMetric):
 
     Warnings
     --------
-    It misleads where most columns do not matter, as their order is then chance, which Spearman's
-    correlation takes as seriously as the order of the first: look at "l1" too.
+    It misleads where most columns do not matter. Their order is then chance, and Spearman's
+    correlation takes it as seriously as the order of the first columns. Look at "l1" too.
 
     See Also
     --------
@@ -122,9 +118,9 @@ class FeatureImportanceAgreement(ModelMetric):
     bootstrap samples of holdout rows, the permutations being given: it holds for these two models.
     Native importances have none.
 
-    Of columns that say the same a model picks one at will, and the others look unimportant: the
-    baseline shows how much this costs. Where the model is no better than guessing
-    (``details["scores"]``) there is nothing to agree on.
+    If several columns hold the same information, a model picks one of them at will, and the others
+    look unimportant. The baseline shows how much this costs. There is nothing to agree on if the
+    model is no better than guessing (``details["scores"]``).
 
     References
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, field, replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -20,54 +20,55 @@ from skeval.steps.models import (
     HOLDOUT,
     SYNTHETIC,
     TRAIN,
+    Estimators,
     Part,
     Training,
     replicates,
     rows_of,
     training_rows,
 )
-from skeval.steps.problem import Question, problem_of, rows_of_role, scoring_for, unanswerable
+from skeval.steps.problem import (
+    Question,
+    Scoring,
+    problem_of,
+    rows_of_role,
+    scoring_for,
+    unanswerable,
+)
 from skeval.utils.formatting import number, scoring_in_words
-from skeval.utils.parameters import ColumnName, Columns, Interval, Label, Seed
+from skeval.utils.parameters import ColumnName, Columns, Count, Interval, Label, Seed
 
 # the models that most metrics compare, by what they learn from
 TRAININGS = {"tstr": SYNTHETIC, "trtr": TRAIN}
 
 
 @declared
-class ModelMetric(Metric):
-    """Base of metrics that train models to predict a target.
+class TargetMetric(Metric):
+    """Base of metrics that predict a target from other columns.
 
     Parameters
     ----------
     target : str
         The column to predict.
-    task : {"auto", "binary"}, default="auto"
-        "binary" with `pos_label` sets one of several labels against all others.
+    task : {"auto", "binary", "multiclass", "regression"}, default="auto"
+        "auto" is binary if train has two values of the target, else multiclass for categories and
+        regression for numbers and dates.
     pos_label : str, bool or float, optional
-        The positive label of a binary task, as in :class:`TSTR`.
+        The positive label of a binary task. The default is true, the larger number, or the category
+        that train has less often.
     features : list of str or int, optional
-        The columns to predict from; None for all others.
-    n_bootstrap : int, default=1000
-        Number of bootstrap samples of holdout rows behind the intervals; 0 for none.
-    random_state : int, default=0
-        Seed of models and bootstrap.
+        The columns to predict from; None for all others that can be measured, except the primary
+        key.
     """
 
-    # the tasks that the metric is defined for, and the models that it trains by default
+    # the tasks that the metric is defined for
     _tasks: ClassVar[tuple[str, ...]] = ("binary", "multiclass", "regression")
-    _default: ClassVar[tuple[str, ...]] = (DEFAULT,)
 
     target: ColumnName
     _: KW_ONLY
     task: Literal["auto", "binary", "multiclass", "regression"] = "auto"
     pos_label: Label | None = None
     features: Columns = None
-    n_bootstrap: Annotated[int, Interval(0)] = 1000
-    random_state: Seed = 0
-    scoring: str = field(init=False)
-    estimators: Any = field(init=False)
-    n_repeats: int = field(init=False)
 
     def unmet_need(self, context: Context) -> Sentence | None:
         """Return which need the real tables leave unmet, a target of the right kind among them."""
@@ -82,10 +83,6 @@ class ModelMetric(Metric):
             f"needs a target of two labels, and {problem.target} makes a task of kind "
             f"{problem.task}. Set task='binary' and pos_label for one label against all others."
         )
-
-    def _prepare(self, context: Context) -> None:
-        if hasattr(self, "scoring"):
-            self._scoring(context)  # refuses, at fit, a score that does not suit the target
 
     def _compute(self, context: Context) -> Result:
         reason = self._unanswerable(context)
@@ -113,9 +110,82 @@ class ModelMetric(Metric):
         features = tuple(chosen) if isinstance(chosen, list | tuple) else chosen
         return Question(self.target, self.task, self.pos_label, features)
 
+
+@declared
+class ModelMetric(TargetMetric):
+    """Base of metrics that train models.
+
+    Parameters
+    ----------
+    n_bootstrap : int, default=1000
+        Number of bootstrap samples of holdout rows behind the intervals; 0 for none.
+    random_state : int, default=0
+        Seed of models and bootstrap.
+    """
+
+    _: KW_ONLY
+    n_bootstrap: Annotated[int, Interval(0)] = 1000
+    random_state: Seed = 0
+
+    def _counts(
+        self, context: Context, trainings: Mapping[str, Training], tested: Part = HOLDOUT
+    ) -> dict[str, Any]:
+        """Return how many rows were tested, learned from, and left out for want of a target."""
+        question, seed = self._question(context), self.random_state
+        roles = [role for role in ("train", "holdout", "synthetic") if role in context]
+        return {
+            "n_tested": len(rows_of(context, tested, question, seed)),
+            "n_learned": {
+                name: len(training_rows(context, training, question, seed))
+                for name, training in trainings.items()
+            },
+            "n_dropped": {role: rows_of_role(context, role, question).n_dropped for role in roles},
+        }
+
+
+@declared
+class ScoredMetric(ModelMetric):
+    """Base of metrics that score predictions.
+
+    Parameters
+    ----------
+    scoring : str, default="auto"
+        "accuracy", "balanced_accuracy", "precision", "recall", "f1", "roc_auc",
+        "average_precision", "log_loss" or "brier" for labels; "mse", "rmse", "mae" or "r2" for
+        numbers; or the name of any scorer of scikit-learn. "auto" is "roc_auc", for numbers "r2".
+        With several labels, precision, recall, F1 and the areas are means over labels.
+    """
+
+    scoring: Scoring = "auto"
+
+    def _prepare(self, context: Context) -> None:
+        self._scoring(context)  # refuses, at fit, a score that does not suit the target
+
     def _scoring(self, context: Context) -> str:
         """Return the score that the parameter stands for."""
         return scoring_for(self.scoring, problem_of(context, self._question(context)))
+
+
+@declared
+class SeveralModels(ModelMetric):
+    """Base of metrics that train several models, and each of them several times.
+
+    Parameters
+    ----------
+    estimators : None, str, estimator or list of these, default=None
+        The models; the value is their mean. None is "xgboost": 100 trees of depth 6 that take
+        categories and missing values as they are. Other names: "linear", "tree", "forest",
+        "neighbors", "bayes", "mlp". An estimator sees standardised and one-hot columns; a Pipeline
+        the table of features, numbers as float64 and categories as strings.
+    n_repeats : int, default=1
+        Number of times that each model is fitted, with seeds of its own; values are means.
+    """
+
+    _default: ClassVar[tuple[str, ...]] = (DEFAULT,)
+
+    estimators: Estimators = None
+    _: KW_ONLY
+    n_repeats: Count = 1
 
     def _models(self) -> dict[str, Any]:
         """Return the models by name."""
@@ -138,20 +208,10 @@ class ModelMetric(Metric):
         models = self._models().values()
         return np.array([replicates(context, training, tested, one, *asked) for one in models])
 
-    def _counts(
-        self, context: Context, trainings: Mapping[str, Training], tested: Part = HOLDOUT
-    ) -> dict[str, Any]:
-        """Return how many rows were tested, learned from, and left out for want of a target."""
-        question, seed = self._question(context), self.random_state
-        roles = [role for role in ("train", "holdout", "synthetic") if role in context]
-        return {
-            "n_tested": len(rows_of(context, tested, question, seed)),
-            "n_learned": {
-                name: len(training_rows(context, training, question, seed))
-                for name, training in trainings.items()
-            },
-            "n_dropped": {role: rows_of_role(context, role, question).n_dropped for role in roles},
-        }
+
+@declared
+class ScoredModels(SeveralModels, ScoredMetric):
+    """Base of metrics that score several models."""
 
 
 def stated(value: float, interval: tuple[float, float] | None) -> dict[str, float | None]:

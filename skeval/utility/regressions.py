@@ -106,7 +106,7 @@ def least_squares(design: np.ndarray, target: np.ndarray, confidence: float = 0.
     target : ndarray of shape (n_rows,)
         Finite.
     confidence : float, default=0.95
-        Of the intervals, in (0, 1).
+        Level of the intervals, in (0, 1).
 
     Returns
     -------
@@ -180,7 +180,7 @@ def logistic(design: np.ndarray, target: np.ndarray, confidence: float = 0.95) -
     target : ndarray of shape (n_rows,)
         0 or 1.
     confidence : float, default=0.95
-        Of the intervals, in (0, 1).
+        Level of the intervals, in (0, 1).
 
     Returns
     -------
@@ -188,8 +188,8 @@ def logistic(design: np.ndarray, target: np.ndarray, confidence: float = 0.95) -
 
     Notes
     -----
-    Where a combination of columns puts some rows on the right side for sure, the likelihood grows
-    for ever and some coefficients are infinite. Their rows say nothing of the other coefficients,
+    The likelihood grows for ever if a combination of columns puts some rows on the right side for
+    sure; some coefficients are then infinite. Their rows say nothing of the other coefficients,
     which are estimated from the rows that are left; there may be none.
 
     References
@@ -333,7 +333,7 @@ def _is_small(tokens: Sequence[re.Match[str]]) -> bool:
         else:
             sides[-1] += _PLAIN.get(sign) or _PLAIN.get(token.lastgroup or "") or token[0]
     try:
-        trees = [ast.parse(side, mode="eval").body for side in sides if side]
+        trees = [ast.parse(side.strip(), mode="eval").body for side in sides if side.strip()]
         calls = [one for tree in trees for one in ast.walk(tree) if isinstance(one, ast.Call)]
         few = all(_n_terms(tree) <= _MOST_TERMS for tree in trees)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -405,7 +405,7 @@ class Levels:
     Attributes
     ----------
     names : tuple of str
-        Of the cells.
+        Names of the cells.
     cell_of : dict of int to int
         The cell of each code that has one of its own.
     pooled : int
@@ -702,6 +702,6 @@ def _evaluated(formula: Any, text: str, frame: pd.DataFrame) -> Any:
 def _first(error: Exception) -> str:
     """Return the first line of an error; the others are drawings of the formula.
 
-    What a function said of the values it was given may quote one, and is left out.
+    The message of a function may quote a value that the function was given, and is left out.
     """
     return _OF_A_FUNCTION.sub(r"[\1]", str(error).split("\n", 1)[0])

@@ -25,7 +25,6 @@ from skeval.steps import models
 from skeval.steps.problem import (
     Predictions,
     Question,
-    Scoring,
     problem_of,
     reported,
     rows_of_role,
@@ -34,34 +33,42 @@ from skeval.steps.problem import (
 from skeval.utility.model_metric import (
     TRAININGS,
     ModelMetric,
+    ScoredModels,
     score_name,
     shown_difference,
     stated_replicates,
 )
 from skeval.utils.formatting import as_float, number, percent
-from skeval.utils.parameters import Count, Fraction, Interval, OpenFraction, Positive
+from skeval.utils.parameters import Fraction, Interval, OpenFraction, Positive
 
 _NONE_REACHES = 1.0
 
 
 @declared
 class _Efficacy(ModelMetric):
-    """Base of the gain of one of precision and recall where the other is fixed.
+    """Base of the gain in precision or recall at a fixed level of the other.
 
     Parameters
     ----------
+    target : str
+        The column to predict, of two labels.
     task : {"auto", "binary"}, default="auto"
         "binary" with `pos_label` sets one of several labels against all others.
+    pos_label : str, bool or float, optional
+        The positive label, the one that is looked for. The default is that of :class:`TSTR`.
+    random_state : int, default=0
+        Seed of models, folds, drawn rows and bootstrap.
     estimator : None, str or estimator, default=None
         The model, as in :class:`TSTR`; None is xgboost.
     ratio : float, default=1.0
         Synthetic rows to add for each row of train; all, if there are fewer.
     threshold : {"out-of-fold", "train"}, default="out-of-fold"
-        Which scores of train rows the threshold is chosen on: of models trained without the
-        row (but with the synthetic ones), or those of the model itself. The model is surer of rows
-        that it has learned, so that its threshold is too high for others and misses the recall.
+        The scores of train rows that the threshold is chosen by. "out-of-fold" takes scores of
+        models that have not learned the row (but have learned the synthetic rows); "train" takes
+        scores of the model itself. A model is surer of rows that it has learned, so that its
+        threshold is too high for other rows and misses the recall.
     n_folds : int, default=2
-        Number of folds of the first.
+        Number of folds of "out-of-fold".
     """
 
     _tasks: ClassVar[tuple[str, ...]] = ("binary",)
@@ -128,6 +135,10 @@ class _Efficacy(ModelMetric):
             f"{added} with synthetic rows added."
         )
 
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"estimator": "linear", "n_folds": 2}
+
 
 @declared
 class PrecisionEfficacy(_Efficacy):
@@ -184,10 +195,6 @@ class PrecisionEfficacy(_Efficacy):
 
     fixed_recall: Fraction = 0.9
 
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"estimator": "linear", "n_folds": 2}
-
 
 @declared
 class RecallEfficacy(_Efficacy):
@@ -201,8 +208,6 @@ class RecallEfficacy(_Efficacy):
     ----------
     fixed_precision : float, default=0.9
         The precision to reach, in [0, 1].
-    estimator, ratio, threshold, n_folds, task, pos_label, features, n_bootstrap, random_state
-        As of :class:`PrecisionEfficacy`.
 
     Raises
     ------
@@ -221,8 +226,8 @@ class RecallEfficacy(_Efficacy):
     .. math:: \frac{1}{2} (R_{T + S} - R_T) + \frac{1}{2}
 
     with the recalls on the holdout of the models of train with synthetic rows and of train alone;
-    the baseline is 0.5. Where no threshold reaches the precision on train, it is 1, and hardly any
-    row is called.
+    the baseline is 0.5. The threshold is 1 if none reaches the precision on train, and hardly any
+    row is then called.
 
     References
     ----------
@@ -242,10 +247,6 @@ class RecallEfficacy(_Efficacy):
     _fixed, _free = "precision", "recall"
 
     fixed_precision: Fraction = 0.9
-
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"estimator": "linear", "n_folds": 2}
 
 
 def threshold_at(is_positive: np.ndarray, scores: np.ndarray, level: float, of: str) -> float:
@@ -346,8 +347,14 @@ _GIVEN_AWAY = (
 
 
 @declared
-class _Transfer(ModelMetric):
-    """Base of scores of models that are trained on some rows and tested on others, next to TRTR."""
+class _Transfer(ScoredModels):
+    """Base of scores of models that are trained on some rows and tested on others, next to TRTR.
+
+    Parameters
+    ----------
+    n_bootstrap : int, default=1000
+        Number of bootstrap samples of the tested rows behind the intervals; 0 for none.
+    """
 
     def _transfer(self) -> tuple[str, models.Training, models.Part]:
         """Return the name of the transfer in the details, what is learned from, and the test."""
@@ -415,31 +422,6 @@ class TSTR(_Transfer):
     would have had. The value alone says how hard the task is; the difference to the baseline says
     what the synthetic table costs.
 
-    Parameters
-    ----------
-    scoring : str, default="auto"
-        "accuracy", "balanced_accuracy", "precision", "recall", "f1", "roc_auc",
-        "average_precision", "log_loss" or "brier" for labels; "mse", "rmse", "mae" or "r2" for
-        numbers; or the name of any scorer of scikit-learn. "auto" is "roc_auc", for numbers "r2".
-        With several labels, precision, recall, F1 and the areas are means over labels.
-    estimators : None, str, estimator or list of these, default=None
-        The models; the value is their mean. None is "xgboost": 100 trees of depth 6 that take
-        categories and missing values as they are. Other names: "linear", "tree", "forest",
-        "neighbors", "bayes", "mlp". An estimator sees standardised and one-hot columns; a Pipeline
-        the table of features, numbers as float64 and categories as strings.
-    task : {"auto", "binary", "multiclass", "regression"}, default="auto"
-        "auto": binary if train has two values of the target, else multiclass for categories and
-        regression for numbers and dates.
-    pos_label : str, bool or float, optional
-        The positive label of a binary task. The default is true, the larger number, or the category
-        that train has less often.
-    features : list of str or int, optional
-        The columns to predict from; all others that can be measured, but the primary key, if None.
-    n_repeats : int, default=1
-        Number of times that each model is fitted, with seeds of its own; scores are means.
-    n_bootstrap : int, default=1000
-        Number of bootstrap samples of the tested rows behind the intervals; 0 for none.
-
     Raises
     ------
     MissingInputError
@@ -449,8 +431,8 @@ class TSTR(_Transfer):
 
     Warnings
     --------
-    It misleads where the task is so easy that any table would do, or so hard that none does, as
-    TRTR then shows; and a model that the target leaks into is as good on both.
+    It misleads if the task is so easy that any table would do, or so hard that none does; TRTR then
+    shows it. A model that the target leaks into is as good on both.
 
     See Also
     --------
@@ -470,8 +452,8 @@ class TSTR(_Transfer):
     own, and calling it is always wrong; one that they lack is never called. A synthetic table with
     one label gives a constant model. Encoders learn from the rows that the model learns from.
 
-    Where the model of real rows is all but perfect, each column is tried alone: one that gives the
-    target away, as a chapter gives a cause of death, is named in a
+    If the model of real rows is all but perfect, each column is tried alone. A column that gives
+    the target away, as a chapter gives a cause of death, is named in a
     :class:`~skeval.exceptions.GivenAwayWarning`.
 
     References
@@ -490,11 +472,6 @@ class TSTR(_Transfer):
     """
 
     tags = replace(MODEL_TAGS, display="ModelCurvesDisplay", headline=1)
-
-    scoring: Scoring = "auto"
-    estimators: models.Estimators = None
-    _: KW_ONLY
-    n_repeats: Count = 1
 
     def _transfer(self) -> tuple[str, models.Training, models.Part]:
         return "tstr", models.SYNTHETIC, models.HOLDOUT
@@ -519,32 +496,26 @@ class TSTR(_Transfer):
 
 @declared
 class _OnSynthetic(_Transfer):
-    """Base of scores on synthetic rows that no model has learned from."""
+    """Base of scores on synthetic rows that no model has learned from.
 
-    scoring: Scoring = "auto"
-    estimators: models.Estimators = None
+    Parameters
+    ----------
+    test_size : float, default=0.4
+        Share of the synthetic rows that is tested on, in (0, 1). They are the same rows in
+        :class:`TRTS` and in :class:`TSTS`, whose model learns from the others.
+    """
+
     _: KW_ONLY
     test_size: OpenFraction = 0.4
-    n_repeats: Count = 1
 
 
 @declared
 class TRTS(_OnSynthetic):
     """Score on synthetic rows of a model trained on real ones: high if its rules hold there.
 
-    The mirror of :class:`TSTR`. It is high where synthetic rows are easy to tell apart by the rules
-    of real ones, and a generator that draws the middle of each class makes them easier than real
-    rows are: it may be near 1 where TSTR falls. Show it together with TSTR, never alone.
-
-    Parameters
-    ----------
-    target, scoring, estimators
-        As of :class:`TSTR`.
-    test_size : float, default=0.4
-        Share of the synthetic rows that is tested on, in (0, 1): the same rows as in
-        :class:`TSTS`.
-    task, pos_label, features, n_repeats, n_bootstrap, random_state
-        As of :class:`TSTR`.
+    The mirror of :class:`TSTR`. It is high if the rules of real rows hold for synthetic ones. A
+    generator that draws the middle of each class makes rows that are easier than real ones: the
+    value may be near 1 while TSTR falls. Show it together with TSTR, never alone.
 
     See Also
     --------
@@ -592,15 +563,6 @@ class TSTS(_OnSynthetic):
     What an analyst sees who has the synthetic table only, divides it, and reports how good the
     model is. Compared with TRTR it says whether that report can be believed; compared with
     :class:`TSTR`, how much of it carries over to real rows.
-
-    Parameters
-    ----------
-    target, scoring, estimators
-        As of :class:`TSTR`.
-    test_size : float, default=0.4
-        Share of the synthetic rows that is tested on, in (0, 1); the model learns from the others.
-    task, pos_label, features, n_repeats, n_bootstrap, random_state
-        As of :class:`TSTR`.
 
     See Also
     --------
@@ -651,12 +613,8 @@ class AugmentationGain(_Transfer):
 
     Parameters
     ----------
-    target, scoring, estimators
-        As of :class:`TSTR`.
     ratio : float, default=1.0
         Synthetic rows to add for each row of train; all, if there are fewer.
-    task, pos_label, features, n_repeats, n_bootstrap, random_state
-        As of :class:`TSTR`.
 
     See Also
     --------
@@ -690,11 +648,8 @@ class AugmentationGain(_Transfer):
 
     tags = replace(MODEL_TAGS, bounds=(-np.inf, np.inf))
 
-    scoring: Scoring = "auto"
-    estimators: models.Estimators = None
     _: KW_ONLY
     ratio: Positive = 1.0
-    n_repeats: Count = 1
 
     def _transfer(self) -> tuple[str, models.Training, models.Part]:
         return "augmented", models.augmented(self.ratio), models.HOLDOUT

@@ -81,7 +81,7 @@ def test_dialects_are_seen_and_said(folder, run):
         (("--sep", ";;"), "--sep must be one character"),
         (("--decimal", ";"), "--decimal must be '.' or ','"),
         (("--encoding", "klingon"), "--encoding: there is no encoding klingon"),
-        (("--sep", ",", "--decimal", ","), "--sep and decimal cannot both be ','"),
+        (("--sep", ",", "--decimal", ","), "--sep and --decimal cannot both be ','"),
         (("-o", "train.csv"), "which it would destroy"),
         (("-o", "kinds.txt"), "must end in .json"),
     ],

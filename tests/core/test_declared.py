@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import pickle
+import re
 from dataclasses import KW_ONLY
 from typing import ClassVar, Literal
 
@@ -14,7 +16,7 @@ from sklearn.base import clone
 from skeval import Metric, MetricTags
 from skeval.core.declared import declared
 from skeval.exceptions import InvalidParameterError
-from skeval.utils.parameters import Count, legal_sets
+from skeval.utils.parameters import ColumnName, Count, legal_sets
 
 
 @declared
@@ -60,6 +62,32 @@ class Member(Family):
         return float(len(context.synthetic[self.column]) * self.n_draws)
 
 
+@declared
+class Ends(Metric):
+    """Another family.
+
+    Parameters
+    ----------
+    low, high : float, default=0.0
+        Ends.
+    """
+
+    tags = MetricTags("fidelity")
+    low: float = 0.0
+    high: float = 0.0
+
+
+@declared
+class Both(Ends, Member):
+    """A member of both.
+
+    Attributes
+    ----------
+    n_rows_ : int
+        Number of rows.
+    """
+
+
 TABLE = pd.DataFrame({"x": [1.0, 2.0]})
 
 
@@ -103,3 +131,92 @@ def test_an_init_of_ones_own_stays_legal():
 
     assert Own().get_params() == {"part": "none"}
     assert legal_sets(Own)["part"].accepts("none")
+
+
+def test_states_that_were_stored_by_a_written_init_are_read():
+    metric = Member.__new__(Member)
+    metric.__setstate__({"part": "few", "n_draws": 2, "column": "x"})
+    assert metric.get_params() == {"column": "x", "part": "few", "n_draws": 2}
+    assert clone(metric).fit(TABLE).score(TABLE) == 4.0
+
+
+def test_fields_of_several_bases_come_in_the_order_of_dataclasses():
+    assert list(inspect.signature(Both).parameters)[:3] == ["column", "low", "high"]
+    assert "low, high : float, default=0.0\n    Ends.\n" in Both.__doc__
+    assert "The column." in Both.__doc__
+    assert re.findall(r"^(\w+)\n---", Both.__doc__, re.M) == ["Parameters", "Attributes"]
+    assert Both.__doc__.endswith("n_rows_ : int\n    Number of rows.\n")
+
+
+def test_a_value_that_init_would_overwrite_is_refused():
+    class Unstated(Family):
+        """It would have 3 draws."""
+
+        n_draws = 7
+
+    with pytest.raises(TypeError, match="Unstated: n_draws must be annotated"):
+        declared(Unstated)
+
+
+def test_a_parameter_that_a_member_fixes_is_none_of_its_own():
+    @declared
+    class Fixed(Family):
+        """It has 7 draws."""
+
+        n_draws: ClassVar[int] = 7  # type: ignore[misc]
+
+    assert Fixed().get_params() == {"part": "all"}
+    assert clone(Fixed()).n_draws == 7
+    assert "n_draws" not in Fixed.__doc__
+
+
+def test_a_metric_of_a_user_extends_a_declared_one_with_an_init_of_its_own():
+    class Longer(Member):
+        """A member of a user, written as the README shows."""
+
+        def __init__(self, column: ColumnName = "x", factor: Count = 2):
+            super().__init__(column, n_draws=1)
+            self.factor = factor
+
+        def _compute(self, context):
+            return self.factor * super()._compute(context)
+
+    metric = clone(Longer().set_params(factor=3))
+    assert metric.get_params() == {"column": "x", "factor": 3}
+    assert repr(metric) == "Longer(factor=3)"
+    assert "factor" in metric._repr_html_()
+    assert metric.fit(TABLE).score(TABLE) == 6.0
+    assert set(legal_sets(Longer)) == {"column", "factor"}
+    with pytest.raises(InvalidParameterError, match="factor must be an int in"):
+        Longer(factor=0).fit(TABLE)
+
+
+def test_what_an_init_of_ones_own_does_not_set_is_the_default_of_the_base():
+    class Bare(Member):
+        def __init__(self, column: ColumnName = "x"):
+            self.column = column
+
+    assert Bare().fit(TABLE).score(TABLE) == 10.0
+
+
+PACKAGES = ("diagnostic", "fidelity", "utility", "privacy", "relational", "text")
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_parameter_has_a_paragraph_in_the_order_of_the_signature(package):
+    public = importlib.import_module(f"skeval.{package}")
+    metrics = [one for one in map(public.__dict__.get, public.__all__) if is_metric(one)]
+    signed = {one.__name__: list(inspect.signature(one).parameters) for one in metrics}
+    assert {one.__name__: documented(one) for one in metrics} == signed
+    assert len(metrics) > 5
+
+
+def is_metric(one):
+    return inspect.isclass(one) and issubclass(one, Metric)
+
+
+def documented(kind):
+    """Return the names of which the section of parameters has a paragraph."""
+    section = inspect.getdoc(kind).partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    names = re.findall(r"^(\w+(?:, \w+)*) :", section, re.M)
+    return [name for group in names for name in group.split(", ")]

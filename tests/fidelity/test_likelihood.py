@@ -297,3 +297,9 @@ def test_one_column():
     tree = DependenceTree([np.array([0, 0, 1])], (2,), 0.0)
     assert tree.parents == [-1]
     assert np.exp(tree.log_probability([np.array([0, 1])])) == pytest.approx([2 / 3, 1 / 3])
+
+
+def test_only_one_of_the_trees_chooses_what_is_averaged():
+    assert set(BNLikelihood().get_params()) == {"log", *BNLogLikelihood().get_params()}
+    assert BNLikelihood(2.0, True).get_params()["log"]
+    assert BNLogLikelihood(2.0).smoothing == 2.0

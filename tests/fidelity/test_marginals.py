@@ -468,3 +468,9 @@ def test_a_million_rows():
     results = suite.evaluate(tables[1])
     assert time.process_time() - start < 30.0
     assert all(np.isfinite(result.value) for result in results.values())
+
+
+def test_columns_come_first_where_nothing_else_does():
+    assert KSComplement(["x"]).columns == ["x"]
+    with pytest.raises(TypeError, match="positional"):
+        ChiSquaredTest(5, 10)

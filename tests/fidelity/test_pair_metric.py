@@ -19,6 +19,7 @@ from skeval.fidelity import (
     KSComplement,
     MixedAssociationDifference,
     MutualInformationDifference,
+    PhikMatrixDifference,
     TheilsUDifference,
     TVComplement,
 )
@@ -34,6 +35,7 @@ METRICS = [
     TheilsUDifference(),
     CorrelationRatioDifference(),
     MutualInformationDifference(),
+    PhikMatrixDifference(floor=True),
     MixedAssociationDifference(),
     MixedAssociationDifference(norm="fro"),
     MixedAssociationDifference("spearman", "theils_u", "cramers_v", signed=False),
@@ -157,8 +159,9 @@ def test_floor_and_baseline_are_of_one_size(metric):
     fitted = metric.fit(TRAIN, FRESH.iloc[:150])
     result = fitted.evaluate(FRESH)
     smaller = result.details["at_baseline_size"]
-    floor = metric.fit_context(REAL).score(permuted_in_place(REAL, 150).synthetic)
-    assert result.details["floor"] == pytest.approx(floor, rel=1e-12)  # rows in another order
+    real = Context.of(TRAIN, ordered=True)  # as `fit` reads it
+    floor = metric.evaluate_context(permuted_in_place(real, 150)).value
+    assert result.details["floor"] == floor
     expected = (smaller["value"] - floor) / (result.baseline - floor)
     found = result.details["calibrated"]
     assert np.isnan(found) or found == pytest.approx(expected)
@@ -201,3 +204,15 @@ def test_score_does_not_pay_for_the_floor(monkeypatch):
     assert metric.score(TRAIN) == 0.0
     with pytest.raises(AssertionError):
         metric.evaluate(FRESH)
+
+
+def test_phi_k_measures_its_floor_on_request_only():
+    assert "floor" not in PhikMatrixDifference().fit_context(BESIDE).evaluate(FRESH).details
+    result = PhikMatrixDifference(floor=True).fit_context(BESIDE).evaluate(FRESH)
+    assert result.summary.endswith("of the way from shuffled columns to fresh real rows.")
+
+
+def test_without_bins_numbers_are_left_out_by_all_that_cut_them():
+    for kind in (CramersVDifference, TheilsUDifference, MutualInformationDifference):
+        details = kind(n_bins=None).fit_context(REAL).evaluate(FRESH).details
+        assert details["names"] == ["city", "plan", "member"], kind

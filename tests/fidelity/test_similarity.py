@@ -457,3 +457,12 @@ def test_bars_hold_equally_many_whole_numbers(span, width):
         np.unique(days[(days > low) & (days < high)]).size for low, high in pairwise(edges[1:-1])
     ]
     assert set(per_bar) == {width}
+
+
+def test_the_score_takes_all_that_the_matrix_takes(iris_halves):
+    settings = {"order": 3, "average": "balanced", "n_triples": 2, "random_state": 3}
+    settings |= {"max_categories": 2, "columns": 4}
+    matrix, score = SimilarityMatrix(**settings), SimilarityScore(scale=10.0, **settings)
+    train, synthetic = iris_halves
+    assert score.fit(train).score(synthetic) == 10.0 * matrix.fit(train).score(synthetic)
+    assert set(score.get_params()) == {"scale", *matrix.get_params()}

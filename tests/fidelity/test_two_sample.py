@@ -268,7 +268,7 @@ def test_p_values_hold_their_size(with_holdout):
             "accuracy": ClassifierTwoSampleTest(),
             "auc": ClassifierTwoSampleTest("auc"),
             "permutation": ClassifierTwoSampleTest(
-                "auc", NearestMean(), "permutation", n_permutations=39, n_folds=2
+                "auc", NearestMean(), test="permutation", n_permutations=39, n_folds=2
             ),
         }
         context = Context.of(train, holdout if with_holdout else None).with_synthetic(fresh)

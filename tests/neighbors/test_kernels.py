@@ -53,7 +53,7 @@ def test_that_it_compiles_is_said_once(caplog):
         "skeval.neighbors.leaves",
         "skeval.neighbors.text_kernels",
         "skeval.neighbors.tree",
-        "skeval.privacy.attacks.anonymeter.predicates",
+        "skeval.privacy.attacks.anonymeter.compiled",
     ],
 )
 def test_what_is_compiled_in_is_of_one_file_or_of_one_that_is_watched(name):

@@ -36,7 +36,10 @@ def evaluate(metric, train, holdout, synthetic):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "metric",
-    [HittingRate(0.3, ["age", "city"]), NewRowShare(0.2, "range", ["age", "visits"])],
+    [
+        HittingRate(0.3, columns=["age", "city"]),
+        NewRowShare(0.2, "range", columns=["age", "visits"]),
+    ],
     ids=repr,
 )
 def test_contract(metric):

@@ -211,7 +211,7 @@ def test_a_transformer_as_space():
     result = evaluate(NearDuplicateShare(0.5, space), TRAIN, HOLDOUT, SYNTHETIC)
     assert result.value == np.isin(SYNTHETIC["age"], TRAIN["age"]).mean()
     with pytest.raises(InvalidParameterError, match="choose them in your transformer"):
-        evaluate(NearDuplicateShare(0.5, space, ["age"]), TRAIN, HOLDOUT, SYNTHETIC)
+        evaluate(NearDuplicateShare(0.5, space, columns=["age"]), TRAIN, HOLDOUT, SYNTHETIC)
 
 
 @pytest.mark.parametrize("tau", ["q01", -0.1, 1.5, True, None])

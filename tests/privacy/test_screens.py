@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 
 import numpy as np
@@ -202,3 +203,28 @@ def test_copies_are_a_fact_and_are_to_be_dropped(leaky):
 def test_a_screen_says_what_it_tested(leaky, name):
     shown = leaky[name].contrast
     assert f"{shown.reference} {shown.written[1]}." in leaky[name].summary
+
+
+@pytest.mark.parametrize(
+    ("name", "by_position"),
+    [
+        ("DCRPercentile", ["q", "baseline"]),
+        ("NNDR", ["q", "convention", "query"]),
+        ("PrivacyScore", ["q", "risk_confidence"]),
+        ("MinimumDistanceAccumulation", ["threshold", "direction", "scale"]),
+        ("ExactMatchShare", ["columns", "decimals", "count"]),
+        ("IdenticalMatchShare", ["columns", "decimals", "count"]),
+        ("NearDuplicateShare", ["tau", "space"]),
+        ("HittingRate", ["tau"]),
+        ("NewRowShare", ["numerical_match_tolerance", "tolerance_kind"]),
+        ("KAnonymity", ["quasi_identifiers"]),
+        ("LDiversity", ["quasi_identifiers", "sensitive"]),
+        ("TCloseness", ["quasi_identifiers", "sensitive"]),
+        ("KMap", ["quasi_identifiers"]),
+        ("DeltaPresence", ["quasi_identifiers"]),
+        ("ReplicatedUniques", ["quasi_identifiers"]),
+    ],
+)
+def test_a_base_moves_no_parameter_to_another_position(name, by_position):
+    parameters = inspect.signature(getattr(skeval.privacy, name)).parameters.values()
+    assert [one.name for one in parameters if one.kind is not one.KEYWORD_ONLY] == by_position

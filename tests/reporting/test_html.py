@@ -107,7 +107,7 @@ def test_saved_results_give_the_same_page(odd: SuiteResult, path: Path, tmp_path
 def test_reasons_are_listed(without_holdout: SuiteResult, tmp_path: Path) -> None:
     text = "".join(checked(without_holdout.to_html(tmp_path / "a.html", sections=["scores"])).text)
     assert "Left out" in text
-    assert "DCROverfittingProtection compares against holdout rows" in text
+    assert "compares against holdout rows" in text
 
 
 def test_a_failed_render_leaves_the_old_page_alone(

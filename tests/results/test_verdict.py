@@ -126,18 +126,24 @@ def test_tests_that_cannot_alarm_are_not_looked_at():
 
 
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
-@pytest.mark.parametrize("n_holdout", [1, 2, 30])
-def test_a_tiny_holdout_is_no_ground_to_say_that_no_leak_was_found(n_holdout):
-    train, holdout = make_mixed(150, random_state=0), make_mixed(n_holdout, random_state=1)
-    results = make_suite("screens", check_holdout=False).fit(train, holdout).evaluate(train)
-    judged = results.verdict()
-    if n_holdout == 1:
-        assert not judged.alarm
+@pytest.mark.parametrize(("n_train", "n_holdout"), [(199, 1), (200, 1), (200, 2), (200, 30)])
+def test_a_tiny_holdout_is_no_ground_to_say_that_no_leak_was_found(n_train, n_holdout):
+    """Of ten different tests one has to reach .05 / 10: beside one holdout row, 1 / 201 does."""
+    train, holdout = make_mixed(n_train, random_state=0), make_mixed(n_holdout, random_state=1)
+    suite = make_suite("screens", check_holdout=False).fit(train, holdout)
+    judged = suite.evaluate(train).verdict()
+    assert judged.copies
+    assert judged.alarm is (n_train == 200)
+    if n_train == 200:
+        assert judged.n_tests >= 10
+    else:
+        assert judged.outcome == "copies found"
         assert judged.sentence.startswith(
             "Privacy was hardly looked at: 10 of 15 tests could raise"
         )
-    else:
-        assert judged.alarm
+    if n_holdout == 1:
+        fresh = suite.evaluate(make_mixed(n_train, random_state=2)).verdict()
+        assert fresh.outcome == "cannot be told"
 
 
 def test_only_tests_of_privacy_count():

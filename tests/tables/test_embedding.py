@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from skeval import TablePreprocessor
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy import DCRShare, MembershipInference
-from skeval.tables.spaces import TextEmbedder, vectors_of
+from skeval.tables.embedding import TextEmbedder, vectors_of
 
 SCHEMA = {"note": "text"}
 RNG = np.random.default_rng(0)

@@ -78,7 +78,7 @@ def test_fidelity_of_vectors_does_not_depend_on_the_holdout(kind):
 
 
 def test_what_counts_as_fitted():
-    from skeval.tables.preprocessing import is_fitted
+    from skeval.tables.transformers import is_fitted
 
     numbers = REAL[["age"]]
     pipeline = make_pipeline(StandardScaler(), "passthrough", FunctionTransformer())

@@ -364,7 +364,7 @@ def test_several_columns_are_one_document():
         EntityLeakage(BRACKETS, max_documents=2).fit(*tables[:2], schema=schema).evaluate(tables[2])
     )
     assert result.value == 3 / 4
-    alone = EntityLeakage(BRACKETS, ["one"]).fit(*tables[:2], schema=schema)
+    alone = EntityLeakage(BRACKETS, columns=["one"]).fit(*tables[:2], schema=schema)
     assert alone.score(tables[2]) == 1.0
 
 

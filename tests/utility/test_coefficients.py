@@ -368,7 +368,7 @@ def test_a_synthetic_table_without_complete_rows_by_formula():
 @pytest.mark.parametrize(
     ("formula", "said"),
     [
-        ("y ~ a +", "cannot be read"),
+        ("y ~ a +", "formula must be a formula such as"),
         ("y ~ nosuch", "cannot be evaluated.*nosuch"),
         ("y ~ nosuch(a)", "formula must be a formula such as"),
         ("y ~ a + y", "on the right"),

@@ -90,7 +90,9 @@ def test_a_model_is_too_sure_of_its_own_rows():
         y = rng.random(800) < 1 / (1 + np.exp(1 - x[:, 0]))
         tables.append(pd.DataFrame(x, columns=list("abcde")).assign(y=y))
     reached = {
-        threshold: PrecisionEfficacy("y", 0.9, "xgboost", threshold=threshold, n_bootstrap=0)
+        threshold: PrecisionEfficacy(
+            "y", 0.9, estimator="xgboost", threshold=threshold, n_bootstrap=0
+        )
         .fit(*tables[:2])
         .evaluate(tables[2])
         .details["models"]["train"]["recall"]
@@ -106,7 +108,7 @@ def test_refusals_and_odd_tables(cancer):
         RecallEfficacy("plan").fit(train, holdout)
     with pytest.raises(InvalidParameterError, match="task must be"):
         RecallEfficacy("plan", task="multiclass").fit(train, holdout)
-    one = RecallEfficacy("plan", 0.5, "tree", task="binary", pos_label="basic")
+    one = RecallEfficacy("plan", 0.5, estimator="tree", task="binary", pos_label="basic")
     assert 0 <= one.fit(train, holdout).score(synthetic) <= 1
     metric = RecallEfficacy("y", estimator="bayes").fit(
         cancer.train, cancer.holdout[cancer.holdout["y"] == 0]

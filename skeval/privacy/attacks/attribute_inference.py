@@ -156,6 +156,11 @@ class AttributeInferenceRisk(Metric):
     n_permutations: Count = 1999
     random_state: Seed = 0
 
+    @property
+    def _asked(self) -> tuple[str, Sequence[str] | None, int | None, int]:
+        """The secret, what is known of whom, and the seed, as the steps take them."""
+        return self.secret, self.known, self.max_rows, self.random_state
+
     def _prepare(self, context: Context) -> None:
         owner, known = type(self).__name__, known_columns(context.schema, self.known, self.secret)
         check_known_and_secret(owner, context.schema, known, [self.secret], "secret")
@@ -168,8 +173,7 @@ class AttributeInferenceRisk(Metric):
         _check_kinds(owner, context, self.secret, self.scoring, self.estimator)
 
     def _compute(self, context: Context) -> Result:
-        asked = (self.secret, self.known, self.max_rows, self.random_state)
-        tables = lessons(context, *asked)
+        tables = lessons(context, *self._asked)
         if empty := [role for role, rows in tables.items() if rows.secret.size == 0]:
             return undefined(f"{self.secret} has no value in the rows of {' and '.join(empty)}.")
         if np.ptp(np.append(tables["train"].secret, tables["holdout"].secret)) == 0:
@@ -177,7 +181,8 @@ class AttributeInferenceRisk(Metric):
             return undefined(reason, ConstantColumnWarning)
         scoring = Scoring.of(tables, self.scoring)
         train, holdout = (
-            scoring.performance(rows)[0] for rows in guessed_rows(context, self.estimator, *asked)
+            scoring.performance(rows)[0]
+            for rows in guessed_rows(context, self.estimator, *self._asked)
         )
         details: dict[str, Any] = {"scoring": scoring.name, "train": train, "holdout": holdout}
         if np.isnan(train - holdout):
@@ -188,10 +193,9 @@ class AttributeInferenceRisk(Metric):
     def _in_relation(self, context: Context, result: Result) -> Result:
         if not result.details:  # nothing was guessed
             return result
-        asked, seed = (self.secret, self.known, self.max_rows, self.random_state), self.random_state
-        tables = lessons(context, *asked)
+        tables, seed = lessons(context, *self._asked), self.random_state
         scoring = Scoring.of(tables, self.scoring)
-        on_train, on_holdout = guessed_rows(context, self.estimator, *asked)
+        on_train, on_holdout = guessed_rows(context, self.estimator, *self._asked)
         (on_others,) = learned(self.estimator, tables["holdout"], [tables["train"]], seed)
         population = scoring.performance(on_others)[0]
         details = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import KW_ONLY, field, replace
+from dataclasses import KW_ONLY, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -50,26 +50,27 @@ class DisclosureProtection(Metric):
 
     An attacker knows some columns of a person and looks up the synthetic rows that have the same.
     Among these, the share that has the person's secret is the probability that the secret is
-    attributed correctly (CAP). Its mean over train is held against what a guess achieves.
+    attributed correctly (CAP). Its mean over train is compared with what a guess achieves.
 
     Parameters
     ----------
     known : list of str
         The columns that are known, the key.
     sensitive : str or list of str
-        The columns that are secret; of several, all must be right at once.
+        The columns that are secret. Several must all be right at once.
     method : {"cap", "zero_cap", "generalized_cap", "tcap", "disco"}, default="cap"
         What becomes of a person whose key no synthetic row has: "cap" leaves them out, "zero_cap"
         counts them as protected, "generalized_cap" takes the rows that differ in the fewest
-        columns. "tcap" and "disco" ask only where the release is sure of itself; see Notes.
+        columns. "tcap" and "disco" ask only where the release is sure of itself, see the Notes
+        of :class:`~skeval.privacy.DisclosureProtection`.
     n_bins : int, default=10
         Bins of equal width into which numbers and dates are cut.
     continuous : list of str, optional
-        The numbers and dates to be cut; of others each value is a category. None for all.
+        The numbers and dates to be cut; each value of the others is a category. None for all.
     baseline : {"uniform", "marginal", "mode"}, default="uniform"
-        The guess: any combination of the sensitive columns' values with equal chance, as SDMetrics
-        has it, which nobody would make of skewed columns; one with the chance it has in train; or
-        the most frequent one, the best without a key.
+        The guess. "uniform": any combination of the sensitive columns' values with equal chance, as
+        in SDMetrics; nobody would guess skewed columns so. "marginal": one with the chance that it
+        has in train. "mode": the most frequent one, which is the best guess without a key.
     normalize : bool, default=True
         Whether the value is the protection over that of the guess, at most 1; else it is the
         protection, one minus the risk. That of "disco" is never normalised: it counts rows.
@@ -152,9 +153,6 @@ class DisclosureProtection(Metric):
         risks=frozenset({"inference"}),
     )
 
-    num_rows: int | None = field(default=None, init=False)  # all
-    num_iterations = 1
-
     known: Names
     sensitive: NameOrNames
     method: Literal["cap", "zero_cap", "generalized_cap", "tcap", "disco"] = "cap"
@@ -166,6 +164,11 @@ class DisclosureProtection(Metric):
     tau: Fraction = 1.0
     n_permutations: Count = 1999
     random_state: Seed = 0
+
+    @property
+    def _draws(self) -> Draws:
+        """Rows drawn of each table, number of draws, and their seed: all rows, once."""
+        return None, 1, self.random_state
 
     @property
     def _scaling(self) -> Scaling:
@@ -249,7 +252,7 @@ class DisclosureProtection(Metric):
     def _asked(self) -> tuple[Columns, Draws]:
         cut = None if self.continuous is None else tuple(self.continuous)
         columns = names_of(self.known), names_of(self.sensitive), self.n_bins, cut
-        return columns, (self.num_rows, self.num_iterations, self.random_state)
+        return columns, self._draws
 
     def _scores(self, context: Context, role: str) -> tuple[Scores, float]:
         return summed_scores(context, role, self.method, self.tau, *self._asked)
@@ -274,16 +277,10 @@ class DisclosureProtectionEstimate(DisclosureProtection):
 
     Parameters
     ----------
-    method : {"cap", "zero_cap", "generalized_cap", "tcap", "disco"}, default="cap"
-        As in :class:`~skeval.privacy.DisclosureProtection`.
     num_rows : int, default=1000
         Rows drawn of each table, without replacement; all if there are no more.
     num_iterations : int, default=10
         Number of draws.
-    baseline : {"uniform", "marginal", "mode"}, default="uniform"
-        What a guess would be.
-    normalize : bool, default=True
-        Whether the value is the protection over that of the guess.
     random_state : int, default=0
         Seed of the draws and the exchanges.
 
@@ -304,11 +301,11 @@ class DisclosureProtectionEstimate(DisclosureProtection):
 
     Notes
     -----
-    Every real row drawn is held against every sample of synthetic rows, which has the mean of
-    SDMetrics' estimate and a smaller variance, since that holds each sample against one only. Bins
-    and guess are those of the whole tables. The interval counts the spread between synthetic
-    samples besides that between rows. What is said of leak, p-value, baseline and blind spots at
-    :class:`~skeval.privacy.DisclosureProtection` holds here too.
+    Every real row that is drawn is compared with every sample of synthetic rows. The estimate of
+    SDMetrics compares each sample with one other only: it has the same mean and a larger variance.
+    Bins and guess are those of the whole tables. The interval counts the spread between synthetic
+    samples and that between rows. Leak, p-value, baseline and blind spots are as in
+    :class:`~skeval.privacy.DisclosureProtection`.
 
     The value is that of a release of `num_rows` rows, not of the release: fewer rows have fewer
     keys. With "cap" that changes who is matched, with "zero_cap" and "disco" the value itself.
@@ -332,6 +329,10 @@ class DisclosureProtectionEstimate(DisclosureProtection):
     _: KW_ONLY
     num_rows: Count = 1000
     num_iterations: Count = 10
+
+    @property
+    def _draws(self) -> Draws:
+        return self.num_rows, self.num_iterations, self.random_state
 
 
 def coded_tables(

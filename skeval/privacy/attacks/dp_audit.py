@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from itertools import count, product
@@ -17,12 +17,11 @@ import numpy as np
 from scipy.special import betaincinv
 from scipy.stats import norm
 
-from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import AUDIT_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
-from skeval.privacy.attacks.shadow.game import Execution, Fit, GeneratorLike, check_cost, play
+from skeval.privacy.attacks.shadow.game import Execution, Fit, GeneratorAttack, check_cost, play
 from skeval.privacy.attacks.worlds import (
     ATTACKS,
     BASES,
@@ -40,7 +39,7 @@ from skeval.stats.roc import Rates, rates_at, roc_curve
 from skeval.steps.classifiers import fitted_classifier, positive_scores
 from skeval.steps.samples import nothing_to_measure
 from skeval.utils.formatting import as_float, number, percent
-from skeval.utils.parameters import Count, Interval, Legal, NonNegative, Seed
+from skeval.utils.parameters import Count, Interval, Legal, NonNegative
 
 _SEED_LIMIT = 2**31
 _LEAST_LEVEL = 1e-12
@@ -58,7 +57,7 @@ class Plan:
     generator : object
         What is audited.
     bases, targets, attacks : tuple
-        Of all combinations the one is taken that promises most in the pilot runs.
+        The one that promises most in the pilot runs is taken.
     adjacency : {"add_remove", "replace"}
         How the two worlds differ.
     n_runs, n_pilot : int
@@ -70,7 +69,7 @@ class Plan:
     level : Level
         What is bounded.
     seed : int
-        Of everything.
+        Seed of everything.
     """
 
     generator: Any
@@ -229,12 +228,12 @@ def _runs(
 
 @dataclass(frozen=True)
 class Level:
-    """Of what a bound is a bound, and how sure.
+    """What is bounded, and with which confidence.
 
     Attributes
     ----------
     delta : float
-        Of the (epsilon, delta).
+        The delta of the (epsilon, delta) that is bounded.
     confidence : float
         How often the bound holds.
     method : {"cp", "gdp"}
@@ -272,9 +271,9 @@ class Level:
     ) -> np.ndarray:
         """Return what to expect of `n_runs` runs a world, by counts of the pilot runs.
 
-        Of "cp" bounds of epsilon, of "gdp" of mu; below 0 where nothing is promised, so that the
-        least bad can be chosen. Both error rates are put at their upper bounds at `_PRUDENT`: the
-        best of many thresholds is more often lucky than good.
+        Bounds of epsilon with "cp", of mu with "gdp". They are below 0 where nothing is promised,
+        so that the least bad can be chosen. Both error rates are put at their upper bounds at
+        `_PRUDENT`: the best of many thresholds is more often lucky than good.
         """
         rates = [
             _upper(_upper(wrong, n_pilot, _PRUDENT) * n_runs, n_runs, (1.0 + self.confidence) / 2.0)
@@ -349,18 +348,18 @@ _NAMED_ATTACKS = (*ATTACKS, "classifier")
 
 
 @declared
-class DPAudit(Metric):
+class DPAudit(GeneratorAttack):
     r"""Lower bound of a generator's epsilon: 0 where nothing is refuted, large where a row shows.
 
-    A generator may claim to be differentially private: that whatever it releases would have been
-    nearly as likely without any one row. Whoever can run it tests the claim: fit it many times
-    on a table and many times on the same table without one row, and guess from each synthetic table
-    which of the two it was. No guesser can be right more often than epsilon allows, so that one who
-    is right often enough refutes the claim. Not the release is on trial but what made it.
+    A generator may claim to be differentially private: that any table it releases would have been
+    nearly as likely without any one row. The audit tests the claim: it fits the generator many
+    times on a table and many times on the same table without one row, and guesses from each
+    synthetic table which of the two it was. No guesser can be right more often than epsilon allows,
+    so that one who is right often enough refutes the claim. The generator is tested, not a release.
 
     Which table, row and guess show most is not known beforehand. Pilot runs try all combinations
-    that are asked for; the best one is run again, and the bound stems from these fresh runs alone,
-    so that however many were tried, it holds.
+    that are asked for. The best one is run again, and the bound comes from these fresh runs alone,
+    so that it holds for any number of combinations.
 
     Parameters
     ----------
@@ -372,7 +371,7 @@ class DPAudit(Metric):
         them. "one_row": the row of train that is most unlike it. "duplicates": `n_base` copies of
         that. "empty": none, so that the target stands alone; nothing would be left without it,
         which no generator is fitted on, so that this goes with ``adjacency="replace"`` or
-        ``target="repeat"`` only, and "one_row" stands in for it. "worst_case": the row most unlike
+        ``target="repeat"`` only, and "one_row" is taken instead. "worst_case": the row most unlike
         the target, and the target; what is attacked is a third row made of the cells of both in
         turn, so that no new value gives it away. Small tables show most, where the generator can be
         fitted on them.
@@ -405,7 +404,7 @@ class DPAudit(Metric):
     confidence : float, default=0.95
         In [3/4, 1): how often at least the bound holds.
     method : {"cp", "gdp"}, default="cp"
-        "cp": for whatever mechanism. "gdp": higher, and valid only for a mechanism whose trade-off
+        "cp": valid for any mechanism. "gdp": higher, and valid only for a mechanism whose trade-off
         function is that of two normal distributions, as of the Gaussian mechanism; `delta` must be
         above 0.
     threshold : "split" or float, default="split"
@@ -419,12 +418,6 @@ class DPAudit(Metric):
         Rows that are sampled in each run; as many as the release has if None. More rows show more.
     max_fits : int, default=5_000
         More fits than these are refused; see :meth:`estimate_cost`.
-    random_state : int, default=0
-        Seed of the runs and choices.
-    n_jobs : int or None, default=None
-        Processes that fit at the same time; None is 1, -1 all cores. It does not change the value.
-    progress : callable, optional
-        Called as ``progress(n_done, n_fits)`` after each fit.
 
     Raises
     ------
@@ -444,8 +437,8 @@ class DPAudit(Metric):
 
     Notes
     -----
-    Of n runs with and n without the row, let FPR and FNR be the upper bounds of Clopper and Pearson
-    of both error rates, each at half the level. The value is 0 or, if that is greater,
+    Let FPR and FNR be the upper bounds of Clopper and Pearson of both error rates over n runs with
+    and n runs without the row, each at half the level. The value is 0 or, if that is greater,
 
     .. math::
 
@@ -491,7 +484,6 @@ class DPAudit(Metric):
 
     tags = replace(AUDIT_TAGS, needs=frozenset({"generator"}))
 
-    generator: GeneratorLike
     _: KW_ONLY
     base: Annotated[str | list[str], several_of(BASES)] = "train"
     target: Annotated[str | list[str], several_of(TARGETS)] = "achilles"
@@ -507,9 +499,6 @@ class DPAudit(Metric):
     claimed_epsilon: NonNegative | None = None
     n_synthetic: Count | None = None
     max_fits: Count = 5_000
-    random_state: Seed = 0
-    n_jobs: int | None = None
-    progress: Callable[[int, int], object] | None = None
 
     def estimate_cost(self) -> int:
         """Return how often the generator will be fitted and sampled, before anything runs."""
@@ -545,8 +534,7 @@ class DPAudit(Metric):
         if context.n_rows("train") < 2:
             return undefined("train needs two rows, one of which can be left out.")
         plan, n_synthetic = self._plan(), self.n_synthetic or context.n_rows("synthetic")
-        execution = Execution(self.n_jobs, self.progress)
-        chosen, rates, promised = audited(context, plan, n_synthetic, execution)
+        chosen, rates, promised = audited(context, plan, n_synthetic, self._execution)
         value = plan.level.bound(rates)
         claim = against_claim(value, self.claimed_epsilon, partial(plan.level.p_value, rates))
         details = {"n_synthetic": n_synthetic, "promised": promised, **claim}

@@ -40,7 +40,7 @@ _HALF = 0.5 - 1e-9  # what rounding leaves of one half
 
 @shared
 def in_own_order(context: Context, seed: int) -> Context:
-    """Return a context whose synthetic rows stand in an order of their own, at random.
+    """Return a context whose synthetic rows have a random order of their own.
 
     Of equally near rows the first is taken, which must not depend on the order of the table.
     """
@@ -358,7 +358,7 @@ def count_queries(
     scaling : {"conditional", "share"}, default="conditional"
         Where "conditional", queries that count no released row are left out.
     seed : int, default=0
-        Of the draw.
+        Seed of the draw.
 
     Returns
     -------
@@ -481,11 +481,11 @@ class LinearReconstructionAttack(Metric):
     holdout; its null value is 0, and the interval is Newcombe's. ``details`` has both shares, those
     of guessing the most common secret of the synthetic rows (`majority`) and that of the nearest
     synthetic row (`nearest`). An attack that does little better than these on both tables has
-    discovered nothing that is not common knowledge, whatever its share of right guesses.
+    found nothing but common knowledge, however large its share of right guesses.
 
-    It is strongest where train and holdout are of one size, and the synthetic table is no smaller:
-    of a larger table as many rows are attacked as the smaller one has, and whoever is left out
-    blurs the counts.
+    It is strongest if train and holdout have the same size, and the synthetic table is no smaller:
+    only as many rows of the larger table are attacked as the smaller one has, and those left out
+    blur the counts.
 
     References
     ----------

@@ -63,8 +63,8 @@ class OneRunDPAudit(Metric):
     as likely without any one person. Whoever distinguishes rows of train from rows of the holdout
     better than such a release allows refutes the claim. Rows of both tables are matched in pairs at
     random; an attack scores both rows of each pair by the release, and guesses that the one with
-    the higher score was in train. So many right guesses are unlikely below a certain epsilon,
-    which is the value. One release is enough, and no generator is run.
+    the higher score was in train. Below a certain epsilon that number of right guesses is unlikely:
+    this epsilon is the value. One release is enough, and no generator is run.
 
     Parameters
     ----------
@@ -90,9 +90,9 @@ class OneRunDPAudit(Metric):
         or as many of either as two numbers say. Choose it before you see results. None guesses
         whenever the scores differ.
     adjacency : {"add_remove", "replace"}, default="add_remove"
-        Of which epsilon: for one row more or less, as most generators claim it, or for one row
-        that is another. The second is at most twice the first. The "bernoulli" design bounds the
-        first only.
+        Which epsilon is bounded: for one row more or less, as most generators claim it, or for one
+        row that is another. The second is at most twice the first. The "bernoulli" design bounds
+        the first only.
     claimed_epsilon : float, optional
         What the generator claims, for the same adjacency; ``details["verdict"]`` holds the bound
         against it.
@@ -144,13 +144,13 @@ class OneRunDPAudit(Metric):
     which grows with the logarithm of their number only.
 
     It is valid only where chance alone decided which rows are train and which are the holdout. A
-    split by time, place or person does not qualify, nor does a holdout collected later. Where a
-    stratified split was made, give its column to `stratify`.
+    split by time, place or person does not qualify, nor does a holdout collected later. If the
+    split was stratified, give its column to `stratify`.
 
     The confidence is that over random splits and over the matching, which chance draws too:
     `random_state` and what both tables hold decide it, so that the same tables give the same value
-    and another split is matched anew. Of one given split some matchings find more than others;
-    whoever tries several seeds, and keeps the highest value, has no bound.
+    and another split is matched anew. Some matchings of one given split find more than others: who
+    tries several seeds, and keeps the highest value, has no bound.
 
     References
     ----------
@@ -279,7 +279,7 @@ class Guessed(NamedTuple):
 
 
 def guesses_contrast(guessed: Guessed, design: str) -> Contrast | None:
-    """Return the share of right guesses beside the half of a coin; None if nothing was guessed."""
+    """Return the share of right guesses against that of a coin; None if nothing was guessed."""
     if not guessed.n_guesses:
         return None
     share, least = guessed.n_correct / guessed.n_guesses, 0.5**guessed.n_canaries
@@ -447,7 +447,7 @@ def reference_among(context: Context, coins: np.ndarray, seed: int) -> np.ndarra
     coins : ndarray of shape (n_train + n_holdout,)
         As :func:`tossed` gives them.
     seed : int
-        Of the draw.
+        Seed of the draw.
     """
     order = in_random_order(context, seed)
     has_coin = ~np.isnan(coins[order])

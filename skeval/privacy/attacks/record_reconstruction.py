@@ -81,16 +81,16 @@ class RecordReconstruction(Metric):
         synthetic rows predict one hidden column after the other, each from the known ones and those
         before it.
     n_neighbors : int, default=1
-        Synthetic rows that a record is completed from by "nearest": of categories the most common
-        value of theirs, of numbers the median.
+        Synthetic rows that a record is completed from by "nearest": with the most common of their
+        categories, and the median of their numbers.
     n_splits : int, default=5
         Number of random sets of columns; the mean is reported.
     max_rows : int, default=2000
         Records of each table that are attacked, a random sample of larger ones.
     levels : pair of float, default=(0.3, 0.5)
-        From where on a risk is called medium, and beyond which high.
+        From the first on a risk is called medium, above the second high.
     confidence : float, default=0.95
-        Of the interval, in (0, 1).
+        Confidence of the interval, in (0, 1).
     random_state : int, default=0
         Seed of column sets, samples and trees.
 
@@ -115,10 +115,10 @@ class RecordReconstruction(Metric):
 
     .. math:: \max\left(0, \frac{p - c}{1 - c}\right)
 
-    Unclipped it stands in ``details["unshrunk"]``. Its null value is 0; the baseline is its mean
+    ``details["unshrunk"]`` has it unclipped. Its null value is 0; the baseline is its mean
     over random choices of which records are train, which clipping puts above 0. The interval is
     that of the ratio of the shares of failures, after Katz; with several sets of columns its width
-    follows from how the success of single records varies. Where no record of either table is
+    follows from how the success of single records varies. If no record of either table is
     completed, it reaches to Wilson's bound. The p-value is exact: without a leak, any of the real
     records could have been those of train. Missing where the truth is missing is right.
 

@@ -299,7 +299,7 @@ def guess_labels(
     asked : sequence of ndarray
         Known columns of the rows to guess.
     seed : int
-        Of estimators whose `random_state` is None.
+        Seed of estimators whose `random_state` is None.
 
     Returns
     -------

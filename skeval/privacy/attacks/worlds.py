@@ -75,7 +75,7 @@ def worlds_of(
     Parameters
     ----------
     context : Context
-        Of which train is looked at: at least two rows.
+        Tables of which train is looked at: at least two rows.
     base, target : str
         Among `BASES` and `TARGETS`.
     adjacency : {"add_remove", "replace"}
@@ -83,7 +83,7 @@ def worlds_of(
     n_base : int
         Rows of the base, of "sample" and "duplicates".
     seed : int
-        Of what is drawn.
+        Seed of what is drawn.
 
     Returns
     -------

@@ -14,7 +14,7 @@ from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.results.result import Result
 from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import least_p_value
-from skeval.steps.relabelled import label_test
+from skeval.steps.relabelled import label_test, with_contrast
 from skeval.utils.formatting import as_float, number, percent
 
 _N_PERMUTATIONS = 1999
@@ -33,20 +33,6 @@ class MinimumDistanceAccumulation(AccumulationMetric):
 
     Parameters
     ----------
-    threshold : float, list of float or "loo-median", default=0.2
-        Distances in (0, 1) that are too near, as shares of the largest one. Of a list, the first
-        gives the value, and ``details`` hold the areas at all. "loo-median" is the median distance
-        of a train row to its nearest other train row.
-    direction : {"symmetric", "synthetic", "real"}, default="symmetric"
-        Look from the synthetic rows to train, from the train rows to the synthetic table, or take
-        the mean of both areas.
-    scale : {"max", "observed"}, default="max"
-        What distances are divided by: the largest distance that there can be, which only the space
-        "gower" has (1), or the largest that is found between train and synthetic rows; then one
-        far row makes all others near.
-    space : "gower", "euclidean" or transformer, default="gower"
-        The mean over columns of capped differences, or Euclidean distance of a matrix; the latter
-        needs ``scale="observed"``.
     random_state : int, default=0
         Seed of the relabellings, and of the sample of the larger of synthetic table and holdout.
 
@@ -78,23 +64,24 @@ class MinimumDistanceAccumulation(AccumulationMetric):
     ``details["relative_privacy"]``, the quotient of the two one-minus-areas, below 1 where
     synthetic rows are nearer than fresh ones.
 
-    Train rows find a nearer row in a larger table: where the holdout is smaller than the synthetic
-    table, ``details["at_baseline_size"]`` holds the value at its size; where it is larger, the
-    baseline is that of a sample of it. Only that direction depends on sizes. With
-    ``scale="observed"`` the holdout's distances are divided by what the synthetic table's are.
+    Train rows find a nearer row in a larger table. If the holdout is smaller than the synthetic
+    table, ``details["at_baseline_size"]`` holds the value at the holdout's size; if it is larger,
+    the baseline is that of a sample of the holdout. Only the direction "real" depends on sizes.
+    ``scale="observed"`` divides the distances of both tables by the same number, the largest
+    distance between train and synthetic rows.
 
     The p-value is one-sided and asks whether train rows lie nearer to the synthetic table than
     holdout rows do: the mean of ``max(0, t - x)`` over train is held against random choices of
-    which real rows were train. All are equally likely if the synthetic rows do not depend on which
-    of them the generator learned from, whatever else is wrong with them, and whatever `direction`
-    is. Comparing synthetic with holdout rows instead would also alarm at tables that are merely
-    drawn from the middle of the population.
+    which real rows were train. All choices are equally likely if the synthetic rows do not depend
+    on which of them the generator learned from. Other faults of the synthetic rows and the choice
+    of `direction` do not matter. A comparison of synthetic with holdout rows would also alarm at
+    tables that are merely drawn from the middle of the population.
 
     The interval is that of the generator: where the value lies for the synthetic tables of this
     size that it could draw, train being given. It is a jackknife over the synthetic rows, because
     many train rows have the same nearest synthetic row; for ``direction="real"`` it is wider than
-    need be. It is widened where fewer than 10 rows lie within the threshold, or fewer than 10 are
-    no copies. Under 10 synthetic rows there is none.
+    need be. It is widened if fewer than 10 rows lie within the threshold, or fewer than 10 are no
+    copies. Fewer than 10 synthetic rows have no interval.
 
     ``details["curve"]`` holds F for the synthetic rows and the holdout, at points that at least 10
     rows lie between and beyond. The areas at many thresholds describe the curve more finely.
@@ -149,4 +136,4 @@ class MinimumDistanceAccumulation(AccumulationMetric):
     def _summary(self, result: Result) -> str:
         left = f"left of {number(as_float(result.details['threshold']))}"
         filled = f"Nearest rows fill {percent(result.value)} of the area under the curve {left}"
-        return f"{filled}." if result.contrast is None else f"{filled}; {result.contrast}."
+        return with_contrast(filled, result)

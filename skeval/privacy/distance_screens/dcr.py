@@ -19,7 +19,7 @@ from scipy.stats import norm
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.core.families import NeighborMetric
+from skeval.core.families import NeighborMetric, RelabelledTest
 from skeval.core.tags import CONTRAST_TAGS
 from skeval.exceptions import InvalidParameterError, UnequalSizesWarning
 from skeval.results.result import Result
@@ -48,33 +48,56 @@ CLOSER = "synthetic rows closer to train than to the holdout"
 
 
 @declared
-class TrainShareScreen(NeighborMetric):
-    """Base of the screens of the fraction of synthetic rows that are closer to train.
+class DrawnScreen(NeighborMetric):
+    """Base of the screens that may look at samples of the tables, once or several times.
 
     Parameters
     ----------
-    ties : {"pool", "half", "holdout"}, default="pool"
-        What equal distances count as: divided over all nearest real rows, which alone is right
-        where the tables are of unequal size; half closer to train; or as closer to the holdout, as
-        SDMetrics has it, which flatters discrete tables.
-    scale : {"common", "reference"}, default="common"
-        Whether numeric ranges are those of train and holdout together, or of each on its own, as
-        SDMetrics has it, which puts the two distances on different scales.
     num_rows_subsample : int or None, default=None
-        If given, this many rows of each table are drawn, `num_iterations` times, and the shares
+        If given, this many rows of each table are drawn, `num_iterations` times, and the numbers
         averaged.
     num_iterations : int, default=1
         Number of draws; more than one needs `num_rows_subsample`.
     """
 
-    ties: Literal["pool", "half", "holdout"] = "pool"
-    scale: Literal["common", "reference"] = "common"
     _: KW_ONLY
     num_rows_subsample: Count | None = None
     num_iterations: Count = 1
 
     def _prepare(self, context: Context) -> None:
-        check_iterations(type(self).__name__, self.num_iterations, self.num_rows_subsample)
+        if self.num_iterations > 1 and self.num_rows_subsample is None:
+            raise InvalidParameterError(
+                f"{type(self).__name__}: num_iterations={self.num_iterations} repeats one "
+                "computation; give num_rows_subsample, or leave num_iterations at 1."
+            )
+
+    def _samples(self) -> Iterator[dict[str, Any]]:
+        """Yield, by draw, which rows are looked at."""
+        n = self.num_rows_subsample
+        for seed in range(self.random_state, self.random_state + self.num_iterations):
+            yield {"n_query": n, "n_reference": n, "seed": seed}
+
+
+@declared
+class TrainShareScreen(DrawnScreen):
+    """Base of the screens of the fraction of synthetic rows that are closer to train.
+
+    Parameters
+    ----------
+    ties : {"pool", "half", "holdout"}, default="pool"
+        How a synthetic row counts that is as near to several real rows: it is divided over all of
+        them, which alone is right if the tables are of unequal size; it is half closer to train; or
+        it is closer to the holdout, as SDMetrics has it, which flatters discrete tables.
+    scale : {"common", "reference"}, default="common"
+        Whether numeric ranges are those of train and holdout together, or of each on its own, as
+        SDMetrics has it, which puts the two distances on different scales.
+    """
+
+    ties: Literal["pool", "half", "holdout"] = "pool"
+    scale: Literal["common", "reference"] = "common"
+
+    def _prepare(self, context: Context) -> None:
+        super()._prepare(context)
         if self.scale == "reference" and not is_gower(self.space):
             raise InvalidParameterError(
                 f"{type(self).__name__}: scale='reference' is defined in space='gower' only."
@@ -128,8 +151,8 @@ class TrainShareScreen(NeighborMetric):
 
     def _masses(self, context: Context, columns: Any) -> Iterator[np.ndarray]:
         """Yield, by draw, which share of the synthetic rows each real row is the nearest of."""
-        n = self.num_rows_subsample
-        for seed in self._seeds():
+        for sample in self._samples():
+            n, seed = sample["n_query"], sample["seed"]
             if is_gower(self.space):
                 yield pooled_masses(context, n, columns, seed)[0]
             else:
@@ -137,13 +160,12 @@ class TrainShareScreen(NeighborMetric):
 
     def _sides(self, context: Context, columns: Any) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield, by draw, which synthetic rows are closer to train, and which are as close."""
-        n = self.num_rows_subsample
-        for seed in self._seeds():
+        for sample in self._samples():
+            n, seed = sample["n_query"], sample["seed"]
             if is_gower(self.space) and self.scale == "common":
                 of_train = pooled_masses(context, n, columns, seed)[1]
                 yield of_train == 1.0, (of_train > 0.0) & (of_train < 1.0)
                 continue
-            sample = {"n_query": n, "n_reference": n, "seed": seed}
             to_train, to_holdout = (
                 self._distances(context, "synthetic", role, columns, **sample)
                 if self.scale == "common"
@@ -151,9 +173,6 @@ class TrainShareScreen(NeighborMetric):
                 for role in ("train", "holdout")
             )
             yield to_train < to_holdout, to_train == to_holdout
-
-    def _seeds(self) -> range:
-        return range(self.random_state, self.random_state + self.num_iterations)
 
     def _train_share(self, context: Context, columns: Any) -> TrainShare:
         """Return the fraction with its null: there is none where scales differ."""
@@ -163,8 +182,20 @@ class TrainShareScreen(NeighborMetric):
         name = name_of_test("closer", self.space, columns, *(seeds if seeds[0] else ()))
         return TrainShare(tuple(self._shares(context, columns)), tuple(masses), n_train, name)
 
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        share = self._train_share(context, columns)
+        result = replace(result, details=self._share_details(context, columns, share))
+        if not share.masses:  # each table on its own scale: no exchange of labels, no null
+            return result
+        fields = self._on_scale(share, self._n_train_and_expected(context)[1])
+        return replace(result, p_value=share.p_value, contrast=share.contrast, **fields)
+
+    def _on_scale(self, share: TrainShare, expected: float) -> dict[str, Any]:
+        """Return interval and baseline on the scale of the value: by default that of shares."""
+        return {"interval": largest_interval([share]), "baseline": expected}
+
     def _share_details(self, context: Context, columns: Any, share: TrainShare) -> dict[str, Any]:
-        """Return what is said of a share: its complement, its ties, its errors."""
+        """Return what the details hold of a share: its complement, its ties, its errors."""
         ties = [np.mean(tied) for _, tied in self._sides(context, columns)]
         several = len(share.of_draws) > 1
         return {
@@ -222,11 +253,11 @@ class DCROverfittingProtection(TrainShareScreen):
 
     which is ``2 (1 - p)`` at equal sizes: a score of 0.5 means that 75% of the rows are closer to
     train. With ``chance="half"`` it is ``min(1, 2 (1 - p))`` at any sizes, the mean of that over
-    several draws, as published; three times as many train as holdout rows have a score of 0.5 by
-    chance then. Where one table has more than twice as many rows as the other, and a published
-    option does not allow for it, and beyond ten times in any case,
-    :class:`~skeval.exceptions.UnequalSizesWarning` is given. A share clearly below ``pi`` is no
-    extra protection, rather mode collapse or shift.
+    several draws, as published; with three times as many train as holdout rows, a score of 0.5 is
+    then what chance gives. :class:`~skeval.exceptions.UnequalSizesWarning` is given if one table
+    has more than ten times as many rows as the other, or more than twice as many and a published
+    option does not allow for it. A share clearly below ``pi`` is no extra protection, rather mode
+    collapse or shift.
 
     The p-value is one-sided: given the synthetic rows and the pool of N real ones, all choices of
     which were train are equally likely if none was learned. The share then has the variance
@@ -236,9 +267,9 @@ class DCROverfittingProtection(TrainShareScreen):
     with :math:`a_j` the share of synthetic rows whose nearest real row is j, ties divided evenly.
     The baseline is the mean score under this null, below 1 where the score is clipped there. The
     standard error counts real rows, not synthetic ones: many synthetic rows around one real row are
-    one piece of evidence. The p-value is that of a normal share, but where :math:`\sum_j a_j^2`
-    exceeds 0.01, since most synthetic rows lie next to few real ones, the share is held against
-    random choices. ``scale="reference"`` has neither null nor interval.
+    one piece of evidence. The p-value is that of a normal share. If :math:`\sum_j a_j^2` exceeds
+    0.01, most synthetic rows lie next to few real ones, and the share is held against random
+    choices instead. ``scale="reference"`` has neither null nor interval.
 
     ``details["closer_to_training"]`` and ``details["closer_to_holdout"]`` are the two shares of the
     SDMetrics breakdown.
@@ -272,21 +303,13 @@ class DCROverfittingProtection(TrainShareScreen):
             return float(np.mean([protection(p, 0.5) for p in shares]))
         return protection(float(np.mean(shares)), self._n_train_and_expected(context)[1])
 
-    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
-        share = self._train_share(context, columns)
-        details = self._share_details(context, columns, share)
-        if not share.masses:
-            return replace(result, details=details)
-        p, pi, half = share.value, details["expected"], share.half_width()
-        full = 0.5 if self.chance == "half" else pi  # the share of the score 1
-        return replace(
-            result,
-            interval=(protection(p + half, full), protection(p - half, full)),
-            p_value=share.p_value,
-            baseline=mean_protection(pi, share.null_standard_error, full),
-            contrast=share.contrast,
-            details=details,
-        )
+    def _on_scale(self, share: TrainShare, expected: float) -> dict[str, Any]:
+        full = 0.5 if self.chance == "half" else expected  # the share of the score 1
+        p, half = share.value, share.half_width()
+        return {
+            "interval": (protection(p + half, full), protection(p - half, full)),
+            "baseline": mean_protection(expected, share.null_standard_error, full),
+        }
 
     def _summary(self, result: Result) -> str:
         p = percent(result.details["closer_to_training"])
@@ -312,15 +335,6 @@ def mean_protection(p: float, spread: float, full: float) -> float:
         return protection(p, full)
     clipped = excess * norm.cdf(excess / noise) + noise * norm.pdf(excess / noise)
     return float(1.0 + excess - clipped)
-
-
-def check_iterations(metric: str, num_iterations: int, num_rows_subsample: int | None) -> None:
-    """Raise if iterations are asked for that would all be the same."""
-    if num_iterations > 1 and num_rows_subsample is None:
-        raise InvalidParameterError(
-            f"{metric}: num_iterations={num_iterations} repeats one computation; give "
-            "num_rows_subsample, or leave num_iterations at 1."
-        )
 
 
 @shared
@@ -371,7 +385,7 @@ class TrainShare:
     n_train : int
         Number of train rows in a draw.
     name : str, default=""
-        Of the test.
+        The name of the test.
 
     Examples
     --------
@@ -434,14 +448,14 @@ class TrainShare:
     def p_value(self) -> float:
         """One-sided p-value, of the normal approximation; 1 where all labels give the same.
 
-        Where the synthetic rows lie next to few real ones, it is that of random relabellings.
+        It is that of random relabellings if the synthetic rows lie next to few real ones.
         """
         if np.isnan(self.z):
             return 1.0
         if min(1.0 / float(a @ a) for a in self.masses) >= _FEWEST_MASSES:
             return max(float(norm.sf(self.z)), self.least_p)  # no sum of few masses is normal
         p_values = [relabelled_p_value(a, self.n_train) for a in self.masses]
-        # draws depend on each other in an unknown way: twice the mean holds whatever it is
+        # draws depend on each other in an unknown way: twice the mean is valid in any case
         return p_values[0] if len(p_values) == 1 else min(1.0, 2.0 * float(np.mean(p_values)))
 
     def errors(self) -> dict[str, float]:
@@ -562,14 +576,14 @@ def relabelled_p_value(masses: np.ndarray, n_train: int) -> float:
 
 
 _ALL = "all columns"
-_MANY_COLUMNS = 10  # up to so many are looked at all at once only
+_MANY_COLUMNS = 10  # a table of no more than these is not divided into groups
 _N_OF_EACH = 3
 _MOST_NAMED = 12  # columns in a sentence
 _N_BINS, _MAX_CATEGORIES = 10, 50
 
 
 @declared
-class DCRShare(TrainShareScreen):
+class DCRShare(TrainShareScreen, RelabelledTest):
     """Share of synthetic rows closer to train: n_T / (n_T + n_H) by chance, 1 where all rows are.
 
     For each synthetic row, the nearest real row is looked up in train and in the holdout. A
@@ -581,8 +595,8 @@ class DCRShare(TrainShareScreen):
     ----------
     column_groups : None, "auto" or list of list of str, default=None
         Groups of columns to measure in addition to all of them at once (in space "gower"). "auto":
-        where there are more than 10 columns, three groups of related columns and three random
-        thirds, as MOSTLY AI has it; none where there are fewer.
+        three groups of related columns and three random thirds, as MOSTLY AI has it, if there are
+        more than 10 columns; else none.
     n_permutations : int, default=1999
         Number of relabellings behind the p-value of the largest of several shares; fewer are drawn
         where many reach what was observed.
@@ -616,8 +630,8 @@ class DCRShare(TrainShareScreen):
     they depend on each other.
 
     ``details["groups"]`` has the share, z and the standard errors of each group,
-    ``details["worst_group"]`` names the one with the largest share; what else stands in ``details``
-    is of all columns together.
+    ``details["worst_group"]`` names the one with the largest share; all other ``details`` are those
+    of all columns together.
 
     Related columns of "auto" are neighbours in the leaves of a hierarchical clustering by Cramer's
     V, whose order is cut into three where neighbours are least related, no group having less than a
@@ -625,8 +639,8 @@ class DCRShare(TrainShareScreen):
     on which rows were train would spoil the relabelling.
 
     ``scale="reference"`` has no null, and so no interval, p-value or baseline. Very unequal sizes
-    are warned of as there, by :class:`~skeval.exceptions.UnequalSizesWarning`. A share clearly
-    below chance is no extra protection, rather mode collapse or shift.
+    give a :class:`~skeval.exceptions.UnequalSizesWarning`, as there. A share clearly below chance
+    is no extra protection, rather mode collapse or shift.
 
     References
     ----------
@@ -652,7 +666,6 @@ class DCRShare(TrainShareScreen):
 
     _: KW_ONLY
     column_groups: ColumnGroups | None = None
-    n_permutations: Count = 1999
 
     def _prepare(self, context: Context) -> None:
         super()._prepare(context)
@@ -675,31 +688,29 @@ class DCRShare(TrainShareScreen):
         names = chosen_columns(context.schema, self.columns)
         groups = groups_of(context, names, self.column_groups, self.random_state)
         shares = {name: self._train_share(context, group) for name, group in groups.items()}
-        of_all, every = shares[_ALL], list(shares.values())
-        details = self._share_details(context, groups[_ALL], of_all)
-        details["groups"] = [
+        result = super()._with_evidence(context, groups[_ALL], result)
+        worst = max(shares, key=lambda name: shares[name].value)
+        of_groups = [
             {"name": name, "columns": list(groups[name] or context.schema.measured)}
             | {"share": share.value, **share.errors()}
             for name, share in shares.items()
         ]
-        details["worst_group"] = max(shares, key=lambda name: shares[name].value)
-        if not of_all.masses:  # each table on its own scale: no exchange of labels, no null
-            return replace(result, details=details)
-        fields = {"p_value": of_all.p_value, "baseline": details["expected"]}
-        fields |= {"interval": largest_interval(every), "contrast": of_all.contrast}
-        if len(shares) > 1:
-            order = pooled_order(context)
-            test = largest_test(every, order, self.n_permutations, self.random_state)
-            what = f"{CLOSER}, in the worst of {len(shares)} groups of columns"
-            contrast = Contrast(
-                what,
-                round(test.observed, 12),
-                test.mean,
-                n_tests=len(shares),
-                least_p=of_all.least_p,
-            )
-            fields |= {"p_value": test.p_value, "baseline": test.mean, "contrast": contrast}
-        return replace(result, details=details, advice=advice(groups, details), **fields)
+        details = {**result.details, "groups": of_groups, "worst_group": worst}
+        result = replace(result, details=details)
+        if len(shares) == 1 or not shares[_ALL].masses:
+            return result
+        fields = self._of_largest(context, list(shares.values()))
+        return replace(result, advice=advice(groups, worst), **fields)
+
+    def _of_largest(self, context: Context, shares: list[TrainShare]) -> dict[str, Any]:
+        """Return the fields of a result that come of a test of the largest of several shares."""
+        order = pooled_order(context)
+        test = largest_test(shares, order, self.n_permutations, self.random_state)
+        what = f"{CLOSER}, in the worst of {len(shares)} groups of columns"
+        at = round(test.observed, 12), test.mean
+        contrast = Contrast(what, *at, n_tests=len(shares), least_p=shares[0].least_p)
+        fields = {"p_value": test.p_value, "baseline": test.mean, "contrast": contrast}
+        return fields | {"interval": largest_interval(shares)}
 
     def _summary(self, result: Result) -> str:
         groups = len(result.details["groups"])
@@ -742,10 +753,9 @@ def largest_test(
 ) -> Relabelled:
     """Hold the largest share of each draw against relabellings that all groups have in common.
 
-    Labels are drawn in the `order` of the pooled rows, which goes by what they hold; rows that were
-    drawn stand in it already.
-    The p-value of several draws is twice the mean of theirs: they depend on each other in an
-    unknown way.
+    Labels are drawn in the `order` of the pooled rows, which depends on their content alone; rows
+    of a sample are in that order already. The p-value of several draws is twice the mean of theirs,
+    because they depend on each other in an unknown way.
     """
     n_train, tests = shares[0].n_train, []
     for draw, of_groups in enumerate(zip(*(share.masses for share in shares), strict=True)):
@@ -762,10 +772,10 @@ def largest_test(
     return Relabelled(observed, mean, spread, twice if len(tests) > 1 else tests[0].p_value)
 
 
-def advice(groups: Mapping[str, tuple[str, ...] | None], details: Mapping[str, Any]) -> str:
+def advice(groups: Mapping[str, tuple[str, ...] | None], worst: str) -> str:
     """Name the columns of the worst group, if it is not all of them."""
-    columns = groups[details["worst_group"]] or ()
-    if details["worst_group"] == _ALL or len(columns) > _MOST_NAMED:
+    columns = groups[worst] or ()
+    if worst == _ALL or len(columns) > _MOST_NAMED:
         return ""
     listed = " and ".join(filter(None, [", ".join(columns[:-1]), columns[-1]]))
     return f"Rows follow train most in {listed}: pool or drop the rarest values of these columns."
@@ -812,7 +822,7 @@ def related_and_random(
     names : tuple of str
         The columns to group, more than 10 of them.
     seed : int
-        Of the random groups.
+        The seed of the random groups.
 
     Returns
     -------

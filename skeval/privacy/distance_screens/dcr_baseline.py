@@ -12,9 +12,9 @@ import pandas as pd
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.core.families import NeighborMetric
+from skeval.core.families import RelabelledTest
 from skeval.core.tags import NEIGHBOR_TAGS
-from skeval.privacy.distance_screens.dcr import check_iterations
+from skeval.privacy.distance_screens.dcr import DrawnScreen
 from skeval.privacy.distance_screens.percentiles import median_evidence
 from skeval.results.result import Result, undefined
 from skeval.stats.percentiles import bootstrap_percentiles
@@ -26,6 +26,7 @@ from skeval.steps.neighbors import (
     preprocessor,
     reference_index,
 )
+from skeval.steps.relabelled import with_contrast
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Count
 
@@ -35,7 +36,7 @@ Draw = tuple[np.ndarray, list[np.ndarray]]
 
 
 @declared
-class DCRBaselineProtection(NeighborMetric):
+class DCRBaselineProtection(DrawnScreen, RelabelledTest):
     r"""Distance to train relative to that of random rows: 1 as far as noise, 0 on the train rows.
 
     The median distance of synthetic rows to their nearest train row, over that of rows whose
@@ -50,14 +51,6 @@ class DCRBaselineProtection(NeighborMetric):
     max_random_rows : int or None, default=5_000
         At most this many rows in a random table, None for as many as there are synthetic ones. The
         median does not depend on their number but for its noise, which the interval holds.
-    num_rows_subsample : int or None, default=None
-        If given, this many rows of each table are drawn, `num_iterations` times, and the values
-        averaged.
-    num_iterations : int, default=1
-        Number of draws; more than one needs `num_rows_subsample`.
-    n_permutations : int, default=1999
-        Number of random relabellings of the real rows for the p-value; fewer are
-        drawn where many reach what was observed.
     random_state : int, default=0
         Seed of the random rows, draws, relabellings and resamples.
 
@@ -88,7 +81,7 @@ class DCRBaselineProtection(NeighborMetric):
     With a holdout, the p-value is that of :class:`~skeval.privacy.HoldoutDistanceRatio`: the median
     distance to the holdout minus that to train is held against random choices of which real rows
     were train. Poor fidelity raises the score above that of fresh real rows and leaves the test as
-    it is, so that a leak may be found beside a good score.
+    it is, so that a leak may be found although the score is good.
 
     References
     ----------
@@ -108,12 +101,6 @@ class DCRBaselineProtection(NeighborMetric):
     n_random_repeats: Count = 5
     _: KW_ONLY
     max_random_rows: Count | None = 5_000
-    num_rows_subsample: Count | None = None
-    num_iterations: Count = 1
-    n_permutations: Count = 1999
-
-    def _prepare(self, context: Context) -> None:
-        check_iterations(type(self).__name__, self.num_iterations, self.num_rows_subsample)
 
     def _measure(self, context: Context, columns: Any) -> Result:
         draws = self._draws(context, columns)
@@ -124,18 +111,17 @@ class DCRBaselineProtection(NeighborMetric):
             )
         return Result(float(np.mean(values)))
 
-    def _draws(
-        self, context: Context, columns: Any
-    ) -> Iterator[tuple[np.ndarray, list[np.ndarray]]]:
+    def _draws(self, context: Context, columns: Any) -> Iterator[Draw]:
         """Yield, by draw, the distances of synthetic rows to train and those of random rows."""
-        n = self.num_rows_subsample
-        for seed in range(self.random_state, self.random_state + self.num_iterations):
-            sample = {"n_query": n, "n_reference": n, "seed": seed}
+        for sample in self._samples():
             synthetic = self._distances(context, "synthetic", "train", columns, **sample)
             n_random = min(synthetic.size, self.max_random_rows or synthetic.size)
-            settings = (n_random, n, self.space, columns, seed)
+            drawn = (sample["n_reference"], self.space, columns, sample["seed"])
             repeats = range(self.n_random_repeats)
-            yield synthetic, [random_distances(context, *settings, repeat) for repeat in repeats]
+            yield (
+                synthetic,
+                [random_distances(context, n_random, *drawn, repeat) for repeat in repeats],
+            )
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         (low, high), details = over_draws(self._draws(context, columns), self.random_state)
@@ -151,8 +137,7 @@ class DCRBaselineProtection(NeighborMetric):
         medians = (as_float(result.details[f"median_{rows}"]) for rows in ("synthetic", "random"))
         share = percent(next(medians) / next(medians))
         far = f"Synthetic rows are {share} as far from train as random rows"
-        shown = "" if result.contrast is None else f"; {result.contrast}"
-        return f"{far}{shown}."
+        return with_contrast(far, result)
 
 
 def _quotient(above: Any, below: np.ndarray) -> np.ndarray:

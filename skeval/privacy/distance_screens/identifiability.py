@@ -1,12 +1,9 @@
-"""Is a train row nearer to a synthetic one than to every other real one.
-
-Are synthetic rows the generator's own, or noisy copies of train rows.
-"""
+"""Train rows that are nearer to a synthetic row than to all real ones, and noisy copies of them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, replace
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -16,7 +13,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.core.families import NeighborMetric
+from skeval.core.families import NeighborMetric, RelabelledTest
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.results.result import Result, undefined
@@ -39,14 +36,13 @@ from skeval.steps.relabelled import (
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NOMINAL, Discretizer, category_codes, numbers
 from skeval.utils.formatting import percent
-from skeval.utils.parameters import Count
 
 _N_BINS = 10
 _MOST = 10.0  # times the median: a nearly constant column would outweigh all others
 
 
 @declared
-class EpsilonIdentifiability(NeighborMetric):
+class EpsilonIdentifiability(NeighborMetric, RelabelledTest):
     """Share of train rows with a synthetic row nearer than any other train row: 1 is all of them.
 
     A train row is called identifiable if some synthetic row comes nearer to it than the nearest
@@ -58,9 +54,6 @@ class EpsilonIdentifiability(NeighborMetric):
     feature_weights : {"uniform", "entropy"}, default="uniform"
         Whether all columns count alike, or Euclidean distance weighs each by the inverse of its
         entropy, so that rare values count more.
-    n_permutations : int, default=1999
-        Number of random relabellings of the real rows for the p-value; fewer are
-        drawn where many reach what was observed.
 
     Raises
     ------
@@ -116,8 +109,6 @@ class EpsilonIdentifiability(NeighborMetric):
     tags = NEIGHBOR_TAGS
 
     feature_weights: Literal["uniform", "entropy"] = "uniform"
-    _: KW_ONLY
-    n_permutations: Count = 1999
 
     def _prepare(self, context: Context) -> None:
         if self.feature_weights == "entropy" and not is_gower(self.space):
@@ -155,9 +146,9 @@ class EpsilonIdentifiability(NeighborMetric):
         }
         baseline = float(np.clip(value - excess, 0.0, 1.0))
         what = "train rows with a synthetic row nearer than any other train row"
-        said: dict[str, Any] = {"n_permutations": self.n_permutations}
-        said["reference"] = "for the holdout"
-        contrast = contrast_of(context, what, value, test, **said)
+        shown: dict[str, Any] = {"reference": "for the holdout"}
+        shown["n_permutations"] = self.n_permutations
+        contrast = contrast_of(context, what, value, test, **shown)
         return replace(
             result, p_value=test.p_value, baseline=baseline, contrast=contrast, details=details
         )
@@ -225,6 +216,7 @@ def inverse_entropy_weights(entropies: np.ndarray) -> np.ndarray:
     return capped
 
 
+@declared
 class EntropySpace(TransformerMixin, BaseEstimator):
     """Turn canonical rows into a matrix in which squared distances are weighted by column.
 
@@ -234,20 +226,14 @@ class EntropySpace(TransformerMixin, BaseEstimator):
         By column, above 0: the squared distance of two values a whole range apart, of two
         categories, and at least that of a missing value from any other.
     numeric : dict of str to (float, float)
-        Where missing values of a number or date column are put, and its range.
+        The number that missing values of a number or date column get, and the column's range.
     n_levels : dict of str to int
         Number of real levels of each categorical column; all others are one further level.
     """
 
-    def __init__(
-        self,
-        weights: Mapping[str, float],
-        numeric: Mapping[str, tuple[float, float]],
-        n_levels: Mapping[str, int],
-    ) -> None:
-        self.weights = weights
-        self.numeric = numeric
-        self.n_levels = n_levels
+    weights: Mapping[str, float]
+    numeric: Mapping[str, tuple[float, float]]
+    n_levels: Mapping[str, int]
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Do nothing: all is known from the real tables."""
@@ -291,7 +277,7 @@ def entropy_space(context: Context, columns: ColumnChoice) -> EntropySpace | Non
 
 
 @declared
-class Authenticity(NeighborMetric):
+class Authenticity(NeighborMetric, RelabelledTest):
     """Share of rows that are no noisy copy of a train row: 0 if all are; 1 is rarely reached.
 
     A synthetic row is authentic if it is farther from its nearest train row than that train row is
@@ -300,9 +286,6 @@ class Authenticity(NeighborMetric):
 
     Parameters
     ----------
-    n_permutations : int, default=1999
-        Number of random relabellings of the real rows for the p-value; fewer are
-        drawn where many reach what was observed.
     random_state : int, default=0
         Seed of the relabellings and of the sample of a large synthetic table for the p-value.
 
@@ -333,8 +316,8 @@ class Authenticity(NeighborMetric):
 
     The p-value is one-sided: the difference to ``details["on_holdout"]``, the share that is
     authentic with respect to the holdout, is held against random choices of which real rows were
-    train. All are equally likely if none was learned, whatever else is wrong with the synthetic
-    rows. At most 2,000 of them take part, and the 16 nearest real rows of each.
+    train. All choices are equally likely if none was learned; other faults of the synthetic rows do
+    not matter. At most 2,000 synthetic rows take part, and the 16 nearest real rows of each.
 
     References
     ----------
@@ -351,8 +334,6 @@ class Authenticity(NeighborMetric):
     """
 
     tags = replace(NEIGHBOR_TAGS, greater_is_better=True)
-
-    n_permutations: Count = 1999
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if context.n_rows("train") < 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.core.families import NeighborMetric
+from skeval.core.families import NeighborMetric, RelabelledTest
 from skeval.core.tags import CONTRAST_TAGS
 from skeval.results.result import Result, undefined
 from skeval.stats import relabelling as stats
@@ -32,7 +32,7 @@ _Z = float(norm.ppf(0.975))
 
 
 @declared
-class NNAAPrivacyLoss(NeighborMetric):
+class NNAAPrivacyLoss(NeighborMetric, RelabelledTest):
     """Do neighbours give train away more than holdout: 0 means no, 1 that train alone is copied.
 
     The adversarial accuracy between synthetic and train rows falls where the generator has learned
@@ -41,8 +41,8 @@ class NNAAPrivacyLoss(NeighborMetric):
     Parameters
     ----------
     n_resample : int, default=30
-        Where the tables are of unequal size, this many random samples of the larger are taken,
-        each of the size of the smallest, and the losses averaged.
+        Number of random samples of the larger tables, each of the size of the smallest, over which
+        the losses are averaged; tables of equal size are taken as they are.
     ties : {"strict", "half"}, default="strict"
         Whether equal distances count as wrong guesses, as published, or as half a right one.
     n_permutations : int, default=1999
@@ -70,7 +70,7 @@ class NNAAPrivacyLoss(NeighborMetric):
     train. A negative loss is no extra protection: rows were drawn towards the holdout.
 
     The p-value is one-sided: given the synthetic rows, all choices of which real rows were train
-    are then equally likely. Each relabelling counts all rows, whatever the sizes, among the 16
+    are then equally likely. Each relabelling counts all rows, also at unequal sizes, among the 16
     nearest real rows of each; its standard deviation is the standard error of the interval.
 
     References
@@ -92,8 +92,6 @@ class NNAAPrivacyLoss(NeighborMetric):
 
     n_resample: Count = 30
     ties: Literal["strict", "half"] = "strict"
-    _: KW_ONLY
-    n_permutations: Count = 1999
 
     def _measure(self, context: Context, columns: Any) -> float | Result:
         if min(context.n_rows(role) for role in ("train", "holdout", "synthetic")) < 2:
@@ -115,11 +113,11 @@ class NNAAPrivacyLoss(NeighborMetric):
         test, tested = loss_test(context, *settings)
         half = _Z * test.spread
         what = "synthetic rows told from train rows by their nearest neighbours"
-        said: dict[str, Any] = {"reference": "from holdout rows", "high_leaks": False}
-        said["n_permutations"] = self.n_permutations
+        shown: dict[str, Any] = {"reference": "from holdout rows", "high_leaks": False}
+        shown["n_permutations"] = self.n_permutations
         return replace(
             result,
-            contrast=contrast_of(context, what, tested, test, **said),
+            contrast=contrast_of(context, what, tested, test, **shown),
             interval=(max(-1.0, result.value - half), min(1.0, result.value + half)),
             p_value=test.p_value,
             baseline=0.0,

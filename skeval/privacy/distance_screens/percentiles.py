@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY, replace
+from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.core.families import NeighborMetric
+from skeval.core.families import NeighborMetric, RelabelledTest
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.exceptions import DegenerateInputWarning
 from skeval.results.result import Result, undefined
@@ -26,9 +26,10 @@ from skeval.steps.relabelled import (
     name_of_test,
     relabelled_nearest,
     set_against,
+    with_contrast,
 )
 from skeval.utils.formatting import number, percent
-from skeval.utils.parameters import Count, Interval
+from skeval.utils.parameters import Interval
 
 _COMPARED = ("synthetic", "holdout")
 _TAGS = replace(NEIGHBOR_TAGS, greater_is_better=True, bounds=(0.0, float("inf")))
@@ -43,7 +44,7 @@ _NO_DISTANCE = "half of the holdout rows stand in train too: no distance to comp
 
 
 @declared
-class PercentileScreen(NeighborMetric):
+class PercentileScreen(NeighborMetric, RelabelledTest):
     """Base of the screens of a percentile, of distances or their ratios, against fresh rows.
 
     Authors say what a row's number is in ``_of_distances``, and may say more in ``_more_details``.
@@ -51,17 +52,13 @@ class PercentileScreen(NeighborMetric):
     Parameters
     ----------
     q : float, default=5
-        The percentile, in [0, 100]; linear between the rows' ratios.
-    n_permutations : int, default=1999
-        Number of random relabellings of the real rows for the p-value; fewer are
-        drawn where many reach what was observed.
+        The percentile of the rows' numbers, in [0, 100]; linear between two of them.
     """
 
     n_neighbors: ClassVar[int] = 1
     what: ClassVar[str] = "the distances to train"
-    _: KW_ONLY
+
     q: Annotated[float, Interval(0, 100)] = 5
-    n_permutations: Count = 1999
 
     def _roles(self) -> tuple[str, str]:
         """Return whose neighbours are looked for, and where."""
@@ -172,7 +169,7 @@ class PercentileScreen(NeighborMetric):
 
 
 def _few(n_rows: int, q: float, level: float) -> tuple[DegenerateInputWarning, ...]:
-    """Say so where a percentile is that of one row."""
+    """Return a warning if a percentile is that of one row."""
     if not 0.0 < level < 1.0 or n_rows * min(level, 1.0 - level) >= 1.0:
         return ()
     which = "least" if level < 0.5 else "greatest"
@@ -190,11 +187,9 @@ class DCRPercentile(PercentileScreen):
 
     Parameters
     ----------
-    q : float, default=5
-        The percentile, in [0, 100]; linear between the rows' distances.
     baseline : {"holdout", "train_loo"}, default="holdout"
-        Whose distances to train to compare with: holdout rows', or each train row's own to its
-        nearest other one. Without a holdout it is the latter.
+        The distances to compare with: those of holdout rows to train, or that of each train row to
+        its nearest other one. If there is no holdout, it is the latter.
 
     Warnings
     --------
@@ -217,9 +212,9 @@ class DCRPercentile(PercentileScreen):
     order statistics that a binomial count puts around it.
 
     The p-value is one-sided: the same percentile of the distances to the holdout, minus the value,
-    is held against random choices of which real rows were train. All are equally likely if none was
-    learned, whatever else is wrong with the synthetic rows. At most 2,000 of them take part, and
-    the 16 nearest real rows of each.
+    is held against random choices of which real rows were train. All choices are equally likely if
+    none was learned; other faults of the synthetic rows do not matter. At most 2,000 synthetic rows
+    take part, and the 16 nearest real rows of each.
 
     ``details["p_value_against_holdout"]`` compares synthetic with holdout rows instead: the share
     of all ways to divide them in which the percentile of the one part lies as far under that of the
@@ -244,7 +239,6 @@ class DCRPercentile(PercentileScreen):
 
     tags = _TAGS
 
-    q: Annotated[float, Interval(0, 100)] = 5
     baseline: Literal["holdout", "train_loo"] = "holdout"
 
     def _fresh(
@@ -286,10 +280,10 @@ class NNDR(PercentileScreen):
 
     Notes
     -----
-    A row with ``d1 = 0 < d2`` has ratio 0, one with ``d1 = d2 = 0`` ratio 1: two equal train rows
-    cannot be distinguished. ``details["both_zero"]`` is the share of such rows, whose copies this
-    metric does not see. The baseline is the same percentile of holdout rows in the synthetic rows'
-    place (without a holdout, of train rows among the others).
+    A row with ``d1 = 0 < d2`` has the ratio 0, a row with ``d1 = d2 = 0`` the ratio 1, because two
+    equal train rows cannot be distinguished. ``details["both_zero"]`` is the share of such rows;
+    this metric does not see their copies. The baseline is the same percentile of holdout rows in
+    the synthetic rows' place. If there is no holdout, it is that of train rows among the others.
 
     The p-values are those of :class:`~skeval.privacy.DCRPercentile`: one relabels train and
     holdout, the other divides synthetic and holdout rows. With ``query="train"`` both are one: as
@@ -320,7 +314,6 @@ class NNDR(PercentileScreen):
     n_neighbors = 2
     what = "the nearest distance over the second nearest"
 
-    q: Annotated[float, Interval(0, 100)] = 5
     convention: Literal["d1/d2", "d2/d1"] = "d1/d2"
     query: Literal["synthetic", "train"] = "synthetic"
 
@@ -385,7 +378,7 @@ def _tenth(values: np.ndarray) -> float:
 
 
 @declared
-class HoldoutDistanceRatio(NeighborMetric):
+class HoldoutDistanceRatio(NeighborMetric, RelabelledTest):
     r"""Ratio of median distances to train, synthetic to holdout: 1 where alike, 0 where copies.
 
     Holdout rows are as far from train as rows of the population are that the generator never saw.
@@ -394,9 +387,6 @@ class HoldoutDistanceRatio(NeighborMetric):
 
     Parameters
     ----------
-    n_permutations : int, default=1999
-        Number of random relabellings of the real rows for the p-value; fewer are
-        drawn where many reach what was observed.
     random_state : int, default=0
         Seed of the relabellings and of the resamples behind the interval.
 
@@ -414,14 +404,14 @@ class HoldoutDistanceRatio(NeighborMetric):
     -----
     .. math:: \frac{\mathrm{median}\, d(S, T)}{\mathrm{median}\, d(H, T)}
 
-    It is not defined where half of the holdout rows stand in train. Sizes need not be equal, since
-    both tables look for neighbours in train. The interval resamples both tables' distances, train
-    being given.
+    It is not defined if half of the holdout rows are in train. Sizes need not be equal, since both
+    tables look for neighbours in train. The interval resamples both tables' distances, train being
+    given.
 
     The p-value is one-sided: the median distance to the holdout minus that to train is held against
-    random choices of which real rows were train. All are equally likely if none was learned,
-    whatever else is wrong with the synthetic rows. At most 2,000 of them take part, and the 16
-    nearest real rows of each.
+    random choices of which real rows were train. All choices are equally likely if none was
+    learned; other faults of the synthetic rows do not matter. At most 2,000 synthetic rows take
+    part, and the 16 nearest real rows of each.
 
     ``details["p_value_against_holdout"]`` is that of the one-sided Kolmogorov-Smirnov test that
     synthetic rows are nearer to train than holdout rows are, anywhere in the distribution; it is
@@ -445,8 +435,6 @@ class HoldoutDistanceRatio(NeighborMetric):
     """
 
     tags = replace(_TAGS, needs=frozenset({"holdout"}), display="DistancesDisplay")
-
-    n_permutations: Count = 1999
 
     def _to_train(self, context: Context, columns: Any) -> list[np.ndarray]:
         return [self._distances(context, role, "train", columns) for role in _COMPARED]
@@ -472,7 +460,7 @@ class HoldoutDistanceRatio(NeighborMetric):
 
     def _summary(self, result: Result) -> str:
         far = f"Synthetic rows are {percent(result.value)} as far from train as holdout rows are"
-        return f"{far}." if result.contrast is None else f"{far}; {result.contrast}."
+        return with_contrast(far, result)
 
 
 def comparison(synthetic: np.ndarray, holdout: np.ndarray) -> dict[str, Any]:

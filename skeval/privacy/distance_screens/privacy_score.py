@@ -1,6 +1,6 @@
-"""How near do synthetic rows come to train rows: proximity ratios.
+"""Proximity ratios: how near synthetic rows come to train rows.
 
-Aindo's three numbers of privacy, of one table or of each of several.
+The privacy score, its standard error and the risk of Aindo, for one table or for several.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from skeval.stats.percentiles import ratios
 from skeval.stats.relabelling import least_p_value, share_p_value
 from skeval.steps.aggregates import aggregated_context
 from skeval.steps.neighbors import encoded, index_of, nearest, pool_index
+from skeval.steps.relabelled import with_contrast
 from skeval.steps.samples import content_order
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
@@ -62,7 +63,7 @@ class PrivacyScore(NeighborMetric):
     q : float, default=0.1
         The share of train rows that defines "very near", in (0, 1).
     risk_confidence : float or None, default=None
-        If given, ``details["risk"]`` counts only what exceeds chance by so many standard
+        If given, ``details["risk"]`` counts only what exceeds chance by this number of standard
         deviations of a Poisson count.
     mode : {"auto", "holdout", "split"}, default="auto"
         Compare train with the holdout, or random halves of train with each other; "auto" uses the
@@ -209,8 +210,7 @@ class PrivacyScore(NeighborMetric):
         p_s, p_t = (percent(result.details[f"p_{which}"]) for which in ("synthetic", "real"))
         real = "a holdout row" if result.details["mode"] == "holdout" else "another real row"
         near = f"{p_s} of train rows have a synthetic row as near, relatively, as"
-        shown = "" if result.contrast is None else f"; {result.contrast}"
-        return f"{near} {p_t} have {real}{shown}."
+        return with_contrast(f"{near} {p_t} have {real}", result)
 
 
 @shared
@@ -284,7 +284,7 @@ def standard_errors(
 ) -> tuple[float, float]:
     """Return the standard errors of the share in excess and of the log score.
 
-    Of `n_bootstrap` replicates; where it is None, by linearisation.
+    They come from `n_bootstrap` replicates, or from a linearisation if it is None.
     """
     order = np.lexsort((sample.to_real, sample.to_synthetic))
     two, n = (sample.to_synthetic[order], sample.to_real[order]), sample.to_real.size
@@ -573,15 +573,15 @@ def compute_privacy_stats(
     q : float, default=0.1
         The share of train rows that defines "very near", in (0, 1).
     risk_confidence : float, optional
-        If given, the risk counts only what exceeds chance by so many standard deviations of a
-        Poisson count.
+        If given, the risk counts only what exceeds chance by this number of standard deviations of
+        a Poisson count.
     schema : TableSchema, RelationalSchema or mapping of str to str, optional
-        The kinds of the columns; those not named are inferred from train. Of several tables, keys
-        and roles too.
+        The kinds of the columns; kinds that it does not name are inferred from train. The schema of
+        several tables has keys and roles too.
     entity : {"row", "parent"}, default="row"
-        Of several tables, what is protected: rows as they are, or rows with what the rows are like
-        that refer to them (their number, means, most frequent categories), since a person is a row
-        with all that belongs to it.
+        What is protected if there are several tables: rows as they are, or rows together with a
+        summary of the rows that refer to them (their number, means, most frequent categories),
+        since a person is a row with all that belongs to it.
     random_state : int, default=0
         Seed of samples, splits and resamples.
 

@@ -268,6 +268,14 @@ def test_refusals(kind):
 # ------------------------------------------------------------------------------------ estimate
 
 
+def test_only_samples_are_drawn_by_number():
+    whole = DisclosureProtection(["key"], "secret")
+    assert not hasattr(whole, "num_rows")
+    assert not hasattr(whole, "num_iterations")
+    added = set(DisclosureProtectionEstimate._get_param_names()) - set(whole._get_param_names())
+    assert added == {"num_rows", "num_iterations"}
+
+
 def estimate(train, synthetic, holdout=None, method="cap", **settings):
     metric = DisclosureProtectionEstimate(["age", "city"], "plan", method, **settings)
     return metric.fit(train, holdout).evaluate(synthetic)

@@ -58,7 +58,7 @@ def test_relabelled_contrast_is_brute_force(monkeypatch, space):
 
     monkeypatch.setattr(identifiability, "contrast_test", record)
     context = Context.of(train, holdout).with_synthetic(synthetic)
-    metric = Authenticity(50, space=space).fit_context(context.real)
+    metric = Authenticity(n_permutations=50, space=space).fit_context(context.real)
     result = metric.evaluate_context(context)
     pool, rows = pd.concat([train, holdout]).to_numpy(), synthetic.to_numpy()
     contrasts, labels = (np.concatenate(part) for part in zip(*seen, strict=True))

@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, replace
 from typing import Any, Literal
 
 from skeval.core.context import Context
 from skeval.core.declared import declared
+from skeval.exceptions import MetricWarning
 from skeval.privacy.attacks.anonymeter.inference import InferenceRiskAll
 from skeval.privacy.attacks.anonymeter.linkability import LinkabilityRisk
-from skeval.privacy.attacks.anonymeter.risks import (
-    Attack,
-    Levels,
-    Measure,
-    ResidualRiskMetric,
-    check_enough_columns,
-    largest_risk,
-)
+from skeval.privacy.attacks.anonymeter.risks import Attack, LargestRiskMetric
 from skeval.privacy.attacks.anonymeter.singling_out import MODES, SinglingOutRisk
 from skeval.results.result import Result
 from skeval.results.verdict import raises_alarm
-from skeval.stats.risks import RISK_LEVELS, risk_level
-from skeval.steps.samples import chosen_columns
 from skeval.utils.formatting import as_float, number
-from skeval.utils.parameters import Columns, Count, NonNegative, OpenFraction, Seed
+from skeval.utils.parameters import Count, NonNegative
 
 
 @declared
-class AnonymeterRisk(ResidualRiskMetric):
+class AnonymeterRisk(LargestRiskMetric):
     """Largest risk of singling out, linkability and inference: 0 if none succeeds, 1 if one always.
 
-    The three harms that European data protection names: that a person is singled out, that two
-    records of a person are linked, that a secret of a person is inferred. Each is attempted as
-    :class:`SinglingOutRisk` in both modes, :class:`LinkabilityRisk` and :class:`InferenceRiskAll`
-    do, on train and on the holdout, whom the generator never saw. The value is the largest of the
-    residual risks.
+    European data protection names three harms: a person is singled out, two records of a person
+    are linked, a secret of a person is inferred. Each is attempted on train and on the holdout,
+    which the generator never saw, as by :class:`SinglingOutRisk` in both modes,
+    :class:`LinkabilityRisk` and :class:`InferenceRiskAll`. The value is the largest of the residual
+    risks.
 
     Parameters
     ----------
@@ -50,17 +43,6 @@ class AnonymeterRisk(ResidualRiskMetric):
         How near the guess of a number or date must be.
     tolerance_kind : {"relative", "range"}, default="relative"
         Whether the tolerance is a share of the secret itself or of the column's range.
-    levels : pair of float, default=(0.3, 0.5)
-        From where on a risk is called medium, and beyond which high.
-    columns : None, int or list of str, default=None
-        The columns that there are.
-    ci_method : {"anonymeter", "katz"}, default="anonymeter"
-        Value and interval from the centres of Wilson's intervals; or from plain shares, with the
-        interval of Katz for a ratio of failures.
-    confidence_level : float, default=0.95
-        Of the intervals, all at once.
-    random_state : int, default=0
-        Seed of all draws.
 
     Raises
     ------
@@ -78,17 +60,17 @@ class AnonymeterRisk(ResidualRiskMetric):
     Notes
     -----
     ``details["worst_attack"]`` is the attack of the value, ``details["surest_attack"]`` the most
-    significant, ``details["attacks"]`` has all of them, ``details["level"]`` is "low", "medium" or
-    "high". The largest of many noisy numbers is above 0 even where nothing leaks: the baseline is
-    the mean of the largest over random choices of which real rows are train. The intervals of all
-    attacks hold at once, after Bonferroni, that of the value reaching from the largest of the lower
-    bounds to the largest of the upper ones. Attacks that cannot be made, or that succeed on every
-    holdout row, are left out.
+    significant one. ``details["attacks"]`` has all of them, and ``details["level"]`` is "low",
+    "medium" or "high". The largest of many noisy numbers is above 0 even where nothing leaks: the
+    baseline is the mean of the largest over random choices of which real rows are train. The
+    intervals of all attacks hold at once (Bonferroni). The interval of the value reaches from the
+    largest of the lower bounds to the largest of the upper ones. Attacks that cannot be made, or
+    that succeed on every holdout row, are left out.
 
-    The p-values of all attacks hold at once, too (`p_adjusted`), and the least is that of the
-    result. Linkability and all inferences attack the same rows, and are tested together after
-    Westfall and Young, as in :class:`InferenceRiskAll`; this test and those of singling out are
-    corrected for being three, after Bonferroni. So the number of columns hardly matters.
+    The p-values of all attacks hold at once, too (`p_adjusted`); the least is that of the result.
+    Linkability and all inferences attack the same rows, and are tested together after Westfall and
+    Young, as in :class:`InferenceRiskAll`. This test and the two of singling out are corrected for
+    being three (Bonferroni). So the number of columns hardly matters.
 
     References
     ----------
@@ -106,8 +88,7 @@ class AnonymeterRisk(ResidualRiskMetric):
     """
 
     tags = replace(
-        ResidualRiskMetric.tags,
-        display="AttacksDisplay",
+        LargestRiskMetric.tags,
         risks=frozenset({"singling out", "linkability", "inference"}),
         headline=5,
     )
@@ -119,47 +100,24 @@ class AnonymeterRisk(ResidualRiskMetric):
     n_splits: Count = 5
     tolerance: NonNegative = 0.05
     tolerance_kind: Literal["relative", "range"] = "relative"
-    levels: Levels = RISK_LEVELS
-    columns: Columns = None
-    ci_method: Literal["anonymeter", "katz"] = "anonymeter"
-    confidence_level: OpenFraction = 0.95
-    random_state: Seed = 0
 
-    def _prepare(self, context: Context) -> None:
-        check_enough_columns("AnonymeterRisk", chosen_columns(context.schema, self.columns), 2)
-
-    def _risk(self, context: Context, tested: bool) -> Result:
-        measure = Measure(self.ci_method, self.confidence_level, self.levels)
-        named = self._attacks(context)
-        attacks = {name: attack for name, (_, attack) in named.items()}
-        result = largest_risk(attacks, measure, tested)
-        if tested:
-            reports = result.details["attacks"]
-            about = {name: {**one, **named[name][0]} for name, one in reports.items()}
-            result = replace(result, details={**result.details, "attacks": about})
-        voids = self._inference()._voids(context)
-        result = replace(result, warnings=(*result.warnings, *voids))
-        if "worst_attack" not in result.details:
-            return result
-        level = risk_level(result.value, self.levels)
-        return replace(result, details={**result.details, "level": level})
-
-    def _attacks(self, context: Context) -> dict[str, tuple[dict[str, str], Attack | None]]:
-        """Return by name what each attack is about, and the attack; None if it cannot be made."""
+    def _attacks(self, context: Context) -> dict[str, Attack | None]:
+        """Return all attacks by name, each with its risk; None for one that cannot be made."""
         common = self._common()
-        attacks: dict[str, tuple[dict[str, str], Attack | None]] = {}
+        attacks: dict[str, Attack | None] = {}
         for mode in MODES:
-            singling_out = SinglingOutRisk(mode, n_cols=self.n_cols, **common)
-            about = {"risk": "singling out"}
-            attacks[f"{mode} singling out"] = about, singling_out._attack(context)
+            attack = SinglingOutRisk(mode, n_cols=self.n_cols, **common)._attack(context)
+            attacks[f"{mode} singling out"] = _about(attack, risk="singling out")
         linkability = LinkabilityRisk(
             n_neighbors=self.n_neighbors, n_splits=self.n_splits, **common
         )
-        attacks["linkability"] = {"risk": "linkability"}, linkability._attack(context)
+        attacks["linkability"] = _about(linkability._attack(context), risk="linkability")
         for name, attack in self._inference()._attacks(context).items():
-            about = {"risk": "inference", "secret": name}
-            attacks[f"inference of {name}"] = about, attack
+            attacks[f"inference of {name}"] = _about(attack, risk="inference", secret=name)
         return attacks
+
+    def _voids(self, context: Context) -> Sequence[MetricWarning]:
+        return self._inference()._voids(context)
 
     def _common(self) -> dict[str, Any]:
         return {
@@ -176,7 +134,7 @@ class AnonymeterRisk(ResidualRiskMetric):
     def _summary(self, result: Result) -> str:
         details, alarm = result.details, raises_alarm(result)
         worst, surest = details["worst_attack"], details["surest_attack"]
-        # beside an alarm the name of a level, "low", would take it back
+        # next to an alarm the name of a level, "low", would take the alarm back
         level = f": {details['level']}" if "level" in details and not alarm else ""
         sentence = (
             f"Of {details['n_attacks_made']} attacks, {worst} has the largest residual risk, "
@@ -189,3 +147,7 @@ class AnonymeterRisk(ResidualRiskMetric):
         if result.contrast is None:
             return sentence
         return f"{sentence} The test compared {result.contrast}."
+
+
+def _about(attack: Attack | None, **about: str) -> Attack | None:
+    return None if attack is None else replace(attack, about=about)

@@ -14,12 +14,10 @@ from skeval.core.declared import declared
 from skeval.exceptions import InvalidParameterError, VoidAttackWarning
 from skeval.privacy.attacks.anonymeter.risks import (
     Attack,
-    Levels,
-    Measure,
+    LargestRiskMetric,
     ResidualRiskMetric,
     check_enough_columns,
     evidence_of_scores,
-    largest_risk,
     n_targets,
     places,
     risk_of,
@@ -34,20 +32,12 @@ from skeval.privacy.attacks.secrets import Lesson, guess_labels, guess_numbers
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import least_p_value
-from skeval.stats.risks import RISK_LEVELS, attack_rate, residual_risk, risk_level
+from skeval.stats.risks import attack_rate, residual_risk
 from skeval.steps.neighbors import ranges
 from skeval.steps.relabelled import name_of_test
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key
 from skeval.tables.preprocessing import NOMINAL
-from skeval.utils.parameters import (
-    ColumnName,
-    Columns,
-    Count,
-    NonNegative,
-    OpenFraction,
-    Seed,
-    has_methods,
-)
+from skeval.utils.parameters import ColumnName, Columns, NonNegative, has_methods
 
 _K = 8  # nearest rows looked at; those equally near share the guess
 _LEAST_MARGIN = 1e-12
@@ -64,28 +54,20 @@ class InferenceMetric(ResidualRiskMetric):
         How near the guess of a number or date must be.
     tolerance_kind : {"relative", "range"}, default="relative"
         Whether the tolerance is a share of the secret itself, or of the column's range over train
-        and holdout; of dates always the latter.
+        and holdout; dates always take the latter.
     estimator : None, classifier or regressor, default=None
         What is fitted to the synthetic rows instead of looking for the nearest one. It has to suit
-        all columns: choose columns of one kind with `columns`.
-    n_attacks : int or None, default=500
-        Number of rows of train, and of the holdout, that are attacked, at most all of
-        the smaller table; None for all of them.
+        all known columns: choose some of one kind.
     random_state : int, default=0
         Seed of the draw of the rows that are attacked, and of an estimator without one.
-
-    Attributes
-    ----------
-    tolerance, tolerance_kind, estimator, n_attacks, random_state
-        As :class:`InferenceRisk` has them.
     """
+
+    tags = replace(ResidualRiskMetric.tags, risks=frozenset({"inference"}))
 
     _: KW_ONLY
     tolerance: NonNegative = 0.05
     tolerance_kind: Literal["relative", "range"] = "relative"
     estimator: Annotated[Any, has_methods(("fit", "predict"), values=(None,))] = None
-    n_attacks: Count | None = 500
-    random_state: Seed = 0
 
     def _void(self, context: Context, secret: str, regression: bool | None = None) -> str:
         """Say that every guess is right where it is, by the real rows alone; else nothing."""
@@ -172,9 +154,9 @@ class InferenceRisk(InferenceMetric):
     r"""Risk that a secret is inferred: 0 where train is as the holdout, 1 if all are guessed.
 
     An attacker knows some columns of a real person, looks for the synthetic row that is most alike
-    in them, and takes its secret for the person's. What holds of the population, smoking and
-    cancer, lets the attacker guess the secret of anyone, and is no leak. The value is what is left
-    of the success on train beyond that on the holdout, whom the generator never saw.
+    in them, and takes its secret for the person's. What holds for the population, such as that
+    smoking causes cancer, lets the attacker guess the secret of anyone, and is no leak. The value
+    is the success on train beyond that on the holdout, which the generator never saw.
 
     Parameters
     ----------
@@ -183,19 +165,8 @@ class InferenceRisk(InferenceMetric):
     aux_cols : None, int or list of str, default=None
         The columns that the attacker knows; None for all but the secret.
     regression : bool or None, default=None
-        Whether a guess is right that is near; otherwise it must be equal. None: for numbers and
-        dates.
-    tolerance : float, default=0.05
-        How near.
-    estimator : None, classifier or regressor, default=None
-        What is fitted to the synthetic rows instead of looking for the nearest one.
-    levels : pair of float, default=(0.3, 0.5)
-        From where on a risk is called medium, and beyond which high.
-    ci_method : {"anonymeter", "katz"}, default="anonymeter"
-        Value and interval from the centres of Wilson's intervals; or from plain shares, with the
-        interval of Katz for a ratio of failures.
-    confidence_level : float, default=0.95
-        Of the intervals.
+        Whether a near guess counts as right; otherwise it must be equal. None: near for numbers
+        and dates.
 
     Raises
     ------
@@ -225,8 +196,8 @@ class InferenceRisk(InferenceMetric):
     ``|g - s| <= max(tolerance |s|, 1e-12)``. A missing secret is guessed by a missing one. Where
     any value of a real row would be a right guess for all of them, as within 5% of a year, nothing
     is attacked (:class:`~skeval.exceptions.VoidAttackWarning`). Rows are compared in Gower's
-    distance over the known columns. Of several nearest rows the attacker takes one at random: what
-    is counted is the share of them, of 8 at most, that have the secret.
+    distance over the known columns. The attacker takes one of several nearest rows at random: the
+    share of them, 8 at most, that have the secret is counted.
 
     ``details`` has the rates of the attack, of guessing (`baseline`) and on the holdout (`control`)
     with Wilson's intervals, the risk unclipped (`raw`) and from plain shares (`unshrunk`), its
@@ -254,15 +225,10 @@ class InferenceRisk(InferenceMetric):
     True
     """
 
-    tags = replace(InferenceMetric.tags, risks=frozenset({"inference"}))
-
     secret: ColumnName
     aux_cols: Columns = None
     _: KW_ONLY
     regression: bool | None = None
-    levels: Levels = RISK_LEVELS
-    ci_method: Literal["anonymeter", "katz"] = "anonymeter"
-    confidence_level: OpenFraction = 0.95
 
     def _prepare(self, context: Context) -> None:
         named = () if self.aux_cols is None or isinstance(self.aux_cols, int) else self.aux_cols
@@ -284,8 +250,7 @@ class InferenceRisk(InferenceMetric):
             return undefined(void, VoidAttackWarning)
         known = chosen_columns(context.schema, self.aux_cols)
         attack = self._attack(context, self.secret, known, self.regression)
-        measure = Measure(self.ci_method, self.confidence_level, self.levels)
-        return risk_of(attack, measure, tested)
+        return risk_of(attack, self._measure, tested)
 
     def _summary(self, result: Result) -> str:
         train, control = shown_rates(result.details)
@@ -298,22 +263,11 @@ class InferenceRisk(InferenceMetric):
 
 
 @declared
-class InferenceRiskAll(InferenceMetric):
+class InferenceRiskAll(InferenceMetric, LargestRiskMetric):
     """Largest risk that a column is inferred from all others: 0 where none is, 1 if one always is.
 
     Every column in turn is the secret that an attacker guesses who knows all others, as in
     :class:`InferenceRisk`.
-
-    Parameters
-    ----------
-    columns : None, int or list of str, default=None
-        The columns that there are.
-    levels : pair of float, default=(0.3, 0.5)
-        From where on a risk is called medium, and beyond which high.
-    ci_method : {"anonymeter", "katz"}, default="anonymeter"
-        As in :class:`InferenceRisk`.
-    confidence_level : float, default=0.95
-        Of the intervals.
 
     Raises
     ------
@@ -333,16 +287,18 @@ class InferenceRiskAll(InferenceMetric):
 
     Notes
     -----
-    ``details["secrets"]`` has for each column what :class:`InferenceRisk` says of it,
-    ``details["worst"]`` the column of the value and ``details["surest"]`` the most significant. The
-    largest of many noisy numbers is above 0 even where nothing leaks: the baseline is the mean of
-    the largest over random choices of which real rows are train, the intervals of all columns hold
-    at once, after Bonferroni, and so do the p-values (`p_adjusted`), after Westfall and Young: the
-    excess of train over the holdout, in standard deviations, is held against the largest of all
-    columns over random choices. The least of them is that of the result. The value's interval
-    reaches from the largest of the lower bounds to the largest of the upper ones. A column of which
-    every secret is guessed on the holdout, as a constant is, has no risk and is left out; one of
-    which any guess is right within the tolerance is not attacked, and a warning says so.
+    ``details["secrets"]`` has for each column what :class:`InferenceRisk` reports.
+    ``details["worst"]`` is the column of the value, ``details["surest"]`` the most significant one.
+    The largest of many noisy numbers is above 0 even where nothing leaks: the baseline is the mean
+    of the largest over random choices of which real rows are train. The intervals of all columns
+    hold at once (Bonferroni). The value's interval reaches from the largest of the lower bounds to
+    the largest of the upper ones.
+
+    The p-values (`p_adjusted`) hold at once after Westfall and Young: the excess of train over the
+    holdout, in standard deviations, is compared with the largest of all columns over random
+    choices. The least p-value is that of the result. A column whose every secret is guessed on the
+    holdout, as that of a constant, has no risk and is left out. A column for which any guess is
+    right within the tolerance is not attacked, and a warning says so.
 
     References
     ----------
@@ -358,23 +314,10 @@ class InferenceRiskAll(InferenceMetric):
     True
     """
 
-    tags = replace(
-        ResidualRiskMetric.tags, display="AttacksDisplay", risks=frozenset({"inference"})
-    )
-
-    _: KW_ONLY
-    columns: Columns = None
-    levels: Levels = RISK_LEVELS
-    ci_method: Literal["anonymeter", "katz"] = "anonymeter"
-    confidence_level: OpenFraction = 0.95
-
-    def _prepare(self, context: Context) -> None:
-        check_enough_columns("InferenceRiskAll", chosen_columns(context.schema, self.columns), 2)
+    tags = replace(LargestRiskMetric.tags, risks=frozenset({"inference"}))
 
     def _risk(self, context: Context, tested: bool) -> Result:
-        measure = Measure(self.ci_method, self.confidence_level, self.levels)
-        result = largest_risk(self._attacks(context), measure, tested)
-        result = replace(result, warnings=(*result.warnings, *self._voids(context)))
+        result = super()._risk(context, tested)
         if not tested:
             return result
         details = dict(result.details)
@@ -382,7 +325,6 @@ class InferenceRiskAll(InferenceMetric):
         if "worst_attack" in details:
             details["worst"] = {"column": details.pop("worst_attack"), "value": result.value}
             details["surest"] = details.pop("surest_attack")
-            details["level"] = risk_level(result.value, self.levels)
         return replace(result, details=details)
 
     def _attacks(self, context: Context) -> dict[str, Attack | None]:

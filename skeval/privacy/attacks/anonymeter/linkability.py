@@ -14,8 +14,6 @@ from skeval.core.declared import declared
 from skeval.exceptions import MetricWarning
 from skeval.privacy.attacks.anonymeter.risks import (
     Attack,
-    Levels,
-    Measure,
     ResidualRiskMetric,
     check_enough_columns,
     evidence_of_scores,
@@ -32,12 +30,12 @@ from skeval.privacy.attacks.anonymeter.risks import (
 from skeval.results.result import Result
 from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import least_p_value
-from skeval.stats.risks import RISK_LEVELS, random_link_rate
+from skeval.stats.risks import random_link_rate
 from skeval.steps.neighbors import ranges
 from skeval.steps.relabelled import name_of_test
 from skeval.steps.samples import chosen_columns, column_key
 from skeval.tables.preprocessing import NOMINAL
-from skeval.utils.parameters import Columns, Count, Legal, OpenFraction, Seed, are_columns
+from skeval.utils.parameters import Columns, Count, Legal, are_columns
 
 _SHARED = (
     "aux_cols has {columns} in both parts: whoever knows it in both links rows by it without any "
@@ -74,8 +72,8 @@ class LinkabilityRisk(ResidualRiskMetric):
     An attacker has two tables of real people without names, one with some columns and one with
     others, say of a hospital and of an insurer, and wants to know which rows are the same person.
     For each part of a person the attacker looks for the synthetic row that is most alike. If both
-    parts lead to the same synthetic row, they are linked. The value is what is left of the success
-    on train beyond that on the holdout, whom the generator never saw.
+    parts lead to the same synthetic row, they are linked. The value is the success on train beyond
+    that on the holdout, which the generator never saw.
 
     Parameters
     ----------
@@ -84,25 +82,13 @@ class LinkabilityRisk(ResidualRiskMetric):
         `n_splits` times.
     n_neighbors : int, default=1
         Number of most similar synthetic rows of each part; one in common makes a link.
-    n_attacks : int or None, default=500
-        Number of rows of train, and of the holdout, that are attacked, at most all of
-        the smaller table; None for all of them.
     n_splits : int, default=5
         Number of random halves; fewer where the columns allow no more. Risks are averaged.
     ties : {"all", "first"}, default="all"
         Which rows count where several are as near as the last of `n_neighbors`: all of them, or
         only `n_neighbors`, at random but the same ones for both parts.
-    levels : pair of float, default=(0.3, 0.5)
-        From where on a risk is called medium, and beyond which high.
     columns : None, int or list of str, default=None
         The columns that are halved.
-    ci_method : {"anonymeter", "katz"}, default="anonymeter"
-        Value and interval from the centres of Wilson's intervals; or from plain shares, with the
-        interval of Katz for a ratio of failures.
-    confidence_level : float, default=0.95
-        Of the intervals.
-    random_state : int, default=0
-        Seed of the halves and of the draw of the rows that are attacked.
 
     Raises
     ------
@@ -162,14 +148,9 @@ class LinkabilityRisk(ResidualRiskMetric):
     aux_cols: Parts = None
     _: KW_ONLY
     n_neighbors: Count = 1
-    n_attacks: Count | None = 500
     n_splits: Count = 5
     ties: Literal["all", "first"] = "all"
-    levels: Levels = RISK_LEVELS
     columns: Columns = None
-    ci_method: Literal["anonymeter", "katz"] = "anonymeter"
-    confidence_level: OpenFraction = 0.95
-    random_state: Seed = 0
 
     def _prepare(self, context: Context) -> None:
         if self.aux_cols is None:
@@ -180,8 +161,7 @@ class LinkabilityRisk(ResidualRiskMetric):
             chosen_columns(context.schema, part)
 
     def _risk(self, context: Context, tested: bool) -> Result:
-        measure = Measure(self.ci_method, self.confidence_level, self.levels)
-        result = risk_of(self._attack(context), measure, tested)
+        result = risk_of(self._attack(context), self._measure, tested)
         first, second = self.aux_cols or ((), ())
         if both := [name for name in first if name in second]:
             warning = MetricWarning(_SHARED.format(columns=", ".join(both)))
@@ -307,7 +287,7 @@ def _both_within(
     seed: int,
     chosen: np.ndarray | slice = slice(None),
 ) -> np.ndarray:
-    """Tell which candidates are near enough to both parts, shape (n_targets, n_candidates)."""
+    """Return which candidates are near enough to both parts, shape (n_targets, n_candidates)."""
     near = np.ones(candidates.shape, dtype=np.bool_)
     for part, radius in zip(parts, radii, strict=True):
         key = column_key(context.schema, part)

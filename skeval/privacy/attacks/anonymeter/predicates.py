@@ -3,8 +3,6 @@
 Tables are codes, one line a column: whole numbers from 0 on in the order of the values, the same in
 all tables, and -1 for a missing value. A predicate is a conjunction of conditions "the code lies
 between two bounds, and is not this one".
-
-The compiled loops over rows that a predicate asks for.
 """
 
 from __future__ import annotations
@@ -18,118 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from skeval.neighbors.machine_code import Bytes, Floats, Ints, jit, uncounted
 from skeval.stats.disclosure import joint_classes
 
 Codes = NDArray[np.int32]
-BLOCK = 512  # rows read between two looks at the matches
-
-
-@uncounted
-def _read_block(
-    codes: Codes, columns: Ints, low: Codes, high: Codes, hole: Codes, start: int, stop: int,
-    inside: Bytes,
-) -> int:  # fmt: skip
-    """Mark the rows of a block that meet every condition; return how many do."""
-    width, n_inside = stop - start, 0
-    inside[:width] = 1
-    for c in range(columns.size):
-        column, least, most, none = codes[columns[c], start:stop], low[c], high[c], hole[c]
-        for r in range(width):
-            code = column[r]
-            inside[r] &= np.uint8((code >= least) & (code <= most) & (code != none))
-    for r in range(width):
-        n_inside += inside[r]
-    return n_inside
-
-
-@jit
-def match_alone(
-    codes: Codes, columns: Ints, low: Codes, high: Codes, hole: Codes
-) -> NDArray[np.bool_]:
-    """Return for each predicate whether exactly one row matches; reading stops at the second."""
-    n_rows = codes.shape[1]
-    alone, inside = np.zeros(columns.shape[0], np.bool_), np.empty(BLOCK, np.uint8)
-    for q in range(columns.shape[0]):
-        n_matches = 0
-        for start in range(0, n_rows, BLOCK):
-            stop = min(start + BLOCK, n_rows)
-            n_matches += _read_block(
-                codes, columns[q], low[q], high[q], hole[q], start, stop, inside
-            )
-            if n_matches > 1:
-                break
-        alone[q] = n_matches == 1
-    return alone
-
-
-@jit
-def chances(
-    codes: Codes, counts: Ints, absence: Floats, cut: int, columns: Ints, low: Codes, high: Codes,
-    hole: Codes,
-) -> Floats:  # fmt: skip
-    """Return for each predicate the chance that a sample of rows has one value that matches.
-
-    Row `r` of `codes` is a value that `counts[r]` rows of the table have; `absence[c]` is the
-    chance that none of `c` rows is in the sample, taken as 0 from `cut` on.
-    """
-    n_values = codes.shape[1]
-    expected, inside = np.zeros(columns.shape[0]), np.empty(BLOCK, np.uint8)
-    matched = np.empty(n_values, np.int64)
-    for q in range(columns.shape[0]):
-        n_matched, total, largest = 0, 0, 0
-        for start in range(0, n_values, BLOCK):
-            stop = min(start + BLOCK, n_values)
-            if not _read_block(codes, columns[q], low[q], high[q], hole[q], start, stop, inside):
-                continue
-            for r in range(stop - start):
-                if inside[r]:
-                    count = counts[start + r]
-                    matched[n_matched] = count
-                    n_matched += 1
-                    total += count
-                    largest = max(largest, count)
-            if total - largest >= cut:
-                break
-        if total - largest < cut:
-            for m in range(n_matched):
-                others = absence[min(total - matched[m], cut)]
-                expected[q] += others - absence[min(total, cut)]
-    return expected
-
-
-@jit
-def first_matches(
-    codes: Codes, limit: int, columns: Ints, low: Codes, high: Codes, hole: Codes
-) -> tuple[Ints, Ints]:
-    """Return the rows that each predicate matches, one list after the other, and the lengths.
-
-    A predicate with more than `limit` matches has an empty list.
-    """
-    n_rows = codes.shape[1]
-    lists, lengths = (
-        np.empty(columns.shape[0] * limit, np.int64),
-        np.zeros(columns.shape[0], np.int64),
-    )
-    inside, end = np.empty(BLOCK, np.uint8), 0
-    for q in range(columns.shape[0]):
-        n_matches = 0
-        for start in range(0, n_rows, BLOCK):
-            stop = min(start + BLOCK, n_rows)
-            new = _read_block(codes, columns[q], low[q], high[q], hole[q], start, stop, inside)
-            if n_matches + new > limit:
-                n_matches = 0
-                break
-            if new:
-                for r in range(stop - start):
-                    if inside[r]:
-                        lists[end + n_matches] = start + r
-                        n_matches += 1
-        lengths[q] = n_matches
-        end += n_matches
-    return lists[:end].copy(), lengths
-
-
 NO_HOLE = -2
 _BATCH = 16384  # tries between two looks at what singles out
 _MOST_SETS, _MOST_PAIRS = 100_000, 2_000_000  # sets of columns, and pairs with rows, listed
@@ -242,7 +131,7 @@ def univariate_predicates(
     n_wanted : int
         Most predicates to make; they are chosen at random.
     rng : Generator
-        Of the choice.
+        Random numbers of the choice.
     distinct : bool, default=True
         Whether of several predicates that single out the same row only one is made.
 
@@ -310,6 +199,8 @@ def multivariate_predicates(
     -------
     Predicates
     """
+    from skeval.privacy.attacks.anonymeter.compiled import match_alone
+
     n_rows, n_cols = codes.shape[1], min(n_cols, len(codes))
     shuffled = rng.permutation(n_rows)  # the table is sorted: its first rows are all alike
     scanned = np.ascontiguousarray(codes[:, shuffled])

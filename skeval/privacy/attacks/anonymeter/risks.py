@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from numbers import Real
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS
-from skeval.exceptions import MissingInputError
+from skeval.exceptions import MetricWarning, MissingInputError
 from skeval.neighbors.mixed import MixedNearestNeighbors
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import ALARM_LEVEL, Contrast, raises_alarm
@@ -36,11 +37,11 @@ from skeval.stats.risks import (
 )
 from skeval.steps.entities import advice_on_leak
 from skeval.steps.neighbors import Index, encoded, encoded_columns, kept_features, ranges, rows_of
-from skeval.steps.samples import ColumnChoice
+from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NOMINAL
 from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import as_float, number, percent
-from skeval.utils.parameters import Legal
+from skeval.utils.parameters import Columns, Count, Legal, OpenFraction, Seed
 
 _ALL_SUCCEED = "every attack on holdout rows succeeds too, so that it shows no risk of train rows."
 _NONE_MADE = "no attack could be made on this table."
@@ -76,14 +77,14 @@ class Evidence:
     contrast : Contrast
         The rates on train and on the holdout that the p-value compares.
     p_value : float
-        Of the null hypothesis that train rows are attacked no more successfully.
+        For the null hypothesis that train rows are attacked no more successfully.
     advice : str
         What to do if it is significant.
     drawn : ndarray of shape (2, n_draws), optional
-        Of an attack without scores: numbers of successes on train and on the holdout over random
+        For an attack without scores: numbers of successes on train and on the holdout over random
         choices of who is train.
     spread : float
-        How many times wider the interval is than that of independent attacks.
+        How many times wider the interval is than if all attacks were independent.
     details : dict
         What else is reported.
     """
@@ -117,6 +118,8 @@ class Attack:
         The share of repeats that succeed on each row that is attacked, train rows first.
     details : dict
         What else is reported.
+    about : dict
+        What the report of several attacks says of this one.
     """
 
     successes: tuple[float, ...]
@@ -127,6 +130,7 @@ class Attack:
     test: Callable[[], Evidence]
     scores: np.ndarray | None = None
     details: dict[str, Any] = field(default_factory=dict)
+    about: dict[str, str] = field(default_factory=dict)
 
     @cached_property
     def evidence(self) -> Evidence:
@@ -181,14 +185,42 @@ class Attack:
         }
 
 
+@declared
 class ResidualRiskMetric(Metric):
     """Base of metrics whose value is a residual risk, or the largest of several.
 
     Authors write ``_risk(context, tested)``, which returns the whole result where `tested` is True,
     and the value alone, without tests and baseline, for ``score``.
+
+    Parameters
+    ----------
+    n_attacks : int or None, default=500
+        Number of rows of train, and of the holdout, that are attacked, at most all of the smaller
+        table; None for all of them.
+    levels : pair of float, default=(0.3, 0.5)
+        From the first on a risk is called medium, above the second high.
+    ci_method : {"anonymeter", "katz"}, default="anonymeter"
+        "anonymeter": value and interval from the centres of Wilson's intervals. "katz": from plain
+        shares, with the interval of Katz for a ratio of failures.
+    confidence_level : float, default=0.95
+        Confidence of the intervals; of all at once where there are several attacks.
+    random_state : int, default=0
+        Seed of all draws.
     """
 
     tags = replace(ATTACK_TAGS, display="AttackDisplay")
+
+    _: KW_ONLY
+    n_attacks: Count | None = 500
+    levels: Levels = RISK_LEVELS
+    ci_method: Literal["anonymeter", "katz"] = "anonymeter"
+    confidence_level: OpenFraction = 0.95
+    random_state: Seed = 0
+
+    @property
+    def _measure(self) -> Measure:
+        """How the risk is read off counts."""
+        return Measure(self.ci_method, self.confidence_level, self.levels)
 
     def _compute(self, context: Context) -> Result:
         return self._risk(context, tested=False)
@@ -201,6 +233,38 @@ class ResidualRiskMetric(Metric):
 
     def _risk(self, context: Context, tested: bool) -> Result:
         raise NotImplementedError(f"{type(self).__name__} must define _risk.")
+
+
+@declared
+class LargestRiskMetric(ResidualRiskMetric):
+    """Base of metrics whose value is the largest residual risk of several attacks.
+
+    Authors write ``_attacks(context)``, which returns the attacks by name, None for those that
+    cannot be made, and ``_voids(context)``, which returns warnings of attacks that are not made.
+
+    Parameters
+    ----------
+    columns : None, int or list of str, default=None
+        The columns that an attacker may know or guess: all, the first *n*, or a list of names.
+    """
+
+    tags = replace(ResidualRiskMetric.tags, display="AttacksDisplay")
+
+    _: KW_ONLY
+    columns: Columns = None
+
+    def _prepare(self, context: Context) -> None:
+        check_enough_columns(type(self).__name__, chosen_columns(context.schema, self.columns), 2)
+
+    def _risk(self, context: Context, tested: bool) -> Result:
+        result = largest_risk(self._attacks(context), self._measure, tested)
+        return replace(result, warnings=(*result.warnings, *self._voids(context)))
+
+    def _attacks(self, context: Context) -> Mapping[str, Attack | None]:
+        raise NotImplementedError(f"{type(self).__name__} must define _attacks.")
+
+    def _voids(self, context: Context) -> Sequence[MetricWarning]:
+        return ()
 
 
 def evidence_of_scores(
@@ -257,6 +321,7 @@ def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure, tested:
             "p_value": attack.evidence.p_value,
             "p_adjusted": adjusted[name],
             "columns": attack.evidence.details.get("columns", {}),
+            **attack.about,
         }
     defined = {n: one for n, one in reports.items() if not math.isnan(one["residual_risk"])}
     details: dict[str, Any] = {
@@ -279,7 +344,12 @@ def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure, tested:
         interval=(min(low, value), max(high, value)),
         p_value=adjusted[order[0]],
         baseline=float(by_chance.mean()),
-        details={**details, "worst_attack": worst, "surest_attack": order[0]},
+        details={
+            **details,
+            "worst_attack": worst,
+            "surest_attack": order[0],
+            "level": risk_level(value, measure.levels),
+        },
         contrast=together(made, contrast),
         advice=next(filter(None, (made[name].evidence.advice for name in significant)), ""),
     )
@@ -315,8 +385,8 @@ def adjusted_p_values(attacks: Mapping[str, Attack]) -> dict[str, float]:
 def risks_by_chance(attacks: Sequence[Attack], measure: Measure) -> np.ndarray:
     """Return the risks over random choices of who is train, shape (n_attacks, n_draws).
 
-    A risk is not negative, so that chance gives one above 0 on average. Attacks on the same rows
-    see the same choices.
+    A risk is never negative, so that chance alone gives a risk above 0 on average. Attacks on the
+    same rows see the same choices.
     """
     risks = np.empty((len(attacks), N_DRAWS))
     scored = {i: one.scores for i, one in enumerate(attacks) if one.scores is not None}
@@ -365,7 +435,7 @@ def shown_share(rate: Mapping[str, Any]) -> str:
 def shown_level(result: Result) -> str:
     """Return the sentence that ends the summary of a residual risk.
 
-    Beside an alarm it has no name of a level: "low" would take it back.
+    Next to an alarm no level is named: "low" would take the alarm back.
     """
     level = "" if raises_alarm(result) else f", {result.details['level']}"
     return (
@@ -375,7 +445,7 @@ def shown_level(result: Result) -> str:
 
 
 def places(schema: TableSchema) -> dict[str, int]:
-    """Return where each measured column stands in encoded rows."""
+    """Return the position of each measured column in encoded rows."""
     return {name: j for j, name in enumerate(encoded_columns(schema))}
 
 
@@ -383,7 +453,7 @@ def places(schema: TableSchema) -> dict[str, int]:
 def synthetic_rows(context: Context) -> np.ndarray:
     """Return the encoded synthetic rows in an order that their values alone determine.
 
-    Of equally near rows the first ones are returned. Ordered by a hash of the values they are as
+    A search returns the first of equally near rows. Ordered by a hash of the values these are as
     good as random, and do not depend on the order of the table.
     """
     rows = encoded(context, "synthetic")

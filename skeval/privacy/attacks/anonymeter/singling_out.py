@@ -30,8 +30,6 @@ from skeval.privacy.attacks.anonymeter.predicates import (
 from skeval.privacy.attacks.anonymeter.risks import (
     Attack,
     Evidence,
-    Levels,
-    Measure,
     ResidualRiskMetric,
     places,
     risk_of,
@@ -41,12 +39,12 @@ from skeval.privacy.attacks.anonymeter.risks import (
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast
 from skeval.stats.relabelling import NOISE, Relabelled, block_sizes, least_p_value, sequential_test
-from skeval.stats.risks import N_DRAWS, RISK_LEVELS
+from skeval.stats.risks import N_DRAWS
 from skeval.steps.neighbors import encoded
 from skeval.steps.relabelled import name_of_test
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, nothing_to_measure
 from skeval.tables.preprocessing import NUMERIC
-from skeval.utils.parameters import Columns, Count, OpenFraction, Seed
+from skeval.utils.parameters import Columns, Count
 
 _NEVER = 1e-15  # a chance below is none
 _LONGEST = 64  # pooled values that a predicate may match to be part of the test
@@ -94,7 +92,7 @@ def isolation_chances(
     >>> [isolation_chances(table, np.ones(3, int), Predicates.of(*asked), n) for n in (3, 2)]
     [array([0.]), array([0.66666667])]
     """
-    from skeval.privacy.attacks.anonymeter.predicates import chances
+    from skeval.privacy.attacks.anonymeter.compiled import chances
 
     absence = _absence(int(counts.sum()), n_kept)
     cut = absence.size - 1
@@ -164,7 +162,7 @@ class Isolated:
     Attributes
     ----------
     test : Relabelled
-        Of the number that single out in train less that in the holdout.
+        Test of the number that single out in train less that in the holdout.
     rate : float
         Mean number that single out in either table, over the relabellings.
     columns : ndarray of shape (n_columns,)
@@ -212,7 +210,7 @@ def isolation_test(
     Parameters
     ----------
     rows : Distinct
-        Of train and of the holdout, in this order.
+        Tables of train and of the holdout, in this order.
     predicates : Predicates
         What is asked.
     n_kept : int
@@ -220,7 +218,7 @@ def isolation_test(
     n_permutations : int
         Number of random relabellings at most.
     seed : int
-        Of the relabellings.
+        Seed of the relabellings.
 
     Returns
     -------
@@ -228,7 +226,7 @@ def isolation_test(
         Predicates share rows, so that they do not succeed independently; rows do. Predicates that
         match more than 64 pooled values are left out, whoever is train.
     """
-    from skeval.privacy.attacks.anonymeter.predicates import first_matches
+    from skeval.privacy.attacks.anonymeter.compiled import first_matches
 
     lists, lengths = first_matches(rows.codes, _LONGEST, *predicates.parts)
     columns = np.unique(predicates.columns)
@@ -321,8 +319,8 @@ class SinglingOutRisk(ResidualRiskMetric):
     An attacker who has the synthetic table looks for what is rare in it: "a widow aged 93 who works
     60 hours a week". If one synthetic row matches this predicate, the attacker says that one real
     person does, and is right if exactly one row of train matches. Rare things are rare in any data,
-    so that some predicates also single out a row of the holdout, whom the generator never saw; the
-    value is what is left of the success on train beyond that.
+    so that some predicates also single out a row of the holdout, which the generator never saw. The
+    value is the success on train beyond that.
 
     Parameters
     ----------
@@ -345,17 +343,8 @@ class SinglingOutRisk(ResidualRiskMetric):
         expected over all of them; "fit" corrects the count on the holdout by a model that is fitted
         to samples of it, and leaves a risk of nothing where the model does not hold; "none" does
         nothing.
-    levels : pair of float, default=(0.3, 0.5)
-        From where on a risk is called medium, and beyond which high.
     columns : None, int or list of str, default=None
         The columns that predicates may be about.
-    ci_method : {"anonymeter", "katz"}, default="anonymeter"
-        Value and interval from the centres of Wilson's intervals; or from plain shares, with the
-        interval of Katz for a ratio of failures.
-    confidence_level : float, default=0.95
-        Of the intervals.
-    random_state : int, default=0
-        Seed of the predicates.
 
     Warnings
     --------
@@ -390,11 +379,11 @@ class SinglingOutRisk(ResidualRiskMetric):
 
     The p-value is one-sided: if the synthetic table does not depend on which of the pooled real
     rows were train, all choices of them are equally likely. The excess of train over the holdout is
-    held against 999 random choices, or up to 9,999 where few of them reach it. Predicates that
-    share rows do not succeed independently of each other, while rows are drawn independently; where
-    the excess varies more over these choices than that of independent predicates would, the
-    interval is wider by the ratio, ``details["spread"]``. Where it varies less, as averages over
-    samples of a larger table do, the interval is wider than need be.
+    compared with 999 random choices, or up to 9,999 if few of them reach it. Predicates that share
+    rows do not succeed independently of each other, while rows are drawn independently. If the
+    excess varies more over these choices than that of independent predicates would, the interval is
+    wider by the ratio, ``details["spread"]``. If it varies less, as averages over samples of a
+    larger table do, the interval is wider than need be.
 
     References
     ----------
@@ -420,11 +409,7 @@ class SinglingOutRisk(ResidualRiskMetric):
     max_attempts: Count = 2_000_000
     distinct_rows: bool = True
     size_correction: Literal["subsample", "fit", "none"] = "subsample"
-    levels: Levels = RISK_LEVELS
     columns: Columns = None
-    ci_method: Literal["anonymeter", "katz"] = "anonymeter"
-    confidence_level: OpenFraction = 0.95
-    random_state: Seed = 0
 
     def _risk(self, context: Context, tested: bool) -> Result:
         if nothing_to_measure(context, "gower"):
@@ -432,8 +417,7 @@ class SinglingOutRisk(ResidualRiskMetric):
         attack = self._attack(context)
         if attack is None:
             return undefined(_NO_PREDICATE)
-        measure = Measure(self.ci_method, self.confidence_level, self.levels)
-        return risk_of(attack, measure, tested)
+        return risk_of(attack, self._measure, tested)
 
     def _attack(self, context: Context) -> Attack | None:
         """Return how often predicates single out; None if there are none to try."""

@@ -33,7 +33,7 @@ class MembershipDisclosureF1(Metric):
     r"""Gain in F1 over calling all rows members: 0 if the release is no help, 1 if it is certain.
 
     An attacker has a set of real rows, some of which were train rows, and calls a row a member if a
-    synthetic row lies within a distance of it. The F1 score of these calls is set against that of
+    synthetic row lies within a distance of it. The F1 score of these calls is compared with that of
     calling every row a member, which needs no release.
 
     Parameters
@@ -73,7 +73,7 @@ class MembershipDisclosureF1(Metric):
         F_\text{naive} = \frac{2 t}{1 + t}
 
     The shares of train and of holdout rows that are called members are weighted by t and 1 - t, so
-    that all rows count, whatever t is. Values above 0.2 are commonly held to be too high. The value
+    that all rows count at any t. Values above 0.2 are commonly held to be too high. The value
     is below 0 where the calls do worse than calling all, as a given distance may make them; of
     distances that are chosen, one is infinite and calls all. The baseline is that: 0.
 
@@ -82,10 +82,10 @@ class MembershipDisclosureF1(Metric):
 
     F1 asks that most members are found: where a share f of train is copied and no other row called,
     it is 2f / (1 + f), which is better than calling all only if f is above 1/2. The test therefore
-    asks for less. Of all rows together the nearest 0.2%, 0.5%, 1%, ..., 50% are called members, and
-    those at distance 0; for each of these calls the number of members among them is hypergeometric
+    asks for less. The nearest 0.2%, 0.5%, 1%, ..., 50% of all rows together are called members, and
+    those at distance 0. For each of these calls the number of members among them is hypergeometric
     if the release does not depend on which rows were train (Fisher's test), and the least of these
-    p-values is held against the least in 9,999 random choices of who is train.
+    p-values is compared with the least in 9,999 random choices of who is train.
     ``details["nearest"]`` has the calls that are most significant: their distance, the shares of
     train and of holdout rows, and the share of members among them (`precision`). With a given
     `threshold`, the p-value is Fisher's of its calls.

@@ -129,9 +129,9 @@ class MembershipInference(Metric):
     prior : float, default=0.5
         Share of members among the rows that the attacker looks at, for the precision of a call.
     density : {"kde", "knn", "gmm", "prior"}, default="kde"
-        Of "domias" and "eq1", on at most 10 principal axes: Gaussian kernels with Scott's
-        bandwidth; radii of the nearest rows; mixtures of at most five Gaussians; or kernels, and
-        one Gaussian for the reference.
+        How "domias" and "eq1" estimate densities, on at most 10 principal axes: Gaussian kernels
+        with Scott's bandwidth; radii of the nearest rows; mixtures of at most five Gaussians; or
+        kernels, and one Gaussian for the reference.
     n_neighbors : int, default=5
         The k of "knn_density" and of ``density="knn"``.
     n_permutations : int, default=1999
@@ -142,9 +142,9 @@ class MembershipInference(Metric):
         The other attacks score all. Densities are estimated from at most 5,000 rows, and texts
         compared with at most 10,000, fewer where they are long.
     space : "gower", "euclidean" or transformer, default="gower"
-        Of the distances: the mean over columns of capped differences, or Euclidean distance of a
-        matrix. Densities and the classifier see standardised and one-hot columns, or the matrix of
-        the transformer.
+        Space of the distances: the mean over columns of capped differences, or Euclidean distance
+        of a matrix. Densities and the classifier see standardised and one-hot columns, or the
+        matrix of the transformer.
     columns : None, int or list of str, default=None
         Columns to use (in space "gower"): all, the first *n*, or a list of names.
     text : "tfidf" or None, default="tfidf"
@@ -168,7 +168,7 @@ class MembershipInference(Metric):
     --------
     MembershipDisclosureF1 : Calls rows near a synthetic one members.
     ShadowMembershipInference : An attacker who can run the generator.
-    LikelihoodRatioMIA : Scores held against those of generators with and without the row.
+    LikelihoodRatioMIA : Scores compared with those of generators with and without the row.
     skeval.text.TextMembershipInference : By texts alone.
     StackedMembershipInference : All attacks blended, as tables of the generator teach.
     DCROverfittingProtection : The screen that compares distances to train and holdout.
@@ -176,8 +176,8 @@ class MembershipInference(Metric):
     Notes
     -----
     The interval is DeLong's on the logit scale, the p-value that of Mann and Whitney, one-sided.
-    Given the release, the reference and whatever the attack was chosen on, the labels of the rows
-    that are reported are exchangeable if nothing was learned, so that the test holds for all
+    Given the release, the reference and the rows that the attack was chosen on, the labels of the
+    reported rows are exchangeable if nothing was learned, so that the test holds for all
     attacks, however good or bad; ties have mid-ranks. With several attacks, the p-value is the
     smallest of Holm's, and the interval is simultaneous over the attacks (Bonferroni), so that it
     holds the largest AUC of the population. The baseline is 0.5.
@@ -186,9 +186,9 @@ class MembershipInference(Metric):
     as the characters that are inserted, deleted or replaced between their texts, so that 1234 is
     near 12340 and 9234, which no distance of numbers is. A category is one character, and numbers
     have the decimals that the real ones have, six digits at most. Scores are counts and tie often,
-    which leaves some of the false positives unused that a rate allows. Of more than 50 columns, or
-    features of a transformer, it sums the edits of the cells, which aligns their texts; there the
-    trees of "classifier" are half as many, of 32 bins.
+    which leaves some of the false positives unused that a rate allows. With more than 50 columns,
+    or features of a transformer, it sums the edits of the cells, which aligns their texts; there
+    the trees of "classifier" are half as many, of 32 bins.
 
     A value below 0.5 is no extra protection. One of 0.5 says that these attacks find nothing,
     not that nothing leaks: an attacker who knows the generator does better. A release that holds a
@@ -213,9 +213,9 @@ class MembershipInference(Metric):
     - `curve`: at most 200 points of the ROC curve.
 
     No p-value over exchanged labels can be below ``1 / 2 ** n`` if only n members of equally many
-    rows are known. Where the holdout was drawn later than train, or otherwise, the two differ
-    without any leak: ``fit(check_holdout=True)`` looks for that. Rows that stand in both have the
-    same score in both.
+    rows are known. If the holdout was drawn later than train, or in another way, the two differ
+    without any leak: ``fit(check_holdout=True)`` looks for that. Rows that are in both tables have
+    the same score in both.
 
     References
     ----------

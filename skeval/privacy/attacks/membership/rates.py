@@ -82,7 +82,7 @@ def rates(
     Parameters
     ----------
     scores : MemberScores
-        Of the rows that the result is about.
+        Scores of the rows that the result is about.
     chosen_on, reported : MemberScores
         On one half the thresholds are chosen, on the other they are held to account.
     alphas : sequence of float
@@ -90,7 +90,7 @@ def rates(
     prior : float
         Share of members that the attacker expects.
     n_permutations, seed : int
-        Of the random labels.
+        Seed of the random labels.
 
     Returns
     -------
@@ -225,14 +225,14 @@ def precision_at(
     k : int
         From 1 to m + n.
     confidence : float, default=0.95
-        Of the interval.
+        Confidence of the interval.
 
     Returns
     -------
     precision : float
         Rows that tie at the k-th score count with the share of positive ones among them.
     interval : tuple of (float, float)
-        Of Clopper and Pearson; wider where ties leave a count that is not whole.
+        Interval of Clopper and Pearson; wider where ties leave a count that is not whole.
 
     Examples
     --------
@@ -269,7 +269,7 @@ def groups_by_outlyingness(
     Returns
     -------
     list of dict
-        Of groups with at least 10 rows, 3 of them members and 3 others. `above` and `up_to` are
+        Groups with at least 10 rows, 3 of them members and 3 others. `above` and `up_to` are
         the places in the order of outlyingness, from 0, the most common, to 1; intervals hold for
         all groups at once. Tables of fewer than 100 rows are cut into fewer parts, of fewer than 20
         into none.
@@ -317,7 +317,7 @@ def outlier_risk(
     context : Context
         The tables.
     scores : MemberScores
-        Of one attack.
+        Scores of one attack.
     space : "gower", "euclidean" or transformer
         In which rows lie apart.
     columns : int, tuple of str or None

@@ -322,9 +322,9 @@ def mixture_log_density(
     sample : ndarray of shape (n_rows, n_axes)
         With variances of about 1.
     n_components : int, default=5
-        Of the mixture; one for each 20 rows at most.
+        Components of the mixture; one for each 20 rows at most.
     seed : int, default=0
-        Of the start.
+        Seed of the start.
 
     Returns
     -------

@@ -74,7 +74,7 @@ def least_edits(
     columns : int, tuple of str or None
         Columns to write (in space "gower").
     seed : int
-        Of the sample of synthetic rows where comparing all takes too long.
+        Seed of the sample of synthetic rows where comparing all takes too long.
 
     Returns
     -------
@@ -411,17 +411,17 @@ def member_scores(
     n_rows : int, optional
         Rows of each table at most, a seeded sample; all if not given.
     space : "gower", "euclidean" or transformer, default="gower"
-        Of the distances; densities and the classifier see standardised and one-hot columns, or the
-        matrix of the transformer.
+        Space of the distances; densities and the classifier see standardised and one-hot columns,
+        or the matrix of the transformer.
     columns : int, tuple of str or None
         Columns to use (in space "gower").
     reference_fraction : float, default=0.5
         Share of the holdout that attacks which calibrate take as reference; it is not scored by
         them. Without meaning if `reference` is given.
     seed : int, default=0
-        Of samples and the reference.
+        Seed of samples and the reference.
     density : {"kde", "knn", "gmm", "prior"}, default="kde"
-        Of "domias" and "eq1": Gaussian kernels; radii of the k nearest rows; a mixture of
+        For "domias" and "eq1": Gaussian kernels; radii of the k nearest rows; a mixture of
         Gaussians; or kernels for synthetic rows and one Gaussian for the reference.
     n_neighbors : int, default=5
         The k above.
@@ -429,7 +429,7 @@ def member_scores(
         Canonical rows of the population, disjoint of train and holdout; or positions of holdout
         rows.
     texts : tuple of str, default=()
-        Text columns that "classifier" reads beside the others, as TF-IDF.
+        Text columns that "classifier" reads as well, as TF-IDF.
 
     Returns
     -------

@@ -70,9 +70,9 @@ class TableFeatures:
     Attributes
     ----------
     reader : Reader
-        Of synthetic tables.
+        Reader of synthetic tables.
     domain : Domain
-        Of the whole pool of real rows.
+        Domain of the whole pool of real rows.
     names : tuple of str
         Kinds of features, among `FEATURES`.
     queries : Queries
@@ -229,7 +229,7 @@ def nearness_share(to_rows: float, to_own: float) -> float:
     Returns
     -------
     float
-        The latter as a share of both: 1 where the row stands in the synthetic table, just below
+        The latter as a share of both: 1 if the row is in the synthetic table, just below
         1/2 where both are equal.
 
     Examples

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import lru_cache
 from typing import Annotated, Any, TypeVar
 
@@ -14,7 +14,10 @@ import pandas as pd
 from sklearn.model_selection import ParameterSampler
 from threadpoolctl import ThreadpoolController
 
+from skeval.core.base import Metric
 from skeval.core.context import Context, shared
+from skeval.core.declared import declared
+from skeval.core.tags import SHADOW_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.generators.adapter import GeneratorAdapter, reseeded
 from skeval.privacy.attacks.membership.rows import drawing_order
@@ -22,7 +25,7 @@ from skeval.privacy.attacks.shadow.row_features import Reader
 from skeval.privacy.attacks.shadow.targets import canaries, stacked, target_positions
 from skeval.tables.frames import as_frame, check_columns, with_columns
 from skeval.utils.engines import current_engine
-from skeval.utils.parameters import Legal
+from skeval.utils.parameters import Count, JobCount, Legal, Seed
 
 ALL = -1  # a fit that serves every target
 WORLDS = (("shadow", True), ("shadow", False), ("test", True), ("test", False))
@@ -376,7 +379,7 @@ class Fit:
     rows : ndarray of int
         The rows of a table that it learns from, in random order.
     seed : int
-        Of the generator.
+        Seed of the generator.
     phase : {"test", "shadow"}
         Whether the attack is tested on it or learns from it.
     inside : bool
@@ -404,7 +407,7 @@ def plan(rows: GameRows, worlds: Sequence[World] = WORLDS) -> list[Fit]:
     Parameters
     ----------
     rows : GameRows
-        What tables are drawn from. Where targets have one of several values of a secret, there are
+        What tables are drawn from. If targets have one of several values of a secret, there are
         as many of each to learn from, and random ones to be tested on.
     worlds : sequence of (str, bool)
         Phases, and whether the target is in.
@@ -476,7 +479,7 @@ def _rows_of_fit(
 
 @dataclass(frozen=True)
 class Execution:
-    """How fits are run, which no result depends on: it is the same whatever its hash is taken of.
+    """How fits are run: no result depends on it, so that all have one hash.
 
     Attributes
     ----------
@@ -514,7 +517,7 @@ def play(
     fits : list of Fit
         As :func:`plan` gives them.
     measure : callable
-        Of a synthetic table and the target of the fit.
+        Function of a synthetic table and the target of the fit.
     n_synthetic : int
         Rows of a synthetic table.
     n_copies : int, default=1
@@ -590,3 +593,41 @@ def check_cost(owner: str, n_fits: int, max_fits: int, cure: str) -> None:
             f"{owner} would fit the generator {n_fits} times, more than max_fits={max_fits}; lower "
             f"{cure}, or raise max_fits."
         )
+
+
+@declared
+class GeneratorAttack(Metric):
+    """Base of the attacks that fit the generator themselves.
+
+    Parameters
+    ----------
+    generator : object, class or pair of callables
+        Anything that :class:`~skeval.generators.GeneratorAdapter` takes. It is cloned for each fit,
+        with a seed of its own; what you give is never fitted.
+    max_fits : int, default=1000
+        A metric that would fit the generator more often is refused at fit.
+    progress : callable, optional
+        Called as ``progress(n_done, n_total)`` after each fit.
+    n_jobs : int, optional
+        Processes that fit: None is 1, -1 all cores. The result has the same bits with any number.
+    random_state : int, default=0
+        Seed of all that is drawn, of the fits and of what learns from their tables.
+    """
+
+    tags = SHADOW_TAGS
+
+    generator: GeneratorLike
+    _: KW_ONLY
+    max_fits: Count = 1000
+    progress: Callback | None = None
+    n_jobs: JobCount | None = None
+    random_state: Seed = 0
+
+    def estimate_cost(self) -> int:
+        """Return how often the generator is fitted to score one synthetic table."""
+        raise NotImplementedError(f"{type(self).__name__} must define estimate_cost.")
+
+    @property
+    def _execution(self) -> Execution:
+        """How the fits are run."""
+        return Execution(self.n_jobs, self.progress)

@@ -1,8 +1,8 @@
-"""Membership inference by likelihood ratios: each row is held against its own usual score."""
+"""Membership inference by likelihood ratios: each row is compared with its own usual score."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Annotated, Any, Literal
 
@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import SHADOW_TAGS
@@ -24,10 +23,9 @@ from skeval.privacy.attacks.membership.rates import (
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
 from skeval.privacy.attacks.shadow.game import (
-    Callback,
     Execution,
     Fit,
-    GeneratorLike,
+    GeneratorAttack,
     check_cost,
     check_positions,
     given_rows,
@@ -41,7 +39,7 @@ from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
 from skeval.steps.entities import advice_on_leak
 from skeval.steps.samples import nothing_to_measure
 from skeval.utils.formatting import percent
-from skeval.utils.parameters import Count, Fraction, Interval, JobCount, Seed
+from skeval.utils.parameters import Count, Fraction, Interval
 
 _NAME = "likelihood_ratio"
 _N_PERMUTATIONS = 199
@@ -58,7 +56,68 @@ SCORES = {"neg_distance": "distance", "query": None, "log_density": "eq1"}
 
 
 @declared
-class LikelihoodRatioMIA(Metric):
+class HalvesAttack(GeneratorAttack):
+    """Base of the attacks that learn how rows score from fits to random halves of the real rows.
+
+    Parameters
+    ----------
+    n_models : int, default=64
+        Fits, each to half of train and holdout together; at least 8. Every second one has the rows
+        that the one before has not.
+    alert : float, default=0.7
+        From which AUC on ``details["alert"]`` is True.
+    fpr : float or list of float, default=(0.1, 0.01, 0.001)
+        False positive rates at which the share of detected members is reported.
+    """
+
+    tags = replace(SHADOW_TAGS, display="ROCDisplay")
+
+    _: KW_ONLY
+    n_models: Annotated[int, Interval(8)] = 64
+    alert: Fraction = 0.7
+    fpr: FalsePositiveRates = (0.1, 0.01, 0.001)
+
+    def estimate_cost(self) -> int:
+        """Return how often the generator is fitted to score one synthetic table."""
+        return self.n_models
+
+    def _prepare(self, context: Context) -> None:
+        check_cost(type(self).__name__, self.estimate_cost(), self.max_fits, "n_models")
+
+    def _leak_advice(self, context: Context) -> str:
+        return advice_on_leak(context)
+
+    @property
+    def _alphas(self) -> list[float]:
+        """The false positive rates."""
+        rates: list[float] = np.atleast_1d(self.fpr).tolist()
+        return rates
+
+    def _detection(self, name: str, by: str, members: np.ndarray, others: np.ndarray) -> Result:
+        """Return how well scores of rows tell members from others."""
+        area = delong(members, others)
+        return Result(
+            area.value,
+            interval=area.interval,
+            p_value=auc_p_value(members, others),
+            baseline=0.5,
+            contrast=Contrast(PAIRS.format(by=by), area.value, 0.5),
+            details={
+                "attack": name,
+                "alert": bool(area.value >= self.alert),
+                "n_members": members.size,
+                "n_others": others.size,
+                "n_fits": self.n_models,
+            },
+        )
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        return {"n_models": 8}
+
+
+@declared
+class LikelihoodRatioMIA(HalvesAttack):
     """AUC of telling train from holdout rows by likelihood ratios: 0.5 by chance, 1 without errors.
 
     Some rows are close to any synthetic table, because many people are like that, and some are far
@@ -69,19 +128,12 @@ class LikelihoodRatioMIA(Metric):
 
     Parameters
     ----------
-    generator : object, class or pair of callables
-        Anything that :class:`~skeval.generators.GeneratorAdapter` takes. It is cloned for each fit,
-        with a seed of its own; what you give is never fitted.
     targets : str or sequence of int, default="all"
         Which rows of train and holdout are attacked: all, or the `n_targets` most exposed of both
         together, by a method of :func:`~skeval.privacy.attacks.shadow.select_targets`; or
-        positions of
-        rows of train, which all rows of the holdout are held against.
+        positions of rows of train, which are compared with all rows of the holdout.
     n_targets : int, default=100
         How many, unless all.
-    n_models : int, default=64
-        Fits, each to half of train and holdout together; at least 8. Every second one has the rows
-        that the one before has not.
     record_score : {"neg_distance", "query", "log_density"}, default="neg_distance"
         What a table says of a row: minus Gower's distance to the nearest synthetic row; in how many
         sets of columns synthetic rows agree with it, on a log scale; or the log density of the
@@ -90,20 +142,8 @@ class LikelihoodRatioMIA(Metric):
         Whether the scores of all rows vary alike, or each row has a standard deviation of its own,
         which takes many models.
     mode : {"online", "offline"}, default="online"
-        Whether scores are held against those with the row and without it, or those without it only,
-        as one would have who learns of the row after fitting.
-    alert : float, default=0.7
-        From which AUC on ``details["alert"]`` is True.
-    fpr : float or list of float, default=(0.1, 0.01, 0.001)
-        False positive rates at which the share of detected members is reported.
-    max_fits : int, default=1000
-        A metric that would fit the generator more often is refused at fit.
-    progress : callable, optional
-        Called as ``progress(n_done, n_total)`` after each fit.
-    n_jobs : int, optional
-        Processes that fit; the result has the same bits whatever their number.
-    random_state : int, default=0
-        Seed of the halves and of the generator.
+        Whether scores are compared with those with the row and without it, or only with those
+        without it, which is all that an attacker has who learns of the row after fitting.
 
     Raises
     ------
@@ -138,7 +178,7 @@ class LikelihoodRatioMIA(Metric):
     moments from the others, that of the other half left out too: that is about the generator, not
     about this release, and has more rows to estimate small false positive rates. `auc` is the mean
     over the models, its interval Student's t over the pairs of halves; online it is wider by the
-    root of 2, since any two pairs are held against each other both ways.
+    root of 2, since any two pairs are compared both ways.
 
     The halves are of train and holdout; where train is larger than half of both, the release was
     made of more rows than the halves have, which shifts the scores of all rows alike.
@@ -160,29 +200,15 @@ class LikelihoodRatioMIA(Metric):
     (8, True)
     """
 
-    tags = replace(SHADOW_TAGS, display="ROCDisplay")
-
-    generator: GeneratorLike
     targets: Annotated[str | Sequence[int], rows_or(("all", *METHODS[:-1]))] = "all"
     n_targets: Count = 100
     _: KW_ONLY
-    n_models: Annotated[int, Interval(8)] = 64
     record_score: Literal["neg_distance", "query", "log_density"] = "neg_distance"
     variance: Literal["global", "per_record"] = "global"
     mode: Literal["online", "offline"] = "online"
-    alert: Fraction = 0.7
-    fpr: FalsePositiveRates = (0.1, 0.01, 0.001)
-    max_fits: Count = 1000
-    progress: Callback | None = None
-    n_jobs: JobCount | None = None
-    random_state: Seed = 0
-
-    def estimate_cost(self) -> int:
-        """Return how often the generator is fitted to score one synthetic table."""
-        return self.n_models
 
     def _prepare(self, context: Context) -> None:
-        check_cost(type(self).__name__, self.estimate_cost(), self.max_fits, "n_models")
+        super()._prepare(context)
         check_positions(self.targets, context.n_rows("train"))
 
     def _compute(self, context: Context) -> Result:
@@ -200,23 +226,13 @@ class LikelihoodRatioMIA(Metric):
         scores, inside = self._models(context, attacked)
         ratios = ratios_of(released, scores, inside, self.mode, self.variance)
         members, others = np.split(ratios, [n_members])
-        area = delong(members, others)
+        result = self._detection(_NAME, "a likelihood ratio", members, others)
+        area = {"auc": result.value, "interval": list(result.interval or ())}
         few = self.variance == "per_record" and self.n_models < _MANY
         text = _FEW_MODELS.format(n=self.n_models, half=self.n_models // 2)
-        return Result(
-            area.value,
-            interval=area.interval,
-            p_value=auc_p_value(members, others),
-            baseline=0.5,
-            contrast=Contrast(PAIRS.format(by="a likelihood ratio"), area.value, 0.5),
-            details={
-                "attack": _NAME,
-                "alert": bool(area.value >= self.alert),
-                "attacks": {_NAME: {"auc": area.value, "interval": list(area.interval)}},
-                "n_members": n_members,
-                "n_others": n_others,
-                "n_fits": self.n_models,
-            },
+        return replace(
+            result,
+            details={**result.details, "attacks": {_NAME: area}},
             warnings=(MetricWarning(text),) if few else (),
         )
 
@@ -230,17 +246,14 @@ class LikelihoodRatioMIA(Metric):
         ratios = member_ratios(context, attacked, ratios_of(released, *known, *how))
         # what the other half scores depends on this one: it must not say which rows are in it
         by_model = ratios_of(scores, *known, *how, left_out=np.arange(len(scores)) // 2)
-        alphas = np.atleast_1d(self.fpr).tolist()
+        alphas = self._alphas
         added = {
             "uncalibrated_auc": auc(*np.split(released, [ratios.members.size])),
-            "tpr_at_fpr": _tested_rates(ratios, alphas, self.random_state),
+            "tpr_at_fpr": tested_rates(ratios, alphas, self.random_state),
             "curve": curve_points(ratios),
             "models": _over_models(by_model, inside, alphas, online=self.mode == "online"),
         }
         return replace(result, details={**result.details, **added})
-
-    def _leak_advice(self, context: Context) -> str:
-        return advice_on_leak(context)
 
     def _summary(self, result: Result) -> str:
         return (
@@ -257,13 +270,9 @@ class LikelihoodRatioMIA(Metric):
             self.record_score,
             context.n_rows("synthetic"),
             self.random_state,
-            Execution(self.n_jobs, self.progress),
+            self._execution,
         )
         return scores[:, attacked], inside[:, attacked]
-
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"n_models": 8}
 
 
 def ratios_of(
@@ -287,7 +296,7 @@ def member_ratios(context: Context, attacked: np.ndarray, ratios: np.ndarray) ->
     return MemberScores(members, others, rows, other_rows - n_train)
 
 
-def _tested_rates(scores: MemberScores, alphas: Sequence[float], seed: int) -> list[dict[str, Any]]:
+def tested_rates(scores: MemberScores, alphas: Sequence[float], seed: int) -> list[dict[str, Any]]:
     """Return the greatest true positive rate at each false positive rate, and its test."""
     tests, _ = label_tests(
         scores.members, scores.others, alphas, n_permutations=_N_PERMUTATIONS, seed=seed
@@ -344,12 +353,35 @@ def scores_of_halves(
     Returns
     -------
     scores : ndarray of shape (n_models, n_rows)
-        Of the real rows, train first: the higher, the more likely learned from.
+        Scores of the real rows, train first: the higher, the more likely learned from.
     inside : ndarray of shape (n_models, n_rows), bool
         Whether a row was learned from.
     """
-    orders = drawing_order(context, "train", seed), drawing_order(context, "holdout", seed)
-    rows = np.concatenate([orders[0], context.n_rows("train") + orders[1]])
+    settings = (generator, n_models, n_synthetic, seed, execution)
+    worlds, inside = worlds_of_halves(context, *settings)
+    return np.stack([record_scores(world, score) for world in worlds]), inside
+
+
+def worlds_of_halves(
+    context: Context,
+    generator: Any,
+    n_models: int,
+    n_synthetic: int,
+    seed: int,
+    execution: Execution,
+    n_left_out: int = 0,
+) -> tuple[Iterator[Context], np.ndarray]:
+    """Fit a generator to random halves of train and holdout, less some rows of the holdout.
+
+    Returns
+    -------
+    worlds : iterator of Context
+        The real rows with the table of each model.
+    inside : ndarray of shape (n_models, n_rows), bool
+        Whether a row is in a model's half, train first.
+    """
+    holdout = drawing_order(context, "holdout", seed)[n_left_out:]
+    rows = np.append(drawing_order(context, "train", seed), context.n_rows("train") + holdout)
     fits, inside = fits_of_halves(rows, n_models, seed)
     tables = play(
         generator,
@@ -359,8 +391,7 @@ def scores_of_halves(
         n_synthetic=n_synthetic,
         execution=execution,
     )
-    scores = [record_scores(context.with_synthetic(one), score) for (one,) in tables]
-    return np.stack(scores), inside
+    return (context.with_synthetic(one) for (one,) in tables), inside
 
 
 def fits_of_halves(rows: np.ndarray, n_models: int, seed: int) -> tuple[list[Fit], np.ndarray]:
@@ -369,7 +400,7 @@ def fits_of_halves(rows: np.ndarray, n_models: int, seed: int) -> tuple[list[Fit
     Returns
     -------
     fits : list of Fit
-        Of all models.
+        Fits of all models.
     inside : ndarray of shape (n_models, max(rows) + 1), bool
         Whether a row is in a model's half, by its position.
     """
@@ -501,7 +532,7 @@ def moments(
     Parameters
     ----------
     scores : ndarray of shape (n_models, n_records)
-        Of each record by each model.
+        Scores of each record by each model.
     inside : ndarray of shape (n_models, n_records), bool
         Which models learned from which records; at least two with and two without each.
     per_record : bool

@@ -278,7 +278,7 @@ def naive_features(rows: np.ndarray, domain: Domain) -> np.ndarray:
     Parameters
     ----------
     rows : ndarray of shape (n_rows, n_columns)
-        Of a synthetic table.
+        Rows of a synthetic table.
     domain : Domain
         What the columns may hold.
 
@@ -508,7 +508,7 @@ class Queries:
         conditions = np.add.outer(np.arange(3) * rows.shape[1], varying).ravel()
         met = _conditions(rows, targets[0], domain)
         met[:, conditions] = True
-        alike = met.all(axis=1)  # as copies of the targets, whatever is asked elsewhere
+        alike = met.all(axis=1)  # as copies of the targets, in any question
         fits = self._fits(np.packbits(met.T & ~alike, axis=1))
         asked, own, part = self.asked[conditions], rows[:, varying], domain.take(varying)
         counts = np.empty((len(targets), fits.shape[0]))
@@ -584,7 +584,7 @@ def agreement_scores(points: np.ndarray, rows: np.ndarray, domain: Domain) -> np
     points : ndarray of shape (n_points, n_columns)
         Records that are attacked.
     rows : ndarray of shape (n_rows, n_columns)
-        Of a synthetic table.
+        Rows of a synthetic table.
     domain : Domain
         What the columns may hold; numbers agree within a twentieth of the range.
 

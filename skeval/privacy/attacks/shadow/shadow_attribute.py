@@ -22,7 +22,6 @@ from skeval.privacy.attacks.shadow.game import (
     Execution,
     Game,
     GeneratorLike,
-    Ranges,
     game_rows,
     secret_sources,
 )
@@ -39,9 +38,9 @@ from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.relabelling import difference_interval
-from skeval.steps.classifiers import Classifier, fitted_classifier
+from skeval.steps.classifiers import fitted_classifier
 from skeval.utils.formatting import as_float, percent
-from skeval.utils.parameters import ColumnName, Count, Interval, Legal, OpenFraction, Seed
+from skeval.utils.parameters import ColumnName, Count, Interval, Legal
 
 _FEW_FITS = (
     "{n} tables are guessed from for each target: its share of right guesses is uncertain by "
@@ -58,20 +57,16 @@ class ShadowAttributeInference(ShadowAttack):
     is no leak: smoking may be guessed from age and income, whether or not the person took part. So
     a game is played in which nothing but the person's own row holds the secret: it is drawn at
     random, every value being equally likely, and written into the row before the generator learns
-    from it. Whoever then guesses better than chance has it from the row.
+    from it. An attacker who then guesses better than chance has it from the row.
 
     Parameters
     ----------
-    generator : object, class or pair of callables
-        Anything that :class:`~skeval.generators.GeneratorAdapter` takes. It is cloned for each fit,
-        with a seed of its own; what you give is never fitted.
     secret : str
         The column that is guessed.
     targets : str, sequence of int or table, default="achilles"
         The rows that are attacked: how they are selected (see
         :func:`~skeval.privacy.attacks.shadow.select_targets`), their positions in train, or rows
-        that are
-        in no table.
+        that are in no table.
     n_targets : int, default=5
         How many, where they are selected.
     n_values : int, default=5
@@ -83,38 +78,10 @@ class ShadowAttributeInference(ShadowAttack):
         about the target with each value in turn.
     n_shadow : int, default=100
         Tables to learn from, for each target.
-    n_eval : int, default=50
-        Tables to guess from, for each target.
     control : {"chance", "out"}, default="chance"
-        What right guesses are held against: one in as many as there are values, which is exact; or
-        guesses from tables made without the target, which costs fits and shows the same.
-    n_rows : int, optional
-        Rows of each training table that is drawn; half of the smaller pool if None.
-    n_copies : int, default=1
-        Tables sampled of each fit to learn from.
-    classifier : classifier, optional
-        What guesses; 100 random trees if None.
-    game : {"average", "model_seeded"}, default="average"
-        Whether the other rows are drawn anew for each table, or are those of train in all of them.
-    knowledge : {"auxiliary", "exact", "exact-with-uncertainty"}, default="auxiliary"
-        Which rows the attacker has: those of the holdout; all of train but the target, which is
-        what differential privacy defends against; or `known_share` of these, with rows of the
-        holdout in the place of the others. The last two go with ``game="model_seeded"``.
-    known_share : float, default=0.5
-        In (0, 1): of ``knowledge="exact-with-uncertainty"``.
-    access : {"black-box", "uncertain-box", "no-box"}, default="black-box"
-        What the attacker can run: the generator with its parameters; the generator, with
-        parameters that are drawn for each table to learn from, since its own are not known; or
-        nothing. Without fits to learn from, the value is guessed that makes the target
-        nearest to the table, or agree with most of its rows, each against as many rows that the
-        attacker has ("closest" and "query" of `features`).
-    shadow_parameters : dict of str to list or distribution, optional
-        Of ``access="uncertain-box"``: by name the values of the generator's parameters that are
-        drawn from, each as likely, or a distribution of :mod:`scipy.stats`.
-    confidence : float, default=0.95
-        Of the intervals.
-    random_state : int, default=0
-        Seed of all tables, secrets, fits and classifiers.
+        What right guesses are compared with. "chance": one in as many as there are values, which is
+        exact. "out": guesses from tables made without the target, which costs fits and shows the
+        same.
 
     Raises
     ------
@@ -142,7 +109,11 @@ class ShadowAttributeInference(ShadowAttack):
     attacker who has the raw rows (`raw_advantage`); what the release takes from it is the target's
     `privacy_gain`.
 
-    Of the synthetic table given to score only the number of rows counts. A secret that does not fit
+    With ``access="no-box"`` there are no tables to learn from. The value is then guessed that makes
+    the target nearest to the table, or agree with most of its rows, each compared with as many rows
+    that the attacker has ("closest" and "query" of `features`).
+
+    Only the number of rows of the synthetic table given to score counts. A secret that does not fit
     the rest of the row stands out more than a true one would: this is the risk of a person who is
     unlike the others in it. :meth:`estimate_cost` returns the number of fits beforehand.
 
@@ -168,7 +139,6 @@ class ShadowAttributeInference(ShadowAttack):
 
     tags = replace(ShadowAttack.tags, risks=frozenset({"inference"}))
 
-    generator: GeneratorLike
     secret: ColumnName
     targets: TargetChoice = "achilles"
     n_targets: Count = 5
@@ -176,17 +146,7 @@ class ShadowAttributeInference(ShadowAttack):
     n_values: Annotated[int, Interval(2)] = 5
     features: FeatureChoice = ("query", "closest")
     n_shadow: Annotated[int, Interval(2)] = 100
-    n_eval: Annotated[int, Interval(2)] = 50
     control: Literal["chance", "out"] = "chance"
-    n_rows: Annotated[int, Interval(2)] | None = None
-    n_copies: Count = 1
-    classifier: Classifier = None
-    game: Literal["average", "model_seeded"] = "average"
-    knowledge: Literal["auxiliary", "exact", "exact-with-uncertainty"] = "auxiliary"
-    known_share: OpenFraction = 0.5
-    access: Literal["black-box", "uncertain-box", "no-box"] = "black-box"
-    shadow_parameters: Ranges | None = None
-    random_state: Seed = 0
 
     def estimate_cost(self) -> int:
         """Return how often the generator is fitted to score one synthetic table, at most."""
@@ -238,14 +198,6 @@ class ShadowAttributeInference(ShadowAttack):
             f"{result.details['n_targets']} rows in {right} of the tables; {chance} would be by "
             "chance."
         )
-
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        from sklearn.tree import DecisionTreeClassifier
-
-        tree = DecisionTreeClassifier(random_state=0)
-        few = {"n_targets": 1, "n_shadow": 2, "n_eval": 3}
-        return {**few, "features": "closest", "classifier": tree}
 
 
 @shared

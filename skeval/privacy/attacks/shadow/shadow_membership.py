@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from scipy.stats import binom
 
-from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import SHADOW_TAGS
@@ -23,10 +22,9 @@ from skeval.privacy.attacks.shadow.features import FeatureChoice, feature_names,
 from skeval.privacy.attacks.shadow.game import (
     ALL,
     WORLDS,
-    Callback,
     Execution,
     Game,
-    GeneratorLike,
+    GeneratorAttack,
     Ranges,
     World,
     check_cost,
@@ -44,7 +42,7 @@ from skeval.stats.roc import Rates, advantage_threshold, delong, rates_at, thres
 from skeval.steps.classifiers import Classifier, fitted_classifier, positive_scores
 from skeval.steps.samples import nothing_to_measure
 from skeval.utils.formatting import as_float, percent
-from skeval.utils.parameters import Count, Interval, JobCount, OpenFraction, Seed
+from skeval.utils.parameters import Count, Interval, OpenFraction
 
 _FEW = 50  # tables that a target is tested on
 _N_DRAWS = 2000
@@ -53,37 +51,59 @@ Observed = dict[World, list[tuple[list[int], list[np.ndarray]]]]
 
 
 @declared
-class ShadowAttack(Metric):
+class ShadowAttack(GeneratorAttack):
     """Base of the attacks that learn from tables of generators which they ran themselves.
 
     Subclasses say what cannot be attacked (`_lacking`), and test each target (`_tested`).
 
     Parameters
     ----------
+    n_eval : int, default=50
+        Tables that the attack is tested on, for each target.
+    n_rows : int, optional
+        Rows of each training table that is drawn; half of the smaller pool if None. An attacker
+        who is tested on all of train (``game="model_seeded"``) learns more from tables as large.
+    n_copies : int, default=1
+        Tables sampled of each fit to learn from.
+    classifier : classifier, optional
+        What learns; 100 random trees if None.
+    game : {"average", "model_seeded"}, default="average"
+        Whether the other rows are drawn anew for each table, or are those of train in all of them,
+        so that only the seed differs. The first averages over what else train might have held, the
+        second is about this train.
+    knowledge : {"auxiliary", "exact", "exact-with-uncertainty"}, default="auxiliary"
+        Which rows the attacker has: those of the holdout; all of train but the target, which is
+        what differential privacy defends against; or `known_share` of these, with rows of the
+        holdout in the place of the others. The last two go with ``game="model_seeded"``.
+    known_share : float, default=0.5
+        In (0, 1), for ``knowledge="exact-with-uncertainty"``.
+    access : {"black-box", "uncertain-box", "no-box"}, default="black-box"
+        What the attacker can run: the generator with its parameters; the generator, with
+        parameters that are drawn for each table to learn from, since its own are not known; or
+        nothing but the table itself, see Notes.
+    shadow_parameters : dict of str to list or distribution, optional
+        For ``access="uncertain-box"``: by name the values of the generator's parameters that are
+        drawn from, each as likely, or a distribution of :mod:`scipy.stats`.
     n_synthetic : int, optional
         Rows of a table; as many as the synthetic table has that is given to score, if None.
     confidence : float, default=0.95
-        Of the intervals and of the bound of epsilon.
-    max_fits : int, default=1000
-        A metric that would fit the generator more often is refused at fit.
-    n_jobs : int, optional
-        Processes that fit; the result has the same bits whatever their number.
-    progress : callable, optional
-        Called as ``progress(n_done, n_total)`` after each fit.
+        Confidence of the intervals, and of the bound of epsilon.
     """
 
     tags = replace(SHADOW_TAGS, bounds=(-1.0, 1.0))
 
     _: KW_ONLY
+    n_eval: Annotated[int, Interval(2)] = 50
+    n_rows: Annotated[int, Interval(2)] | None = None
+    n_copies: Count = 1
+    classifier: Classifier = None
+    game: Literal["average", "model_seeded"] = "average"
+    knowledge: Literal["auxiliary", "exact", "exact-with-uncertainty"] = "auxiliary"
+    known_share: OpenFraction = 0.5
+    access: Literal["black-box", "uncertain-box", "no-box"] = "black-box"
+    shadow_parameters: Ranges | None = None
     n_synthetic: Count | None = None
     confidence: OpenFraction = 0.95
-    max_fits: Count = 1000
-    n_jobs: JobCount | None = None
-    progress: Callback | None = None
-
-    def estimate_cost(self) -> int:
-        """Return how often the generator is fitted to score one synthetic table."""
-        raise NotImplementedError
 
     @property
     def _game(self) -> Game:
@@ -123,7 +143,15 @@ class ShadowAttack(Metric):
         if game_rows(context, game).n_drawn < 2:
             return undefined("train and holdout have too few rows to draw tables from.")
         n_synthetic = self.n_synthetic or context.n_rows("synthetic")
-        return self._tested(context, game, n_synthetic, Execution(self.n_jobs, self.progress))
+        return self._tested(context, game, n_synthetic, self._execution)
+
+    @classmethod
+    def _light(cls) -> dict[str, Any]:
+        from sklearn.tree import DecisionTreeClassifier
+
+        tree = DecisionTreeClassifier(random_state=0)
+        few = {"n_targets": 1, "n_shadow": 2, "n_eval": 3}
+        return {**few, "features": "closest", "classifier": tree}
 
 
 def game_faults(game: Game) -> list[str]:
@@ -166,7 +194,7 @@ def observed(
 
 
 def most_exposed(result: Result) -> Any:
-    """Return what is said of the target with the largest advantage."""
+    """Return the details of the target with the largest advantage."""
     return max(result.details["targets"], key=lambda target: as_float(target["advantage"]))
 
 
@@ -179,7 +207,7 @@ class Advantage:
     n_hits, n : int
         Hits, and all tables, of those made with the target.
     n_hits_without, n_without : int
-        Of those made without it; no such tables if 0.
+        Hits, and all tables, of those made without it; no such tables if 0.
     chance : float
         What to expect where there are none.
 
@@ -241,19 +269,19 @@ def largest_advantage(
     Parameters
     ----------
     advantages : sequence of Advantage
-        Of each target.
+        One for each target.
     described : sequence of dict
-        What else is said of each.
+        Further details of each.
     game : Game
         That was played.
     confidence : float
-        Of the intervals.
+        Confidence of the intervals.
     few : str
-        What is said where each target is tested on few tables.
+        The warning if each target is tested on few tables.
     tested : callable
         Returns the contrast of a share of hits and the share to expect.
     **details
-        What else is said of all.
+        Further details of all.
     """
     together = simultaneous(confidence, len(advantages))
     lows, highs = zip(*(one.interval(together) for one in advantages), strict=True)
@@ -320,7 +348,7 @@ def largest_by_chance(shares: Sequence[tuple[float, int, int]], seed: int = 0) -
     shares : sequence of (float, int, int)
         For each pair the common share, and the numbers of trials of both.
     seed : int, default=0
-        Of 2,000 draws of all counts, as if they were independent.
+        Seed of 2,000 draws of all counts, as if they were independent.
 
     Returns
     -------
@@ -365,14 +393,10 @@ class ShadowMembershipInference(ShadowAttack):
 
     Parameters
     ----------
-    generator : object, class or pair of callables
-        Anything that :class:`~skeval.generators.GeneratorAdapter` takes. It is cloned for each fit,
-        with a seed of its own; what you give is never fitted.
     targets : str, sequence of int or table, default="achilles"
         The rows that are attacked: how they are selected (see
         :func:`~skeval.privacy.attacks.shadow.select_targets`), their positions in train, or rows
-        that are
-        in no table.
+        that are in no table.
     n_targets : int, default=5
         How many, where they are selected.
     features : str or sequence of str, default=("naive", "hist", "corr", "query", "closest")
@@ -380,50 +404,21 @@ class ShadowMembershipInference(ShadowAttack):
         and levels; "corr", correlations, among 50 drawn columns if there are more; "query", how
         many rows agree with the target in random sets of columns; "closest", distances to the
         nearest rows and numbers within two radii.
-        Several are put side by side; "ensemble" is all of them.
+        Several are put together; "ensemble" is all of them.
     n_shadow : int, default=50
         Tables to learn from, with each target, and as many without.
     n_eval : int, default=50
         Tables to be tested on, with each target, and as many without.
-    n_rows : int, optional
-        Rows of each training table that is drawn; half of the smaller pool if None. An attacker
-        who is tested on all of train (``game="model_seeded"``) learns more from tables as large.
-    n_copies : int, default=1
-        Tables sampled of each fit to learn from.
-    classifier : classifier, optional
-        What learns; 100 random trees if None.
     adjacency : {"add", "replace"}, default="add"
         Whether the target comes on top of the other rows, or in the place of one of them.
-    game : {"average", "model_seeded"}, default="average"
-        Whether the other rows are drawn anew for each table, or are those of train in all of them,
-        so that only the seed differs. The first averages over what else train might have held, the
-        second is about this train.
-    knowledge : {"auxiliary", "exact", "exact-with-uncertainty"}, default="auxiliary"
-        Which rows the attacker has: those of the holdout; all of train but the target, which is
-        what differential privacy defends against; or `known_share` of these, with rows of the
-        holdout in the place of the others. The last two go with ``game="model_seeded"``.
-    known_share : float, default=0.5
-        In (0, 1): of ``knowledge="exact-with-uncertainty"``.
-    access : {"black-box", "uncertain-box", "no-box"}, default="black-box"
-        What the attacker can run: the generator with its parameters; the generator, with
-        parameters that are drawn for each table to learn from, since its own are not known; or
-        nothing. A table without fits to learn from is called one with the target if the target
-        is nearer to it than to as many rows that the attacker has, or agrees with more of its rows
-        ("closest" and "query" of `features`; their mean is the score). Of a table with more rows
-        than the attacker's, as many are looked at.
-    shadow_parameters : dict of str to list or distribution, optional
-        Of ``access="uncertain-box"``: by name the values of the generator's parameters that are
-        drawn from, each as likely, or a distribution of :mod:`scipy.stats`.
     threshold : float or {"accuracy", "fpr"}, default=0.5
         The score from which on a table is called one with the target: a fixed one; or the one with
         the largest advantage, or with a false positive rate of at most `fpr`, on tables that were
         left out in learning.
     fpr : float, default=0.1
-        Of ``threshold="fpr"``.
+        The false positive rate for ``threshold="fpr"``.
     attack_release : bool, default=False
         Whether what was learned is applied to the synthetic table given to score, too.
-    random_state : int, default=0
-        Seed of all tables, fits and classifiers.
 
     Raises
     ------
@@ -445,9 +440,9 @@ class ShadowMembershipInference(ShadowAttack):
 
     Notes
     -----
-    The value is about the generator on tables such as train. Of the synthetic table given to score
-    only the number of rows counts, unless `attack_release` is set; games are played once for each
-    such number. :meth:`estimate_cost` returns the number of fits beforehand:
+    The value is about the generator on tables such as train. Only the number of rows of the
+    synthetic table given to score counts, unless `attack_release` is set; games are played once for
+    each such number. :meth:`estimate_cost` returns the number of fits beforehand:
     ``(n_targets + 1) (n_shadow + n_eval)``.
 
     The attacker learns on tables drawn from the holdout, and is tested on fresh ones drawn from
@@ -455,7 +450,7 @@ class ShadowMembershipInference(ShadowAttack):
     With ``game="model_seeded"`` they are tested on all of train, and on train without the target:
     other rows that equal it stay.
     Training rows are shuffled for each fit, and what columns may hold is taken from train and
-    holdout together: neither the place of a row nor an encoder gives it away. Where the generator
+    holdout together: neither the place of a row nor an encoder gives it away. If the generator
     itself writes what its columns may hold into the table, that is a leak, and is detected.
 
     The advantage is the true positive rate less the false positive rate. The value is the largest
@@ -469,6 +464,11 @@ class ShadowMembershipInference(ShadowAttack):
     `epsilon`, a lower bound of the epsilon of differential privacy for adding or for replacing one
     row, as `adjacency` has it. ``details["epsilon"]`` is the largest, at a confidence that holds
     for all targets.
+
+    With ``access="no-box"`` there are no tables to learn from. A table is then called one with the
+    target if the target is nearer to it than to as many rows that the attacker has, or agrees with
+    more of its rows ("closest" and "query" of `features`; their mean is the score). If the table
+    has more rows than the attacker, only as many of them are looked at.
 
     By default the tables drawn are half as large as the smaller pool. One row weighs more in a
     small table than in a large one: where train is larger, the value is too pessimistic in this.
@@ -496,26 +496,15 @@ class ShadowMembershipInference(ShadowAttack):
     (1.0, 0.0)
     """
 
-    generator: GeneratorLike
     targets: TargetChoice = "achilles"
     n_targets: Count = 5
     _: KW_ONLY
     features: FeatureChoice = ("naive", "hist", "corr", "query", "closest")
     n_shadow: Annotated[int, Interval(2)] = 50
-    n_eval: Annotated[int, Interval(2)] = 50
-    n_rows: Annotated[int, Interval(2)] | None = None
-    n_copies: Count = 1
-    classifier: Classifier = None
     adjacency: Literal["add", "replace"] = "add"
-    game: Literal["average", "model_seeded"] = "average"
-    knowledge: Literal["auxiliary", "exact", "exact-with-uncertainty"] = "auxiliary"
-    known_share: OpenFraction = 0.5
-    access: Literal["black-box", "uncertain-box", "no-box"] = "black-box"
-    shadow_parameters: Ranges | None = None
     threshold: OpenFraction | Literal["accuracy", "fpr"] = 0.5
     fpr: OpenFraction = 0.1
     attack_release: bool = False
-    random_state: Seed = 0
 
     def estimate_cost(self) -> int:
         """Return how often the generator is fitted to score one synthetic table."""
@@ -577,14 +566,6 @@ class ShadowMembershipInference(ShadowAttack):
             "chance."
         )
 
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        from sklearn.tree import DecisionTreeClassifier
-
-        tree = DecisionTreeClassifier(random_state=0)
-        few = {"n_targets": 1, "n_shadow": 2, "n_eval": 3}
-        return {**few, "features": "closest", "classifier": tree}
-
 
 @shared
 def membership_tests(
@@ -600,7 +581,7 @@ def membership_tests(
     Returns
     -------
     tests : list of MembershipTest
-        Of each target.
+        One for each target.
     common : dict of bool to bool
         Whether all targets were tested on the same tables with a target (True), without (False).
     n_fits : int
@@ -666,9 +647,9 @@ def learned_distinguisher(
         A fixed score; or that of the largest advantage, or of the largest true positive rate at a
         false positive rate of at most `fpr`, over scores of fits that were not learned from.
     fpr : float
-        As said.
+        The false positive rate for ``threshold="fpr"``.
     seed : int
-        Of classifiers without a seed.
+        Seed of classifiers without a seed.
 
     Returns
     -------
@@ -798,7 +779,7 @@ def mean_advantage(
     Parameters
     ----------
     tests : sequence of MembershipTest
-        Of each target.
+        One for each target.
     common : dict of bool to bool
         Whether the tables with a target (True), without one (False), are the same for all targets:
         they count once then.

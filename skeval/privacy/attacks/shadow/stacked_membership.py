@@ -10,44 +10,26 @@ import numpy as np
 from scipy.special import ndtri
 from scipy.stats import rankdata
 
-from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.core.tags import SHADOW_TAGS
-from skeval.privacy.attacks.membership.rates import (
-    PAIRS,
-    FalsePositiveRates,
-    area_with_test,
-    curve_points,
-    rate_with_test,
-)
+from skeval.privacy.attacks.membership.rates import area_with_test, curve_points
 from skeval.privacy.attacks.membership.rows import drawing_order, n_reference
 from skeval.privacy.attacks.membership.scores import ATTACKS, MemberScores, member_scores, needs_of
-from skeval.privacy.attacks.shadow.game import (
-    Callback,
-    Execution,
-    GeneratorLike,
-    check_cost,
-    given_rows,
-    play,
-)
+from skeval.privacy.attacks.shadow.game import Execution
 from skeval.privacy.attacks.shadow.likelihood_ratio import (
-    fits_of_halves,
+    HalvesAttack,
     moments,
     offline_score,
-    whole_table,
+    tested_rates,
+    worlds_of_halves,
 )
 from skeval.results.result import Result, undefined
-from skeval.results.verdict import Contrast
-from skeval.stats.roc import auc_p_value, delong, label_tests
 from skeval.steps.classifiers import LINEAR, Classifier, learn
-from skeval.steps.entities import advice_on_leak
 from skeval.steps.samples import nothing_to_measure
 from skeval.utils.formatting import as_float, percent
-from skeval.utils.parameters import Count, Fraction, Interval, JobCount, Legal, OpenFraction, Seed
+from skeval.utils.parameters import Interval, Legal, OpenFraction
 
 _NAME = "stacked"
-_N_PERMUTATIONS = 199
 
 
 def _are_attacks(value: object) -> bool:
@@ -63,7 +45,7 @@ Attacks = Annotated[
 
 
 @declared
-class StackedMembershipInference(Metric):
+class StackedMembershipInference(HalvesAttack):
     """AUC of telling train from holdout rows by all attacks together: 0.5 by chance, 1 at best.
 
     Each attack of :class:`~skeval.privacy.MembershipInference` sees something else in a release:
@@ -74,33 +56,18 @@ class StackedMembershipInference(Metric):
 
     Parameters
     ----------
-    generator : object, class or pair of callables
-        Anything that :class:`~skeval.generators.GeneratorAdapter` takes. It is cloned for each fit,
-        with a seed of its own; what you give is never fitted.
     attacks : "all" or list of str, default="all"
         Attacks of :class:`~skeval.privacy.MembershipInference` whose scores are blended.
     n_models : int, default=16
-        Fits, each to half of the rows; at least 8. Every second one has the rows that the one
-        before has not.
+        Fits, each to half of the rows that no attack has as reference; at least 8. Every second
+        one has the rows that the one before has not.
     classifier : classifier, optional
         What learns; a logistic regression if None.
     reference_fraction : float, default=0.5
         Share of the holdout that attacks which calibrate take as reference. No table is made of
         these rows, and they are not attacked.
-    alert : float, default=0.7
-        From which AUC on ``details["alert"]`` is True.
-    fpr : float or list of float, default=(0.1, 0.01, 0.001)
-        False positive rates at which the share of detected members is reported.
     max_rows : int or None, default=2_000
         Rows of train, and of the holdout, that are attacked, a seeded sample; all if None.
-    max_fits : int, default=1000
-        A metric that would fit the generator more often is refused at fit.
-    progress : callable, optional
-        Called as ``progress(n_done, n_total)`` after each fit.
-    n_jobs : int, optional
-        Processes that fit; the result has the same bits whatever their number.
-    random_state : int, default=0
-        Seed of halves, samples, the generator and the classifier.
 
     Raises
     ------
@@ -114,7 +81,7 @@ class StackedMembershipInference(Metric):
     See Also
     --------
     MembershipInference : The attacks one by one, without the generator.
-    LikelihoodRatioMIA : One score, held against its distribution with and without each row.
+    LikelihoodRatioMIA : One score, compared with its distribution with and without each row.
     ShadowMembershipInference : Attacks a few exposed rows, by what whole tables look like.
 
     Notes
@@ -135,9 +102,9 @@ class StackedMembershipInference(Metric):
     membership inference are decided by the rate at 10% false positives.
 
     A blend is worth its fits where the release leaks in a way that the generator has, and its
-    tables show. Of a release that was not made by this generator, or of copies that somebody put
-    into it, it has learned nothing: single attacks see more there. The halves are smaller than
-    train, which shifts the scores of all rows alike.
+    tables show. It has learned nothing about a release that was not made by this generator, or
+    about copies that somebody put into it: single attacks see more there. The halves are smaller
+    than train, which shifts the scores of all rows alike.
 
     References
     ----------
@@ -158,28 +125,12 @@ class StackedMembershipInference(Metric):
     True
     """
 
-    tags = replace(SHADOW_TAGS, display="ROCDisplay")
-
-    generator: GeneratorLike
     attacks: Attacks = "all"
     _: KW_ONLY
     n_models: Annotated[int, Interval(8)] = 16
     classifier: Classifier = None
     reference_fraction: OpenFraction = 0.5
-    alert: Fraction = 0.7
-    fpr: FalsePositiveRates = (0.1, 0.01, 0.001)
     max_rows: Annotated[int, Interval(20)] | None = 2_000
-    max_fits: Count = 1000
-    progress: Callback | None = None
-    n_jobs: JobCount | None = None
-    random_state: Seed = 0
-
-    def estimate_cost(self) -> int:
-        """Return how often the generator is fitted to score one synthetic table."""
-        return self.n_models
-
-    def _prepare(self, context: Context) -> None:
-        check_cost(type(self).__name__, self.estimate_cost(), self.max_fits, "n_models")
 
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, "gower"):
@@ -191,22 +142,8 @@ class StackedMembershipInference(Metric):
         if min(pool.members.size, pool.others.size) < 2:
             return undefined("fewer than two rows of train or of the holdout are attacked.")
         members, others = pool.split(self._blended(context, pool))
-        area = delong(members, others)
-        return Result(
-            area.value,
-            interval=area.interval,
-            p_value=auc_p_value(members, others),
-            baseline=0.5,
-            contrast=Contrast(PAIRS.format(by="all attacks, blended"), area.value, 0.5),
-            details={
-                "attack": _NAME,
-                "alert": bool(area.value >= self.alert),
-                "n_members": members.size,
-                "n_others": others.size,
-                "n_fits": self.n_models,
-                "left_out": left_out,
-            },
-        )
+        result = self._detection(_NAME, "all attacks, blended", members, others)
+        return replace(result, details={**result.details, "left_out": left_out})
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
@@ -215,12 +152,8 @@ class StackedMembershipInference(Metric):
         pool, seed = self._pool(context), self.random_state
         scores = pooled_scores(context, chosen, pool, seed)
         tried = {_NAME: self._blended(context, pool), **dict(zip(chosen, scores, strict=True))}
-        alphas = tuple(self.fpr) if isinstance(self.fpr, list | tuple) else (self.fpr,)
-        added = overview(tried, pool, alphas, seed)
+        added = overview(tried, pool, self._alphas, seed)
         return replace(result, details={**result.details, **added})
-
-    def _leak_advice(self, context: Context) -> str:
-        return advice_on_leak(context)
 
     def _summary(self, result: Result) -> str:
         singly = {n: a for n, a in result.details.get("attacks", {}).items() if n != _NAME}
@@ -247,14 +180,10 @@ class StackedMembershipInference(Metric):
             self.n_models,
             context.n_rows("synthetic"),
             self.random_state,
-            Execution(self.n_jobs, self.progress),
+            self._execution,
         )
         released = pooled_scores(context, chosen, pool, self.random_state)
         return stacked_scores(released, *worlds, self.classifier, self.random_state)
-
-    @classmethod
-    def _light(cls) -> dict[str, Any]:
-        return {"n_models": 8}
 
 
 def usable_attacks(
@@ -273,13 +202,7 @@ def overview(
     """Return the AUC of each attack on the same rows, and rates and curve of the first."""
     areas = {name: area_with_test(*pool.split(scores)) for name, scores in tried.items()}
     scores = pool.of_members(next(iter(tried.values())))
-    tests, _ = label_tests(
-        scores.members, scores.others, alphas, n_permutations=_N_PERMUTATIONS, seed=seed
-    )
-    rates = [
-        rate_with_test(scores, alpha, test.p_value)
-        for alpha, test in zip(alphas, tests, strict=True)
-    ]
+    rates = tested_rates(scores, alphas, seed)
     return {"attacks": areas, "tpr_at_fpr": rates, "curve": curve_points(scores)}
 
 
@@ -352,24 +275,14 @@ def scores_of_worlds(
     Returns
     -------
     scores : ndarray of shape (n_models, n_attacks, n_rows)
-        Of the attacked rows, train first.
+        Scores of the attacked rows, train first.
     inside : ndarray of shape (n_models, n_rows), bool
         Whether a row was learned from.
     """
-    n_train = context.n_rows("train")
-    holdout = drawing_order(context, "holdout", seed)[pool.reference.size :]
-    rows = np.concatenate([drawing_order(context, "train", seed), n_train + holdout])
-    fits, inside = fits_of_halves(rows, n_models, seed)
-    tables = play(
-        generator,
-        given_rows(context),
-        fits,
-        whole_table,
-        n_synthetic=n_synthetic,
-        execution=execution,
-    )
-    scores = [pooled_scores(context.with_synthetic(one), attacks, pool, seed) for (one,) in tables]
-    attacked = np.concatenate([pool.members, n_train + pool.others])
+    settings = (generator, n_models, n_synthetic, seed, execution)
+    worlds, inside = worlds_of_halves(context, *settings, n_left_out=pool.reference.size)
+    scores = [pooled_scores(world, attacks, pool, seed) for world in worlds]
+    attacked = np.concatenate([pool.members, context.n_rows("train") + pool.others])
     return np.stack(scores), inside[:, attacked]
 
 
@@ -404,7 +317,7 @@ def stacked_scores(
     classifier : classifier or None
         A logistic regression if None.
     seed : int
-        Of the classifier.
+        Seed of the classifier.
 
     Returns
     -------

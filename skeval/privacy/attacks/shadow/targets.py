@@ -79,11 +79,11 @@ def select_targets(
     k : int, default=5
         Number of rows; there are fewer if the table has fewer distinct ones.
     n_neighbors : int, default=5
-        Of "achilles" and "gower-knn".
+        Neighbours of "achilles" and "gower-knn".
     schema : TableSchema or mapping of str to str, optional
         The kinds of the columns; those not named are inferred.
     random_state : int, default=0
-        Of "random" and "isolation-forest", and of the choice among equals.
+        Seed of "random" and "isolation-forest", and of the choice among equals.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def target_positions(
     Parameters
     ----------
     context : Context
-        Of which train is looked at, nothing else.
+        Tables of which train alone is looked at.
     method : str
         As in :func:`select_targets`, "canary" excepted.
     k, n_neighbors, seed : int
@@ -204,7 +204,7 @@ def canaries(context: Context, k: int) -> pd.DataFrame:
     Parameters
     ----------
     context : Context
-        Of which train is looked at.
+        Tables of which train alone is looked at.
     k : int
         How many, each farther out than the one before.
 
@@ -280,7 +280,7 @@ def _as_given(values: Sequence[Any], present: pd.Series) -> pd.Series:
 
 
 def stacked(frames: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """Put tables below each other, in one type a column whatever rows are then taken.
+    """Put tables below each other, in one type a column for any rows that are then taken.
 
     Categories are those of all tables: what a column may hold is public.
     """
@@ -421,7 +421,7 @@ def isolation(features: np.ndarray, seed: int = 0) -> np.ndarray:
     features : ndarray of shape (n_rows, n_features)
         Finite. The trees are drawn of the rows in their order.
     seed : int, default=0
-        Of the trees.
+        Seed of the trees.
 
     References
     ----------

@@ -171,6 +171,21 @@ def test_score_does_without_tests_and_baseline(monkeypatch, metric):
     assert metric.score(COPIED) == expected
 
 
+@pytest.mark.parametrize(
+    "kind", [AnonymeterRisk, InferenceRisk, InferenceRiskAll, LinkabilityRisk, SinglingOutRisk]
+)
+def test_what_all_residual_risks_share_is_declared_once(kind):
+    shared = {"n_attacks", "levels", "ci_method", "confidence_level", "random_state"}
+    assert shared <= set(ResidualRiskMetric._get_param_names()) <= set(kind._get_param_names())
+    assert not shared - {"n_attacks"} & set(vars(kind).get("__annotations__", ()))
+    assert all(f"{name} :" in kind.__doc__ for name in shared)
+
+
+def test_a_member_says_of_a_shared_parameter_what_its_nearest_base_does():
+    assert "and of an estimator without one" in InferenceRiskAll.__doc__
+    assert "Number of predicates, and of rows" in AnonymeterRisk.__doc__
+
+
 @pytest.mark.slow
 def test_a_hundred_columns_hide_no_leak():
     """Least p-value times number of attacks would be no alarm here: 1 / 2,000 times 103."""

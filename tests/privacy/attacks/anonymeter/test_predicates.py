@@ -10,8 +10,8 @@ from scipy.integrate import quad
 
 from skeval.privacy.attacks.anonymeter import predicates as made
 from skeval.privacy.attacks.anonymeter import singling_out as tried
+from skeval.privacy.attacks.anonymeter.compiled import BLOCK
 from skeval.privacy.attacks.anonymeter.predicates import (
-    BLOCK,
     Predicates,
     distinct_rows,
     multivariate_predicates,

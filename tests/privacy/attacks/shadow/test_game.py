@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from dataclasses import replace
 
 import joblib
@@ -14,11 +15,19 @@ from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
 from skeval.generators import Bootstrap, GaussianCopula
+from skeval.privacy import (
+    DPAudit,
+    LikelihoodRatioMIA,
+    ShadowAttributeInference,
+    ShadowMembershipInference,
+    StackedMembershipInference,
+)
 from skeval.privacy.attacks.shadow.features import table_features
 from skeval.privacy.attacks.shadow.game import (
     ALL,
     Execution,
     Game,
+    GeneratorAttack,
     check_cost,
     game_rows,
     plan,
@@ -303,3 +312,33 @@ def test_of_wide_tables_some_columns_are_correlated_with_the_secret(monkeypatch)
     secret = every.reader.names[other]
     asked = table_features(CONTEXT, rows_of(targets="canary", features="corr", secret=secret))
     assert asked.paired.tolist() == sorted({*some.paired, other})
+
+
+# ------------------------------------------------------------------------------- the family
+
+
+FIRST = {
+    DPAudit: ["generator"],
+    LikelihoodRatioMIA: ["generator", "targets", "n_targets"],
+    ShadowAttributeInference: ["generator", "secret", "targets", "n_targets"],
+    ShadowMembershipInference: ["generator", "targets", "n_targets"],
+    StackedMembershipInference: ["generator", "attacks"],
+}
+
+
+@pytest.mark.parametrize("kind", FIRST, ids=lambda kind: kind.__name__)
+def test_attacks_that_fit_the_generator_share_its_parameters(kind):
+    parameters = inspect.signature(kind).parameters
+    assert issubclass(kind, GeneratorAttack)
+    assert [n for n, p in parameters.items() if p.kind is not p.KEYWORD_ONLY] == FIRST[kind]
+    assert all(
+        f"{name} :" in kind.__doc__ for name in inspect.signature(GeneratorAttack).parameters
+    )
+    needed = {"secret": "plan"} if "secret" in parameters else {}
+    with pytest.raises(InvalidParameterError, match="n_jobs must be an int other than 0"):
+        kind(Bootstrap(), n_jobs=0, **needed).fit(TRAIN, HOLDOUT)
+
+
+def test_an_attack_without_a_cost_says_what_it_lacks():
+    with pytest.raises(NotImplementedError, match="GeneratorAttack must define estimate_cost"):
+        GeneratorAttack(Bootstrap()).estimate_cost()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from skeval.steps import manifolds
+from skeval.core.context import Context
+from skeval.scale import steps
+from skeval.steps.manifolds import grouped
 
 
 def code(frame):
@@ -16,18 +18,18 @@ def test_batches_merge_to_what_the_whole_has(monkeypatch):
     rng = np.random.default_rng(0)
     numbers = np.where(rng.random(200) < 0.2, np.nan, rng.integers(0, 3, 200))
     frame = pd.DataFrame({"a": rng.integers(-1, 300, 200) // 60, "b": numbers})
-    whole = manifolds._groups_of(frame, code)
+    whole = steps._groups_of(frame, code)
     for ends in ([50], [1, 2, 150]):
         batches = np.split(np.arange(200), ends)
-        parts = [manifolds._groups_of(frame.iloc[at], code) for at in batches]
-        columns, counts = manifolds._merged([manifolds._merged(parts[:2]), *parts[2:]])
+        parts = [steps._groups_of(frame.iloc[at], code) for at in batches]
+        columns, counts = steps._merged([steps._merged(parts[:2]), *parts[2:]])
         assert counts.tolist() == whole[1].tolist()
         for one, other in zip(columns, whole[0], strict=True):
             np.testing.assert_array_equal(one, other)
     n_distinct = len(frame.value_counts(dropna=False))
     assert whole[1].sum() == 200
     assert whole[1].size == n_distinct
-    monkeypatch.setattr(manifolds, "_MOST", n_distinct - 1)
-    assert manifolds._merged([whole]) is None
-    assert manifolds._merged([None, whole]) is None
-    assert manifolds.grouped(frame, ["a", "b"], code) is None  # no worker counts it
+    monkeypatch.setattr(steps, "_MOST_GROUPS", n_distinct - 1)
+    assert steps._merged([whole]) is None
+    assert steps._merged([None, whole]) is None
+    assert grouped(Context.of(frame), "train", ["a", "b"], code) is None  # no worker counts it
