@@ -37,8 +37,15 @@ from skeval.results.provenance import (
 )
 from skeval.results.result import Result
 from skeval.steps.pairs import correlations
-from skeval.suites.saved_content import check_content, check_size
-from skeval.suites.saved_steps import MIN_COUNT, KeptSteps, of_role, read_step, written
+from skeval.suites.saved_steps import (
+    MIN_COUNT,
+    KeptSteps,
+    check_content,
+    check_size,
+    of_role,
+    read_step,
+    written,
+)
 from skeval.tables.schema import TableSchema
 from skeval.utils.files import foreign_json, replacing
 
