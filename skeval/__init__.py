@@ -4,8 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from skeval.core.base import Metric
-from skeval.core.context import Context, shared
-from skeval.core.reading import READERS
+from skeval.core.context import READERS, TABLE_READERS, Context, shared
 from skeval.core.relational_context import RelationalContext, read_several
 from skeval.core.tags import MetricTags
 from skeval.results.provenance import show_versions
@@ -14,14 +13,17 @@ from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import Verdict
 from skeval.scale.context import read_large
+from skeval.scale.engines import active_engine
+from skeval.scale.tables import large_table
 from skeval.steps.aggregates import subject_rows
-from skeval.steps.holdout_shift import independent_rows
+from skeval.steps.relabelled import independent_rows
 from skeval.suites.ready import make_suite
 
 # the function hides the module of its name: take what else it has by "from skeval.report import"
 from skeval.suites.report import ReportColumns, report
 from skeval.suites.suite import MetricSuite
 from skeval.tables.schema import TableSchema
+from skeval.utils.engines import FINDERS
 
 if TYPE_CHECKING:
     from skeval.checks import check_metric, parametrize_with_metric_checks
@@ -95,7 +97,8 @@ def _reporting() -> Rendering:
 
 # what the package is tied together by: those below do not know those above
 use(_reporting)
-READERS[:] = [read_several, read_large]
+READERS[:], TABLE_READERS[:] = [read_several, read_large], [large_table]
+FINDERS[:] = [active_engine]
 independent_rows.register(RelationalContext, subject_rows)
 
 

@@ -243,7 +243,7 @@ def test_a_sound_metric_passes():
 
 
 def test_failures_raise_warn_or_are_expected(monkeypatch):
-    from skeval.checks.numbers import CheckFailedError
+    from skeval.checks.contract import CheckFailedError
 
     choose(monkeypatch, "check_tags", "check_bounds", "check_interval")
     with pytest.raises(

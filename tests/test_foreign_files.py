@@ -19,7 +19,7 @@ from skeval.privacy import ExactMatchShare
 from skeval.relational import RelationalSchema
 from skeval.results.comparison import Comparison, compare
 from skeval.results.provenance import described, rebuilt, without_files
-from skeval.suites.saved_content import MOST_CELLS
+from skeval.suites.saved_steps import MOST_CELLS
 from skeval.text import EntityLeakage, FlairRecognizer, SpacyRecognizer
 
 N_MUTATIONS = 200

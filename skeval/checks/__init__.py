@@ -8,8 +8,7 @@ from typing import Any
 
 from sklearn.base import clone
 
-from skeval.checks.contract import CHECKS, Check, Evaluations
-from skeval.checks.numbers import CheckFailedError
+from skeval.checks.contract import CHECKS, Check, CheckFailedError, Evaluations
 from skeval.checks.tables import Tables, default_tables
 from skeval.core.base import Metric
 from skeval.exceptions import InvalidParameterError

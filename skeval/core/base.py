@@ -21,8 +21,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.core.context import Context, by_context, shared
-from skeval.core.reading import read_context
+from skeval.core.context import Context, by_context, read_context, shared
 from skeval.core.tags import MetricTags, Need, Reads
 from skeval.exceptions import (
     InvalidParameterError,
@@ -34,8 +33,8 @@ from skeval.exceptions import (
 from skeval.results.result import Result
 from skeval.results.verdict import ALARM_LEVEL
 from skeval.stats.intervals import Sampled, Varied, halves_interval
-from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.neighbors import is_gower, preprocessor
+from skeval.steps.relabelled import shift_notices
 from skeval.steps.samples import (
     check_measured,
     content_order,

@@ -13,7 +13,8 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.results.result import Result, undefined
-from skeval.steps.accumulation import (
+from skeval.steps.entities import advice_on_leak
+from skeval.steps.neighbors import (
     _LARGEST_THRESHOLD,
     FEW,
     TERMS,
@@ -21,14 +22,14 @@ from skeval.steps.accumulation import (
     accumulation_curve,
     area_interval,
     areas,
+    is_gower,
     jackknife_error,
     loo_median,
     moved_terms,
+    nearest,
     removed_terms,
     scaled_distances,
 )
-from skeval.steps.entities import advice_on_leak
-from skeval.steps.neighbors import is_gower, nearest
 from skeval.steps.samples import column_key
 from skeval.utils.parameters import Columns, Count, JobCount, Legal, Scaling, Seed, Space
 

@@ -19,10 +19,10 @@ from skeval.core.declared import declared
 from skeval.core.families import AccumulationMetric, NeighborMetric
 from skeval.core.tags import COLUMN_TAGS, MetricTags
 from skeval.results.result import Result, undefined
-from skeval.stats import adversarial as stats
-from skeval.stats.adversarial import Adversarial
+from skeval.stats import relabelling as stats
 from skeval.stats.association import permutation_p_value
 from skeval.stats.distributions import LEAST_ROWS, common_histograms, kolmogorov_distance
+from skeval.stats.relabelling import Adversarial
 from skeval.steps.neighbors import OfTrain, preprocessor, rows_of
 from skeval.steps.relabelled import TOO_FEW_ROWS, resampled_accuracies
 from skeval.steps.samples import ROLES, nothing_to_measure, sample_positions

@@ -26,7 +26,7 @@ from skeval.exceptions import (
     NothingToMeasureWarning,
 )
 from skeval.results.result import Result, undefined
-from skeval.stats.correlation import Correlations, difference_interval, difference_p_value
+from skeval.stats.association import Correlations, difference_interval, difference_p_value
 from skeval.stats.distributions import deviation_interval, exact_mean
 from skeval.steps.pairs import (
     Binning,

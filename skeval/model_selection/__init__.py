@@ -1,13 +1,14 @@
 """Generators in searches: scorers, cross-validation, choices between utility and privacy."""
 
 from skeval.model_selection.cross_validation import CrossValidated, cross_validate_generator
-from skeval.model_selection.scorers import GeneratorScorer, make_generator_scorer
 from skeval.model_selection.selection import (
+    GeneratorScorer,
     best_subject_to,
     facet_intervals,
     facet_table,
     hypervolume,
     knee,
+    make_generator_scorer,
     pareto_front,
 )
 

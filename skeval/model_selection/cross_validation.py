@@ -32,9 +32,9 @@ from skeval.exceptions import InvalidParameterError
 from skeval.generators.adapter import GeneratorAdapter, reseeded
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
-from skeval.scale.engines import current_engine
 from skeval.suites.suite import MetricSuite
 from skeval.tables.frames import as_frame
+from skeval.utils.engines import current_engine
 from skeval.utils.parameters import Count, Positive, Seed, check_parameters, legal_sets
 
 _EVERY = 0.005  # seconds

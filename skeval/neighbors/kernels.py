@@ -1,6 +1,6 @@
-"""The compiled loops of the neighbour engine; nothing imports numba but through this module.
+"""The compiled loops of the neighbour engine.
 
-Distances and bounds of leaves, and the sweeps of many queries over the leaves of a tree.
+Distances, and the sweeps of many queries over the leaves of a tree.
 
 Every distance in here is a *sum*: one for each categorical column that differs, plus `min(1, |a -
 b| * weight)` for each number column in the order of the columns, in float64, rounded at the very
@@ -15,136 +15,23 @@ pair alone. They promise that no NaN occurs, which the encoding keeps (a missing
 
 from __future__ import annotations
 
-import logging
-import warnings
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
-import numba
 import numpy as np
-from numba.core import event
 from numpy.typing import NDArray
 
-from skeval.exceptions import MetricWarning
 from skeval.neighbors.encoding import GRID_SHIFT, GRID_STEP, MISSING
-from skeval.neighbors.machine_code import KeptCode
+from skeval.neighbors.leaves import FLUSH, STEPS, Forest, bound_leaves, write_steps
+from skeval.neighbors.machine_code import Bytes, Floats, Ints, inlined, jit, uncounted
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bytes = NDArray[np.uint8]
-Kernel = TypeVar("Kernel", bound=Callable[..., Any])
-OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"nnan", "nsz"}}
-# one object: it is given once, however many functions there are
-_NO_CACHE = MetricWarning(
-    "there is no folder for the compiled code of the neighbour engine: each process compiles it "
-    "again, which takes some seconds. Set NUMBA_CACHE_DIR to a folder that can be written to."
-)
-FLUSH = 255  # columns that a uint8 count of differences can hold
 NO_ROW = np.iinfo(np.int64).max
 FIRST_LEAVES = 2  # leaves read best-first before the sweep
 ARGMIN_BLOCK = 64
 TILE = 16  # queries that sweep over the leaves together
-STEPS = 127  # of a byte, into which the range of a number column is cut to tell who is far
-ABSENT = 2 * STEPS  # the byte of a missing number, as far from every other as they can be
-MOST_COARSE = 255  # columns: a uint16 holds their steps with those of as many that differ
-LEAST_COARSE = 3  # fewer columns are summed as fast as they are looked through
 COARSE_STEP = 16  # columns of bytes between two tests for an early exit
 FIRST_ROWS = 32  # read at a time while nothing is known to be near
 NEAR_BLOCK = 32  # rows that are passed over together
 FEW = 8  # rows: if only one of this number is near, the near ones are summed by themselves
-
-
-class CompilingOnce(event.Listener):
-    """Says when kernels of ours are compiled, which is once where a cache can be written."""
-
-    said = False
-
-    def on_start(self, compiling: event.Event) -> None:
-        """Log the first time."""
-        function = compiling.data["dispatcher"].py_func
-        if not self.said and function.__module__.startswith("skeval."):
-            self.said = True
-            logging.getLogger("skeval").warning("compiling the search, once: about 20 s.")
-
-    def on_end(self, compiling: event.Event) -> None:
-        """Say nothing more."""
-
-
-event.register("numba:compile", CompilingOnce())  # type: ignore[no-untyped-call]
-
-
-def jit(function: Kernel) -> Kernel:
-    """Compile lazily, release the GIL, keep the machine code on disk, where there is a place.
-
-    A kept function is compiled anew if its file has changed, and only then: what is compiled into
-    it, functions and constants, is in the same file, or never changes.
-    """
-    return _compiled(function)
-
-
-def uncounted(function: Kernel) -> Kernel:
-    """Compile without counting who refers to an array: that takes half of a search's time.
-
-    Such a function may look at arrays, and at parts of them, and may make none.
-    """
-    return _compiled(function, _nrt=False)
-
-
-def inlined(function: Kernel) -> Kernel:
-    """Compile into the caller: handing over a dozen arrays costs as much as reading a leaf."""
-    return _compiled(function, inline="always")
-
-
-def _compiled(function: Kernel, **options: Any) -> Kernel:
-    compiled = numba.njit(function, **OPTIONS, **options)
-    try:
-        compiled._cache = KeptCode(function)
-    except RuntimeError:  # of a read-only installation, and no folder of the user's own
-        warnings.warn(_NO_CACHE, stacklevel=2)
-    return cast(Kernel, compiled)
-
-
-class Forest(NamedTuple):
-    """Reference rows in leaf order with a box around each leaf; a structure of arrays.
-
-    Attributes
-    ----------
-    numbers : ndarray of shape (n_numbers, n_rows)
-        Number columns; `MISSING` where missing.
-    codes : ndarray of shape (n_codes, n_rows), uint8
-        Narrow categorical columns.
-    coarse : ndarray of shape (n_numbers, n_rows), uint8
-        The numbers in steps of a 127th of what counts as 1, from `base`; none where they are few.
-    base : ndarray of shape (n_numbers,)
-        The least present number.
-    weights : ndarray of shape (n_numbers,)
-        What a difference of one unit costs.
-    rows : ndarray of shape (n_rows,)
-        The original index of each row.
-    offsets : ndarray of shape (n_leaves + 1,)
-        Leaf `l` is the slice `offsets[l]:offsets[l + 1]`.
-    low, high : ndarray of shape (n_numbers, n_leaves)
-        The interval of present values.
-    complete : ndarray of shape (n_numbers, n_leaves)
-        1 where the leaf has no missing value, else 0.
-    absent : ndarray of shape (sum of code counts, n_leaves), uint8
-        1 where the leaf has no row with the code.
-    first : ndarray of shape (n_codes,)
-        Row of `absent` where the column's codes begin.
-    """
-
-    numbers: Floats
-    codes: Bytes
-    coarse: Bytes
-    base: Floats
-    weights: Floats
-    rows: Ints
-    offsets: Ints
-    low: Floats
-    high: Floats
-    complete: Floats
-    absent: Bytes
-    first: Ints
 
 
 class Scratch(NamedTuple):
@@ -158,35 +45,6 @@ class Scratch(NamedTuple):
     bounds: Floats
     slack: Floats
     worst: Floats
-
-
-@uncounted
-def bound_leaves(
-    forest: Forest, query: Floats, query_codes: Bytes, counts: Bytes, bounds: Floats
-) -> None:
-    """Write into `bounds` a sum that no row of the leaf is below, for every leaf."""
-    n_leaves, n_codes = bounds.size, query_codes.size
-    bounds[:] = 0.0
-    for begin in range(0, n_codes, FLUSH):
-        counts[:] = 0
-        for j in range(begin, min(begin + FLUSH, n_codes)):
-            absent = forest.absent[forest.first[j] + query_codes[j]]
-            for leaf in range(n_leaves):
-                counts[leaf] += absent[leaf]
-        for leaf in range(n_leaves):
-            bounds[leaf] += np.float64(counts[leaf])
-    for j in range(query.size):
-        value, weight = query[j], forest.weights[j]
-        low, high, complete = forest.low[j], forest.high[j], forest.complete[j]
-        if value < MISSING:
-            for leaf in range(n_leaves):
-                gap = max(0.0, max(low[leaf] - value, value - high[leaf]))
-                bounds[leaf] += min(1.0, gap * weight)
-        else:
-            for leaf in range(n_leaves):
-                bounds[leaf] += complete[leaf]
-    for leaf in range(n_leaves):
-        bounds[leaf] = (bounds[leaf] + GRID_SHIFT) - GRID_SHIFT
 
 
 @uncounted
@@ -213,62 +71,6 @@ def least_of(sums: Floats, width: int) -> float:
     for r in range(width):
         least = min(least, sums[r])
     return least
-
-
-@inlined
-def in_steps(value: float, base: float, weight: float) -> int:
-    """Return the byte of a number: its steps from `base`, 127 at most."""
-    if value >= MISSING:
-        return ABSENT
-    return int(np.float64(STEPS) * min(1.0, max(0.0, (value - base) * weight)))
-
-
-@inlined
-def write_steps(forest: Forest, query: Floats, steps: Bytes) -> None:
-    """Write the bytes of a query."""
-    for j in range(steps.size):
-        steps[j] = in_steps(query[j], forest.base[j], forest.weights[j])
-
-
-@jit
-def box_leaves(
-    numbers: Floats, codes: Bytes, weights: Floats, order: Ints, offsets: Ints, first: Ints,
-    n_absent: int,
-) -> Forest:  # fmt: skip
-    """Copy the rows into leaf order and note what each leaf holds."""
-    n, n_leaves = order.size, offsets.size - 1
-    low = np.full((numbers.shape[0], n_leaves), MISSING)
-    high = np.full((numbers.shape[0], n_leaves), -MISSING)
-    complete = np.ones((numbers.shape[0], n_leaves))
-    absent = np.ones((n_absent, n_leaves), np.uint8)
-    moved_numbers = np.empty((numbers.shape[0], n))
-    moved_codes = np.empty((codes.shape[0], n), np.uint8)
-    n_coarse = min(numbers.shape[0], MOST_COARSE) if numbers.shape[0] >= LEAST_COARSE else 0
-    coarse, base = np.empty((n_coarse, n), np.uint8), np.zeros(numbers.shape[0])
-    for j in range(numbers.shape[0]):
-        for leaf in range(n_leaves):
-            for t in range(offsets[leaf], offsets[leaf + 1]):
-                value = numbers[j, order[t]]
-                moved_numbers[j, t] = value
-                if value < MISSING:
-                    low[j, leaf] = min(low[j, leaf], value)
-                    high[j, leaf] = max(high[j, leaf], value)
-                else:
-                    complete[j, leaf] = 0.0
-    for j in range(n_coarse):
-        base[j] = min(low[j].min(), high[j].max())  # of none present the largest, which none is
-        for t in range(n):
-            coarse[j, t] = in_steps(moved_numbers[j, t], base[j], weights[j])
-    for j in range(codes.shape[0]):
-        for leaf in range(n_leaves):
-            for t in range(offsets[leaf], offsets[leaf + 1]):
-                code = codes[j, order[t]]
-                moved_codes[j, t] = code
-                absent[first[j] + code, leaf] = 0
-    return Forest(
-        moved_numbers, moved_codes, coarse, base, weights, order, offsets, low, high, complete,
-        absent, first,
-    )  # fmt: skip
 
 
 @uncounted

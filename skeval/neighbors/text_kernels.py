@@ -6,7 +6,7 @@ import heapq
 
 import numpy as np
 
-from skeval.neighbors.kernels import inlined, jit, uncounted
+from skeval.neighbors.machine_code import inlined, jit, uncounted
 
 _STEPS_A_WORD = 64  # of the search for texts with long runs; many texts that repeat need more
 _SHORT = np.uint32  # a word of bits, each of which stands for a character

@@ -12,17 +12,13 @@ from skeval.neighbors.encoding import MISSING, SUMMED_CHUNKS, Encoded, run_chunk
 from skeval.neighbors.kernels import (
     NO_ROW,
     TILE,
-    Bytes,
-    Floats,
-    Forest,
-    Ints,
-    box_leaves,
     count_balls,
     count_pairs,
     divide_queries,
-    jit,
     nearest_rows,
 )
+from skeval.neighbors.leaves import Forest, box_leaves
+from skeval.neighbors.machine_code import Bytes, Floats, Ints, jit
 
 N_CODES = 256  # of a uint8 column
 SAMPLE = 128  # rows looked at to split a node

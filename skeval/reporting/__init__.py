@@ -19,8 +19,13 @@ from skeval.reporting.displays.distributions import (
     ProximityDisplay,
 )
 from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
-from skeval.reporting.displays.relations import CardinalityDisplay, PropertyDisplay, SchemaDisplay
-from skeval.reporting.displays.sequences import LinesDisplay, TransitionsDisplay
+from skeval.reporting.displays.relations import (
+    CardinalityDisplay,
+    LinesDisplay,
+    PropertyDisplay,
+    SchemaDisplay,
+    TransitionsDisplay,
+)
 from skeval.reporting.displays.values import (
     ColumnScoresDisplay,
     EntitiesDisplay,

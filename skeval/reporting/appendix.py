@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from skeval.core.tags import Risk
 from skeval.reporting.decision import titles_of
-from skeval.reporting.details import entries, numbers_of
 from skeval.reporting.layout import Form, Grid, Part
-from skeval.reporting.scores import numbers_tested
+from skeval.reporting.scores import entries, numbers_of, numbers_tested
 from skeval.reporting.style import judged
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from skeval.exceptions import MostlySharedRowsWarning
-from skeval.reporting.details import entries
 from skeval.reporting.flaws import worst_columns
 from skeval.reporting.layout import Grid, Listed, Part
 from skeval.reporting.scores import (
     DIFFERENCE,
     INTERVAL,
+    entries,
     numbers_tested,
     parted,
     reason,

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any
 
 from skeval.reporting.decision import titles_of
-from skeval.reporting.details import UNREADABLE, entries, names_of, number_of, numbers_of
 from skeval.reporting.displays.attacks import AttacksDisplay
 from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
@@ -23,7 +22,15 @@ from skeval.reporting.displays.values import (
 )
 from skeval.reporting.flaws import worst_columns
 from skeval.reporting.layout import Grid, Item, Part, Words
-from skeval.reporting.scores import reason, shown_difference
+from skeval.reporting.scores import (
+    UNREADABLE,
+    entries,
+    names_of,
+    number_of,
+    numbers_of,
+    reason,
+    shown_difference,
+)
 from skeval.reporting.style import finding, judged
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult

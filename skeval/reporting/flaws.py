@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval.reporting.details import entries, matrix_of, names_of, number_of, numbers_of
+from skeval.reporting.scores import entries, matrix_of, names_of, number_of, numbers_of
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import ALARM_LEVEL, TEST_LEVEL, is_shifted

@@ -11,7 +11,6 @@ from skeval.reporting.appendix import INTRO as OF_WHAT
 from skeval.reporting.appendix import TITLE as PROVENANCE
 from skeval.reporting.appendix import definitions, provenance_parts, sign_off, three_risks
 from skeval.reporting.decision import DecisionPage
-from skeval.reporting.details import entries, names_of
 from skeval.reporting.displays.base import DISPLAYS
 from skeval.reporting.filling import (
     Filled,
@@ -44,6 +43,7 @@ from skeval.reporting.layout import (
     Layout,
     Part,
 )
+from skeval.reporting.scores import entries, names_of
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 

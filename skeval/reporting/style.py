@@ -12,8 +12,7 @@ from contextvars import ContextVar
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
-from skeval.reporting.details import entries, names_of, number_of, numbers_of
-from skeval.reporting.scores import difference_of, reason
+from skeval.reporting.scores import difference_of, entries, names_of, number_of, numbers_of, reason
 from skeval.results.result import Result
 from skeval.results.verdict import WARNING_LEVEL, Verdict, raises_alarm
 from skeval.utils.formatting import number

@@ -27,10 +27,8 @@ import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, clone
 
-from skeval.core.context import Context, shared
-from skeval.core.counts import of_given
+from skeval.core.context import Context, of_given, read_rows, shared
 from skeval.exceptions import InvalidParameterError, TableError
-from skeval.scale.tables import LargeTable, table_of
 from skeval.tables.frames import read_alone
 from skeval.tables.reading import read_table
 from skeval.tables.reasons import column_reasons
@@ -480,7 +478,7 @@ class Provenance:
     def with_whole(self, role: str, table: Any, seed: int) -> Provenance:
         """Return a copy in which the table of a role is known by all its rows, not by a sample."""
         schema = schema_of(self.columns)
-        whole = table_of(table, role)
+        whole = read_rows(table, role)
         inputs = tuple(
             replace(record, n_rows=len(whole), cells=hash_of_cells(whole, schema))
             if record.role == role
@@ -641,7 +639,7 @@ def hash_of_file(path: str | Path) -> str:
         raise InvalidParameterError(f"files: {path} cannot be read: {error.strerror}.") from error
 
 
-def hash_of_cells(frame: pd.DataFrame | LargeTable, schema: TableSchema) -> str:
+def hash_of_cells(frame: Any, schema: TableSchema) -> str:
     """Return the SHA-256 of the cells of a table in any storage, in the order of its rows.
 
     A table has one such hash in CSV and in Parquet, in pandas and in polars, with its columns in
@@ -793,7 +791,7 @@ def _known(provenance: Provenance, table: Any) -> tuple[list[str], str]:
             table = read_table(path)
         except TableError:
             return [], DIFFERENT
-    frame, roles = table_of(table, "table"), []
+    frame, roles = read_rows(table, "table"), []
     for record in provenance.inputs:
         schema = schema_of(provenance.columns, record.role.partition("/")[2])
         if record.cells and len(frame) == record.n_rows and set(schema.kinds) <= set(frame.columns):

@@ -10,7 +10,7 @@ import pandas as pd
 
 from skeval.core.context import NOT_REMEMBERED, Context, shared, shared_rows
 from skeval.exceptions import NotRememberedError
-from skeval.scale import pairs, steps
+from skeval.scale import steps
 from skeval.scale.tables import CanonicalTable, LargeTable, Learned, Spill, Spilled, look_at
 from skeval.steps.neighbors import room
 from skeval.steps.samples import (
@@ -147,7 +147,7 @@ class LargeContext(Context):
         return {**super()._state(), "max_rows": self.most_rows}
 
 
-for _step, _override in (*steps.overrides, *pairs.overrides):
+for _step, _override in steps.overrides:
     _step.register(LargeContext)(_override)
 
 

@@ -1,6 +1,5 @@
-"""Engines run work: in this process, in processes of joblib, or on the workers of a Dask cluster.
+"""Work on the workers of a Dask cluster.
 
-Work goes out as tasks: pure functions of small descriptors, rows included where they are in memory.
 A task that is lost with its worker runs again, so that nothing may exist on one worker alone:
 nothing is scattered, and what is large, as a search index, is built by a task.
 """
@@ -13,85 +12,17 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import reduce
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 from uuid import uuid4
 
-from joblib import Parallel, delayed
-
 from skeval.exceptions import InvalidParameterError, MissingDependencyError
+from skeval.utils.engines import Engine, LocalEngine, running_on
 
 T = TypeVar("T")
 TASKS_A_THREAD = 4  # sent ahead: enough to keep workers busy, few enough to hold their arguments
 MERGED_AT_ONCE = 16
 _UNHEARD = {"distributed.admin.large-graph-warning-threshold": "1 TiB"}
-
-
-class Engine(Protocol):
-    """What runs tasks; the results depend neither on which it is nor on its number of workers."""
-
-    @property
-    def n_workers(self) -> int:
-        """Number of tasks that run at a time elsewhere; 0 where all runs in this process."""
-
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Start a task and return its handle, which may be an argument of another task."""
-
-    def result(self, handle: Any) -> Any:
-        """Wait for a task and return what it gave."""
-
-    def map(self, function: Callable[..., T], tasks: Iterable[Sequence[Any]]) -> Iterator[T]:
-        """Call a function on the arguments of each task; yield the results in order."""
-
-    def reduce(
-        self,
-        function: Callable[..., T],
-        tasks: Iterable[Sequence[Any]],
-        merge: Callable[[list[T]], T],
-    ) -> T:
-        """Call a function on the arguments of each task; merge the results, in order."""
-
-
-@dataclass(frozen=True)
-class LocalEngine:
-    """The machine itself: single tasks run at once in this process, many in processes of joblib.
-
-    Attributes
-    ----------
-    n_jobs : int or None
-        Processes of `map`, as in joblib.
-    """
-
-    n_jobs: int | None = None
-    n_workers = 0
-
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Call the function; the handle is what it returns."""
-        return function(*arguments)
-
-    def result(self, handle: Any) -> Any:
-        """Return the handle."""
-        return handle
-
-    def map(self, function: Callable[..., T], tasks: Iterable[Sequence[Any]]) -> Iterator[T]:
-        """Yield the results in order; rows reach the processes through pipes, never as files."""
-        calls = (delayed(function)(*task) for task in tasks)
-        results: Iterator[T] = Parallel(n_jobs=self.n_jobs, return_as="generator", max_nbytes=None)(
-            calls
-        )
-        return results
-
-    def reduce(
-        self,
-        function: Callable[..., T],
-        tasks: Iterable[Sequence[Any]],
-        merge: Callable[[list[T]], T],
-    ) -> T:
-        """Merge one result after the other, so that no more than two are held."""
-        results = (function(*task) for task in tasks)
-        return reduce(lambda one, other: merge([one, other]), results)
 
 
 @dataclass(frozen=True)
@@ -165,9 +96,6 @@ class DaskEngine:
         return merged
 
 
-_CHOSEN: ContextVar[Engine | None] = ContextVar("engine", default=None)
-
-
 @contextmanager
 def engine(client: Any = "local") -> Iterator[Engine]:
     """Say where work within the block runs, even if another client is active.
@@ -210,45 +138,20 @@ def engine(client: Any = "local") -> Iterator[Engine]:
     ...     print(list(here.map(pow, [(2, 3), (3, 2)])))
     [8, 9]
     """
-    token = _CHOSEN.set(_engine_of(client))
-    try:
-        chosen = _CHOSEN.get()
-        assert chosen is not None
+    chosen = _engine_of(client)
+    with running_on(chosen):
         yield chosen
-    finally:
-        _CHOSEN.reset(token)
 
 
-def current_engine(n_jobs: int | None = None) -> Engine:
-    """Return the engine of the block, else that of the active client, else this machine.
-
-    Parameters
-    ----------
-    n_jobs : int or None, default=None
-        Processes on this machine; a cluster has as many as it has.
-
-    Returns
-    -------
-    Engine
-    """
-    chosen = _CHOSEN.get()
-    if chosen is None and (client := _active_client()) is not None:
-        return DaskEngine(client)
-    return LocalEngine(n_jobs) if chosen is None or not chosen.n_workers else chosen
+def n_workers(engine: Engine) -> int:
+    """Return how many tasks an engine runs at a time elsewhere; 0 where all runs here."""
+    return engine.n_workers if isinstance(engine, DaskEngine) else 0
 
 
-def carried(function: Callable[..., T]) -> Callable[..., T]:
-    """Return the function for use in other threads, which do not see the engine of this one."""
-    chosen = _CHOSEN.get()
-
-    def call(*arguments: Any, **named: Any) -> T:
-        token = _CHOSEN.set(chosen)
-        try:
-            return function(*arguments, **named)
-        finally:
-            _CHOSEN.reset(token)
-
-    return call
+def active_engine() -> DaskEngine | None:
+    """Return the engine of the client that collections of Dask would use, if there is one."""
+    client = _active_client()
+    return None if client is None else DaskEngine(client)
 
 
 def _engine_of(client: Any) -> Engine:

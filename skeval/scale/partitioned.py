@@ -19,7 +19,7 @@ from skeval.neighbors.encoding import (
     cut_chunks,
 )
 from skeval.neighbors.mixed import NO_LIMIT, MixedNearestNeighbors, scales, usable_backend
-from skeval.scale.engines import Engine, LocalEngine, current_engine
+from skeval.scale.engines import n_workers
 from skeval.scale.part_tasks import (
     BLOCKS_A_WORKER,
     MOST_CELLS,
@@ -49,6 +49,7 @@ from skeval.scale.part_tasks import (
     taken,
     values_of_part,
 )
+from skeval.utils.engines import Engine, LocalEngine, current_engine
 from skeval.utils.parameters import Count, check_parameters, legal_sets
 
 INDEX_BYTES = 2**30  # that an index may take, where rows are in a file or sent out
@@ -213,14 +214,14 @@ class PartsIndex:
     ) -> Best:
         """Return sums and indices of the nearest rows of all cells."""
         engine = current_engine(n_jobs)
-        if engine.n_workers and self.n_cells > 1 and isinstance(queries, Encoded):
+        if n_workers(engine) and self.n_cells > 1 and isinstance(queries, Encoded):
             # alike queries go out together, to the worker that has what is near them
             order = np.argsort(self.cells.of(queries), kind="stable")
             back = np.argsort(order)
             queries, own, limits = taken(queries, order), own[order], limits[order]
         else:
             back = None
-        blocks = blocks_of(queries, engine.n_workers)
+        blocks = blocks_of(queries, n_workers(engine))
         excludes, limited = bool((own >= 0).any()), bool(np.isfinite(limits).any())
         given = [
             (own[here] if excludes else None, limits[here] if limited else None)
@@ -236,7 +237,7 @@ class PartsIndex:
     def within(self, queries: Any, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
         """Count for each query the balls around the rows of all cells, up to `limit`."""
         engine = current_engine(n_jobs)
-        blocks = blocks_of(queries, engine.n_workers)
+        blocks = blocks_of(queries, n_workers(engine))
         states = [np.zeros(here.stop - here.start, dtype=np.int64) for here, _ in blocks]
         given = [(engine.submit(hold, radii), limit)] * len(blocks)
         counts = self._fold(engine, count_more, blocks, given, states, n_jobs)
@@ -319,7 +320,7 @@ class PartsIndex:
         Here a cell is opened and all blocks visit it. On a cluster the blocks of a wave begin at
         different cells, so that all workers have work; the results are the same.
         """
-        if not engine.n_workers:
+        if not n_workers(engine):
             for at, which in _visits(self.n_cells, home_first):
                 cell = self._opened(engine, at)
                 for b, (_, source) in enumerate(blocks):
@@ -327,7 +328,7 @@ class PartsIndex:
                     states[b] = step(cell, which, rows, given[b], states[b], n_jobs)
             return states
         cells = [self._opened(engine, at) for at in range(self.n_cells)]
-        wave = BLOCKS_A_WORKER * engine.n_workers
+        wave = BLOCKS_A_WORKER * n_workers(engine)
         for first in range(0, len(blocks), wave):
             mine = range(first, min(first + wave, len(blocks)))
             sent = {b: engine.submit(encoded_rows, self.columns, blocks[b][1]) for b in mine}
@@ -351,7 +352,7 @@ class PartsIndex:
     def _opened(self, engine: Engine, at: int) -> Any:
         """Return the cell with its index, or the handle of the task that builds it."""
         task = (self.columns, self.parts, self.cells, at, self.leaf_size, self.backend)
-        if engine.n_workers:
+        if n_workers(engine):
             return engine.submit(build_part_index, *task)
         held = self._held
         if held is None or held.at != at:

@@ -15,13 +15,12 @@ import numpy as np
 import pandas as pd
 
 from skeval.exceptions import MetricWarning
-from skeval.scale.engines import TASKS_A_THREAD, current_engine
+from skeval.scale.engines import TASKS_A_THREAD, n_workers
 from skeval.tables.frames import (
     Levels,
     Oddities,
     Precision,
     Storage,
-    as_frame,
     at_precision,
     coarsest,
     read_as,
@@ -32,6 +31,7 @@ from skeval.tables.frames import (
 from skeval.tables.reasons import ColumnReason, column_reasons, reasons_of
 from skeval.tables.schema import Kind, TableSchema
 from skeval.tables.sources import TableSource, as_pandas, batch_rows, source_of
+from skeval.utils.engines import current_engine
 
 T = TypeVar("T")
 _ALIGNED = 64  # bytes, at multiples of which arrays start
@@ -212,7 +212,7 @@ def counted_by_workers(table: Any) -> TypeGuard[LargeTable]:
 
 
 def _seen_by_workers(source: TableSource) -> bool:
-    return source.on_disk and bool(current_engine().n_workers)
+    return source.on_disk and bool(n_workers(current_engine()))
 
 
 def over_columns(
@@ -240,7 +240,7 @@ def over_columns(
         yield look(table, names, *arguments)
         return
     engine = current_engine()
-    size = max(1, -(-len(names) // (TASKS_A_THREAD * engine.n_workers)))
+    size = max(1, -(-len(names) // (TASKS_A_THREAD * n_workers(engine))))
     groups = [names[i : i + size] for i in range(0, len(names), size)]
     yield from engine.map(look, [(table, group, *arguments) for group in groups])
 
@@ -435,10 +435,10 @@ def _inferred(table: LargeTable, names: Sequence[str], known: TableSchema) -> Ta
     return TableSchema(kinds, datetime_formats=formats)
 
 
-def table_of(table: Any, role: str) -> pd.DataFrame | LargeTable:
-    """Return a table in memory as a frame; one that need not fit there as it was given."""
+def large_table(table: Any, role: str) -> LargeTable | None:
+    """Return a table that need not fit in memory as it was given, None for others."""
     source = source_of(table, role)
-    return as_frame(table, role) if source is None else LargeTable(source)
+    return None if source is None else LargeTable(source)
 
 
 class Spill:

@@ -10,13 +10,13 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from skeval.core.base import Metric
+from skeval.core.context import read_rows
 from skeval.core.relational_context import RelationalContext
 from skeval.exceptions import InvalidParameterError
 from skeval.results.comparison import Comparison
 from skeval.results.provenance import Date, Provenance
 from skeval.results.rendering import ENDINGS
 from skeval.results.suite_result import SuiteResult
-from skeval.scale.tables import table_of
 from skeval.steps.samples import sampled
 from skeval.suites.ready import make_suite
 from skeval.suites.suite import MetricSuite
@@ -257,7 +257,7 @@ def _of_wholes(
     provenance = result.provenance
     if provenance is not None:
         for role, whole in wholes.items():
-            table = None if whole is None or isinstance(whole, Mapping) else table_of(whole, role)
+            table = None if whole is None or isinstance(whole, Mapping) else read_rows(whole, role)
             if table is not None and len(table) != result.sizes[role]:
                 provenance = provenance.with_whole(role, table, seed)
         provenance = provenance.with_files(files)
@@ -330,7 +330,7 @@ def _joined(first: Chosen, second: Chosen) -> Chosen | None:
 
 def sampled_table(table: Any, n_drawn: int | None, seed: int, role: str) -> Any:
     """Return a seeded sample of a table's rows; a table larger than memory stays where it is."""
-    return sampled(table_of(table, role), n_drawn, seed)
+    return sampled(read_rows(table, role), n_drawn, seed)
 
 
 def _positive(limit: Limit, name: str) -> Limit:

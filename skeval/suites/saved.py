@@ -37,8 +37,15 @@ from skeval.results.provenance import (
 )
 from skeval.results.result import Result
 from skeval.steps.pairs import correlations
-from skeval.suites.saved_content import check_content, check_size
-from skeval.suites.saved_steps import MIN_COUNT, KeptSteps, kept_of_step, of_role, read_step
+from skeval.suites.saved_steps import (
+    MIN_COUNT,
+    KeptSteps,
+    check_content,
+    check_size,
+    kept_of_step,
+    of_role,
+    read_step,
+)
 from skeval.tables.schema import TableSchema
 from skeval.utils.files import foreign_json, replacing
 

@@ -19,9 +19,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from sklearn.base import BaseEstimator
 
 from skeval.core.declared import declared
-from skeval.exceptions import MissingDependencyError
+from skeval.exceptions import MissingDependencyError, needed
 from skeval.steps.entities import Entity
-from skeval.utils.dependencies import needed
 from skeval.utils.parameters import Count, Fraction, JobCount, Legal, check_parameters, legal_sets
 
 KINDS = ("EMAIL", "URL", "IBAN", "CARD", "IP", "PHONE", "SPAN")
@@ -215,7 +214,7 @@ def package_version(package: str) -> str:
 
 
 def passes_luhn(digits: str) -> bool:
-    """Tell whether the last of some digits is the check digit of a card number.
+    """Return whether the last of some digits is the check digit of a card number.
 
     Examples
     --------
@@ -228,7 +227,7 @@ def passes_luhn(digits: str) -> bool:
 
 
 def is_iban(account: str) -> bool:
-    """Tell whether an account number without spaces has the check digits of an IBAN.
+    """Return whether an account number without spaces has the check digits of an IBAN.
 
     Examples
     --------

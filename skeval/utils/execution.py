@@ -28,7 +28,7 @@ from typing import Generic, Literal, TypeVar, cast
 from joblib import effective_n_jobs
 
 from skeval.exceptions import LimitError, Sentence
-from skeval.scale.engines import carried
+from skeval.utils.engines import carried
 
 Progress = Callable[[str, int, int], None]
 Shown = bool | Literal["lines"]

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from skeval.cli.catalogue import documentation, explained, metric_classes, preset_metrics
-from skeval.core.reading import read_context
+from skeval.core.context import read_context
 from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import InvalidParameterError, MissingInputError
 from skeval.privacy import DCRShare

@@ -612,7 +612,7 @@ def test_numpy_backend_does_not_import_numba():
 
 
 def test_without_numba_auto_takes_numpy(monkeypatch):
-    for name in ("tree", "kernels"):
+    for name in ("tree", "kernels", "leaves", "machine_code"):
         monkeypatch.delitem(sys.modules, f"skeval.neighbors.{name}", raising=False)
     monkeypatch.setitem(sys.modules, "numba", None)
     near = MixedNearestNeighbors().fit([[0.0], [1.0]])

@@ -9,11 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from skeval.core.context import Context
-from skeval.core.counts import has_missing, level_counts, n_missing
+from skeval.core.context import Context, has_missing, level_counts, n_missing
 from skeval.datasets import make_mixed
 from skeval.neighbors import MixedNearestNeighbors, PartitionedNearestNeighbors
-from skeval.scale import pairs, steps
+from skeval.scale import steps
 from skeval.scale.context import LargeContext
 from skeval.scale.engines import DaskEngine
 from skeval.steps.neighbors import encoded, gower_engine, search_on
@@ -62,7 +61,7 @@ def test_overrides_give_what_the_ordinary_step_gives(name, contexts):
 
 def test_a_context_of_large_tables_takes_every_override(contexts):
     _, there = contexts
-    registered = [*steps.overrides, *pairs.overrides]
+    registered = steps.overrides
     assert len({step for step, _ in registered}) == len(registered) > 15
     assert isinstance(joint_tables(there, "train", ("age", "city"), Binning()).codes, np.ndarray)
     assert len(joint_tables(there, "train", ("age", "city"), Binning()).codes) == 0

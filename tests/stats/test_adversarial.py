@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
-from skeval.stats.adversarial import (
+from skeval.stats.relabelling import (
     adversarial,
     bit_counts,
     clustered_variance,

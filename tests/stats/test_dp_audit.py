@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom, norm
 
-from skeval.stats.dp_audit import (
+from skeval.stats.intervals import clopper_pearson
+from skeval.stats.risks import (
     against_claim,
     epsilon_of_rates,
     gdp_delta,
@@ -18,7 +19,6 @@ from skeval.stats.dp_audit import (
     pairs_p_value,
     two_world_epsilon,
 )
-from skeval.stats.intervals import clopper_pearson
 
 
 @pytest.mark.parametrize(

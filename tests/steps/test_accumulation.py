@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.integrate import quad
 
 from skeval.stats.intervals import clopper_pearson
-from skeval.steps.accumulation import (
+from skeval.steps.neighbors import (
     FEW,
     accumulation_curve,
     area_interval,

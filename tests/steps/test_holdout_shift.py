@@ -8,14 +8,14 @@ import pytest
 from scipy.stats import mannwhitneyu
 from threadpoolctl import threadpool_limits
 
-import skeval.steps.holdout_shift
+import skeval.steps.relabelled
 from skeval import Context, MetricSuite, Result, SuiteResult, make_suite, report
 from skeval.datasets import make_mixed
 from skeval.exceptions import HoldoutShiftWarning, InvalidParameterError, SharedRowsWarning
 from skeval.fidelity import KSComplement
 from skeval.privacy import DCROverfittingProtection, PrivacyScore
 from skeval.relational import ForeignKey, RelationalContext, RelationalSchema
-from skeval.steps.holdout_shift import HoldoutShift, blind_separation, holdout_shift, shift_notices
+from skeval.steps.relabelled import HoldoutShift, blind_separation, holdout_shift, shift_notices
 from tests.calibrations import LEVEL, Claim, all_hold, rates_of
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(300, random_state=seed) for seed in range(3))
@@ -33,13 +33,13 @@ def suite_of(**settings):
 def looks(monkeypatch):
     """Count how often the classifier is trained."""
     calls = []
-    separation = skeval.steps.holdout_shift.blind_separation
+    separation = skeval.steps.relabelled.blind_separation
 
     def counting(*args, **kwargs):
         calls.append(kwargs["seed"])
         return separation(*args, **kwargs)
 
-    monkeypatch.setattr(skeval.steps.holdout_shift, "blind_separation", counting)
+    monkeypatch.setattr(skeval.steps.relabelled, "blind_separation", counting)
     return calls
 
 

@@ -34,7 +34,7 @@ from skeval.privacy.attacks.worlds import (
 )
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
-from skeval.stats.dp_audit import against_claim, gdp_epsilon, gdp_mu, two_world_epsilon
+from skeval.stats.risks import against_claim, gdp_epsilon, gdp_mu, two_world_epsilon
 from skeval.stats.roc import Rates, rates_at, roc_curve
 from skeval.steps.classifiers import fitted_classifier, positive_scores
 from skeval.steps.samples import nothing_to_measure

@@ -22,7 +22,7 @@ from skeval.privacy.attacks.membership.rows import drawing_order, plain_rows
 from skeval.privacy.attacks.membership.scores import CALIBRATED, MemberScores, member_scores
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
-from skeval.stats.dp_audit import (
+from skeval.stats.risks import (
     against_claim,
     one_run_epsilon,
     one_run_p_value,

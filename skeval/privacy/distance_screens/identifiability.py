@@ -17,7 +17,7 @@ from skeval.core.families import NeighborMetric, RelabelledTest
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.results.result import Result, undefined
-from skeval.stats import adversarial as stats
+from skeval.stats import relabelling as stats
 from skeval.stats.relabelling import Relabelled
 from skeval.steps.neighbors import LONGEST, is_gower, nearest, pool_index
 from skeval.steps.relabelled import (

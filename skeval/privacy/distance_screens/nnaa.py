@@ -13,7 +13,7 @@ from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric, RelabelledTest
 from skeval.core.tags import CONTRAST_TAGS
 from skeval.results.result import Result, undefined
-from skeval.stats import adversarial as stats
+from skeval.stats import relabelling as stats
 from skeval.stats.relabelling import Relabelled
 from skeval.steps.neighbors import LONGEST, encoded, nearest, pool_index, reference_index
 from skeval.steps.relabelled import (

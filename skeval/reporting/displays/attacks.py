@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.details import entries, number_of, numbers_of
 from skeval.reporting.displays.base import (
     CURVE,
     ROOM,
@@ -23,6 +22,7 @@ from skeval.reporting.displays.base import (
     stacked,
 )
 from skeval.reporting.displays.panels import label_axis, number_ticks, strided
+from skeval.reporting.scores import entries, number_of, numbers_of
 from skeval.reporting.style import ALARM, COLOURS, FAINT, GREY, INK, shorten
 from skeval.results.result import Result
 from skeval.results.verdict import ALARM_LEVEL

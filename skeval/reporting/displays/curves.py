@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.details import entries
 from skeval.reporting.displays.base import (
     CURVE,
     ROOM,
@@ -21,6 +20,7 @@ from skeval.reporting.displays.base import (
     stacked,
 )
 from skeval.reporting.displays.panels import label_axis, number_ticks
+from skeval.reporting.scores import entries
 from skeval.reporting.style import COLOURS, FAINT, GREY, INK, SMALL, drawable
 from skeval.results.result import Result
 from skeval.stats.pareto import dominated, ends_of, points_of

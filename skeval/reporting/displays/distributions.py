@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.details import UNREADABLE, entries, number_of
 from skeval.reporting.displays.base import (
     ROOM,
     Display,
@@ -29,6 +28,7 @@ from skeval.reporting.displays.panels import (
     strided,
     value_ticks,
 )
+from skeval.reporting.scores import UNREADABLE, entries, number_of
 from skeval.reporting.style import COLOURS, GREY, INK, SMALL, sequential, shorten, widest
 from skeval.results.result import Result
 from skeval.utils.formatting import number, percent

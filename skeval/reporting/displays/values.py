@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from skeval.reporting.details import UNREADABLE, entries, number_of, numbers_of
 from skeval.reporting.displays.base import (
     DISPLAYS,
     ROOM,
@@ -22,6 +21,7 @@ from skeval.reporting.displays.base import (
     register_display,
 )
 from skeval.reporting.displays.panels import label_axis, strided, write
+from skeval.reporting.scores import UNREADABLE, entries, number_of, numbers_of
 from skeval.reporting.style import COLOURS, FAINT, GREY, INK, SMALL, shorten, widest
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult

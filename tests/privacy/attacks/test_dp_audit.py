@@ -21,7 +21,7 @@ from skeval.exceptions import (
 from skeval.generators import Bootstrap, DPHistogram, IndependentMarginals, SequentialCART
 from skeval.privacy.attacks.dp_audit import DPAudit, Level, best_rule
 from skeval.privacy.attacks.worlds import BASES, TARGETS, named, scorer_of, worlds_of
-from skeval.stats.dp_audit import gdp_epsilon
+from skeval.stats.risks import gdp_epsilon
 from skeval.stats.roc import Rates
 from tests.calibrations import Claim, rate_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skeval.neighbors.kernels import Bytes, Floats, Ints, jit, uncounted
+from skeval.neighbors.machine_code import Bytes, Floats, Ints, jit, uncounted
 
 Codes = NDArray[np.int32]
 BLOCK = 512  # rows read between two looks at the matches

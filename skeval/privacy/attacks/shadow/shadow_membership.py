@@ -35,9 +35,9 @@ from skeval.privacy.attacks.shadow.game import (
 from skeval.privacy.attacks.shadow.targets import TargetChoice
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import ALARM_LEVEL, TEST_LEVEL, Contrast
-from skeval.stats.dp_audit import two_world_epsilon
 from skeval.stats.intervals import clopper_pearson, newcombe
 from skeval.stats.relabelling import difference_interval, holm, row_mean, share_p_value
+from skeval.stats.risks import two_world_epsilon
 from skeval.stats.roc import Rates, advantage_threshold, delong, rates_at, threshold_at
 from skeval.steps.classifiers import Classifier, fitted_classifier, positive_scores
 from skeval.steps.samples import nothing_to_measure

@@ -1,1 +1,0 @@
-"""Audits of differential privacy: lower bounds of epsilon."""

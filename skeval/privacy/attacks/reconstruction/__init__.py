@@ -1,1 +1,0 @@
-"""Reconstruction of secrets and of whole records."""

@@ -1,1 +1,0 @@
-"""The k-anonymity family: how many share a combination of quasi-identifiers."""

@@ -1,0 +1,128 @@
+"""Engines run work: in this process, in processes of joblib, or in a place of their own.
+
+Work goes out as tasks: pure functions of small descriptors, rows included where they are in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, Protocol, TypeVar
+
+from joblib import Parallel, delayed
+
+T = TypeVar("T")
+
+
+class Engine(Protocol):
+    """What runs tasks; the results depend neither on which it is nor on its number of workers."""
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Start a task and return its handle, which may be an argument of another task."""
+
+    def result(self, handle: Any) -> Any:
+        """Wait for a task and return what it gave."""
+
+    def map(self, function: Callable[..., T], tasks: Iterable[Sequence[Any]]) -> Iterator[T]:
+        """Call a function on the arguments of each task; yield the results in order."""
+
+    def reduce(
+        self,
+        function: Callable[..., T],
+        tasks: Iterable[Sequence[Any]],
+        merge: Callable[[list[T]], T],
+    ) -> T:
+        """Call a function on the arguments of each task; merge the results, in order."""
+
+
+@dataclass(frozen=True)
+class LocalEngine:
+    """The machine itself: single tasks run at once in this process, many in processes of joblib.
+
+    Attributes
+    ----------
+    n_jobs : int or None
+        Processes of `map`, as in joblib.
+    """
+
+    n_jobs: int | None = None
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call the function; the handle is what it returns."""
+        return function(*arguments)
+
+    def result(self, handle: Any) -> Any:
+        """Return the handle."""
+        return handle
+
+    def map(self, function: Callable[..., T], tasks: Iterable[Sequence[Any]]) -> Iterator[T]:
+        """Yield the results in order; rows reach the processes through pipes, never as files."""
+        calls = (delayed(function)(*task) for task in tasks)
+        results: Iterator[T] = Parallel(n_jobs=self.n_jobs, return_as="generator", max_nbytes=None)(
+            calls
+        )
+        return results
+
+    def reduce(
+        self,
+        function: Callable[..., T],
+        tasks: Iterable[Sequence[Any]],
+        merge: Callable[[list[T]], T],
+    ) -> T:
+        """Merge one result after the other, so that no more than two are held."""
+        results = (function(*task) for task in tasks)
+        return reduce(lambda one, other: merge([one, other]), results)
+
+
+_CHOSEN: ContextVar[Engine | None] = ContextVar("engine", default=None)
+# engines that are active though none was chosen; set in skeval/__init__.py
+FINDERS: list[Callable[[], Engine | None]] = []
+
+
+@contextmanager
+def running_on(chosen: Engine | None) -> Iterator[None]:
+    """Let work within the block run on an engine, of None on the one that is active."""
+    token = _CHOSEN.set(chosen)
+    try:
+        yield
+    finally:
+        _CHOSEN.reset(token)
+
+
+def current_engine(n_jobs: int | None = None) -> Engine:
+    """Return the engine of the block, else the active one, else this machine.
+
+    Parameters
+    ----------
+    n_jobs : int or None, default=None
+        Processes on this machine; another engine has as many as it has.
+
+    Returns
+    -------
+    Engine
+
+    Examples
+    --------
+    >>> from skeval.utils.engines import LocalEngine, current_engine, running_on
+    >>> with running_on(LocalEngine()):
+    ...     current_engine(2)
+    LocalEngine(n_jobs=2)
+    """
+    chosen = _CHOSEN.get()
+    if chosen is None:
+        chosen = next((found for find in FINDERS if (found := find()) is not None), None)
+    return LocalEngine(n_jobs) if chosen is None or isinstance(chosen, LocalEngine) else chosen
+
+
+def carried(function: Callable[..., T]) -> Callable[..., T]:
+    """Return the function for use in other threads, which do not see the engine of this one."""
+    chosen = _CHOSEN.get()
+
+    def call(*arguments: Any, **named: Any) -> T:
+        with running_on(chosen):
+            return function(*arguments, **named)
+
+    return call
