@@ -4,8 +4,8 @@ How far from the truth is a synthetic table at least?
 
 A classifier that tells synthetic from real rows proves that the two distributions differ, and by
 how much at least: the total variation distance is at least 1 less twice its errors. Here the truth
-is known. Rows of two normal distributions, `mu` apart, have the distance 2 Phi(mu / 2) - 1,
-whatever the number of columns.
+is known. Rows of two normal distributions, `mu` apart, have the distance 2 Phi(mu / 2) - 1, for any
+number of columns.
 """
 
 # %%

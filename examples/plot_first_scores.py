@@ -2,8 +2,8 @@
 Is this synthetic table any good?
 =================================
 
-A small copula generator imitates a census. Each score stands beside its baseline, what fresh real
-rows would get, because a number alone means nothing: chance keeps even a perfect table below 1.
+A small copula generator imitates a census. Each score comes with its baseline, what fresh real rows
+would get, because a number alone means nothing: chance keeps even a perfect table below 1.
 """
 
 # %%

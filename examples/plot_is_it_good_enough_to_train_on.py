@@ -45,7 +45,7 @@ of_marginals = suite.evaluate(IndependentMarginals().fit(train).sample(2_000, ra
 print(DecisionPage.of(of_marginals))
 
 # %%
-# Both lines beside each other.
+# Both lines next to each other.
 pd.DataFrame(
     {
         name: {facet.name: facet.status for facet in DecisionPage.of(result).facets}

@@ -60,7 +60,7 @@ suite = MetricSuite(
 
 
 def without_copies(table):
-    """Drop the rows that stand in train."""
+    """Drop the rows that are in train."""
     both = table.merge(train.drop_duplicates(), how="left", indicator=True)
     return table[(both["_merge"] == "left_only").to_numpy()]
 

@@ -29,7 +29,7 @@ dial = RandomForestImputation(random_state=0).fit(train)
 tables = {p: dial.set_params(p=p).sample(len(train), random_state=0) for p in np.arange(11) / 10}
 
 # %%
-# Of each row, the distance to the nearest row of the other table is taken. The accumulation curve
+# For each row, the distance to the nearest row of the other table is taken. The accumulation curve
 # is the share of rows within a distance. A threshold cuts it: to the left is the *privacy area*,
 # which should be small, to the right the *resemblance*, which should be large. Distances have no
 # natural unit, so the threshold is taken from train: the median distance of neighbours there.

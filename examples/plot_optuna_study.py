@@ -65,7 +65,7 @@ def generator_of(trial):
 # The objective is a cross-validation: the generator learns from two folds, and the third is the
 # holdout of both metrics. A value that is undefined is nan. Optuna would call such a trial failed
 # and learn nothing from it, so that it might ask for the same again and again: the worst values
-# tell it to look elsewhere, and are on no front. The errors of the means are kept beside them.
+# tell it to look elsewhere, and are on no front. The errors of the means are kept with them.
 WORST = 0.0, 1.0
 
 

@@ -53,7 +53,7 @@ _ = axes[0].legend(loc="upper left")
 #
 # :class:`~skeval.fidelity.PRDCurve` clusters train and synthetic rows together and looks at how
 # both fill the clusters. Against two equal halves, one half of the truth has full precision and a
-# recall of one half; the truth with a third mode beside it has full recall and a precision of two
+# recall of one half; the truth with a third mode added has full recall and a precision of two
 # thirds. The curve tells what of the one can be had for the other.
 suite = MetricSuite(
     [
@@ -80,7 +80,7 @@ for ax, (name, result) in zip(axes, results.items(), strict=True):
 #
 # The others draw balls around rows, each as large as it takes to hold a few neighbours. All have
 # one number for the synthetic rows that lie where they should, and one for the real rows that are
-# accounted for. Both stand in ``details``; the value is their harmonic mean.
+# accounted for. Both are in ``details``; the value is their harmonic mean.
 SIDES = {
     "clusters": ("f_beta_inv", "f_beta"),
     "improved": ("precision", "recall"),
@@ -108,9 +108,9 @@ pd.DataFrame({**found, "holdout": fresh}).round(2)
 
 # %%
 # Fresh rows of the truth do not score 1 everywhere, as the column of the holdout shows, and
-# beta-recall least of all: a number means something only beside it. Clipped coverage is the one
-# that falls where a mode is invented too: it is relative to the number of synthetic rows, of which
-# a third is of no use.
+# beta-recall least of all: a number means something only when compared with it. Clipped coverage is
+# the one that falls where a mode is invented too: it is relative to the number of synthetic rows,
+# of which a third is of no use.
 fig, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained", sharey=True)
 for ax, side in zip(axes, ("invented?", "dropped?"), strict=True):
     part = pd.DataFrame({**found, "holdout": fresh}).xs(side, level=1).loc[list(SIDES)]

@@ -171,8 +171,8 @@ for ax, tests, title in zip(axes, (of_shop, of_clinic), titles, strict=True):
 _ = axes[0].set_ylabel("p-value (clipped at 1e-6)")
 
 # %%
-# What a report says of it: a count that stands whatever a test says, the two rates that were
-# compared, and where the leak lies.
+# What a report says of it: a count that holds even if no test is significant, the two rates that
+# were compared, and where the leak lies.
 train, holdout, fresh = (shop(seed) for seed in range(3))
 metric = SharedHistoryShare().fit(train, holdout, schema=shop_schema)
 result = metric.evaluate(copied(train, fresh, 0.02, "users", "purchases"))

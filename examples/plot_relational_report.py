@@ -81,7 +81,7 @@ synthetic["flights"].head(3)
 # looked at by 5,000 rows of each unless more is asked for, keys and links by all.
 
 with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-    warnings.simplefilter("ignore", MetricWarning)  # they stand in the report
+    warnings.simplefilter("ignore", MetricWarning)  # they are in the report
     path = Path(folder) / "report.pdf"
     result = report(train, holdout, synthetic, path, schema=schema, random_state=0)
     size = path.stat().st_size
@@ -99,6 +99,6 @@ result["schema_structure"].display().plot()
 result["cardinality_shape"].display().plot()
 
 # %%
-# All scores, each beside what other planes of the same year get.
+# All scores, each compared with what other planes of the same year get.
 
 result.frame()[["metric", "table", "value", "baseline", "p_adjusted"]].round(3)

@@ -4,7 +4,8 @@ Every screen on two dials
 
 A measure that is to be trusted must move when what it measures moves. Two dials turn that: how many
 cells of the training rows are replaced by predictions, and how many synthetic rows are copies of
-training rows. Every distance screen is read along both, beside what fresh real rows would score.
+training rows. Every distance screen is read along both, and compared with what fresh real rows
+would score.
 """
 
 # %%

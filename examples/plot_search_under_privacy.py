@@ -92,7 +92,7 @@ search = GridSearchCV(
 )
 with warnings.catch_warnings():
     # of 24 attacks some warn of a group of rows by chance, and in each split a flight or two of the
-    # fold stand in train; those on the winner are not quiet
+    # fold are in train; those on the winner are not quiet
     warnings.simplefilter("ignore", MetricWarning)
     search.fit(real)
 print(search.best_params_)

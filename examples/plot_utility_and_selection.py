@@ -94,19 +94,18 @@ with theme():
     axes[2].set_xlabel("overfitting protection; dotted: fresh real rows")
 
 # %%
-# The three do not rank alike. Among the four tables that are not copies, the one that is told apart
-# least is not the most useful one.
+# The three do not rank alike. Among the four tables that are not copies, the one that a classifier
+# recognises least is not the most useful one.
 ranks = values.drop(index="bootstrap")
 ranks["fidelity"] *= -1  # lower is better
 ranks.rank(ascending=False).astype(int)
 
 # %%
-# The columns drawn by class are told apart nearly as surely as the columns drawn without regard to
+# The columns drawn by class are recognised nearly as surely as the columns drawn without regard to
 # the label, and yet trees that learn from them do no worse on the holdout than trees that learn
 # from train: what is lost are the relations among features, and this task can do without. The
-# copula is told apart less, and teaches less. Neither number can stand in for the other; and a
-# utility is of one task, for another target the order may be another. TSTR less TRTR, with its
-# interval:
+# copula is recognised less, and teaches less. Neither number replaces the other; and a utility is
+# of one task, for another target the order may be another. TSTR less TRTR, with its interval:
 difference = pd.DataFrame(
     {name: result["utility"].details["difference"] for name, result in found.items()}
 ).T

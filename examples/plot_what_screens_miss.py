@@ -74,7 +74,7 @@ with theme():
 
 # %%
 # The second release is fresh, but for three rows: copies of those of train that are farthest from
-# all others. Of 300 rows, three move an average by one part in a hundred. The attack therefore also
+# all others. Three of 300 rows move an average by one part in a hundred. The attack therefore also
 # tells its AUC in tenths of the rows, ordered by how far they lie from others, and for the
 # outermost 5% and 2%. All is done 40 times, with new tables each, and with none and with twelve
 # copies too.

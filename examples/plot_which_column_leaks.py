@@ -3,7 +3,7 @@ A leak was found: which column is it?
 =====================================
 
 A generator of flights looks harmless row by row: no row is copied, and no distance screen says a
-word. But it releases tail numbers as they stand in train. The decision page, the first page of a
+word. But it releases tail numbers as they are in train. The decision page, the first page of a
 report, names the columns and says what to do; then it is done, and the page is read again.
 """
 

@@ -93,7 +93,7 @@ class _Spoken:
 
     @property
     def sentence(self) -> Sentence:
-        """What is said, with its words for the command line."""
+        """The message, with its words for the command line."""
         said = self.args[0] if len(self.args) == 1 else None
         return said if isinstance(said, Sentence) else Sentence(str(self))
 
@@ -211,7 +211,7 @@ class SharedRowsWarning(MetricWarning):
 
 
 class MostlySharedRowsWarning(SharedRowsWarning):
-    """Most holdout rows also stand in train, so that contrasts of the two cannot find a leak."""
+    """Most holdout rows are also in train, so that contrasts of the two cannot find a leak."""
 
 
 class TextLeftOutWarning(MetricWarning):
@@ -223,7 +223,7 @@ class UnequalSizesWarning(MetricWarning):
 
 
 class VoidAttackWarning(DegenerateInputWarning):
-    """An attack that succeeds whatever the release is: it shows nothing, and is left out."""
+    """An attack that succeeds for any release: it shows nothing, and is left out."""
 
 
 def needed(owner: str, package: str, command: str) -> Any:

@@ -373,7 +373,7 @@ def check_result_round_trips(metric: Metric, tables: Tables, shared: Evaluations
 
 
 def check_no_cell_leaks(metric: Metric, tables: Tables, shared: Evaluations) -> None:
-    """Rare values and extremes of train do not stand in the result."""
+    """Rare values and extremes of train are not in the result."""
     train, holdout, synthetic = tables
     changed, cells = planted(train)
     text = evaluated(metric, (changed, holdout, synthetic)).to_json()
@@ -451,7 +451,7 @@ def refusal(kind: type[Exception], action: Callable[[], object]) -> Exception | 
 
 
 def same(a: float, b: float, tolerance: float = 1e-6) -> bool:
-    """Tell whether two values are equal, nan being equal to nan."""
+    """Return whether two values are equal, nan being equal to nan."""
     return math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance) or (
         math.isnan(a) and math.isnan(b)
     )

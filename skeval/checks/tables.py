@@ -107,7 +107,7 @@ def half(table: Any) -> Any:
 
 
 def repeated(table: Any, n_times: int) -> Any:
-    """Return every row so many times, of several tables under keys of their own."""
+    """Return every row this number of times, of several tables under keys of their own."""
     if not isinstance(table, RelationalData):
         return pd.concat([table] * n_times, ignore_index=True)
     kinds = table.schema.infer(table).tables

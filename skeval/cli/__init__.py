@@ -27,7 +27,7 @@ _NO_MEMORY = (
 def main() -> None:
     """Run the command line; bad input ends in one sentence and exit code 2.
 
-    So does whatever else goes wrong; ``--debug`` shows where.
+    So does anything else that goes wrong; ``--debug`` shows where.
     """
     arguments = [argument for argument in sys.argv[1:] if argument != DEBUG]
     for stream in (sys.stdout, sys.stderr):

@@ -28,9 +28,9 @@ from skeval.cli.options import (
     SchemaFile,
     Sep,
     app,
+    plain_table,
     say,
     show,
-    table_of,
 )
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.reading import read_table
@@ -269,7 +269,7 @@ def write_schema(
     if output is not None:
         with replacing(output) as temporary:
             temporary.write_text(json.dumps(content, indent=1), encoding="utf-8")
-    table = table_of("column", "why", "doubt", "kind", texts=3)
+    table = plain_table("column", "why", "doubt", "kind", texts=3)
     for name, reason in kinds.items():
         table.add_row(escape(name), reason.why, reason.doubt, reason.kind)
     show(table)

@@ -33,13 +33,13 @@ from skeval.cli.options import (
     Tables,
     app,
     debugging,
+    plain_table,
     say,
     show,
-    table_of,
     with_given,
 )
 from skeval.exceptions import InvalidParameterError, Sentence
-from skeval.results.policy import FAIL_ON, Outcome, Policy, failed_metrics, junit
+from skeval.results.policy import FAIL_ON, Policy, RuleOutcome, failed_metrics, junit
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.tables.reading import check_exists, read_table
@@ -94,7 +94,7 @@ def verify(
     for path in files:
         check_exists(path)
     frame = verify_tables(provenance, files)
-    table = table_of("file", "input", "found", texts=3)
+    table = plain_table("file", "input", "found", texts=3)
     for row in frame.itertuples(index=False):
         table.add_row(*map(escape, row))
     show(table)
@@ -196,7 +196,7 @@ def enforce(policy: Policy | None, results: Mapping[str, SuiteResult]) -> None:
         raise typer.Exit(1)
 
 
-def _outcomes(policy: Policy, results: Mapping[str, SuiteResult]) -> list[Outcome]:
+def _outcomes(policy: Policy, results: Mapping[str, SuiteResult]) -> list[RuleOutcome]:
     """Return the outcome of each rule, of several synthetic tables by their names."""
     return [
         replace(outcome, rule=f"{name}: {outcome.rule}") if name else outcome
@@ -287,7 +287,7 @@ def _conclude(
     if result.provenance is not None:
         known_by = result.provenance.with_files(files)
         result.provenance = known_by if given.hashes else known_by.without_hashes()
-    if output is not None:  # before they are printed: whatever goes wrong there, they are kept
+    if output is not None:  # before they are printed: if printing goes wrong, they are kept
         with replacing(output) as temporary:
             temporary.write_text(_WRITERS[output.suffix.lower()](result), encoding="utf-8")
     write_junit(gate, {"": result}, given.junit)
@@ -332,7 +332,7 @@ def print_scores(result: SuiteResult) -> None:
         if why:
             Console(soft_wrap=True).print(f"{name}: {why}", markup=False)
     if any("/" in name for name in result):
-        table = table_of("property", "score", "baseline", "columns or pairs")
+        table = plain_table("property", "score", "baseline", "columns or pairs")
         for name, *scores, n_used in result.properties().itertuples():
             table.add_row(escape(name), f"{scores[0]:.4g}", _or_empty(scores[1]), str(n_used))
         show(table)
@@ -345,7 +345,7 @@ def print_scores(result: SuiteResult) -> None:
 def _show_scores(results: Mapping[str, Result]) -> None:
     from skeval.reporting.scores import DIFFERENCE, INTERVAL, shown_difference
 
-    table = table_of("metric", "value", INTERVAL, "baseline", DIFFERENCE.lower(), "best")
+    table = plain_table("metric", "value", INTERVAL, "baseline", DIFFERENCE.lower(), "best")
     for name, one in results.items():
         numbers = f"{one.value:.4g}", shown_interval(one.interval), _or_empty(one.baseline)
         table.add_row(escape(name), *numbers, shown_difference(one), _best(one))
@@ -356,7 +356,7 @@ def _show_tests(results: Mapping[str, Result]) -> None:
     from skeval.reporting.scores import INTERVAL, numbers_tested
 
     heads = "tested", "against", "p-value", "score", INTERVAL, "baseline", "best", "evidence"
-    table = table_of("metric", *heads)
+    table = plain_table("metric", *heads)
     for name, one in results.items():
         numbers = f"{one.value:.4g}", shown_interval(one.interval), _or_empty(one.baseline)
         kind = one.tags.evidence or "" if one.tags is not None else ""

@@ -63,13 +63,13 @@ def check_apart(outputs: Iterable[Path | None], inputs: Iterable[Path | None]) -
 
 
 def _read_there(output: Path, path: Path) -> Path | None:
-    """Return which file of an input an output is, by whatever name; None if it is none."""
+    """Return which file of an input an output is, by any name; None if it is none."""
     within = path.rglob("*") if path.is_dir() else [path]
     return next((one for one in within if not one.is_dir() and _is_same(output, one)), None)
 
 
 def _is_same(one: Path, other: Path) -> bool:
-    """Tell whether two paths are one file, by links, or would be once it is written."""
+    """Return whether two paths are one file, by links, or would be once it is written."""
     try:
         return one.samefile(other)
     except OSError:  # one of them is not there
@@ -77,7 +77,7 @@ def _is_same(one: Path, other: Path) -> bool:
 
 
 def _joins(output: Path, folder: Path) -> bool:
-    """Tell whether a file would be read with a folder once it is written."""
+    """Return whether a file would be read with a folder once it is written."""
     place = Path(os.path.realpath(output))
     if not place.is_relative_to(os.path.realpath(folder)):
         return False

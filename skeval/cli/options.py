@@ -134,7 +134,7 @@ class Given:
 
     @property
     def max_bytes(self) -> int | None:
-        """How many bytes a metric may take: what was said, else a share of what is free."""
+        """Return how many bytes a metric may take: by default a share of what is free."""
         if self.max_memory is not None:
             return int(self.max_memory * 2**30)
         free = free_memory()
@@ -183,7 +183,7 @@ def _options(
 
 
 def debugging() -> bool:
-    """Tell whether tracebacks are wanted."""
+    """Return whether tracebacks are wanted."""
     return DEBUG in sys.argv[1:]
 
 
@@ -204,7 +204,7 @@ class _Printable(Table):
         super().add_row(*map(printable, cells), **settings)
 
 
-def table_of(*names: str, texts: int = 1) -> Table:
+def plain_table(*names: str, texts: int = 1) -> Table:
     """Return an empty table that cuts nothing: cut names would read the same.
 
     The first `texts` columns are broken where there is no room, the others never.

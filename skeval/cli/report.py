@@ -24,7 +24,7 @@ from skeval.cli.inputs import (
     say_kinds,
     say_long,
 )
-from skeval.cli.options import OUTPUT, Given, Seed, Tables, app, say, show, table_of, with_given
+from skeval.cli.options import OUTPUT, Given, Seed, Tables, app, plain_table, say, show, with_given
 from skeval.exceptions import InvalidParameterError
 from skeval.results.policy import Policy
 from skeval.utils.execution import shown
@@ -159,7 +159,7 @@ def compare(
         Path | None, typer.Option(*OUTPUT, help="Write a page, a PDF or JSON of it.")
     ] = None,
 ) -> None:
-    """Say which of several synthetic tables to take, and which cannot be told apart.
+    """Say which of several synthetic tables to take, and which differences are only chance.
 
     The exit code is 0 where none is recommended, as where results are of other real tables: that
     is an answer.
@@ -177,7 +177,7 @@ def compare(
             comparison.to_json(output)
         else:
             (comparison.to_pdf if ending == ".pdf" else comparison.to_html)(output)
-    table = table_of("metric", *map(escape, comparison), "baseline", "ahead", "told apart")
+    table = plain_table("metric", *map(escape, comparison), "baseline", "ahead", "told apart")
     for name, row in comparison.frame().iterrows():
         values = [number(row[one]) for one in comparison]
         table.add_row(

@@ -1,6 +1,6 @@
 """The contract: parameters in `__init__`, real rows in `fit`, synthetic rows in `evaluate`.
 
-What is to be said where rare levels of a category share features of a matrix.
+The warnings to give if rare levels of a category share features of a matrix.
 
 Halves of a table in the synthetic place: how much a value varies from sample to sample.
 
@@ -89,14 +89,14 @@ def pooled_notices(context: Context, space: Any) -> tuple[PooledLevelsWarning, .
     return (PooledLevelsWarning(text),) if pooled else ()
 
 
-MOST_HALVED = 2**17  # rows: the noise of more is that of so many, scaled
+MOST_HALVED = 2**17  # rows: the noise of more rows is that of this number, scaled
 _KEPT = 20_000  # rows, up to which the halves are kept for the other metrics of a suite
 
 Halves = tuple[Context, Context]
 
 
 def halvings(context: Context, role: str, n_rows: int, n_halvings: int) -> Iterator[Halves]:
-    """Yield contexts in which halves of `n_rows` of a role stand in the synthetic place.
+    """Yield contexts in which halves of `n_rows` of a role take the synthetic rows' place.
 
     Parameters
     ----------
@@ -229,8 +229,8 @@ class Metric(BaseEstimator):
     -----
     Where a holdout is given, the baseline is the same metric with holdout rows in the synthetic
     place, at equal sizes; metrics that contrast train and holdout give the null of their contrast
-    instead. Where the holdout is smaller than the synthetic table, the value at the baseline's size
-    stands in ``details["at_baseline_size"]``, since many measures depend on the number of rows.
+    instead. If the holdout is smaller than the synthetic table, ``details["at_baseline_size"]``
+    holds the value at the baseline's size, since many measures depend on the number of rows.
 
     Metrics with ``_halved = True`` are measured on halves of both tables too, five times each. This
     gives ``Result.difference``, the interval of value minus baseline with the noise of both; rows
@@ -265,6 +265,8 @@ class Metric(BaseEstimator):
 
     _parts: ClassVar[tuple[str, ...]] = ()  # of the details, shown for the holdout too
 
+    # which columns a report has this metric look at: a field of ReportColumns, or "pairs"
+    report_columns: ClassVar[Literal["", "knn", "phik", "pairs"]] = ""
     # parameters that a suite changes where it puts a metric in another space than "gower"
     in_other_spaces: ClassVar[Mapping[str, Any]] = {}
 
@@ -299,7 +301,7 @@ class Metric(BaseEstimator):
         schema : TableSchema, RelationalSchema, mapping of str to str, or SDV's Metadata, optional
             The kinds of the columns; those not named are inferred from train.
         check_holdout : bool, default=False
-            Whether to look if train and holdout can be told apart, which makes contrasts of the
+            Whether to check if train and holdout can be distinguished, which makes contrasts of the
             two void; if so, :class:`~skeval.exceptions.HoldoutShiftWarning` is given. A suite does
             this once for all its metrics.
 
@@ -383,7 +385,7 @@ class Metric(BaseEstimator):
             context = measured_on(context, self._scaling)
             result = self._kept_in_family(context, self._evaluated(context))
             if advise and as_float(result.p_value) <= ALARM_LEVEL and not result.advice:
-                result = replace(result, advice=self._leak_advice(context))
+                result = replace(result, advice=self._leak_advice(context), refit=True)
         if not np.isnan(result.value):  # else the warnings say why
             result = replace(result, summary=self._summary(result))
             pooled = pooled_notices(context, self._matrix_space)
@@ -599,7 +601,7 @@ NO_KEYS = "The schema has no foreign key. Give them: RelationalSchema(..., forei
 class RelationalMetric(Metric):
     """A metric of several tables: its author writes `_measure`, of a relational context.
 
-    Where a holdout is given, the baseline is the same metric with the holdout's tables in the
+    If a holdout is given, the baseline is the same metric with the holdout's tables in the
     synthetic place.
 
     Attributes

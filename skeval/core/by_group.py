@@ -37,7 +37,7 @@ class _TagsOfMetric:
     def __get__(self, instance: ByGroup | None, owner: type) -> MetricTags:
         own = getattr(instance, "metric", None)
         tags = own.tags if isinstance(own, Metric) else MetricTags("diagnostic")
-        return replace(tags, display="ColumnScoresDisplay")
+        return replace(tags, display="ColumnScoresDisplay", quoted="")
 
 
 @declared
@@ -130,7 +130,7 @@ class ByGroup(Metric):
                 f"ByGroup: by must be a categorical or boolean column, among "
                 f"{', '.join(nominal)}; got {self.by!r}."
             )
-        labels = list(groups_of(context, self.by, self.min_size))
+        labels = list(codes_of_groups(context, self.by, self.min_size))
         if not labels:
             raise InvalidParameterError(
                 f"ByGroup: no group of {self.by} has min_size={self.min_size} rows; lower it."
@@ -142,8 +142,8 @@ class ByGroup(Metric):
         results = {label: one._result(own) for label, (one, own) in self._fitted(contexts).items()}
         values = {label: result.value for label, result in results.items()}
         tags = next((r.tags for r in results.values() if r.tags is not None), self.tags)
-        tags = replace(tags, display=self.tags.display)
-        groups = groups_of(context, self.by, self.min_size)
+        tags = replace(tags, display=self.tags.display, quoted="")
+        groups = codes_of_groups(context, self.by, self.min_size)
         absent = [label for label in groups if label not in contexts]
         notices = _notices(results, absent)
         known = {label: value for label, value in values.items() if not np.isnan(value)}
@@ -196,6 +196,7 @@ class ByGroup(Metric):
             ),
             copies=self._copies(results),
             advice=self._advice(results, corrected),
+            refit=any(one.refit for one in results.values()),
             baseline=own.baseline if tags.sign == 0 else least,
             details={
                 **result.details,
@@ -242,7 +243,7 @@ class ByGroup(Metric):
 
     def _contexts(self, context: Context) -> dict[str, Context]:
         """Return the context of each group that has synthetic rows."""
-        groups = groups_of(context, self.by, self.min_size)
+        groups = codes_of_groups(context, self.by, self.min_size)
         codes = context.synthetic[self.by].cat.codes.to_numpy()
         contexts = {}
         for label, own in groups.items():
@@ -301,7 +302,7 @@ def _n_groups(context: Context, by: str) -> int:
 
 
 @shared
-def groups_of(context: Context, by: str, min_size: int) -> dict[str, list[int]]:
+def codes_of_groups(context: Context, by: str, min_size: int) -> dict[str, list[int]]:
     """Return the codes of each group of real rows, small ones pooled, missing values last."""
     # the code of missing is -1
     every, names = _sizes(context, by), [MISSING, *_levels(context, by)]
@@ -318,7 +319,7 @@ def groups_of(context: Context, by: str, min_size: int) -> dict[str, list[int]]:
 @shared
 def group_context(context: Context, by: str, min_size: int, label: str) -> Context:
     """Return the real rows of a group, without the column that is the same in all of them."""
-    codes = groups_of(context, by, min_size)[label]
+    codes = codes_of_groups(context, by, min_size)[label]
     tables: dict[str, pd.DataFrame] = {}
     given: dict[str, pd.DataFrame] = {}
     for role in ("train", "holdout"):
@@ -342,7 +343,7 @@ def group_context(context: Context, by: str, min_size: int, label: str) -> Conte
 def group_sizes(context: Context, by: str, min_size: int) -> dict[str, dict[str, Any]]:
     """Return the numbers of real rows of each group, by role."""
     sizes = {}
-    for label in groups_of(context, by, min_size):
+    for label in codes_of_groups(context, by, min_size):
         own = group_context(context, by, min_size, label)
         sizes[label] = {
             f"n_{role}": own.n_rows(role) for role in ("train", "holdout") if role in own

@@ -71,7 +71,7 @@ class Context:
 
     Reading ``context.train``, ``context.holdout`` or ``context.synthetic`` gives a canonical frame:
     float64 numbers, ``datetime64`` dates, pandas categoricals with string levels, the real levels
-    first. Where a column is stored to fewer digits in one table than in another, as float32, all
+    first. If a column is stored to fewer digits in one table than in another, as float32, all
     tables hold its values at the coarser precision. The rows that metrics are given have an order
     that goes by what they hold, so that the one in which a table was given changes no bit of a
     result. While a step runs, the context notes which roles it reads. A step that did not read
@@ -87,28 +87,28 @@ class Context:
     levels : dict of str to list of str, optional
         The real levels of each categorical column.
     notices : tuple of MetricWarning, default=()
-        What was to be said of the tables when they were read.
+        Warnings about the tables from when they were read.
     given : dict of str to DataFrame, optional
-        The tables as they were given, by role; the canonical ones if not said.
+        The tables as they were given, by role; by default the canonical ones.
     parent : Context, optional
         The context of the real tables that this one adds synthetic rows to.
     remember_rows : bool, default=False
         Whether pickling keeps the rows. A pickle with rows holds training data.
     precision : mapping of str to dtype, optional
-        The storage, or the decimals, to which the values of columns were rounded; float64 where it
-        is not said.
+        The storage, or the decimals, to which the values of columns were rounded; float64 by
+        default.
     ordered : bool, default=False
         Whether the rows of synthetic tables are put in their order of content when they are read.
     places : mapping of str to ndarray, optional
-        Where each row of a role stood in the table as it was given, if rows changed places.
+        The position of each row of a role in the table as it was given, if rows changed places.
 
     Attributes
     ----------
     remember_rows : bool
         As given; it may be set later.
     taken : tuple of (Context, str, ndarray) or None
-        Where the synthetic rows were taken from: positions of rows of a role in another context, so
-        that what is dear to read, as texts are, is read once.
+        The source of the synthetic rows: positions of rows of a role in another context. What is
+        slow to read, as texts are, is then read once.
     """
 
     is_relational = False  # whether it is of several tables
@@ -306,9 +306,9 @@ class Context:
         notices: tuple[MetricWarning, ...] = (),
         taken: tuple[Context, str, np.ndarray] | None = None,
     ) -> Context:
-        """Return a context in which canonical `rows` stand in the synthetic place.
+        """Return a context in which canonical `rows` are the synthetic ones.
 
-        `given` are the same rows as they were given; the canonical ones if not said. `taken` says
+        `given` are the same rows as they were given; by default the canonical ones. `taken` says
         of which role of which context they are, and at which positions.
         """
         if self.real._tables is None:
@@ -348,8 +348,8 @@ class Context:
     def recall(self, key: Hashable, compute: Callable[[Context], T]) -> T:
         """Return what is known under `key`; if nothing is, compute it of a view of this context.
 
-        Threads that ask for the same wait for the one that computes. The view notes which roles
-        are read of it, in whatever thread.
+        Threads that ask for the same wait for the one that computes. The view notes which roles are
+        read from it, in any thread.
         """
         if key in self._running:
             raise RuntimeError(f"The shared step {key!r} calls itself with equal arguments.")
@@ -567,7 +567,7 @@ def content_hashes(context: Context, role: str) -> np.ndarray | None:
 
 
 def shared_rows(context: Context) -> tuple[MetricWarning, ...]:
-    """Say which share of the holdout rows also stand in train, if any do."""
+    """Return a sentence on the share of holdout rows that are also in train, if any are."""
     share = hashed_share(*(content_hashes(context, role) for role in ("train", "holdout")))
     kind = MostlySharedRowsWarning if share > MOST_SHARED else SharedRowsWarning
     return (kind(SHARED_ROWS.format(share=share)),) if share else ()

@@ -57,7 +57,7 @@ class RelationalContext(Context):
     given : dict of str to RelationalData
         By role, as given.
     notices : tuple of MetricWarning, default=()
-        What was to be said of the tables when they were read.
+        Warnings about the tables from when they were read.
     parent : RelationalContext, optional
         The context of the real tables that this one adds synthetic ones to.
     remember_rows, ordered : bool, default=False
@@ -228,7 +228,7 @@ class RelationalContext(Context):
         return real._beside(contexts, data, notices)
 
     def in_place(self, role: str, positions: Mapping[str, Any] | None = None) -> RelationalContext:
-        """Return a context in which the rows of a role, some of them, stand in the synthetic place.
+        """Return a context in which some rows of a role are the synthetic ones.
 
         Parameters
         ----------
@@ -371,10 +371,10 @@ def _naming(table: str) -> Iterator[None]:
 
 
 def _notices(contexts: Mapping[str, Context]) -> tuple[MetricWarning, ...]:
-    """Return what was said of the tables, with their names.
+    """Return the warnings about the tables, with their names.
 
-    Rows of several tables may well be equal, as orders of one thing: who stands in train and
-    holdout is compared by subject.
+    Rows of several tables may well be equal, as orders of one thing. Subjects are therefore
+    compared: which of them are in train and in the holdout.
     """
     return tuple(
         notice.within(name)
@@ -385,7 +385,7 @@ def _notices(contexts: Mapping[str, Context]) -> tuple[MetricWarning, ...]:
 
 
 def shared_subjects(context: RelationalContext) -> tuple[SharedRowsWarning, ...]:
-    """Say which share of the holdout's subjects also stands in train.
+    """Return a sentence on the share of the holdout's subjects that are also in train.
 
     A subject is the same if its own row and all rows that belong to it are, or, where keys are no
     mere numbers of rows, if its key is.
@@ -405,9 +405,9 @@ def shared_subjects(context: RelationalContext) -> tuple[SharedRowsWarning, ...]
 
 
 def _fingerprints(context: RelationalContext, role: str, subject: str) -> np.ndarray:
-    """Return a number of each subject, equal for equal ones whatever the order of their rows.
+    """Return a number of each subject: equal for subjects with equal rows, in any order.
 
-    Where the rows of the subject's table are sequences, each of them is one. There is none at all
+    If the rows of the subject's table are sequences, each of them is one. There is none at all
     if there is no column to tell them apart by.
     """
     data, tables, relations = context.given(role), context[role], context.relations

@@ -14,6 +14,7 @@ Need = Literal["holdout", "target", "keys", "generator", "relational", "text"]
 Evidence = Literal["screen", "attack", "audit", "disclosure"]
 Risk = Literal["singling out", "linkability", "inference"]
 Reads = Literal["columns", "rows"]
+Quoted = Literal["", "similarity", "learning", "copies"]
 
 
 @dataclass(frozen=True)
@@ -41,21 +42,25 @@ class MetricTags:
         Whether the metric takes a synthetic table that lacks columns of train or has them in
         another type, as one that judges the structure does.
     scaling : {"counts", "sorted runs", "neighbours", "sampled"}, default="sampled"
-        What is done with tables that need not fit in memory: "counts" are added up and "sorted
-        runs" merged over all rows, a column or a few at a time; "neighbours" are looked for among
-        all rows, in parts where these do not fit in memory; otherwise a seeded sample is measured,
-        and the result says so.
+        How the metric handles tables larger than memory. "counts" are added up over all rows, and
+        "sorted runs" are merged, a few columns at a time. "neighbours" are searched among all rows,
+        in parts if need be. With "sampled" a seeded sample is measured, and the result says so.
     reads : {"columns", "rows"}, default="rows"
         What the metric looks at: "columns", the real columns one by one, and two of them by the
         steps of :mod:`skeval.steps.pairs` alone, so that aggregates will do
         (:meth:`MetricSuite.save <skeval.MetricSuite.save>`); or "rows".
-
     risks : iterable of str, default=()
         Among `singling out`, `linkability` and `inference`: the risks of the opinion of the Article
         29 working party that the metric bears on, under which reports list it.
     headline : int, default=0
         Place among the metrics of its aspect that the first page of a report shows, from 1 on; with
         0 it comes after those.
+    quoted : {"", "similarity", "learning", "copies"}, default=""
+        Which sentence of a summary quotes the value: how similar the tables are, what a model
+        learns from the synthetic one, or that it has no copy of a train row. In a comparison, the
+        metrics of "similarity" and "learning" decide fidelity and utility.
+    volatile : bool, default=False
+        Whether a few values decide the score of a column, so that chance moves it far.
 
     Raises
     ------
@@ -80,6 +85,8 @@ class MetricTags:
     risks: frozenset[Risk] = frozenset()
     headline: int = 0
     reads: Reads = "rows"
+    quoted: Quoted = ""
+    volatile: bool = False
 
     def __post_init__(self) -> None:
         needs: Iterable[Need] = self.needs
@@ -101,6 +108,10 @@ class MetricTags:
         if self.reads not in get_args(Reads):
             raise InvalidParameterError(
                 f"MetricTags: reads must be among {get_args(Reads)}, got {self.reads!r}."
+            )
+        if self.quoted not in get_args(Quoted):
+            raise InvalidParameterError(
+                f"MetricTags: quoted must be among {get_args(Quoted)}, got {self.quoted!r}."
             )
         if unknown := self.needs - set(get_args(Need)):
             raise InvalidParameterError(

@@ -73,6 +73,7 @@ class NNDistanceDistributions(NeighborMetric):
     tags = replace(
         COLUMN_TAGS, greater_is_better=False, display="DistancesDisplay", scaling="neighbours"
     )
+    report_columns = "knn"
 
     _halved = True
 

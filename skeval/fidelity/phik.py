@@ -85,6 +85,7 @@ class PhikMatrixDifference(AssociationDifference):
     """
 
     tags = replace(AssociationDifference.tags, headline=4)
+    report_columns = "phik"
 
     _warns_of_lost = False
 

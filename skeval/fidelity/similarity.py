@@ -232,7 +232,10 @@ class SimilarityScore(SimilarityMatrix):
     100.0
     """
 
-    tags = replace(SimilarityMatrix.tags, bounds=(0.0, float("inf")), headline=3)
+    tags = replace(
+        SimilarityMatrix.tags, bounds=(0.0, float("inf")), headline=3, quoted="similarity"
+    )
+    report_columns = "pairs"
 
     scale: Positive = 100.0
 

@@ -39,7 +39,7 @@ _GENERATORS = (
 
 
 def _is_generator(value: object) -> bool:
-    """Tell whether `value` is a generator; of a class, what it makes is looked at later."""
+    """Return whether `value` is a generator; what a class makes is checked later."""
     known = _is_pair(value) or isinstance(value, type) or _is_of_sdv(type(value))
     return known or _can_sample(value)
 
@@ -239,7 +239,7 @@ def without_cells(owner: Any, verb: str) -> Iterator[None]:
     Raises
     ------
     GeneratorFailedError
-        For whatever is raised, but for errors of skeval and of Python's own resources.
+        For all exceptions but those of skeval and of Python's own resources.
     """
     try:
         yield
@@ -360,7 +360,7 @@ _SEED_LIMIT = 2**32
 
 
 class GeneratorAdapter(BaseEstimator):
-    """One way to fit and sample whatever generator: what searches and cross-validation need.
+    """One way to fit and sample any generator: what searches and cross-validation need.
 
     It stands between a generator of any library and scikit-learn's `GridSearchCV` and the like. It
     clones, takes nested parameters, samples by number and seed, and remembers the rows that it was
@@ -503,8 +503,8 @@ class GeneratorAdapter(BaseEstimator):
             If a parameter is outside its legal set: a `generator` that can neither be fitted nor
             sampled, a `random_state` that is no int.
         GeneratorFailedError
-            If the generator raises an error of its own. What that says, which may quote cells, is
-            left out, and where it was raised is said.
+            If the generator raises an error of its own. Its message, which may quote cells, is left
+            out; the place where it was raised is reported.
         """
         check_parameters("GeneratorAdapter", self.get_params(deep=False), legal_sets(type(self)))
         train = as_frame(X, "train")
@@ -528,7 +528,7 @@ class GeneratorAdapter(BaseEstimator):
         n : int, optional
             How many; as many as there were training rows if None.
         random_state : int, optional
-            Seed of the draw; that of the adapter if None, and none if that is None too. Where the
+            Seed of the draw; that of the adapter if None, and none if that is None too. If the
             generator takes a seed, equal seeds give equal rows.
 
         Returns
@@ -632,7 +632,7 @@ def reseeded(
     generator : object, class, pair of functions or GeneratorAdapter
         It stays as it is.
     seed : int
-        Of the copy's adapter, and of each parameter `random_state` or `seed` that it has.
+        The seed of the copy's adapter, and of each parameter `random_state` or `seed` that it has.
     parameters : mapping of str to object, optional
         By the names that the generator has for them.
     """

@@ -10,13 +10,13 @@ import pandas as pd
 
 from skeval.exceptions import InvalidParameterError
 from skeval.generators.columns import (
-    Grid,
     Sampler,
+    Steps,
     as_dtype,
+    frame_of,
     kind_of,
     numbers_of,
     ordered_codes,
-    table_of,
 )
 from skeval.utils.parameters import AnyColumns, Count, Interval, Seed
 
@@ -44,7 +44,7 @@ class MondrianAnonymization(Sampler):
         The columns that may be known from elsewhere, or how many of the first; None takes all. The
         more there are, the coarser the classes. Name keys among them, or drop them before.
     fill : {"centre", "draw"}, default="centre"
-        What stands in the place of a generalised value, so that the release has the columns and
+        What replaces a generalised value, so that the release has the columns and
         dtypes of train. "centre" writes the median of the class, of categories the most frequent
         one: equal in all rows of a class, so that the release is k-anonymous as it stands. "draw"
         draws each cell from what the class is generalised to, alike between its least and greatest
@@ -171,7 +171,7 @@ class MondrianAnonymization(Sampler):
                 drawn.append(column.take(self._generalised[j].centres[of_class]))
             else:
                 drawn.append(self._generalised[j].draw(column, of_class, rng))
-        return table_of(drawn, self.columns_)
+        return frame_of(drawn, self.columns_)
 
     def _positions(self, train: pd.DataFrame) -> list[int]:
         """Return where the quasi-identifiers stand."""
@@ -200,7 +200,7 @@ class _Generalised:
     levels : ndarray
         A row for each distinct value of each class, in ascending order, one class after the other.
     ends : ndarray of shape (n_classes + 1,)
-        Where the levels of each class begin.
+        The start of the levels of each class.
     """
 
     centres: np.ndarray
@@ -221,7 +221,7 @@ class _Generalised:
             drawn = column.take(rows).reset_index(drop=True)
             return drawn.mask(absent) if absent.any() else drawn
         values = numbers_of(column.iloc[self.levels])
-        grid = Grid.of(np.unique(values))
+        grid = Steps.of(np.unique(values))
         low, high = (values[np.where(absent, 0, ends)] for ends in (first, last))
         drawn = as_dtype(grid.between(low, high, part), column.dtype)
         return drawn.mask(absent) if absent.any() else drawn

@@ -18,13 +18,13 @@ from sklearn.tree import DecisionTreeRegressor
 from skeval.exceptions import InvalidParameterError
 from skeval.generators.columns import (
     Codes,
-    Grid,
     Sampler,
+    Steps,
     as_dtype,
+    frame_of,
     kind_of,
     numbers_of,
     ordered_codes,
-    table_of,
 )
 from skeval.utils.parameters import Count, Fraction, JobCount, Seed
 
@@ -75,10 +75,10 @@ class SequentialCART(Sampler):
 
     Notes
     -----
-    Trees see ranks. Of a number, date or duration the tree reduces the variance of its rank among
+    Trees see ranks. For a number, date or duration the tree reduces the variance of its rank among
     the training values, so that neither long tails nor infinities matter; missing values get a tree
-    of their own, which tells whether there is a value at all. Of a category it reduces the Gini
-    impurity, being missing is a level. Levels of a category that is split on are put in order by
+    of their own, which tells whether there is a value at all. For a category it reduces the Gini
+    impurity; being missing is a level. Levels of a category that is split on are put in order by
     the mean of the target in their rows (for a category with several levels, by the first principal
     component of its shares), which finds the best split in two of all where the target is a number.
 
@@ -127,7 +127,7 @@ class SequentialCART(Sampler):
         for place, j in enumerate(order):
             grower = _Grower(settings | {"random_state": int(seeds[place])}, columns[:place])
             smooth = self.smoothing and kind_of(train.dtypes.iloc[j]) in "iufMm"
-            grid = Grid.of(numbers_of(train.iloc[columns[place].positions, j])) if smooth else None
+            grid = Steps.of(numbers_of(train.iloc[columns[place].positions, j])) if smooth else None
             models.append(_model(columns[place], grower, self.max_levels, grid))
         self.train_, self.order_, self.models_ = train, order, models
 
@@ -138,7 +138,7 @@ class SequentialCART(Sampler):
             column = self.train_.iloc[:, j]
             drawn[j], codes = model.draw(column, features, n, rng)
             features.append(codes)
-        return table_of((drawn[j] for j in range(len(drawn))), self.train_.columns)
+        return frame_of((drawn[j] for j in range(len(drawn))), self.train_.columns)
 
     def _positions(self, names: pd.Index) -> np.ndarray:
         first = [] if self.order is None else list(self.order)
@@ -233,7 +233,7 @@ def _level_scores(column: Codes, codes: np.ndarray, target: np.ndarray) -> np.nd
 
 
 def _model(
-    column: Codes, grower: _Grower, max_levels: int, grid: Grid | None
+    column: Codes, grower: _Grower, max_levels: int, grid: Steps | None
 ) -> _Categories | _Numbers:
     if not column.ordered or not (column.codes >= 0).any():
         rows = np.arange(column.codes.size)
@@ -276,10 +276,10 @@ class _Numbers:
     gaps: _Leaves | None
     values: _Leaves
     codes: Codes
-    grid: Grid | None
+    grid: Steps | None
 
     @classmethod
-    def fit(cls, column: Codes, grower: _Grower, grid: Grid | None) -> _Numbers:
+    def fit(cls, column: Codes, grower: _Grower, grid: Steps | None) -> _Numbers:
         """Grow both trees."""
         rows = np.arange(column.codes.size)
         missing = column.codes < 0
@@ -384,11 +384,11 @@ class RandomForestImputation(Sampler):
     (unless `max_samples` left it out).
 
     The forests see ranks: of size, or of frequency where a column has no order, and missing values
-    below all others. Of a category, missing is a level that can be predicted like any other. Of a
+    below all others. In a category, missing is a level that can be predicted like any other. In a
     number, a missing cell stays missing, a present one present; infinite values are not learned
-    from. Predicted numbers are rounded to the grid of the training values (whole numbers,
-    decimals, whole days). A table of one column has nothing to learn from: its mean or most
-    frequent level is predicted.
+    from. Predicted numbers are rounded to the grid of the training values (whole numbers, decimals,
+    whole days). A table of one column has nothing to learn from: its mean or most frequent level is
+    predicted.
 
     References
     ----------
@@ -441,7 +441,7 @@ class RandomForestImputation(Sampler):
             for j, column in enumerate(columns)
         )
         self.train_ = train
-        self.predicted_ = table_of(predicted, train.columns)
+        self.predicted_ = frame_of(predicted, train.columns)
 
     def _draw(self, n: int, rng: np.random.Generator) -> pd.DataFrame:
         self._check_parameters()
@@ -455,7 +455,7 @@ class RandomForestImputation(Sampler):
             )
             for j in range(n_columns)
         )
-        return table_of(cells, self.train_.columns)
+        return frame_of(cells, self.train_.columns)
 
 
 @dataclass(frozen=True)
@@ -549,12 +549,12 @@ class _Scale:
 
     low: np.ndarray
     high: np.ndarray
-    grid: Grid
+    grid: Steps
 
     @classmethod
     def of(cls, values: np.ndarray) -> _Scale:
         distinct = np.unique(values)
-        return cls(distinct[:1], distinct[-1:], Grid.of(distinct))
+        return cls(distinct[:1], distinct[-1:], Steps.of(distinct))
 
     def to_unit(self, values: np.ndarray) -> np.ndarray:
         if values.dtype.kind == "f":

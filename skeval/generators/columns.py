@@ -143,7 +143,7 @@ class Sampler(BaseEstimator):
         return table.reset_index(drop=True)
 
 
-def table_of(columns: Iterable[pd.Series], names: pd.Index) -> pd.DataFrame:
+def frame_of(columns: Iterable[pd.Series], names: pd.Index) -> pd.DataFrame:
     """Put columns side by side under a plain row index; names may occur twice."""
     table = pd.DataFrame({j: c.reset_index(drop=True) for j, c in enumerate(columns)})
     table.columns = names
@@ -190,7 +190,7 @@ def as_dtype(values: np.ndarray, dtype: Any) -> pd.Series:
 
 
 @dataclass(frozen=True)
-class Grid:
+class Steps:
     """What the numbers, dates or durations of a column are multiples of.
 
     Attributes
@@ -205,7 +205,7 @@ class Grid:
     step: int
 
     @classmethod
-    def of(cls, distinct: np.ndarray) -> Grid:
+    def of(cls, distinct: np.ndarray) -> Steps:
         """Return the grid of sorted values."""
         if distinct.dtype.kind == "f":
             return cls(_decimals_of(distinct), 1)
@@ -285,7 +285,7 @@ def dates_of(column: pd.Series) -> tuple[np.ndarray, np.ndarray]:
 
 
 def is_missing(cell: Any) -> bool:
-    """Tell whether a cell is None, NA, NaT or not a number."""
+    """Return whether a cell is None, NA, NaT or not a number."""
     if cell is None or cell is pd.NA or cell is pd.NaT:
         return True
     if isinstance(cell, Decimal):
@@ -296,7 +296,7 @@ def is_missing(cell: Any) -> bool:
 
 
 def is_number(cell: Any) -> bool:
-    """Tell whether a cell is a real number, of whatever type, or a truth."""
+    """Return whether a cell is a real number, of any type, or a truth."""
     if type(cell) in _PLAIN:
         return True
     if isinstance(cell, _COMPLEX):
@@ -305,7 +305,7 @@ def is_number(cell: Any) -> bool:
 
 
 def is_date(cell: Any) -> bool:
-    """Tell whether a cell is a date, with or without a time of day."""
+    """Return whether a cell is a date, with or without a time of day."""
     return isinstance(cell, _DATES) and not is_missing(cell)
 
 
@@ -485,4 +485,4 @@ class IndependentMarginals(Sampler):
         n_rows, n_columns = self.train_.shape
         rows = rng.integers(n_rows, size=(n_columns, n))
         drawn = (self.train_.iloc[:, j].take(rows[j]) for j in range(n_columns))
-        return table_of(drawn, self.train_.columns)
+        return frame_of(drawn, self.train_.columns)

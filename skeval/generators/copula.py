@@ -12,13 +12,13 @@ from scipy.special import ndtr, ndtri
 
 from skeval.generators.columns import (
     Codes,
-    Grid,
     Sampler,
+    Steps,
     as_dtype,
+    frame_of,
     kind_of,
     numbers_of,
     ordered_codes,
-    table_of,
 )
 from skeval.utils.parameters import Seed
 
@@ -112,7 +112,7 @@ class GaussianCopula(Sampler):
             marginal.draw(uniform[:, j], _absent(marginal.missing, gaps, n))
             for j, marginal in enumerate(self.marginals_)
         )
-        return table_of(drawn, self.columns_)
+        return frame_of(drawn, self.columns_)
 
 
 @dataclass
@@ -137,7 +137,7 @@ class _Numbers:
 
     values: np.ndarray
     dtype: Any
-    grid: Grid
+    grid: Steps
     missing: float
 
     def draw(self, uniform: np.ndarray, missing: np.ndarray) -> pd.Series:
@@ -183,7 +183,7 @@ def _marginal(column: pd.Series, codes: Codes) -> _Levels | _Numbers:
         cumulative = np.cumsum(counts) / max(counts.sum(), 1)
         return _Levels(column.iloc[codes.positions].array, column.dtype, cumulative, missing)
     values = np.sort(numbers_of(column.dropna()))
-    return _Numbers(values, column.dtype, Grid.of(np.unique(values)), missing)
+    return _Numbers(values, column.dtype, Steps.of(np.unique(values)), missing)
 
 
 def _scores(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -48,9 +48,9 @@ class DPHistogram(Sampler):
         For each column what values it may have, known without looking at the table. Numbers or
         dates (also `datetime.date`) in ascending order are edges of bins, closed on the left, the
         last on both sides; whole numbers bin whole numbers, and dates without a time of day such
-        dates. Strings or truths are categories, and so are the categories of a `CategoricalDtype`,
-        whatever they are. With None among them, missing is a value too. Other things, durations
-        for one, are refused: give them as numbers, or as a `CategoricalDtype`.
+        dates. Strings or truths are categories, and so are the categories of a `CategoricalDtype`
+        of any type. With None among them, missing is a value too. Other things, durations for one,
+        are refused: give them as numbers, or as a `CategoricalDtype`.
     epsilon : float, default=1.0
         The privacy parameter, above 0; delta is 0.
     adjacency : {"add_remove", "replace"}, default="add_remove"
@@ -91,10 +91,10 @@ class DPHistogram(Sampler):
     the table. Neither thing looks at more than one row, which a guarantee needs: a type or an error
     that one row decides is a leak.
 
-    Each cell is read by itself, whatever object it holds, and alike whatever the type of its
-    column, since a further row may change that: numbers, and numbers in strings, as float64; dates,
-    and those that strings give by ISO 8601, in UTC and to the microsecond. What a reader of files
-    does before that, by rules that look at all rows, is not covered.
+    Each cell is read by itself, with any object in it. The type of its column plays no part, since
+    a further row may change that: numbers, and numbers in strings, as float64; dates, and those
+    that strings give by ISO 8601, in UTC and to the microsecond. What a reader of files does before
+    that, by rules that look at all rows, is not covered.
 
     Drawing rows costs no privacy, however many they are. But where `adjacency` is "add_remove", the
     size of the training table is protected too: take a number of rows that does not come from it.
@@ -323,7 +323,7 @@ def _axis_of(values: Any) -> Axis | None:
 
 
 def _distinct(axis: Categories) -> Categories | None:
-    """Return an axis whose categories can be told apart; None if there are none."""
+    """Return an axis whose categories differ in what is read of them; None if there are none."""
     return axis if 0 < len(axis.dtype.categories) == len(axis.keys()) else None
 
 

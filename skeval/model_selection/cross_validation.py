@@ -272,7 +272,7 @@ def cross_validate_generator(
 
     Parameters
     ----------
-    generator : GeneratorAdapter, or whatever it takes
+    generator : GeneratorAdapter, or anything that it takes
         It is cloned, never fitted itself. Each clone gets seeds of its own, in place of those that
         the generator has.
     table : table of shape (n_rows, n_columns)

@@ -89,12 +89,12 @@ def make_generator_scorer(
     ``pipeline.set_output(transform="pandas")``.
 
     A generator that cannot be sampled, or whose table lacks columns, costs a suite's scorer no
-    search: all its scores are nan, with a warning that names the exception, whatever `error_score`
-    says, for scikit-learn has nothing to put in place of several scores. ``scorer.evaluate`` raises
-    it. For a metric alone, scikit-learn goes by `error_score`.
+    search: all its scores are nan, with a warning that names the exception. `error_score` is
+    ignored, since scikit-learn has nothing to put in place of several scores. ``scorer.evaluate``
+    raises it. For a metric alone, scikit-learn goes by `error_score`.
 
-    A suite with privacy metrics looks in each split whether train and test fold can be told apart;
-    of random folds that is known, and ``MetricSuite(..., check_holdout=False)`` is quicker.
+    A suite with privacy metrics checks in each split whether train and test fold can be
+    distinguished. Random folds cannot, so ``MetricSuite(..., check_holdout=False)`` is quicker.
 
     A search fits with the seed of the adapter, in every split the same. For means with intervals,
     for which the fits need seeds of their own, see :func:`cross_validate_generator`.
@@ -259,7 +259,7 @@ def _warn_of(generator: Any, error: Exception) -> None:
 def _folds(generator: Any, X: Any) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
     """Return the adapter, the rows that it learned from, and those of the test fold.
 
-    Of a pipeline all is measured behind its transformers, where the generator stands.
+    With a pipeline all is measured behind its transformers, where the generator is.
     """
     if isinstance(generator, Pipeline):
         X = generator[:-1].transform(X) if len(generator) > 1 else X
@@ -273,14 +273,14 @@ def _folds(generator: Any, X: Any) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
 
 
 def same_rows(first: pd.DataFrame, second: pd.DataFrame) -> bool:
-    """Tell whether two tables hold the same rows, in whatever order."""
+    """Return whether two tables hold the same rows, in any order."""
     if first.shape != second.shape:
         return False
     return bool((_sorted_hashes(first) == _sorted_hashes(second)).all())
 
 
 def seed_of(random_state: int, rows: pd.DataFrame) -> int:
-    """Return a seed that is the same for the same rows, in whatever order, and no other's.
+    """Return a seed that is the same for the same rows, in any order, and no other's.
 
     Parameters
     ----------
@@ -362,8 +362,8 @@ class best_subject_to:  # noqa: N801  # reads as what it stands for: refit=best_
 
     Notes
     -----
-    Equal ones are decided by the first. Which candidates keep the bound stands in the search's
-    ``cv_results_["keeps_bound"]``.
+    Equal ones are decided by the first. The search's ``cv_results_["keeps_bound"]`` says which
+    candidates keep the bound.
 
     Examples
     --------
@@ -507,8 +507,8 @@ def pareto_front(
     low, high : DataFrame, optional
         Intervals, in the form of `scores` and by its labels, both or none; those of
         :func:`facet_intervals`, for example. Given them, a difference counts only where the
-        intervals do not meet, so that candidates that chance may have set apart all stay. Where an
-        end is missing, the score stands for it.
+        intervals do not meet, so that candidates that chance may have set apart all stay. If an end
+        is missing, the score takes its place.
 
     Returns
     -------
@@ -678,7 +678,7 @@ def facet_table(
     Parameters
     ----------
     results : mapping of str to SuiteResult or CrossValidated
-        By candidate, of one suite. Of what :func:`cross_validate_generator` returns, scores are
+        By candidate, of one suite. In the results of :func:`cross_validate_generator`, scores are
         means over folds.
     overall : OverallScore, optional
         How facets are scored; ``OverallScore()`` if None.
@@ -686,9 +686,9 @@ def facet_table(
     Returns
     -------
     DataFrame of shape (n_candidates, n_facets)
-        Missing where no metric of a facet counts. Of cross-validated candidates there are further
-        columns `neg_fit_seconds`, `neg_sample_seconds` and `neg_peak_mib`, means over folds: what
-        fit and sample cost, negated, so that the higher is the better in each column and
+        Missing where no metric of a facet counts. Cross-validated candidates have further columns
+        `neg_fit_seconds`, `neg_sample_seconds` and `neg_peak_mib`, means over folds: what fit and
+        sample cost, negated, so that the higher is the better in each column and
         :func:`pareto_front` may weigh efficiency too.
 
     Raises
@@ -744,7 +744,7 @@ def facet_intervals(
     """Return an interval of the score of each facet of several candidates.
 
     Metrics that have an interval are scored at its worse end, all at once, and at its better one.
-    Of cross-validated candidates, it is the interval of the mean over folds.
+    For cross-validated candidates, it is the interval of the mean over folds.
 
     Parameters
     ----------
@@ -772,16 +772,16 @@ def facet_intervals(
     -----
     The ends are those of metrics that all err the same way, which is the worst that dependence
     between them can do to a mean: the standard deviation of a sum is at most the sum of the
-    standard deviations. Where the estimates are about normal, the arithmetic mean of their 95%
-    ends therefore holds the mean of their true scores in at least 95% of cases, whatever they share
-    by being of one table; for independent metrics it is too wide by the square root of their
-    number. With ``mean="min"`` or ``"geometric"``, that is a rule of thumb.
+    standard deviations. If the estimates are about normal, the arithmetic mean of their 95%
+    ends therefore holds the mean of their true scores in at least 95% of cases, even though they
+    share one table; for independent metrics it is too wide by the square root of their number. With
+    ``mean="min"`` or ``"geometric"``, that is a rule of thumb.
 
     What has no interval is taken as exact, metrics and baselines. So intervals of a facet are too
     narrow where many of its metrics have none, and they are of this synthetic table: how several
     tables of one generator vary is for :func:`~skeval.evaluate_draws`, how fits do for
-    :func:`cross_validate_generator`. Where a value is scored at the size of its baseline, its
-    interval is moved along.
+    :func:`cross_validate_generator`. If a value is scored at the size of its baseline, its interval
+    is moved along.
 
     Examples
     --------

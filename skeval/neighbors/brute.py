@@ -78,7 +78,7 @@ class BruteIndex:
     def tied(self, queries: Encoded, least: Floats, own: Ints) -> tuple[Ints, Ints]:
         """Return of the rows at the `least` distance, which none is below, the first and how many.
 
-        Where the rows are looked up again the first is of no use, and -1.
+        If the rows are looked up again, the first is of no use, and -1.
         """
         none, every = np.zeros(self.rows.n_rows, dtype=np.uint8), np.arange(queries.n_rows)
         _, _, n_tied = _ties_chunk(self, queries, least, own, None, none, every)

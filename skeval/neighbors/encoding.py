@@ -144,8 +144,8 @@ class ColumnEncoder:
     """How each column of a table becomes numbers or codes.
 
     A column in which values only differ or not, categorical or of range 0, gets a code book. With
-    more than 254 codes it stands in front of the numbers as 0, 1, 2, ... at weight 1: `min(1, |a -
-    b|)` is then exactly 1 where codes differ, and ones summed first keep the sum exact.
+    more than 254 codes it precedes the numbers as 0, 1, 2, ... at weight 1: `min(1, |a - b|)` is
+    then exactly 1 where codes differ, and ones summed first keep the sum exact.
 
     Attributes
     ----------
@@ -279,8 +279,8 @@ def run_chunks(
     *arguments
         Passed on to every call.
     n_jobs : int or None
-        As in joblib; None is 1 unless a `joblib.parallel_config` says otherwise. Where a suite or a
-        metric shares several cores, it is theirs that count.
+        As in joblib; None is 1 unless a `joblib.parallel_config` says otherwise. If a suite or a
+        metric shares several cores, theirs count.
     tile : int
         Rows that belong together: the borders of chunks are multiples of it.
     n_chunks : int or None, default=None

@@ -31,7 +31,7 @@ TILE = 16  # queries that sweep over the leaves together
 COARSE_STEP = 16  # columns of bytes between two tests for an early exit
 FIRST_ROWS = 32  # read at a time while nothing is known to be near
 NEAR_BLOCK = 32  # rows that are passed over together
-FEW = 8  # of so many rows that one is near, the near ones are summed by themselves
+FEW = 8  # rows: if only one of this number is near, the near ones are summed by themselves
 
 
 class Scratch(NamedTuple):
@@ -173,7 +173,7 @@ def _absorb(
 ) -> float:
     """Insert rows into the sorted list of the nearest; ties go to the lowest original index.
 
-    Of lists of one, `n_tied[at]` counts how many rows are as near.
+    For lists of one, `n_tied[at]` counts how many rows are as near.
     """
     last = best.size - 1
     worst = best[last]

@@ -70,7 +70,7 @@ class MixedNearestNeighbors(BaseEstimator):
     ----------
     ranges : array-like of shape (n_columns,), default=None
         Range of each number column, in its own unit; entries of categorical columns are ignored.
-        Where it is 0, below 1e-300 or not finite, values of the column only differ or not. Pass the
+        If it is 0, below 1e-300 or not finite, values of the column only differ or not. Pass the
         ranges of all tables that are to be compared; None takes them from the finite values of `X`
         at fit.
     categorical : array-like of bool of shape (n_columns,) or of int, default=None
@@ -254,7 +254,7 @@ class MixedNearestNeighbors(BaseEstimator):
         masses : ndarray of shape (n_reference,)
             The share of the queries that each reference row is the nearest of; they sum to 1.
         labelled : ndarray of shape (n_queries,)
-            Of each query the share of its nearest rows that have a label.
+            For each query, the share of its nearest rows that have a label.
 
         Raises
         ------

@@ -23,7 +23,7 @@ def common_runs(ids: np.ndarray, ends: np.ndarray, order: np.ndarray) -> np.ndar
     ids : ndarray of int32 of shape (n,)
         Words of all texts.
     ends : ndarray of shape (n,)
-        Where the text of each word ends.
+        The end of the text of each word.
     order : ndarray of shape (n,)
         The suffixes, up to the ends of their texts, in order.
     """
@@ -98,7 +98,7 @@ def _nearest_references(
     between : ndarray of shape (n_references + 1,)
         The run that each shares with the one before.
     place : ndarray of shape (n,)
-        Of each suffix: how many of references come before it.
+        For each suffix: how many of references come before it.
     before, after : ndarray of shape (n,)
         The run that it shares with the last of these, and with the next.
     """
@@ -149,11 +149,11 @@ def texts_by_run(
     queries : ndarray of shape (n_queries,)
         Numbers of texts.
     starts : ndarray of shape (n_texts + 1,)
-        Where the texts start.
+        The starts of the texts.
     is_reference : ndarray of bool of shape (n_texts,)
         Which texts are looked for.
     n_kept : int
-        Of each query at most.
+        The most that are kept for each query.
 
     Returns
     -------
@@ -217,7 +217,7 @@ def largest_products(
     columns, rows, values : ndarray
         The matrix, by column: slices of `rows` and `values` that begin at `columns`.
     n_rows : int
-        Of the matrix.
+        The number of rows of the matrix.
     own : ndarray of shape (n_queries,)
         The row that is the query itself and does not count; -1 for none.
     n_kept : int
@@ -258,7 +258,7 @@ def common_tokens(
     Parameters
     ----------
     indptr, indices : ndarray
-        Of the matrix; indices ascend within a row.
+        The arrays of the matrix; indices ascend within a row.
     first, second : ndarray of shape (n_pairs,)
         Rows.
     """
@@ -286,20 +286,21 @@ def fewest_edits(
 
     The chosen texts, which should be of about the same length, are compared with a character at a
     time, all by the same instructions, which processors carry out for several of them at once.
-    Of others in alphabetical order, what one begins with as the one before it is not read again.
+    The other texts are in alphabetical order: a beginning that one shares with the one before it is
+    not read again.
 
     Parameters
     ----------
     signs : ndarray of int
         Characters of all texts, numbered from 0.
     starts : ndarray of shape (n_texts + 1,)
-        Where the texts start.
+        The starts of the texts.
     n_signs : int
         How many characters there are.
     others : ndarray of int
         Characters of the other texts; `n_signs` stands for those that no text has.
     ends : ndarray of shape (n_others,)
-        Where the other texts end.
+        The ends of the other texts.
     chosen : ndarray of shape (n_chosen,)
         Numbers of texts.
 
@@ -405,7 +406,7 @@ def _to_next(
 def _word_to_next(
     equal: np.ndarray, more: np.ndarray, less: np.ndarray, risen: np.ndarray, fallen: np.ndarray
 ) -> None:
-    """Go on by a character in one word of longer texts, in place, from and to the words beside."""
+    """Go on by a character in one word of longer texts, from and to the words next to it."""
     one, last = np.uint64(1), np.uint64(63)
     for i in range(equal.size):
         above, below, same = more[i], less[i], equal[i]

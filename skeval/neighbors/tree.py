@@ -374,7 +374,7 @@ def grow_leaves(
 ) -> tuple[Ints, Ints]:
     """Order `rows` so that close ones are neighbours, cut into leaves of at most `leaf_size`.
 
-    Returns the ordered rows and the leaves' offsets. Of two halves the smaller goes first, so that
+    Returns the ordered rows and the leaves' offsets. The smaller of two halves goes first, so that
     the stack stays below log2(n) spans.
     """
     n = rows.size

@@ -230,7 +230,13 @@ class ExactMatchShare(CopyScreen):
     0.75
     """
 
-    tags = replace(SCREEN_TAGS, scaling="counts", risks=frozenset({"singling out"}), headline=1)
+    tags = replace(
+        SCREEN_TAGS,
+        scaling="counts",
+        risks=frozenset({"singling out"}),
+        headline=1,
+        quoted="copies",
+    )
 
     columns: AnyColumns = None
     decimals: Annotated[int, Interval(-15, 15)] | None = None
@@ -278,6 +284,7 @@ class ExactMatchShare(CopyScreen):
             details=details,
             fact=" ".join(filter(None, (of_rows, identifiers_in_words(of_identifiers)))),
             advice=" ".join(filter(None, (DROP_COPIES if of_rows or not renew else "", renew))),
+            refit=bool(of_rows) or not renew,
             copies=()
             if where
             else (*copies_of_rows(context, chosen, self.decimals, read), *of_identifiers),
@@ -329,7 +336,7 @@ class IdenticalMatchShare(ExactMatchShare):
     0.5
     """
 
-    tags = replace(ExactMatchShare.tags, headline=0)
+    tags = replace(ExactMatchShare.tags, headline=0, quoted="")
 
     count: Literal["rows", "multiset", "unique"] = "unique"
 

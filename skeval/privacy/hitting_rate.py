@@ -293,6 +293,7 @@ def new_beside_holdout(
             context, MATCHES, share, test, reference="a holdout row", name=name
         ),
         "advice": DROP_COPIES,
+        "refit": True,
         "details": details,
     }
 

@@ -162,6 +162,7 @@ class NearDuplicateShare(CopyScreen):
             contrast=contrast,
             fact=near_in_words(context, contrast, where) if beyond and contrast else "",
             advice=DROP_COPIES,
+            refit=True,
             details=details,
         )
 

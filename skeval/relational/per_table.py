@@ -425,7 +425,7 @@ class PerTable(OnTables):
 
     def _aggregated(self, context: Context, results: Mapping[str, Result]) -> Result:
         tags = next((r.tags for r in results.values() if r.tags is not None), self.tags)
-        tags = replace(tags, needs=self.tags.needs, display=self.tags.display)
+        tags = replace(tags, needs=self.tags.needs, display=self.tags.display, quoted="")
         values = {name: result.value for name, result in results.items()}
         known = {name: value for name, value in values.items() if not np.isnan(value)}
         said = tuple(
@@ -620,7 +620,7 @@ def mean_contrast(contrasts: list[Contrast | None], subject: str) -> Contrast | 
 
 
 def most_significant(results: Mapping[str, Result], corrected: Mapping[str, float]) -> Any:
-    """Return contrast and advice of the table that has the least p-value."""
+    """Return contrast, advice and refit of the table that has the least p-value."""
     name = min(corrected, key=lambda table: corrected[table], default="")
     shown = results[name].contrast if name else None
     if shown is not None:
@@ -632,7 +632,8 @@ def most_significant(results: Mapping[str, Result], corrected: Mapping[str, floa
             tests=tuple(test for one in every for test in one.tests) if named else (),
             least_p=min(1.0, len(corrected) * min(one.least_p for one in every)),
         )
-    return {"contrast": shown, "advice": results[name].advice if name else ""}
+    advising = {"advice": results[name].advice, "refit": results[name].refit} if name else {}
+    return {"contrast": shown, **advising}
 
 
 def _is_no_test(warning: object) -> bool:

@@ -44,8 +44,7 @@ _LENGTHS = (2, 3, 5, 8, 12)  # tried where none is given
 _ENOUGH = 0.5  # share of the real subjects that should have a piece of their own
 _FEW = 0.1  # share of these that may be met
 DROP_SEQUENCES = (
-    "Drop the sequences concerned, or fit the generator again with less room to memorise: fewer "
-    "steps, stronger regularisation or noise, and a limit on how many rows of one subject it sees."
+    "Drop the sequences concerned, and limit how many rows of one subject the generator sees."
 )
 
 
@@ -171,6 +170,7 @@ class SharedSubsequences(SequenceMetric):
                 ),
             ),
             advice=DROP_SEQUENCES,
+            refit=True,
         )
 
     def _summary(self, result: Result) -> str:
@@ -472,6 +472,7 @@ class NearestSequences(SequenceMetric):
             details=details,
             fact=" ".join(filter(None, facts)),
             advice=DROP_SEQUENCES,
+            refit=True,
         )
 
     def _fact(self, who: str, train: np.ndarray, holdout: np.ndarray) -> str:

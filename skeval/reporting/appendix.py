@@ -1,6 +1,6 @@
 """The end of a report: what each metric is, whom it assumes, what it misses; the form to sign.
 
-Where results come from, as tables of text for page and paper.
+Also the provenance of results, as tables of text for page and paper.
 """
 
 from __future__ import annotations
@@ -37,7 +37,6 @@ RISKS: dict[Risk, str] = {
 }
 _NOT_THERE = "No metric of skeval: see its own documentation."
 _ROLE = re.compile(r":\w+:`[~!]?(?:[\w.]*\.)?(\w+)`|``([^`]*)``|`([^`]*)`")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 _FORM = (("Name", "Role"), ("Decision", "Date"), ("Conditions", "Signature"))
 
 
@@ -47,7 +46,7 @@ def definitions(results: SuiteResult) -> tuple[Part, ...]:
     Parameters
     ----------
     results : SuiteResult
-        Of any suite.
+        The results of any suite.
 
     Returns
     -------
@@ -56,12 +55,12 @@ def definitions(results: SuiteResult) -> tuple[Part, ...]:
         assumed, what it cannot see, and references.
     """
     kinds = dict.fromkeys(r.metric for r in results.values() if r.metric)
-    rows = tuple((title_of(kind), " ".join(described(kind))) for kind in kinds)
+    rows = tuple((title_of(kind), " ".join(definition_of(kind))) for kind in kinds)
     heads = ("Metric", "What it is, and what it cannot see")
     return (Grid(heads, rows, (0.24, 0.76)),) if rows else ()
 
 
-def described(metric: str) -> list[str]:
+def definition_of(metric: str) -> list[str]:
     """Return what the documentation of a class of metrics says of it.
 
     Parameters
@@ -78,7 +77,7 @@ def described(metric: str) -> list[str]:
     Examples
     --------
     >>> from skeval.reporting.appendix import described
-    >>> described("KSComplement")[0]
+    >>> definition_of("KSComplement")[0]
     'Agreement of numeric distributions: 1 where they are the same, 0 where they do not overlap.'
     """
     kind = _classes().get(metric)
@@ -88,7 +87,7 @@ def described(metric: str) -> list[str]:
     texts = [summary]
     evidence = kind.tags.evidence if hasattr(kind, "tags") else None
     if evidence in ("attack", "audit") and scenario:
-        texts.append(f"Assumed: {_SENTENCE.split(scenario)[0]}")
+        texts.append(f"Assumed: {scenario}")
     if limits := sections.get("Warnings"):
         texts.append(f"Limits: {limits}")
     if references := sections.get("References"):
@@ -108,8 +107,9 @@ def _read(doc: str) -> tuple[str, str, dict[str, str]]:
     """Return the summary of a docstring, the paragraph below it and the sections, as plain text."""
     parts = re.split(r"\n\n?(\w[\w ]*)\n-{3,}\n", doc)
     summary, _, rest = parts[0].partition("\n\n")
+    scenario = rest.partition("\n\n")[0]
     sections = {title: _plain(text) for title, text in zip(parts[1::2], parts[2::2], strict=True)}
-    return _plain(summary), _plain(rest), sections
+    return _plain(summary), _plain(scenario), sections
 
 
 def _plain(text: str) -> str:
@@ -128,12 +128,12 @@ def three_risks(results: SuiteResult) -> tuple[Part, ...]:
     Parameters
     ----------
     results : SuiteResult
-        Of any suite.
+        The results of any suite.
 
     Returns
     -------
     tuple of Part
-        A risk that no metric of the results covers is said to be not looked at.
+        A risk that no metric of the results covers has the words "Not looked at".
     """
     rows, alarms = [], []
     verdict = results.verdict()
@@ -193,7 +193,7 @@ def _of_attacks(names: list[str], result: Result) -> tuple[str, float] | None:
 
 
 def sign_off(results: SuiteResult) -> tuple[Part, ...]:
-    """Return the form in which a person signs a decision, whatever the results are."""
+    """Return the form in which a person signs a decision, for any results."""
     return (Form("Sign-off", _FORM),)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from skeval.reporting.appendix import provenance_parts
 from skeval.reporting.decision import FACETS
 from skeval.reporting.displays.curves import ParetoDisplay
-from skeval.reporting.html import Cell, drawn, page, table, text_cell, written
+from skeval.reporting.html import Cell, drawn, page, parts_in_html, table, text_cell
 from skeval.reporting.layout import Grid, Item, Part, Words
 from skeval.reporting.pdf import draw_paper, write_paper
 from skeval.reporting.scores import numbers_tested, reason
@@ -89,7 +89,7 @@ def draw_comparison_page(
     Returns
     -------
     Figure
-        Of the size of the paper.
+        A figure of the size of the paper.
 
     See Also
     --------
@@ -119,13 +119,15 @@ def sizes(comparison: Comparison) -> str:
 
 def comparison_body(comparison: Comparison) -> str:
     """Return what stands on the page below its title."""
-    how = written([Words(RULE, "quiet"), Words(HOW_TO_COMPARE, "quiet")])
+    how = parts_in_html([Words(RULE, "quiet"), Words(HOW_TO_COMPARE, "quiet")])
     sections = {
         "Metric by metric": f"{how}\n{_metrics(comparison)}",
-        "Not measured in all tables": written(_lacking(comparison)),
+        "Not measured in all tables": parts_in_html(_lacking(comparison)),
         "Differences and their intervals": _differences(comparison),
-        "What was found on privacy": written(_privacy(comparison)),
-        **{f"Provenance of {name}": written(parts) for name, parts in _provenance(comparison)},
+        "What was found on privacy": parts_in_html(_privacy(comparison)),
+        **{
+            f"Provenance of {name}": parts_in_html(parts) for name, parts in _provenance(comparison)
+        },
     }
     shown = [_section(*pair) for pair in sections.items() if pair[1]]
     return "\n".join([comparison_lead(comparison), *shown])
@@ -134,7 +136,7 @@ def comparison_body(comparison: Comparison) -> str:
 def comparison_lead(comparison: Comparison) -> str:
     """Return what answers the question of which table to take, alone."""
     first = _first(comparison)
-    return "\n".join(drawn(one) if isinstance(one, Item) else written([one]) for one in first)
+    return "\n".join(drawn(one) if isinstance(one, Item) else parts_in_html([one]) for one in first)
 
 
 def _section(title: str, content: str) -> str:
@@ -209,7 +211,7 @@ def _privacy(comparison: Comparison) -> list[Part]:
 
 
 def _provenance(comparison: Comparison) -> Iterator[tuple[str, tuple[Part, ...]]]:
-    """Yield the provenance of each table; what was done is the same for all, and said once."""
+    """Yield the provenance of each table; what was done is the same for all, and written once."""
     for i, (name, result) in enumerate(comparison.items()):
         parts = provenance_parts(result)
         if parts:

@@ -24,10 +24,12 @@ from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import (
     Verdict,
+    advised,
     fidelity_sentence,
+    is_quoted,
     is_shifted,
-    refit_once,
     utility_sentence,
+    with_copies,
 )
 from skeval.results.verdict import verdict as judge
 from skeval.utils.formatting import NOTHING, as_float, counted, number, shown_interval, title_of
@@ -94,9 +96,9 @@ class DecisionPage:
     facets : tuple of Facet
         Validity, fidelity, utility and privacy.
     facts : tuple of str
-        What was counted, such as copies of train rows, whatever a test says of it.
+        What was counted, such as copies of train rows; it holds even if no test is significant.
     verdict : Verdict
-        Of all tests of privacy together.
+        The verdict on all tests of privacy together.
     steps : tuple of str
         What to do next: leaks to close, columns and rows to mend, what to look at.
     headline : dict of str to Result
@@ -319,7 +321,7 @@ def _privacy_status(verdict: Verdict, results: SuiteResult) -> str:
 
 
 def _without_facts(verdict: Verdict) -> str:
-    """Return what it says without what stands in lists of its own: facts, and what to do."""
+    """Return what it says without what has lists of its own: facts, and what to do."""
     own = [one.text for one in verdict.parts if one.kind not in ("fact", "advice")]
     return " ".join(own)
 
@@ -328,7 +330,7 @@ def _no_copies(results: SuiteResult, verdict: Verdict) -> list[str]:
     """Say of tables without a copy that they have none, since a reader asks for it first."""
     n_rows, said = results.sizes.get("synthetic"), []
     for result in results.values():
-        if result.metric == "ExactMatchShare" and result.value == 0.0 and not result.fact:
+        if is_quoted(result, "copies") and result.value == 0.0 and not result.fact:
             of = f" of {n_rows:,}" if n_rows and not result.table else ""
             where = f"In {result.table}, none" if result.table else "None"
             said.append(f"{where}{of} synthetic rows is a complete copy of a train row.")
@@ -359,8 +361,7 @@ def _steps(results: SuiteResult, verdict: Verdict) -> Iterable[str]:
             else []
         )
     else:
-        copied = (r.advice for r in results.values() if any(one.found for one in r.copies))
-        steps += refit_once(copied)
+        steps += advised(with_copies(results.values()))
     if verdict.facts and verdict.outcome == "no leak found":
         steps.append("Look at the copied rows before a release, and drop those that are unique.")
     mended = 0
@@ -386,7 +387,8 @@ def _to_be_given(results: SuiteResult) -> list[str]:
 def _headline(results: SuiteResult, verdict: Verdict) -> dict[str, Result]:
     """Return the metrics of the table: of each facet the alarms, then those asked for first.
 
-    Of several tables, the one that is worst beside its fresh rows stands for a metric.
+    If there are several tables, the one that is worst compared with its fresh rows represents a
+    metric.
     """
     shown: dict[str, Result] = {}
     for facet, aspect in FACETS.items():

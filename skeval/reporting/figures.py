@@ -46,7 +46,7 @@ def save(figure: Figure, file: Any, format: str) -> None:
 
 
 class Renderer:
-    """Base of renderers: their settings, so that they can stand in for each other."""
+    """Base of renderers: their settings, so that they can replace each other."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class FileRenderer(Renderer, ABC):
         Parameters
         ----------
         suite_result : SuiteResult
-            Of any suite, live or from JSON.
+            The results of any suite, live or from JSON.
         path : str or Path
             The file.
 
@@ -108,7 +108,7 @@ class FigureRenderer(Renderer):
     Parameters
     ----------
     title : str, default="Synthetic data report"
-        Not drawn; taken so that renderers can stand in for each other.
+        Not drawn; taken so that renderers can replace each other.
     columns : ReportColumns, optional
         Its `univ` and `biv` choose the columns that are drawn; all that the results hold otherwise.
     sections : iterable of str, optional
@@ -116,7 +116,7 @@ class FigureRenderer(Renderer):
     progress : callable, optional
         Called as ``progress(section, n_done, n_total)`` when a section is drawn.
     format : {"png", "svg"}, default="png"
-        Of the files.
+        The format of the files.
 
     See Also
     --------
@@ -153,7 +153,7 @@ class FigureRenderer(Renderer):
         Parameters
         ----------
         suite_result : SuiteResult
-            Of any suite, live or from JSON.
+            The results of any suite, live or from JSON.
         path : str or Path
             The folder, made if need be. Other files in it are left alone.
 

@@ -49,7 +49,7 @@ _LENGTHS = (
 )
 
 
-def each(results: Mapping[str, Result], columns: Any) -> Filled:
+def each_display(results: Mapping[str, Result], columns: Any) -> Filled:
     """Draw each result by its display."""
     items = []
     titles = titles_of(SuiteResult(results))
@@ -66,7 +66,7 @@ def bars(
 ) -> Filled:
     """Draw the scores of columns; of more than a report can show, those that are worst."""
     items = []
-    for item in each(results, columns)[0]:
+    for item in each_display(results, columns)[0]:
         result = item.display.result
         scores = numbers_of(result.details, "columns")
         if len(scores) > most:
@@ -123,7 +123,7 @@ def checked(results: SuiteResult) -> tuple[Part, ...]:
     return (Grid(heads, tuple(rows), (0.27, 0.09, 0.13, 0.51), (1, 2)),) if rows else ()
 
 
-def compared(results: SuiteResult) -> tuple[Part, ...]:
+def rows_against_real(results: SuiteResult) -> tuple[Part, ...]:
     """Write a row for each metric: value, what real rows get, and what it says."""
     titles, rows = titles_of(results), []
     for name, result in results.items():
@@ -178,7 +178,7 @@ def disclosed(results: SuiteResult) -> tuple[Part, ...]:
 def attacked(results: Mapping[str, Result], columns: Any) -> Filled:
     """Draw attacks, and say how many are not drawn."""
     items = []
-    for item in each(results, columns)[0]:
+    for item in each_display(results, columns)[0]:
         if isinstance(item.display, AttacksDisplay) and item.display.left_out:
             n = len(item.display.attacks)
             note = f"{item.caption} Shown are the {n} with the largest risks."
@@ -195,7 +195,7 @@ def nothing(results: Mapping[str, Result], columns: Any) -> Filled:
 def cardinalities(results: Mapping[str, Result], columns: Any) -> Filled:
     """Draw the children of each foreign key that has several bars."""
     items = []
-    for item in each(results, columns)[0]:
+    for item in each_display(results, columns)[0]:
         result = item.display.result
         for key in keys_by_score(result):
             if len(result.details["histograms"][key]["starts"]) > 1:
@@ -323,7 +323,7 @@ def texts(results: Mapping[str, Result], columns: Any) -> Filled:
         for name, result in measured.items()
         if not isinstance(display_of(result), ColumnScoresDisplay)
     }
-    return (*items, *each(drawn, columns)[0]), ""
+    return (*items, *each_display(drawn, columns)[0]), ""
 
 
 def aspect_of(result: Result) -> str:

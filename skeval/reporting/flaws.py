@@ -18,8 +18,7 @@ from skeval.utils.formatting import as_float, number, percent, title_of
 # by how much a score falls short before it is spoken of: of fresh real rows, and of the best value
 _BEHIND_FRESH, _BEHIND_BEST = 0.02, 0.05
 _PAIR, _ASSOCIATION = 0.05, 0.1
-# what single values decide, chance moves far
-_OF_EXTREMES, _FAR = ("RangeCoverage", "CategoryCoverage", "OutlierCoverage"), 0.3
+_VOLATILE = 0.3  # instead, for scores that a few values decide
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Flaw:
     Parameters
     ----------
     table, column : str
-        Where it is; `table` is empty where there is one only.
+        The place of the flaw; `table` is empty if there is one only.
     weight : float
         How much, about on a scale from 0 to 1; what gives train rows away weighs 1 more.
     text : str
@@ -53,7 +52,7 @@ def flaws(results: SuiteResult) -> list[Flaw]:
     Parameters
     ----------
     results : SuiteResult
-        Of any suite.
+        The results of any suite.
 
     Returns
     -------
@@ -80,7 +79,7 @@ def flaws(results: SuiteResult) -> list[Flaw]:
         if tags.aspect in ("fidelity", "diagnostic"):
             title = title_of(result.metric or name)
             actual += [*_of_scores(title, result), *_of_pairs(result)]
-            actual += _of_associations(result)
+            actual += _of_associations(title, result)
         elif tags.aspect == "privacy" and not shifted:
             actual += _of_attacks(result)
     return actual
@@ -89,7 +88,7 @@ def flaws(results: SuiteResult) -> list[Flaw]:
 def worst_columns(results: SuiteResult) -> dict[str, list[Flaw]]:
     """Return the flaws by column, the column and the flaw that weigh most first.
 
-    Of several metrics the heaviest counts, and the others a tenth each: many say the same.
+    The heaviest of several metrics counts fully, and the others a tenth each: many say the same.
     """
     by_place: dict[str, list[Flaw]] = {}
     for flaw in sorted(flaws(results), key=lambda flaw: -flaw.weight):
@@ -116,7 +115,7 @@ def _of_scores(title: str, result: Result) -> Iterator[Flaw]:
         behind = tags.sign * ((expected if known else best) - score)
         behind /= max(1.0, abs(score), abs(expected) if known else 1.0)
         most = _BEHIND_FRESH if known else _BEHIND_BEST
-        if behind > (_FAR if result.metric in _OF_EXTREMES else most):
+        if behind > (_VOLATILE if tags.volatile else most):
             beside = (
                 f", fresh real rows {number(expected)}" if known else f", at best {number(best)}"
             )
@@ -146,9 +145,9 @@ def _of_pairs(result: Result) -> Iterator[Flaw]:
         yield Flaw(result.table, names[i], min(weight, 1.0), text)
 
 
-def _of_associations(result: Result) -> Iterator[Flaw]:
+def _of_associations(title: str, result: Result) -> Iterator[Flaw]:
     low, high = result.difference or (math.nan, math.nan)
-    if result.metric != "PhikMatrixDifference" or low <= 0.0 <= high:
+    if low <= 0.0 <= high:
         return  # without a difference to fresh rows, that of a pair is chance
     names = names_of(result.details)
     train, synthetic, gaps = (
@@ -160,7 +159,7 @@ def _of_associations(result: Result) -> Iterator[Flaw]:
     np.fill_diagonal(change, np.nan)
     for i, j in _largest(change, _ASSOCIATION):
         values = (number(each[i, j]) for each in (train, synthetic))
-        text = "association with {} (phi_k): train {}, synthetic {}".format(names[j], *values)
+        text = "association with {} ({}): train {}, synthetic {}".format(names[j], title, *values)
         yield Flaw(result.table, names[i], 0.5 * float(change[i, j]), text)
 
 

@@ -149,7 +149,7 @@ class HTMLRenderer(FileRenderer):
     Parameters
     ----------
     title : str, default="Synthetic data report"
-        Of the page.
+        The title of the page.
     columns : ReportColumns, optional
         Its `univ` and `biv` choose the columns that are drawn; all that the results hold otherwise.
     sections : iterable of str, optional
@@ -314,11 +314,11 @@ def _section(section: Section) -> str:
     return (
         f'<section id="{escape(_anchor(section))}">\n<h2>{escape(section.heading)}</h2>\n'
         f"{_paragraph(section.intro, 'quiet') if section.intro else ''}\n"
-        f"{written(section.parts)}\n{key}\n{figures}\n</section>"
+        f"{parts_in_html(section.parts)}\n{key}\n{figures}\n</section>"
     )
 
 
-def written(parts: Iterable[Part]) -> str:
+def parts_in_html(parts: Iterable[Part]) -> str:
     """Return words, lists, tables and forms."""
     texts = []
     for part in parts:

@@ -289,7 +289,7 @@ class Layout:
     Parameters
     ----------
     per_row : int
-        How many figures stand in a row; of squares alone, where they have no grid.
+        How many figures there are in a row; for squares only, if they have no grid.
     tall : callable
         Returns the millimetres of a figure by its display and its width.
     words_left : bool
@@ -297,7 +297,7 @@ class Layout:
     grid : str
         The class of the element of a web page that holds the figures; none if empty.
     legend : bool
-        Whether is said once for all figures which colour is which table.
+        Whether one legend for all figures says which colour is which table.
     """
 
     per_row: int = 1
@@ -431,11 +431,11 @@ class Grid:
     Parameters
     ----------
     heads : tuple of str
-        Of the columns.
+        The heads of the columns.
     rows : tuple of tuple of str
         As many texts each as there are columns.
     widths : tuple of float
-        Of the columns, as shares of the page's.
+        The widths of the columns, as shares of the page's.
     numbers : tuple of int
         Which columns end at their right side.
     bold : tuple of int

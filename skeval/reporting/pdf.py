@@ -280,12 +280,12 @@ def draw_pages(plan: Plan, title: str) -> Iterator[tuple[list[str], Page]]:
     plan : Plan
         What the report shows.
     title : str
-        Of the report, for the first page and the foot of all.
+        The title of the report, for the first page and the foot of all.
 
     Yields
     ------
     names : list of str
-        Of the sections that the page shows a part of.
+        The names of the sections that the page shows a part of.
     page : Page
         With `figure` and `links`.
     """
@@ -314,7 +314,7 @@ def draw_decision_page(
     Parameters
     ----------
     suite_result : SuiteResult
-        Of any suite, live or from JSON.
+        The results of any suite, live or from JSON.
     title : str, default="Decision page"
         Above it.
     figure : Figure, optional
@@ -323,7 +323,7 @@ def draw_decision_page(
     Returns
     -------
     Figure
-        Of the size of the paper.
+        A figure of the size of the paper.
 
     Examples
     --------
@@ -595,7 +595,7 @@ def _cell_lines(text: str, room: float, bold: bool) -> list[tuple[int, str]]:
 
 
 def _is_said(grid: Grid, k: int, n: int) -> bool:
-    """Tell whether a cell of an alarmed row is red: the verdict, last or below the name."""
+    """Return whether a cell of an alarmed row is red: the verdict, last or below the name."""
     return (k, n) == ((len(grid.widths) - 1, 0) if grid.heads else (0, 1))
 
 

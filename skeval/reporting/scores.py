@@ -194,7 +194,7 @@ def reason(result: Result) -> str:
     Parameters
     ----------
     result : Result
-        Of a test of privacy; of any other nothing is said.
+        The result of a test of privacy; for any other the text is empty.
 
     Returns
     -------

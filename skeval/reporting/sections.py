@@ -21,12 +21,12 @@ from skeval.reporting.filling import (
     bivariate,
     cardinalities,
     checked,
-    compared,
     curves,
     disclosed,
-    each,
+    each_display,
     mended,
     nothing,
+    rows_against_real,
     texts,
     univariate,
     worst_pairs,
@@ -64,11 +64,11 @@ class Section:
         The display whose results it shows, by the name in their tags; if empty, those of displays
         that no section of the table names.
     needs : str
-        The need whose metrics' results it shows, whatever their display; no other section, but that
-        of all scores, shows them too.
+        The need whose metrics' results it shows, with any display; no other section, but that of
+        all scores, shows them too.
     aspect, evidence : str
-        The aspect, or the kind of evidence, whose results of one table it shows, whatever their
-        display. No other section shows those of an aspect too.
+        The aspect, or the kind of evidence, whose results of one table it shows, with any display.
+        No other section shows those of an aspect too.
     write : callable, optional
         Makes the words and tables that stand before the figures, of these results as a suite's.
     fill : callable
@@ -78,7 +78,7 @@ class Section:
     on_request : bool
         Whether few suites measure it, so that it is not missed where none of its metrics is there.
     table : str
-        Where the data are several tables, whose section it is; empty for what is of all.
+        The table of the section, if the data are several tables; empty for what is of all.
     items : tuple of Item
         The figures; none in the table.
     parts : tuple of Part
@@ -93,7 +93,7 @@ class Section:
     aspect: str = ""
     evidence: str = ""
     write: Callable[[SuiteResult], tuple[Part, ...]] | None = None
-    fill: Callable[[Mapping[str, Result], Any], Filled] = each
+    fill: Callable[[Mapping[str, Result], Any], Filled] = each_display
     layout: Layout = STACKED
     on_request: bool = False
     table: str = ""
@@ -271,7 +271,7 @@ SECTIONS = (
         """Models that learn from the synthetic table, beside the same models learning from train:
         both are tested on holdout rows, which neither has seen.""",
         aspect="utility",
-        write=compared,
+        write=rows_against_real,
         fill=curves,
         layout=CURVES,
         on_request=True,
@@ -480,7 +480,7 @@ def plan(
     Parameters
     ----------
     suite_result : SuiteResult
-        Of any suite.
+        The results of any suite.
     columns : ReportColumns or mapping of str to ReportColumns, optional
         Its `univ` and `biv` choose columns: the first *n* or a list of names; all otherwise. By
         table, where there are several.
@@ -524,8 +524,8 @@ def plan(
 def _parts(suite_result: SuiteResult, columns: Any) -> Iterator[tuple[Section, SuiteResult, Any]]:
     """Yield each section with the results that it may show, and the choice of columns.
 
-    Of several tables, what looks at all of them comes first, then each table by itself, with the
-    sections that its results have; the scores stand together.
+    If there are several tables, metrics of all of them come first, then each table by itself, with
+    the sections that its results have; the scores stay together.
     """
     tables = dict.fromkeys(result.table for result in suite_result.values() if result.table)
     for table in ("", *tables):

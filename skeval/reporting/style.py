@@ -126,7 +126,7 @@ def diverging() -> Colormap:
     return colours.with_extremes(bad=FAINT)
 
 
-# what a value is beside that of real rows, in a few words
+# how a value compares with that of real rows, in a few words
 AS_GOOD, BEHIND, CLOSER = (
     "as good as real rows",
     "worse than real rows",
@@ -201,7 +201,7 @@ def shorten(text: str, room: float, size: float, bold: bool = False) -> str:
     room : float
         Points.
     size : float
-        Of the font, in points.
+        The size of the font, in points.
     bold : bool, default=False
         Whether the font is.
 
@@ -303,18 +303,18 @@ def judged(result: Result, verdict: Verdict, name: str, shifted: bool = False) -
     result : Result
         With a value.
     verdict : Verdict
-        Of its suite.
+        The verdict of its suite.
     name : str
-        Of the metric in the suite.
+        The name of the metric in the suite.
     shifted : bool, default=False
         Whether train and holdout are no samples of one population.
 
     Returns
     -------
     str
-        Of privacy what the verdict makes of its test; of others where the value is beside that of
-        fresh real rows, with "not tested" where the difference has no interval and the value's own
-        does not hold that of fresh real rows.
+        For privacy, what the verdict makes of its test. For others, how the value compares with
+        that of fresh real rows, with "not tested" if the difference has no interval and the value's
+        own does not hold that of fresh real rows.
 
     Examples
     --------
@@ -400,7 +400,7 @@ def _verdict(result: Result, alarm: bool | None, shifted: bool) -> str:
     if "gap" in result.details or (math.isinf(result.value) and math.isinf(result.baseline)):
         return ""  # of a likelihood more is not better
     if result.tags.aspect == "utility" and "holdout" in result.tags.needs:
-        return ""  # the baseline is what real rows teach, and stands in the metric's own sentence
+        return ""  # the baseline is what real rows teach, and is in the metric's own sentence
     if result.tags.aspect == "privacy":
         if result.p_value is None:
             return ""

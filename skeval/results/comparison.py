@@ -1,4 +1,4 @@
-"""Several synthetic tables by one suite: which is ahead in what, and what cannot be told apart."""
+"""Several synthetic tables by one suite: which is ahead in what, and what is only chance."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ import pandas as pd
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.results.overall import OverallScore
 from skeval.results.recommendation import (
+    Conclusion,
     Difference,
     Lead,
     Mismatch,
-    Outcome,
     Recommendation,
     Shortfall,
     leads,
@@ -205,16 +205,16 @@ class Comparison(Mapping[str, SuiteResult]):
         ]
 
     def standing(self) -> pd.DataFrame:
-        """Return how each table stands in each facet.
+        """Return the status of each table in each facet.
 
         Returns
         -------
         DataFrame
             By facet and table: "leak found" (privacy only); "ahead" of some table and behind none;
             "behind", the reverse; "between", both; "not distinguishable"; or "not compared", where
-            the real tables were not the same. A facet is decided by
-            its headline where that was measured (TSTR, SimilarityScore), else by the metrics that
-            can be told apart, whichever table has more of them.
+            the real tables were not the same. A facet is decided by its headline if that was
+            measured (TSTR, SimilarityScore). Otherwise the table with more significant differences
+            is ahead.
         """
         rows = {}
         every = [
@@ -227,7 +227,7 @@ class Comparison(Mapping[str, SuiteResult]):
                     scores[lead.better][0] += 1
                     scores[lead.worse][1] += 1
             rows[facet] = {table: _place(*score) for table, score in scores.items()}
-            if self.recommendation.outcome is Outcome.INCOMPARABLE:
+            if self.recommendation.outcome is Conclusion.INCOMPARABLE:
                 rows[facet] = dict.fromkeys(self, NOT_COMPARED)
             if facet == "privacy":
                 rows[facet] |= dict.fromkeys(self.leaking, "leak found")
@@ -262,7 +262,7 @@ class Comparison(Mapping[str, SuiteResult]):
         return " ".join(filter(None, [*said, *self._of_tests()]))
 
     def _of_inputs(self) -> Iterator[str]:
-        if self.recommendation.outcome is Outcome.INCOMPARABLE:
+        if self.recommendation.outcome is Conclusion.INCOMPARABLE:
             yield "Nothing can be compared, so that no table is recommended."
             yield from map(_mismatched, self.recommendation.mismatches)
 
@@ -275,7 +275,7 @@ class Comparison(Mapping[str, SuiteResult]):
 
     def _of_shortfalls(self) -> Iterator[str]:
         decided, texts = self.recommendation, map(_short, self.recommendation.shortfalls)
-        if decided.outcome is Outcome.NOT_GOOD_ENOUGH:
+        if decided.outcome is Conclusion.NOT_GOOD_ENOUGH:
             clean = [table for table in self if table not in self.leaking]
             names = {1: f"{clean[0]} is not good enough", 2: "Neither is good enough"}
             yield f"{names.get(len(clean), 'None is good enough')}: {'; '.join(texts)}."
@@ -289,16 +289,16 @@ class Comparison(Mapping[str, SuiteResult]):
         decided, choice = self.recommendation, self.choice()
         aside = {one.worse: one for one in reversed(decided.leads) if one.worse not in choice}
         reasons = [_led(one) for one in decided.leads if one.better in choice]
-        if decided.outcome is Outcome.TAKE:
+        if decided.outcome is Conclusion.TAKE:
             against = [_led(one) for one in decided.leads if one.worse == choice[0]]
             but = f", though {'; '.join(against)}" if against else ""
             out = "found leak" if self.leaking else "shortfall"
             only = f"the one table without a {out}"
             return f"Take {choice[0]}: {'; '.join(reasons) or only}{but}."
-        if decided.outcome is Outcome.TIED:
+        if decided.outcome is Conclusion.TIED:
             told = "" if not aside else f" {'; '.join(map(_led, aside.values()))}."
             return f"{_and(choice)} are {UNTOLD}: take any of them, or measure more rows.{told}"
-        if decided.outcome is Outcome.OPEN:
+        if decided.outcome is Conclusion.OPEN:
             return f"Choose by what matters: {'; '.join(map(_led, decided.leads))}."
         return ""
 
@@ -328,7 +328,7 @@ class Comparison(Mapping[str, SuiteResult]):
         Parameters
         ----------
         ax : Axes, optional
-            Where to draw; a new figure if None.
+            The axes to draw on; a new figure if None.
 
         Returns
         -------
@@ -427,10 +427,10 @@ def compare(results: Mapping[str, SuiteResult]) -> Comparison:
     >>> compare({"a": a, "b": b}).differences["said"].tolist()
     ['not distinguishable']
     """
-    return compared(results, {})
+    return comparison_of(results, {})
 
 
-def compared(
+def comparison_of(
     results: Mapping[str, SuiteResult], variations: Mapping[str, Mapping[str, Sampled]]
 ) -> Comparison:
     """Return the comparison of results; with `variations`, by table and metric, paired."""
@@ -500,7 +500,7 @@ def _judged(
 
 
 def _as_fresh(result: Result, sign: int) -> bool:
-    """Tell whether a value is not known to be worse than its baseline."""
+    """Return whether a value is not known to be worse than its baseline."""
     baseline = as_float(result.baseline)
     ends = (result.value, result.value) if result.interval is None else result.interval
     if result.difference is not None:

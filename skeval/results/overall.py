@@ -53,8 +53,8 @@ class OverallScore(BaseEstimator):
         By name of the metric in the suite, or ``"facet/name"``: what it counts within its facet.
         Metrics that are not named count 1, those with 0 not at all.
     mean : {"arithmetic", "geometric", "min"}, default="arithmetic"
-        Of the metrics of a facet. The geometric mean is 0 as soon as one metric is; "min" is the
-        worst metric, whatever its weight.
+        Which mean of the metrics of a facet. The geometric mean is 0 as soon as one metric is;
+        "min" is the worst metric, for any weights.
     calibrated : bool, default=True
         Whether a metric is scored by its baseline, so that 1 stands for fresh real rows, or by the
         bounds of its scale alone, where fresh real rows score anything.
@@ -72,13 +72,13 @@ class OverallScore(BaseEstimator):
     Notes
     -----
     With `worst` the bound of the scale at its bad end, a metric scores
-    ``(value - worst) / (baseline - worst)``, whichever way is good. Where that bound is infinite
-    and low values, 0 or more, are good, as of a distance, it scores ``baseline / value``. Both are
-    cut off at 1: what is nearer to train than fresh real rows are is no more faithful, and a sign
-    of copying; what is farther from it makes up for no leak. ``n_beyond`` counts such metrics: of
+    ``(value - worst) / (baseline - worst)``, whichever way is good. If that bound is infinite and
+    low values, 0 or more, are good, as of a distance, it scores ``baseline / value``. Both are cut
+    off at 1: what is nearer to train than fresh real rows are is no more faithful, and a sign of
+    copying; what is farther from it makes up for no leak. ``n_beyond`` counts such metrics: of
     fresh real rows about half, by chance, but often all or none, since metrics depend on each
-    other. Where the holdout is smaller than the synthetic table, the value at the baseline's size
-    is taken.
+    other. If the holdout is smaller than the synthetic table, the value at the baseline's size is
+    taken.
 
     A bounded metric without a baseline counts by the bounds of its scale even if `calibrated`, with
     a warning; so do all that were fitted without a holdout. Then 1 is the best value possible,
@@ -87,7 +87,7 @@ class OverallScore(BaseEstimator):
     which were left out, and why. A facet without a metric that counts is nan and is not skipped.
 
     Half of the privacy score is the verdict of the suite (:meth:`~skeval.SuiteResult.verdict`),
-    where it made any test: 0 beside a found leak, 1 without one. So no table with a found leak
+    if it made any test: 0 with a found leak, 1 without one. So no table with a found leak
     ranks above one without, however well it does by most metrics.
 
     Scores of different metrics lie between the same ends, but are not of one unit: most distances
@@ -213,8 +213,8 @@ class OverallScore(BaseEstimator):
         facets : sequence of str, default=("fidelity", "utility", "privacy")
             Which; each counts as much as another.
         mean : {"arithmetic", "geometric", "min"}, default="min"
-            Of the facets. The arithmetic mean lets one facet buy back another, the geometric one
-            lets it do so in part; "min" is the worst facet.
+            Which mean of the facets. The arithmetic mean lets one facet buy back another, the
+            geometric one lets it do so in part; "min" is the worst facet.
 
         Returns
         -------
@@ -316,7 +316,7 @@ def _scored(result: Result, weight: float, calibrated: bool) -> dict[str, Any]:
 
 
 def _cannot_count(result: Result) -> str:
-    """Say why a result has nothing to score, whatever the scale; empty if it has."""
+    """Return why a result has nothing to score on any scale; empty if it has."""
     if result.error:
         return result.error
     if result.tags is None:
@@ -340,7 +340,7 @@ def bounded_score(
     Parameters
     ----------
     value : float
-        Of a metric.
+        The value of a metric.
     bounds : tuple of (float, float)
         The least and the greatest value possible.
     greater_is_better : bool
@@ -373,7 +373,7 @@ def calibrated_score(
     Parameters
     ----------
     value : float
-        Of a metric.
+        The value of a metric.
     baseline : float
         What fresh real rows have.
     bounds : tuple of (float, float)

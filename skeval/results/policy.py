@@ -51,7 +51,7 @@ _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd]")
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RuleOutcome:
     """Whether one rule of a policy holds, and the numbers it was judged by.
 
     Parameters
@@ -65,8 +65,8 @@ class Outcome:
 
     Examples
     --------
-    >>> from skeval.results.policy import Outcome
-    >>> str(Outcome("tstr >= 0.8", False, "tstr = 0.71"))
+    >>> from skeval.results.policy import RuleOutcome
+    >>> str(RuleOutcome("tstr >= 0.8", False, "tstr = 0.71"))
     'violated: tstr >= 0.8 (tstr = 0.71)'
     """
 
@@ -153,7 +153,7 @@ class Requirement:
         elif not (isinstance(node, ast.Constant) and _is_number(node.value)):
             raise InvalidParameterError(f"{self.text!r} is no requirement. {_HOW}.")
 
-    def judge(self, results: SuiteResult) -> Outcome:
+    def judge(self, results: SuiteResult) -> RuleOutcome:
         """Return whether results meet it; what was not measured does not.
 
         Raises
@@ -164,15 +164,15 @@ class Requirement:
         read: dict[str, float] = {}
         failed = [f"{n} was not measured: {e}" for n in self.names if (e := _error(results, n))]
         if failed:
-            return Outcome(self.text, False, "; ".join(failed))
+            return RuleOutcome(self.text, False, "; ".join(failed))
         assert isinstance(self._tree, ast.Compare)
         sides = [self._number(s, results, read) for s in (self._tree.left, *self._tree.comparators)]
         shown = ", ".join(f"{name} = {number(value)}" for name, value in read.items())
         if lacking := [name for name, value in read.items() if math.isnan(value)]:
-            return Outcome(self.text, False, f"there is no {' and no '.join(lacking)}")
+            return RuleOutcome(self.text, False, f"there is no {' and no '.join(lacking)}")
         pairs = zip(self._tree.ops, sides[:-1], sides[1:], strict=True)
         passed = all(_COMPARISONS[type(o)](left, right) for o, left, right in pairs)
-        return Outcome(self.text, passed, shown)
+        return RuleOutcome(self.text, passed, shown)
 
     def _number(self, node: ast.AST, results: SuiteResult, read: dict[str, float]) -> float:
         if isinstance(node, ast.BinOp):
@@ -208,8 +208,8 @@ class Policy:
     fail_on : tuple of str, default=("leak",)
         "leak": an alarm of the verdict or copies beyond chance, and also that nothing could be
         told, since a gate must not open because nobody looked. "alarm": the same without copies: it
-        goes by the tests alone. "fact": whatever was counted of privacy, such as a single copy of a
-        train row.
+        goes by the tests alone. "fact": anything that was counted of privacy, such as a single copy
+        of a train row.
     require : tuple of str, default=()
         Comparisons, see :class:`Requirement`.
     level : float, default=0.05
@@ -299,17 +299,17 @@ class Policy:
             for name in requirement.names:
                 _key(metrics, name)
 
-    def judge(self, results: SuiteResult) -> list[Outcome]:
+    def judge(self, results: SuiteResult) -> list[RuleOutcome]:
         """Return of each rule whether the results meet it.
 
         Parameters
         ----------
         results : SuiteResult
-            Of any suite that has what is required.
+            The results of any suite that has what is required.
 
         Returns
         -------
-        list of Outcome
+        list of RuleOutcome
             One for each of `fail_on`, one on failed metrics, one for each of `require`.
 
         Raises
@@ -317,7 +317,7 @@ class Policy:
         InvalidParameterError
             If a requirement names no result.
         """
-        rules: dict[str, Callable[[SuiteResult], Outcome]] = {
+        rules: dict[str, Callable[[SuiteResult], RuleOutcome]] = {
             "leak": self._leak,
             "alarm": self._alarm,
             "fact": _facts,
@@ -328,26 +328,26 @@ class Policy:
             *(requirement.judge(results) for requirement in self.requirements),
         ]
 
-    def _leak(self, results: SuiteResult) -> Outcome:
+    def _leak(self, results: SuiteResult) -> RuleOutcome:
         found, alarm = results.verdict(self.level), self._alarm(results)
         if found.outcome == "copies found":
             copied = [one.found for r in results.values() for one in r.copies if one.found]
-            return Outcome(_NO_LEAK, False, " ".join(dict.fromkeys(copied)))
+            return RuleOutcome(_NO_LEAK, False, " ".join(dict.fromkeys(copied)))
         some = [one.some for r in results.values() for one in r.copies if one.some]
         if not any(r.copies for r in results.values()):
             some = [UNCOUNTED]
         reasons = dict.fromkeys((alarm.reason, *(some if alarm.passed else [])))
-        return Outcome(_NO_LEAK, alarm.passed, "; ".join(reasons))
+        return RuleOutcome(_NO_LEAK, alarm.passed, "; ".join(reasons))
 
-    def _alarm(self, results: SuiteResult) -> Outcome:
+    def _alarm(self, results: SuiteResult) -> RuleOutcome:
         found = results.verdict(self.level)
         tests = counted(found.n_tests, "test")
         if found.alarm:
-            return Outcome(_NO_ALARM, False, f"alarm of {', '.join(found.alarms)}, of {tests}")
+            return RuleOutcome(_NO_ALARM, False, f"alarm of {', '.join(found.alarms)}, of {tests}")
         if found.void or not found.n_tests:
             why = " ".join(found.void) or "no test of privacy could be judged"
-            return Outcome(_NO_ALARM, False, f"nothing can be told: {why}")
-        return Outcome(_NO_ALARM, True, f"{tests} raised no alarm")
+            return RuleOutcome(_NO_ALARM, False, f"nothing can be told: {why}")
+        return RuleOutcome(_NO_ALARM, True, f"{tests} raised no alarm")
 
 
 def assert_release(results: SuiteResult, policy: Policy | str | Path | None = None) -> None:
@@ -356,7 +356,7 @@ def assert_release(results: SuiteResult, policy: Policy | str | Path | None = No
     Parameters
     ----------
     results : SuiteResult
-        Of the synthetic table that is to be released.
+        The results of the synthetic table that is to be released.
     policy : Policy or path, optional
         Or the TOML file that holds it; ``Policy()`` if None: no leak found, no metric failed.
 
@@ -388,15 +388,15 @@ def assert_release(results: SuiteResult, policy: Policy | str | Path | None = No
         raise AssertionError("\n".join(["the release does not meet its policy", *said]))
 
 
-def junit(outcomes: Iterable[Outcome], name: str = "skeval") -> str:
+def junit(outcomes: Iterable[RuleOutcome], name: str = "skeval") -> str:
     """Return outcomes as JUnit's XML, which pipelines show as tests: one a rule.
 
     Parameters
     ----------
-    outcomes : iterable of Outcome
-        Of :meth:`Policy.judge`.
+    outcomes : iterable of RuleOutcome
+        The outcomes that :meth:`Policy.judge` returned.
     name : str, default="skeval"
-        Of the suite of tests.
+        The name of the suite of tests.
 
     Returns
     -------
@@ -404,8 +404,8 @@ def junit(outcomes: Iterable[Outcome], name: str = "skeval") -> str:
 
     Examples
     --------
-    >>> from skeval.results.policy import Outcome, junit
-    >>> print(junit([Outcome("tstr >= 0.8", True, "tstr = 0.9")]).splitlines()[2].strip())
+    >>> from skeval.results.policy import RuleOutcome, junit
+    >>> print(junit([RuleOutcome("tstr >= 0.8", True, "tstr = 0.9")]).splitlines()[2].strip())
     <testcase classname="skeval" name="tstr &gt;= 0.8" />
     """
     outcomes = list(outcomes)
@@ -434,15 +434,15 @@ def _is_number(value: object) -> bool:
     return type(value) is float or (type(value) is int and value.bit_length() < _MOST_BITS)
 
 
-def _failures(results: SuiteResult) -> Outcome:
+def _failures(results: SuiteResult) -> RuleOutcome:
     failed = failed_metrics(results)
     reason = f"failed: {', '.join(failed)}" if failed else counted(len(results), "metric")
-    return Outcome("no metric failed", not failed, reason)
+    return RuleOutcome("no metric failed", not failed, reason)
 
 
-def _facts(results: SuiteResult) -> Outcome:
+def _facts(results: SuiteResult) -> RuleOutcome:
     facts = results.verdict().facts
-    return Outcome("nothing counted against privacy", not facts, " ".join(facts) or "no fact")
+    return RuleOutcome("nothing counted against privacy", not facts, " ".join(facts) or "no fact")
 
 
 def _key(metrics: Mapping[str, Any], name: str) -> str:

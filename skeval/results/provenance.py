@@ -1,4 +1,4 @@
-"""Where results come from: version, parameters, seeds, inputs and columns, and whether it is so.
+"""The origin of results: version, parameters, seeds, inputs, columns; and a check of files.
 
 Metrics as JSON, and made again of it: of a file that holds them, nothing else is run.
 
@@ -392,9 +392,9 @@ class Provenance:
     Parameters
     ----------
     date : str
-        Of the evaluation, ISO 8601.
+        The date of the evaluation, ISO 8601.
     version : str
-        Of skeval.
+        The version of skeval.
     inputs : tuple of InputRecord
         The tables.
     columns : tuple of ColumnRecord
@@ -415,8 +415,7 @@ class Provenance:
     A hash shows no row. Whoever holds a whole candidate table can see whether it is the one,
     though, and so can someone who knows all but one of its rows and tries the few values which that
     one may have; of a table of few rows and values, all tables that there may be can be tried.
-    Where such a reader is to be feared, leave the hashes of the real tables out by
-    :meth:`without_hashes`.
+    If you fear such a reader, leave the hashes of the real tables out by :meth:`without_hashes`.
 
     Examples
     --------
@@ -641,11 +640,11 @@ def hash_of_file(path: str | Path) -> str:
 
 
 def hash_of_cells(frame: Any, schema: TableSchema) -> str:
-    """Return the SHA-256 of the cells of a table, in the order of its rows, whatever their storage.
+    """Return the SHA-256 of the cells of a table in any storage, in the order of its rows.
 
-    A table has one such hash in CSV and in Parquet, in pandas and in polars, whatever the order of
-    its columns: numbers count as float64, dates in microseconds of UTC, all else as texts, in which
-    1 and 1.0 are the same. Columns that the schema does not name do not count.
+    A table has one such hash in CSV and in Parquet, in pandas and in polars, with its columns in
+    any order: numbers count as float64, dates in microseconds of UTC, all else as texts, in which 1
+    and 1.0 are the same. Columns that the schema does not name do not count.
 
     Parameters
     ----------
@@ -685,7 +684,7 @@ def _cells(values: pd.Series) -> Iterator[bytes]:
         return
     if values.dtype.kind == "f":
         numbers = values.to_numpy("<f8") + 0.0  # -0.0 is 0.0
-        numbers[np.isnan(numbers)] = np.nan  # of whatever bits
+        numbers[np.isnan(numbers)] = np.nan  # of any bits
         yield numbers.tobytes()
         return
     if not isinstance(values.dtype, pd.CategoricalDtype):
@@ -738,7 +737,7 @@ def verify(
     Parameters
     ----------
     provenance : Provenance
-        Of the results.
+        The provenance of the results.
     tables : iterable of paths, or mapping of str to table or path
         Files, or tables by any name. Their order does not matter: each is sought among all inputs.
 
@@ -746,9 +745,9 @@ def verify(
     -------
     DataFrame
         One row a table: `given`, `input` (the roles that it is known to have had) and `found`:
-        "the same bytes" of a file, "the same cells" of a table, whatever holds it, or "not among
-        the inputs". Then one row for each input that none of them is, with an empty `given` and
-        "not looked at".
+        "the same bytes" of a file, "the same cells" of a table in any format, or "not among the
+        inputs". Then one row for each input that none of them is, with an empty `given` and "not
+        looked at".
 
     Raises
     ------

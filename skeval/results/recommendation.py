@@ -10,24 +10,25 @@ from itertools import combinations
 
 import pandas as pd
 
+from skeval.core.tags import Quoted
 from skeval.results.overall import calibrated_score
 from skeval.results.provenance import ColumnRecord, InputRecord, Provenance
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
-from skeval.results.verdict import Verdict
+from skeval.results.verdict import Verdict, is_quoted
 from skeval.utils.formatting import as_float
 
 ORDER = ("utility", "fidelity", "privacy", "diagnostic")
 """The facets in the order in which they count, once tables that leak are out."""
-HEADLINES = {"utility": "TSTR", "fidelity": "SimilarityScore"}
-"""The metric that decides a facet where it was measured."""
+HEADLINES: dict[str, Quoted] = {"utility": "learning", "fidelity": "similarity"}
+"""The tag `quoted` of the metric that decides a facet, if it was measured."""
 GOOD_ENOUGH = 0.5
 """The least share of the way from a useless table to fresh real rows, of each headline."""
 _CHANCE = {"roc_auc": 0.5, "roc_auc_ovr": 0.5, "roc_auc_ovo": 0.5, "r2": 0.0}
 _NOT_COMPARED = ("no interval", "no value", "no direction")
 
 
-class Outcome(Enum):
+class Conclusion(Enum):
     """What a comparison comes to."""
 
     TAKE = "take one"
@@ -85,21 +86,21 @@ class Recommendation:
 
     Parameters
     ----------
-    outcome : Outcome
+    outcome : Conclusion
         What it comes to.
     tables : tuple of str
         Those to take, or to choose from; empty where there is none.
     leads : tuple of Lead
-        Of every pair of tables that are neither leaking nor short.
+        The leads in every pair of tables that are neither leaking nor short.
     leaking : tuple of str
         Tables in which a leak was found.
     shortfalls : tuple of Shortfall
-        Of tables without a found leak.
+        The shortfalls of tables without a found leak.
     mismatches : tuple of Mismatch
         Why nothing can be compared.
     """
 
-    outcome: Outcome
+    outcome: Conclusion
     tables: tuple[str, ...] = ()
     leads: tuple[Lead, ...] = ()
     leaking: tuple[str, ...] = ()
@@ -111,9 +112,9 @@ def recommendation(results: Mapping[str, SuiteResult], differences: pd.DataFrame
     """Return what the rule says.
 
     Inputs must be the same. Tables in which a leak was found are out, then those whose headline is
-    nearer to that of a useless table than to that of fresh real rows. Of two that remain, the one
-    ahead by the headline of utility is taken, then by that of fidelity; a lead by other metrics
-    counts where no other facet speaks against it.
+    nearer to that of a useless table than to that of fresh real rows. If two remain, the one ahead
+    by the headline of utility is taken, then by that of fidelity. A lead by other metrics counts if
+    no other facet speaks against it.
 
     Parameters
     ----------
@@ -128,21 +129,21 @@ def recommendation(results: Mapping[str, SuiteResult], differences: pd.DataFrame
     """
     leaking = tuple(table for table, one in results.items() if leaks(one.verdict()))
     if different := mismatches(results):
-        return Recommendation(Outcome.INCOMPARABLE, leaking=leaking, mismatches=different)
+        return Recommendation(Conclusion.INCOMPARABLE, leaking=leaking, mismatches=different)
     clean = [table for table in results if table not in leaking]
     if not clean:
-        return Recommendation(Outcome.LEAKS, leaking=leaking)
+        return Recommendation(Conclusion.LEAKS, leaking=leaking)
     short = tuple(one for table in clean for one in shortfalls(table, results[table]))
     good = [table for table in clean if table not in {one.table for one in short}]
     found = tuple(
         one for pair in combinations(good or clean, 2) for one in leads(results, differences, *pair)
     )
     if not good:
-        return Recommendation(Outcome.NOT_GOOD_ENOUGH, (), found, leaking, short)
+        return Recommendation(Conclusion.NOT_GOOD_ENOUGH, (), found, leaking, short)
     beaten = {w for pair in combinations(good, 2) if (w := _loser(_between(found, pair)))}
     kept = tuple(table for table in good if table not in beaten) or tuple(good)
     among = [one for one in found if {one.better, one.worse} <= set(kept)]
-    outcome = Outcome.TAKE if len(kept) == 1 else Outcome.OPEN if among else Outcome.TIED
+    outcome = Conclusion.TAKE if len(kept) == 1 else Conclusion.OPEN if among else Conclusion.TIED
     return Recommendation(outcome, kept, found, leaking, short)
 
 
@@ -162,8 +163,8 @@ def leads(
         rows = own[own["metric"].isin(names)]
         wins, losses = (int((rows["ahead"] == table).sum()) for table in (first, second))
         counts = wins, losses, len(rows) - wins - losses
-        kinds = {name: one.metric for name, one in _metrics(results).items()}
-        named = rows["metric"].map(kinds) == HEADLINES.get(facet, "")
+        deciding = [n for n, one in _metrics(results).items() if _decides(one, facet)]
+        named = rows["metric"].isin(deciding)
         headline = rows[named & ~rows["said"].isin(_NOT_COMPARED)]
         if len(headline):
             decided = headline[headline["ahead"] != ""]
@@ -196,12 +197,16 @@ def shortfalls(table: str, results: Mapping[str, Result]) -> Iterator[Shortfall]
 
     They differ from those of fresh rows by more than chance explains.
     """
-    for facet, kind in HEADLINES.items():
+    for facet in HEADLINES:
         for name, result in results.items():
-            if result.metric != kind or result.error or _within_chance(result):
+            if not _decides(result, facet) or result.error or _within_chance(result):
                 continue
             if _reached(result) < GOOD_ENOUGH:
                 yield Shortfall(table, facet, name, result.value, as_float(result.baseline))
+
+
+def _decides(result: Result, facet: str) -> bool:
+    return facet in HEADLINES and is_quoted(result, HEADLINES[facet])
 
 
 def _within_chance(result: Result) -> bool:
@@ -215,7 +220,7 @@ def _within_chance(result: Result) -> bool:
 def _reached(result: Result) -> float:
     """Return how far a value is on the way from a useless table's to fresh rows'; nan if unknown.
 
-    Of models, useless is guessing where the score of guessing is known, else the worst value.
+    A useless model guesses, if the score of guessing is known; otherwise it has the worst value.
     """
     tags, fresh = result.tags, as_float(result.baseline)
     if tags is None or not tags.sign or math.isnan(fresh) or math.isnan(result.value):

@@ -1,4 +1,4 @@
-"""What a metric is about, and what it found: the value beside its baseline and its interval."""
+"""What a metric found: its value, with its baseline and its interval."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _NUMBERS = ("p_value", "baseline", "seconds")  # that may be missing
 class Contrast:
     """The two numbers that a test of privacy compared, so that sentences quote what was tested.
 
-    Results that name the same `tests` made one test, which counts once in a suite, whatever its
-    numbers are; of results with equal numbers a sentence quotes one.
+    Results that name the same `tests` made one test, which counts once in a suite, even if the
+    numbers differ. If results have equal numbers, a sentence quotes one of them.
 
     Parameters
     ----------
@@ -43,9 +43,9 @@ class Contrast:
     observed : float
         On the side of train.
     expected : float
-        Where nothing was learned of any one row.
+        The number to expect if nothing was learned of any one row.
     reference : str, default="by chance"
-        Where `expected` comes from, such as "for holdout rows".
+        What `expected` is based on, such as "for holdout rows".
     high_leaks : bool, default=True
         Whether it is a leak if `observed` is above `expected`; if False, below.
     share : bool, default=True
@@ -56,7 +56,7 @@ class Contrast:
         Names of these tests by what they look at (:func:`skeval.steps.relabelled.name_of_test`), so
         that it is known before any number is. Empty for a test that no other metric makes.
     least_p : float, default=0
-        The least p-value possible for tables of these sizes, whatever the synthetic rows are.
+        The least p-value possible for tables of these sizes, for any synthetic rows.
 
     Examples
     --------
@@ -120,15 +120,15 @@ class Result:
     value : float
         The natural, published value; nan where it is not defined (`warnings` or `error` say why).
     interval : tuple of (float, float), optional
-        Where the value of the population lies, at 95% unless the metric says otherwise.
+        The interval of the population's value, at 95% unless the metric says otherwise.
     p_value : float, optional
-        Of the null hypothesis that the metric names.
+        The p-value of the null hypothesis that the metric names.
     baseline : float, optional
         What a fresh real sample would get in the synthetic rows' place.
     difference : tuple of (float, float), optional
-        Where value minus baseline lies, both of as many rows, at 95%, given train: the noise of the
-        synthetic rows and of the holdout is in it, so that it holds 0 where the synthetic rows are
-        as good as fresh real rows. `interval` is of another quantity, the population's value.
+        The interval of value minus baseline, both of as many rows, at 95%, given train. It contains
+        the noise of the synthetic rows and of the holdout, so that it holds 0 if the synthetic rows
+        are as good as fresh real rows. `interval` is of another quantity, the population's value.
     details : dict
         Aggregates only, never a row of real data: numbers, strings, lists, arrays, dicts of them.
     warnings : tuple of MetricWarning
@@ -148,14 +148,18 @@ class Result:
         The finding, in a sentence that needs no knowledge of the metric; reports print it. It is
         written by the metric, in `_compute` or in `_summary`, which knows the baseline too.
     contrast : Contrast, optional
-        Of a test of privacy, the two numbers that it compared; verdicts quote them.
+        The two numbers that a test of privacy compared; verdicts quote them.
     fact : str
-        A count that stands whatever a test says of it, such as of copies of train rows; a sentence.
+        A count that holds even if no test is significant, such as of copies of train rows; a
+        sentence.
     advice : str
-        Where a leak lies and what to do about it; a sentence, printed beside an alarm only. Where
-        it takes searches of its own, suites look for it, and `evaluate` of a metric if asked to.
+        The place of a leak and what to do about it; a sentence, printed only with an alarm. If it
+        takes searches of its own, suites make them; `evaluate` of a metric makes them on request.
+    refit : bool
+        Whether it also helps to fit the generator again with less room to memorise. A verdict says
+        so once, after all advice.
     table : str
-        Of several tables, the one that was measured; empty where there is one only, or all were.
+        The table that was measured, if there are several; empty if all were.
     copies : tuple of Copies
         How many unique rows, texts or subjects of train the release repeats, and how many may be by
         chance; verdicts judge it.
@@ -187,6 +191,7 @@ class Result:
     contrast: Contrast | None = None
     fact: str = ""
     advice: str = ""
+    refit: bool = False
     table: str = ""
     copies: tuple[Copies, ...] = ()
 
@@ -269,6 +274,7 @@ class Result:
             "tags": MetricTags.from_dict(tags) if tags else None,
             "contrast": Contrast.from_dict(contrast) if contrast else None,
             "copies": tuple(map(Copies.from_dict, content.get("copies", ()))),
+            "refit": content.get("refit", False) is True,
         }
         return cls(**{**content, **rebuilt})
 
@@ -292,7 +298,7 @@ class Result:
         title : str, default="Evaluation"
             Its heading.
         level : int, default=2
-            Of the heading.
+            The level of the heading.
 
         Returns
         -------
@@ -313,7 +319,7 @@ class Result:
         Parameters
         ----------
         prefix : str, default=""
-            Of all names, such as "synthetic/".
+            The start of all names, such as "synthetic/".
 
         Returns
         -------

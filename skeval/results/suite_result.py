@@ -49,7 +49,7 @@ def property_scores(results: Mapping[str, Result]) -> pd.DataFrame:
     ----------
     results : SuiteResult or mapping of str to Result
         By the names in the suite. Names without a slash are left out, and so are metrics that
-        failed. Where two metrics of a property scored the same column or pair of a table, the later
+        failed. If two metrics of a property scored the same column or pair of a table, the later
         counts.
 
     Returns
@@ -231,7 +231,7 @@ class SuiteResult(Mapping[str, Result]):
 
     See Also
     --------
-    Result : Of one metric.
+    Result : The result of one metric.
     Verdict : What may be concluded of privacy.
 
     Examples
@@ -295,7 +295,7 @@ class SuiteResult(Mapping[str, Result]):
         `p_adjusted` is the p-value of a test of privacy by Holm's procedure over all of them: the
         chance that clean tables have any below 0.05 is at most 5%.
 
-        Of several tables, `table` is the one that was measured; empty where all were.
+        If there are several tables, `table` is the one that was measured; empty if all were.
         """
         table = next((result.table for result in self.values() if result.table), "")
         rows = [
@@ -342,7 +342,7 @@ class SuiteResult(Mapping[str, Result]):
         Parameters
         ----------
         other : SuiteResult
-            Of the same suite on another synthetic table.
+            The results of the same suite on another synthetic table.
 
         Returns
         -------
@@ -350,7 +350,7 @@ class SuiteResult(Mapping[str, Result]):
             By metric: `value`, `other`, `difference` (other minus this), and `better`: which of the
             two is better by the metric's direction, "this", "other" or "" where they are equal, the
             metric has no direction or a value is missing, as that of a metric which one of the two
-            has not. It goes by the values alone, whatever their intervals.
+            has not. It compares values only, not intervals.
         """
         names = dict.fromkeys([*self, *other])
         nothing = Result(float("nan"))
@@ -433,7 +433,7 @@ class SuiteResult(Mapping[str, Result]):
         title : str, default="Evaluation"
             Its heading.
         level : int, default=2
-            Of the heading.
+            The level of the heading.
 
         Returns
         -------
@@ -456,7 +456,7 @@ class SuiteResult(Mapping[str, Result]):
         Parameters
         ----------
         prefix : str, default=""
-            Of all names, such as "synthetic/".
+            The start of all names, such as "synthetic/".
 
         Returns
         -------

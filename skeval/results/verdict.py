@@ -9,12 +9,12 @@ copied, no contrast of the two shows it, and few copies have no small p-value.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, ValuesView
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, Protocol
 
+from skeval.core.tags import Quoted
 from skeval.exceptions import (
     HoldoutShiftWarning,
     IgnoredColumnsWarning,
@@ -28,11 +28,11 @@ from skeval.stats.relabelling import holm
 from skeval.stats.repeats import Copies
 from skeval.utils.formatting import as_float, counted, number, scoring_in_words
 
-# Of all alarms of a suite together, and of one metric where it stands alone.
+# The level of all alarms of a suite together, and of one metric that is used alone.
 ALARM_LEVEL = 0.05
-# Of tests of the inputs or of a metric itself, many of which are made unasked: they warn.
+# The level of tests of the inputs or of a metric itself. Many are made unasked; they warn.
 WARNING_LEVEL = 0.01
-# Of tests whose outcome a result reports as passed or significant.
+# The level of tests that a result reports as passed or significant.
 TEST_LEVEL = 0.05
 _KINDS = {
     "screen": "distance screen",
@@ -48,7 +48,10 @@ Outcome = Literal["leak found", "copies found", "cannot be told", "no leak found
 NOTHING_OF_PRIVACY = "No metric of privacy was measured."
 _LEAST_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
 _CAVEAT = "Such tests can raise an alarm and never clear a release."
-_REFIT = re.compile(r"(?:, or |: )fit the generator again[^.]*")  # which is advised once
+REFIT = (
+    "Or fit the generator again with less room to memorise: fewer steps, stronger regularisation "
+    "or noise."
+)
 UNCOUNTED = "copies of train rows were not counted"  # as where no metric looks for any
 
 
@@ -102,18 +105,18 @@ class Verdict:
     Parameters
     ----------
     alarm : bool
-        Whether a test is significant family-wise. False is no clearance. Where train and holdout
-        are no samples of one population, that difference alone may be the reason: see `void`.
+        Whether a test is significant family-wise. False is no clearance. If train and holdout are
+        no samples of one population, that difference alone may be the reason: see `void`.
     alarms : tuple of str
         The metrics whose tests are significant family-wise, the most significant first.
     facts : tuple of str
-        What was counted, such as copies of train rows, whatever a test says of it.
+        What was counted, such as copies of train rows; it holds even if no test is significant.
     not_looked_at : dict of str to Reason
-        By the metric that made no test, why.
+        The reasons of metrics that made no test.
     void : tuple of str
         Why nothing can be told without an alarm: train and holdout are not samples of one
-        population, or mostly the same rows, holdout rows stand in the release, or it has columns
-        that train lacks, is too small, or too empty to be compared.
+        population, or mostly the same rows, holdout rows are in the release, or it has columns that
+        train lacks, is too small, or too empty to be compared.
     n_tests : int
         Number of different tests.
     level : float
@@ -123,8 +126,8 @@ class Verdict:
     parts : tuple of Said
         All this in words: what was not looked at, facts, then alarms or their absence, and advice.
     copies : bool, default=False
-        Whether more rows, texts or subjects that are unique in train stand in the release than real
-        ones repeat among themselves, whatever a test says of it.
+        Whether the release repeats more rows, texts or subjects that are unique in train than real
+        ones repeat among themselves. This holds even if no test is significant.
     outcome : {"leak found", "copies found", "cannot be told", "no leak found"}
         An alarm; else copies; else, where something is void or no test was made, that nothing can
         be told. The last is no clearance.
@@ -174,7 +177,7 @@ class Verdict:
 
 
 def raises_alarm(result: Result, level: float = ALARM_LEVEL) -> bool:
-    """Tell whether the test of one privacy metric, where it stands alone, is significant."""
+    """Return whether the test of one privacy metric, used alone, is significant."""
     return _is_test(result) and as_float(result.p_value) <= level
 
 
@@ -247,7 +250,7 @@ def verdict(
     Parameters
     ----------
     results : mapping of str to Result
-        Of any suite.
+        The results of any suite, by name.
     sizes : mapping of str to int
         Number of rows by role.
     notices : sequence of MetricWarning
@@ -255,7 +258,7 @@ def verdict(
     level : float, default=0.05
         Chance of any alarm where nothing leaks.
     called : mapping of str to str, optional
-        What the sentence calls the results, by their names; these if not said.
+        What the sentence calls the results, by their names; by default these names.
 
     Returns
     -------
@@ -278,7 +281,7 @@ def verdict(
     void = (*voided, *in_release, *_too_little(sizes, copies, tested, level))
     outcome = _outcome(alarms, copies, void, tested)
     # of a column that differs between train and holdout, advice would be wrong
-    advice = () if shifted else tuple(refit_once(_advice(of_privacy, alarms)))
+    advice = () if shifted else advised(_advising(of_privacy, alarms))
     said: list[tuple[SaidKind, Iterable[str]]] = [
         ("not looked at", [_left_out(skipped, len(skipped) + len(tested), called)]),
         ("fact", facts),
@@ -314,26 +317,30 @@ def _outcome(
     return "cannot be told" if void or not tested else "no leak found"
 
 
-def _advice(of_privacy: Mapping[str, Result], alarms: Iterable[str]) -> Iterator[str]:
-    """Yield what to do about alarms, the most significant first, then about copies."""
-    yield from (of_privacy[name].advice for name in alarms)
-    yield from (r.advice for r in of_privacy.values() if any(one.found for one in r.copies))
+def _advising(of_privacy: Mapping[str, Result], alarms: Iterable[str]) -> Iterator[Result]:
+    """Yield the results of alarms, the most significant first, then those that found copies."""
+    yield from (of_privacy[name] for name in alarms)
+    yield from with_copies(of_privacy.values())
 
 
-def refit_once(advice: Iterable[str]) -> list[str]:
-    """Return pieces of advice, each once, of which the first alone says to fit the generator again.
+def with_copies(results: Iterable[Result]) -> Iterator[Result]:
+    """Yield the results that found more copies of unique rows than chance explains."""
+    yield from (one for one in results if any(copies.found for copies in one.copies))
+
+
+def advised(results: Iterable[Result]) -> tuple[str, ...]:
+    """Return what results advise, each piece once, then to fit the generator again where it helps.
 
     Examples
     --------
-    >>> from skeval.results.verdict import refit_once
-    >>> refit_once(["Drop a, or fit the generator again.", "Drop b, or fit the generator again."])
-    ['Drop a, or fit the generator again.', 'Drop b.']
+    >>> from skeval import Result
+    >>> from skeval.results.verdict import advised
+    >>> advised([Result(0.1, advice="Drop a.", refit=True), Result(0.1, advice="Drop a.")])[0]
+    'Drop a.'
     """
-    said: list[str] = []
-    for one in filter(None, dict.fromkeys(advice)):
-        again = any(_REFIT.search(earlier) for earlier in said)
-        said.append(_REFIT.sub("", one) if again else one)
-    return list(dict.fromkeys(said))
+    advising = [one for one in results if one.advice]
+    refit = [REFIT] if any(one.refit for one in advising) else []
+    return tuple(dict.fromkeys([*(one.advice for one in advising), *refit]))
 
 
 def _too_little(
@@ -341,8 +348,8 @@ def _too_little(
 ) -> Iterator[str]:
     """Say why a release is too small or too empty for what looks at it to find anything.
 
-    Where each row copies another train row, and train and holdout exchange labels, a test has a
-    p-value of the share of train to the power of their number, at the least.
+    If each row copies another train row, and train and holdout exchange labels, the least p-value
+    of a test is the share of train to the power of their number.
     """
     n_train, n_holdout = (sizes.get(role, 0) for role in ("train", "holdout"))
     n_tests = len(_distinct(tested.values()))
@@ -419,7 +426,7 @@ def _left_out(skipped: Mapping[str, Reason], n_wanted: int, called: Mapping[str,
 
 
 def is_shifted(notices: Iterable[MetricWarning]) -> bool:
-    """Tell whether train and holdout are no samples of one population, by a suite's notices.
+    """Return whether train and holdout are no samples of one population, by a suite's notices.
 
     A significant test of the two then shows that difference or a leak, and nobody knows which.
     """
@@ -489,7 +496,7 @@ def summary(results: Judged) -> str:
     Parameters
     ----------
     results : SuiteResult
-        Of any suite; what it lacks is not spoken of.
+        The results of any suite; what it lacks is not mentioned.
 
     Returns
     -------
@@ -513,18 +520,23 @@ def summary(results: Judged) -> str:
     )
 
 
-def _measured(results: Judged, metric: str) -> Result | None:
-    """Return the first result of a metric that has a value; of several tables, that of the worst.
+def is_quoted(result: Result, sentence: Quoted) -> bool:
+    """Return whether a sentence of a summary quotes the value of this metric."""
+    return result.tags is not None and result.tags.quoted == sentence
 
-    That is the table whose value is the least beside what fresh real rows get.
+
+def _measured(results: Judged, sentence: Quoted) -> Result | None:
+    """Return the first value that a sentence quotes; if several tables have one, that of the worst.
+
+    The worst table is the one whose value is lowest compared with fresh real rows.
     """
-    known = [r for r in results.values() if r.metric == metric and not math.isnan(r.value)]
+    known = [r for r in results.values() if is_quoted(r, sentence) and not math.isnan(r.value)]
     return min(known, key=lambda r: r.value - (r.baseline or 0.0) if r.table else 0.0, default=None)
 
 
 def fidelity_sentence(results: Judged) -> str:
     """Say how alike the tables are; nothing where no similarity score was measured."""
-    score = _measured(results, "SimilarityScore")
+    score = _measured(results, "similarity")
     if score is None:
         return ""
     fresh = "" if score.baseline is None else f", where fresh real rows score {score.baseline:.1f}"
@@ -539,7 +551,7 @@ def fidelity_sentence(results: Judged) -> str:
 
 def utility_sentence(results: Judged) -> str:
     """Say what a model learns from the table; nothing where none was trained."""
-    tstr = _measured(results, "TSTR")
+    tstr = _measured(results, "learning")
     if tstr is None or tstr.baseline is None:
         return ""
     score = scoring_in_words(str(tstr.details.get("scoring", "score")))

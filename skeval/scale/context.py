@@ -38,9 +38,9 @@ class LargeContext(Context):
 
     Reading ``context.train`` and the others gives no frame but a
     :class:`~skeval.scale.tables.CanonicalTable`, whose columns are read one at a time; rows that
-    stand in for the synthetic ones, as halves do, may be a frame. What steps remember of many rows
-    is kept in a temporary file while the context lives. Metrics that have to have all columns at
-    once get another context, see
+    replace the synthetic ones, as halves do, may be a frame. What steps remember of many rows is
+    kept in a temporary file while the context lives. Metrics that have to have all columns at once
+    get another context, see
     :func:`~skeval.steps.samples.measured_on`.
 
     Rows are read in the order in which they are stored. Sums of numbers that are no whole ones may
@@ -221,7 +221,7 @@ def _source(table: Any, role: str) -> TableSource:
 
 
 def _fits(context: Context) -> bool:
-    """Tell whether the rows of all roles fit in memory, with what a search makes of them."""
+    """Return whether the rows of all roles fit in memory, with what a search makes of them."""
     roles = [role for role in ("train", "holdout", "synthetic") if role in context]
     n_rows = sum(context.n_rows(role) for role in roles)
     return n_rows * len(context.schema.kinds) * 8 * _COPIES <= _MOST_BYTES

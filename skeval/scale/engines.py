@@ -34,7 +34,7 @@ class DaskEngine:
     client : distributed.Client
         A synchronous one.
     retries : int
-        How often a task that raises is tried again, on whatever worker; one whose worker dies is
+        How often a task that raises is tried again, on any worker; one whose worker dies is
         run again by the scheduler, as often as ``distributed.scheduler.allowed-failures`` says.
     """
 
@@ -98,7 +98,7 @@ class DaskEngine:
 
 @contextmanager
 def engine(client: Any = "local") -> Iterator[Engine]:
-    """Say where work within the block runs, whatever client is active.
+    """Say where work within the block runs, even if another client is active.
 
     Without it, work goes to the active client of Dask, that is the one last made, or of
     ``with client.as_current()``, as collections of Dask do; and where there is none it stays on
@@ -107,7 +107,7 @@ def engine(client: Any = "local") -> Iterator[Engine]:
     Parameters
     ----------
     client : distributed.Client or "local", default="local"
-        Where to send tasks. "local" keeps all rows on this machine, though a client be active.
+        The target of tasks. "local" keeps all rows on this machine, though a client be active.
 
     Yields
     ------

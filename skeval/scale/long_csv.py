@@ -194,7 +194,7 @@ def _looked_at(path: Path, settings: dict[str, Any]) -> list[_Look] | None:
 def _kept(
     path: Path, settings: dict[str, Any], names: list[Any], looks: list[_Look]
 ) -> tuple[list[int], list[str]]:
-    """Return the places of the columns that are one, and what is to be said of the others."""
+    """Return the places of the columns that are one, and warnings about the others."""
     kept, notes = list(range(len(looks))), []
     if pd.isna(names[-1]) and len(kept) > 1 and looks[-1].is_empty:
         notes.append(f"the lines of {path} end in a separator; the empty last column left out.")

@@ -35,7 +35,7 @@ N_CODES = 256  # of a uint8 column
 
 
 @dataclass(frozen=True)
-class Split:
+class CutColumn:
     """Two sides of a column, and how either is split further.
 
     Attributes
@@ -53,12 +53,12 @@ class Split:
     column: int
     border: float | Mask
     n_left: int
-    left: Split | None
-    right: Split | None
+    left: CutColumn | None
+    right: CutColumn | None
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellBounds:
     """Which cell a row belongs to, by its values alone.
 
     Attributes
@@ -67,10 +67,10 @@ class Cells:
         None for one cell.
     """
 
-    tree: Split | None
+    tree: CutColumn | None
 
     @classmethod
-    def learn(cls, sample: Encoded, weights: Floats, n_cells: int) -> Cells:
+    def learn(cls, sample: Encoded, weights: Floats, n_cells: int) -> CellBounds:
         """Cut a sample into cells of about one size, each time where it spreads most."""
         return cls(_grown(sample, weights, np.arange(sample.n_rows), n_cells))
 
@@ -133,7 +133,7 @@ class Box:
         return round_to_grid(sums)
 
 
-def _grown(rows: Encoded, weights: Floats, at: Ints, n_cells: int) -> Split | None:
+def _grown(rows: Encoded, weights: Floats, at: Ints, n_cells: int) -> CutColumn | None:
     if n_cells == 1:
         return None
     n_left = n_cells // 2
@@ -141,7 +141,7 @@ def _grown(rows: Encoded, weights: Floats, at: Ints, n_cells: int) -> Split | No
     is_left = _is_left(rows, at, column, border)
     left = _grown(rows, weights, at[is_left], n_left)
     right = _grown(rows, weights, at[~is_left], n_cells - n_left)
-    return Split(column, border, n_left, left, right)
+    return CutColumn(column, border, n_left, left, right)
 
 
 def _cut(rows: Encoded, weights: Floats, at: Ints, share: float) -> tuple[int, float | Mask]:
@@ -221,7 +221,7 @@ class IndexedCell:
     at : int
         Its number.
     cells : Cells
-        Of all.
+        The cells of all parts.
     rows : ndarray of int64
         The places of its rows in the whole table, ascending.
     index : Index or None
@@ -229,11 +229,11 @@ class IndexedCell:
     box : Box or None
         None where there is but one cell, or no row.
     weights : ndarray
-        Of the box.
+        The weights of the box.
     """
 
     at: int
-    cells: Cells
+    cells: CellBounds
     rows: Ints
     index: Index | None
     box: Box | None
@@ -253,7 +253,7 @@ class IndexedCell:
         return np.flatnonzero(near)
 
     def own(self, own: Ints) -> Ints:
-        """Return where the queries' own rows stand in the cell, -1 for none."""
+        """Return the positions of the queries' own rows in the cell, -1 for none."""
         places = np.minimum(np.searchsorted(self.rows, own), len(self.rows) - 1)
         return np.where(self.rows[places] == own, places, -1)
 
@@ -310,7 +310,7 @@ def merge_values(parts: list[PartValues]) -> PartValues:
 def build_part_index(
     columns: ColumnEncoder,
     parts: list[Rows],
-    cells: Cells,
+    cells: CellBounds,
     at: int,
     leaf_size: int | None,
     backend: str,
@@ -524,7 +524,7 @@ def are_parts(rows: Any) -> bool:
 
 
 def is_in_file(rows: Any) -> bool:
-    """Tell whether an array is in a file, of which the system holds in memory what is in use."""
+    """Return whether an array is in a file, of which the system holds in memory what is used."""
     while isinstance(rows, np.ndarray):
         if isinstance(rows, np.memmap):
             return True

@@ -25,7 +25,7 @@ from skeval.scale.part_tasks import (
     MOST_CELLS,
     Best,
     Bytes,
-    Cells,
+    CellBounds,
     Floats,
     IndexedCell,
     Ints,
@@ -60,10 +60,10 @@ class PartitionedNearestNeighbors(MixedNearestNeighbors):
 
     What :class:`~skeval.neighbors.mixed.MixedNearestNeighbors` finds among all rows at once, this
     finds part by part: each is asked for what is nearer than the best so far, or as near and of a
-    lower index. Where the index of the whole table fits `max_memory` it is built once, and on a
-    cluster copied to the workers that need it; where not, the table is cut into cells of alike rows
-    with an index each. On one machine these are opened one after the other, twice a call, and on a
-    cluster they stay on the workers that built them.
+    lower index. If the index of the whole table fits `max_memory`, it is built once, and on a
+    cluster copied to the workers that need it. Otherwise the table is cut into cells of similar
+    rows with an index each. On one machine these are opened one after the other, twice a call, and
+    on a cluster they stay on the workers that built them.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class PartitionedNearestNeighbors(MixedNearestNeighbors):
         self.backend_ = usable_backend(self.backend)
         self.n_indexes_ = n = _n_indexes(parts, self._columns, self.max_memory)
         sample = self._columns.encode(column_lines(merged.sample))
-        cells = Cells.learn(sample, self._columns.weights, n)
+        cells = CellBounds.learn(sample, self._columns.weights, n)
         self._index = PartsIndex(self._columns, parts, cells, n, self.leaf_size, self.backend_)
         return self
 
@@ -185,22 +185,22 @@ class PartsIndex:
     Attributes
     ----------
     columns : ColumnEncoder
-        Of all parts.
+        The encoder of all parts.
     parts : list of rows
         As they were given.
     cells : Cells
-        Where each row belongs.
+        The cell of each row.
     n_cells : int
         Number of indexes.
     leaf_size, backend
-        Of the indexes.
+        Parameters of the indexes.
     """
 
     def __init__(
         self,
         columns: ColumnEncoder,
         parts: list[Rows],
-        cells: Cells,
+        cells: CellBounds,
         n_cells: int,
         leaf_size: int | None,
         backend: str,
@@ -381,7 +381,7 @@ def _n_indexes(parts: list[Rows], columns: ColumnEncoder, max_memory: int | None
     if max_memory is None:
         return 1
     n_numbers, n_codes = len(columns.wide) + len(columns.metric), len(columns.narrow)
-    # encoded twice, in the order of the table and of the leaves, with bytes and places beside
+    # encoded twice, in the order of the table and of the leaves, with bytes and places
     row_bytes = 2 * (8 * n_numbers + n_codes) + n_numbers + 16
     n_rows = sum(size_of(part) for part in parts)
     return max(1, min(-(-n_rows * row_bytes // max_memory), n_rows, MOST_CELLS))

@@ -47,7 +47,7 @@ class LargeTable:
     Parameters
     ----------
     source : TableSource
-        Where the rows are.
+        The source of the rows.
     rows : ndarray of int, optional
         Positions of the rows; all by default.
     """
@@ -169,7 +169,7 @@ class CanonicalTable(LargeTable):
     Parameters
     ----------
     source : TableSource
-        Where the rows are.
+        The source of the rows.
     schema : TableSchema
         The kinds of the columns.
     levels : mapping of str to sequence of str
@@ -207,7 +207,7 @@ class CanonicalTable(LargeTable):
 
 
 def counted_by_workers(table: Any) -> TypeGuard[LargeTable]:
-    """Tell whether batches of a table's rows are counted on the workers of a cluster."""
+    """Return whether batches of a table's rows are counted on the workers of a cluster."""
     return isinstance(table, LargeTable) and table.rows is None and _seen_by_workers(table.source)
 
 
@@ -326,7 +326,7 @@ class Learned:
     precision : dict of str to dtype or Decimals
         The storage of numbers, of train's the decimals too.
     notices : tuple of MetricWarning
-        What is to be said of the table.
+        The warnings about the table.
     """
 
     schema: TableSchema

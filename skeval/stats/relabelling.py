@@ -213,7 +213,7 @@ def sequential_tests(observed: np.ndarray, draws: Iterable[np.ndarray]) -> list[
     return [_stopped(float(one), values[:, i], n_first) for i, one in enumerate(observed)]
 
 
-def compared(observed: float, draws: np.ndarray) -> Relabelled:
+def relabelled(observed: float, draws: np.ndarray) -> Relabelled:
     """Return what was observed with its values over all draws."""
     finite = draws[np.isfinite(draws)]
     mean, spread = (float(finite.mean()), float(finite.std())) if finite.size else (0.0, 0.0)
@@ -223,14 +223,14 @@ def compared(observed: float, draws: np.ndarray) -> Relabelled:
 
 def _stopped(observed: float, draws: np.ndarray, n_first: int) -> Relabelled:
     """Return the test that stops at the tenth draw that reaches what was observed."""
-    test = compared(observed, draws)
+    test = relabelled(observed, draws)
     reached = np.flatnonzero(draws >= observed - NOISE)
     if reached.size < EXCEEDANCES:
         return test
     n_drawn = int(reached[EXCEEDANCES - 1]) + 1
     if n_drawn > n_first:
         return replace(test, p_value=EXCEEDANCES / n_drawn)
-    return replace(test, p_value=compared(observed, draws[:n_first]).p_value)
+    return replace(test, p_value=relabelled(observed, draws[:n_first]).p_value)
 
 
 def share_p_value(n_hits: int, n: int, n_other_hits: int, n_other: int) -> float:

@@ -54,9 +54,9 @@ def aggregated_context(
     table : str
         Whose rows: a parent, or a subject.
     stats : tuple of str, default=STATS
-        Of all children `count`; of numbers `mean`, `median`, `std` (divided by n), `min`, `max`; of
-        dates `min`, `max` and `span` in days; of categories and booleans `nunique`, `mode` and
-        `mode_share`. The columns are named "child.column.stat".
+        `count` of all children; `mean`, `median`, `std` (divided by n), `min` and `max` of numbers;
+        `min`, `max` and `span` in days of dates; `nunique`, `mode` and `mode_share` of categories
+        and booleans. The columns are named "child.column.stat".
     scope : {"children", "subject"}, default="children"
         The tables that refer to this one, by each of their keys; or all that belong to this
         subject, each by its path.
@@ -130,7 +130,7 @@ def paths_below(
 ) -> Mapping[str, Path]:
     """Return the ways from other tables up to this one, by the name of the child.
 
-    Where a child refers by several keys, its name is that of the child with the columns.
+    If a child refers by several keys, its name is that of the child with the columns.
     """
     if scope == "subject":
         names = relations.dependents(table)
@@ -150,10 +150,10 @@ def private_parents(relations: RelationalSchema) -> list[str]:
 
 
 def is_link(relations: RelationalSchema, table: str) -> bool:
-    """Tell whether the rows of a table link rows of others, m to n, and are little else.
+    """Return whether the rows of a table link rows of others, m to n, and are little else.
 
-    It refers by two keys or more, and its primary key is made of them; or it has none, and no
-    column beside them.
+    It refers by two keys or more, and its primary key is made of them; or it has none, and no other
+    column.
     """
     keys = [key for key in relations.foreign_keys if key.child == table]
     linking = {column for key in keys for column in key.columns}
@@ -184,7 +184,7 @@ def _child_columns(
     for key in relations.foreign_keys:
         if key.child != first.child or key == first:
             continue
-        # of subjects, who were parted at random, the far side may stand in the other real table
+        # of subjects, who were parted at random, the far side may be in the other real table
         beside = ("train", "holdout") if scope == "subject" else ()
         roles = [one for one in dict.fromkeys((role, *beside)) if one in context]
         for name in relations.tables[key.parent].measured:

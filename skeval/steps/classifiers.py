@@ -91,7 +91,7 @@ Read = ColumnChoice | Chosen  # columns that classifiers read
 
 
 @dataclass(frozen=True)
-class Model:
+class FittedClassifier:
     """A fitted classifier behind its encoder; a constant one if no column varies."""
 
     encoder: Ranks | OneHot | WithTexts
@@ -136,14 +136,14 @@ def learn(
     nominal: Sequence[bool],
     seed: int,
     texts: Sequence[TextSource] = (),
-) -> Model:
+) -> FittedClassifier:
     """Fit a classifier, and the encoder in front of it, on labelled rows.
 
     Parameters
     ----------
     estimator : {"xgboost", "light xgboost", "logistic", "cart"} or classifier
-        Trees see ranks; others, and whatever the user passes, standardised and one-hot columns.
-        Features of texts are sparse where it reads such by its tags.
+        Trees see ranks; others, and estimators that the user passes, see standardised and one-hot
+        columns. Features of texts are sparse where it reads such by its tags.
     rows : ndarray of shape (n_rows, n_columns)
         Numbers and codes; missing is nan.
     labels : ndarray of shape (n_rows,)
@@ -151,10 +151,10 @@ def learn(
     nominal : sequence of bool
         Which columns are codes.
     seed : int
-        Of estimators whose `random_state` is None.
+        The seed of estimators whose `random_state` is None.
     texts : sequence of TextSource
-        Of the last columns of the rows, which hold numbers of texts; features of these are learned
-        from the same rows.
+        The spaces of the last columns of the rows, which hold numbers of texts; their features are
+        learned from the same rows.
 
     Returns
     -------
@@ -173,10 +173,10 @@ def learn(
         encoder = WithTexts(plain, encoders, 1.0 if by_ranks else 0.0, dense_for)
     features = encoder.transform(rows)
     if features.shape[1] == 0:
-        return Model(encoder, None)
+        return FittedClassifier(encoder, None)
     classifier = _classifier(estimator, features, seed)
     classifier.fit(features, labels.astype(np.int64))
-    return Model(encoder, classifier)
+    return FittedClassifier(encoder, classifier)
 
 
 def _classifier(estimator: Any, features: Features, seed: int) -> Any:
@@ -226,7 +226,7 @@ def out_of_fold(
     n_folds : int, default=5
         Number of folds; each has its share of both tables.
     seed : int, default=0
-        Of the folds.
+        The seed of the folds.
     texts : sequence of TextSource
         As :func:`learn` takes them.
 
@@ -253,7 +253,7 @@ class Split:
     Attributes
     ----------
     scores : Scores
-        Of as many real as synthetic rows.
+        The scores of as many real as synthetic rows.
     real_rows : str
         Whose the real rows are, "holdout" or "train".
     n_learned : int
@@ -267,7 +267,7 @@ class Split:
     scores: Scores
     real_rows: str
     n_learned: int
-    model: Model
+    model: FittedClassifier
     real: np.ndarray
     synthetic: np.ndarray
 
@@ -370,7 +370,7 @@ def drawn_rows(
 
 @shared
 def copied_share(context: Context, columns: Read = None) -> float:
-    """Return the share of synthetic rows that stand in train, as far as classifiers see."""
+    """Return the share of synthetic rows that are in train, as far as classifiers see."""
     train, synthetic = (
         pd.util.hash_pandas_object(pd.DataFrame(ordered_rows(context, role, columns)), index=False)
         for role in ROLES
@@ -432,7 +432,7 @@ def split(
     """Return scores of rows that a classifier has not seen, by one that learned from others.
 
     It learns from train and a part of the synthetic rows, and is tested on the others and as many
-    holdout rows. These are independent of whatever was learned, by classifier and generator alike.
+    holdout rows. These are independent of all that was learned, by classifier and generator alike.
     Without a holdout, train is divided as the synthetic table is.
     """
     synthetic = _shuffled(context, "synthetic", columns, max_rows, seed)
@@ -492,13 +492,13 @@ def importances(
     return dict(sorted(falls.items(), key=lambda pair: -pair[1]))
 
 
-def _auc(model: Model, features: np.ndarray, n_real: int) -> float:
+def _auc(model: FittedClassifier, features: np.ndarray, n_real: int) -> float:
     scores = model.scores_of(features)
     return auc(scores[n_real:], scores[:n_real])
 
 
 def is_estimator(value: object, methods: tuple[str, ...] = ("fit", "predict")) -> bool:
-    """Tell whether `value` is an object that can be cloned and has these methods."""
+    """Return whether `value` is an object that can be cloned and has these methods."""
     wanted = ("get_params", *methods)  # get_params is what clone asks for
     return not isinstance(value, type) and all(hasattr(value, name) for name in wanted)
 

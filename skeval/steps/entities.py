@@ -1,6 +1,6 @@
 """What a recognizer finds in text columns, as hashes: each distinct text once, on disk if asked.
 
-Where a leak lies: the columns, and the groups of rows, by which train stands out.
+The place of a leak: the columns, and the groups of rows, by which train stands out.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Entity(NamedTuple):
     label : str
         Its type, such as ``"PERSON"``, in the words of the recognizer.
     start, end : int
-        Where it stands, in characters.
+        Its place, in characters.
 
     See Also
     --------
@@ -126,7 +126,7 @@ class Reading:
     n_max_texts : int or None
         How many rows of each table are read at most.
     seed : int
-        Of their choice.
+        The seed of their choice.
     group : str or None
         A column: rows that have its values in common are chosen together.
     memory : str or None
@@ -175,7 +175,7 @@ class Mentions:
     types : ndarray of str of shape (n_mentions,)
         Their types.
     hashes : ndarray of uint64 of shape (n_mentions, 1 + n_windows)
-        Of the entity and of the phrases around it.
+        The hashes of the entity and of the phrases around it.
     lengths : ndarray of shape (n_mentions,)
         Words of the entity.
     n_rows, n_words : int
@@ -215,7 +215,7 @@ def rows_read(context: Context, reading: Reading, role: str) -> np.ndarray:
         return every if n_max is None else drawn_positions(context, role, n_max, seed)
     groups = row_groups(context, reading.group)
     pooled = np.concatenate(list(groups.values()))
-    # as many groups as have so many rows on average over both tables: whole groups stay
+    # as many groups as have this number of rows on average over both tables: whole groups stay
     # exchangeable, which groups thinned out by half would not be with groups that are not
     n_groups = max(1, int(n_max * np.unique(pooled).size / pooled.size))
     own = np.unique(groups[role])
@@ -468,7 +468,6 @@ def _secret(path: Path) -> bytes:
 _N_NEAREST = 5  # other real rows, by which a row lies apart
 _FEWEST = 10  # train rows, and holdout rows, of a group that is named
 _MOST_NAMED = 3
-_LESS_MEMORY = "fit the generator again with less room to memorise"
 _OUTLIERS = "among the tenth of the rows that is least like others"
 
 
@@ -486,8 +485,8 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
     Returns
     -------
     str
-        Of a test that has shown a leak: this one only looks where it is. Empty without a holdout,
-        or without a column that can be measured.
+        The place of a leak that a test has shown: this one only looks where it is. Empty without a
+        holdout, or without a column that can be measured.
 
     Examples
     --------
@@ -505,21 +504,20 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
     names, group = exposed_columns(context, columns), exposed_group(context, columns)
     where = f" Most exposed are the {group}." if group else ""
     if not names:
-        return f"No single column stands out: {_LESS_MEMORY}.{where}"
+        return f"No single column stands out: coarsen or drop several.{where}"
     return (
         "Train rows are nearer to synthetic rows than holdout rows are above all in "
-        f"{listed(names)}: drop, pool or coarsen {'them' if len(names) > 1 else 'it'}, or "
-        f"{_LESS_MEMORY}.{where}"
+        f"{names_listed(names)}: drop, pool or coarsen {'them' if len(names) > 1 else 'it'}.{where}"
     )
 
 
-def listed(names: Sequence[str]) -> str:
+def names_listed(names: Sequence[str]) -> str:
     """Return names as a sentence has them.
 
     Examples
     --------
     >>> from skeval.steps.entities import listed
-    >>> listed(["a", "b", "c"])
+    >>> names_listed(["a", "b", "c"])
     'a, b and c'
     """
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
@@ -608,7 +606,7 @@ def exposed_group(context: Context, columns: ColumnChoice = None) -> str:
 def _excess_p_value(own: tuple[float, float], others: tuple[float, float]) -> float:
     """Return the one-sided p-value that the AUC of a group is that of the other rows.
 
-    Of each, the area and its standard error.
+    The area of each, and its standard error.
     """
     spread = float(np.hypot(own[1], others[1]))
     return float(ndtr(-(own[0] - others[0]) / spread)) if spread > 0.0 else 1.0

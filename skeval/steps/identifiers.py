@@ -11,7 +11,7 @@ import pandas as pd
 
 from skeval.core.context import Context, shared
 from skeval.stats.repeats import CHANCE, Copied, Copies, Repeats, copied
-from skeval.steps.entities import listed
+from skeval.steps.entities import names_listed
 from skeval.steps.texts import folded
 
 _ROLES = ("train", "holdout", "synthetic")
@@ -27,11 +27,11 @@ _DIGITS = re.compile(r"[0-9]+")
 
 @shared
 def identifier_copies(context: Context) -> tuple[Copies, ...]:
-    """Return of each column of identifiers how many of train stand in the release, and may.
+    """Return for each column of identifiers how many of train are in the release, and may be.
 
     Columns are those of kind id, and categories of which nearly all stand once in train. Counters
-    are left out, whatever stands around their digits: a release that numbers its rows anew has the
-    same. So are columns of which no such value stands in the release.
+    are left out, with any text around their digits: a release that numbers its rows anew has the
+    same. So are columns of which no such value is in the release.
     """
     counted = ((name, _counted(context, name)) for name in _columns(context))
     return tuple(
@@ -42,7 +42,7 @@ def identifier_copies(context: Context) -> tuple[Copies, ...]:
 
 
 def identifiers_in_words(found: Iterable[Copies]) -> str:
-    """Return how many identifiers of train stand in the release, in one sentence a column."""
+    """Return how many identifiers of train are in the release, in one sentence a column."""
     return " ".join(
         f"{n:,} {one.what} stand{'s' * (n == 1)} in the release and once in train."
         for one in found
@@ -52,8 +52,8 @@ def identifiers_in_words(found: Iterable[Copies]) -> str:
 
 def advice_on_identifiers(found: Iterable[Copies]) -> str:
     """Return what to do about identifiers beyond chance; empty if there are none."""
-    names = [one.what.removeprefix("values of ") for one in found if one.found]
-    return f"Replace the values of {listed(names)} by new ones." if names else ""
+    names = [one.what for one in found if one.found]
+    return f"Replace {names_listed(names)} by new ones." if names else ""
 
 
 def _columns(context: Context) -> Iterator[str]:

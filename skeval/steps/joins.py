@@ -81,13 +81,13 @@ def named_cells(
     context : RelationalContext
         The tables.
     role : str
-        Of the child table.
+        The role of the child table.
     key : ForeignKey
         Which key.
     cells : dict of str to ndarray
         A column of the parent table by role.
     missing : float
-        Where no row is named.
+        The value if no row is named.
     """
     at = parents(context, role, key)
     named = np.append(cells[role], missing)[np.where(at >= 0, at, -1)]
@@ -349,8 +349,8 @@ def linked(
     """Return the positions of both sides of the rows whose keys are there, and their weights.
 
     A key that names no row has a negative position: what it lacks counts as missing. With
-    ``weight="parent"`` each row of the upper side counts once, whatever the number of its rows, and
-    orphans do not; None stands for equal weights.
+    ``weight="parent"`` each row of the upper side counts once, with any number of rows, and orphans
+    do not; None means equal weights.
     """
     own, n_rows = _of(role), len(context.given(_of(role))[join.base])
     upper, lower = (
@@ -389,13 +389,13 @@ def joined_context(
     context : RelationalContext
         The tables, with synthetic ones.
     base : str
-        Whose rows; those whose key names no row have missing cells beside them.
+        The table whose rows are taken; those whose key names no row get missing cells.
     paths : tuple of tuple of ForeignKey
-        The ways up to the tables whose columns stand beside them.
+        The ways up to the tables whose columns are added.
     max_rows : int or None
         Rows of each role at most, see :func:`drawn_rows`.
     seed : int
-        Of the draw.
+        The seed of the draw.
 
     Returns
     -------
@@ -476,7 +476,7 @@ def _joined_columns(
 def drawn_rows(
     context: RelationalContext, role: str, table: str, max_rows: int | None, seed: int
 ) -> np.ndarray:
-    """Return the positions of at most so many rows of a table, drawn at random by their roots.
+    """Return the positions of at most this number of rows, drawn at random by their roots.
 
     So many rows of each root are kept, in all roles alike, that those of train are not too many;
     where other roles have more, whole roots are left out. What an entity is like must not depend on
@@ -494,7 +494,7 @@ def drawn_rows(
         fits = np.minimum(sizes, middle).sum() <= max_rows
         most, above = (middle, above) if fits else (most, middle)
     order = content_order(context.table(table), role)
-    in_order, _ = pd.factorize(whose[order])  # nor are roots told apart by where they stand
+    in_order, _ = pd.factorize(whose[order])  # nor does the position of roots play a part
     return order[drawn_by_root(in_order, most, max_rows, named_seed(role, seed))]
 
 

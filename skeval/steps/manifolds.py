@@ -249,9 +249,9 @@ def cluster_histograms(
     columns : int, tuple of str or None
         The columns looked at.
     max_rows : int, optional
-        Of each table.
+        The greatest number of rows of each table.
     seed : int, default=0
-        Of samples and runs.
+        The seed of samples and runs.
 
     Returns
     -------

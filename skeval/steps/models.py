@@ -333,7 +333,7 @@ def learn(estimator: Any, rows: Rows, problem: Problem, seed: int) -> Model:
     problem : Problem
         What to predict.
     seed : int
-        Of estimators whose `random_state` is None.
+        The seed of estimators whose `random_state` is None.
 
     Returns
     -------

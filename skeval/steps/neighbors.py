@@ -86,15 +86,16 @@ def cells_as_given(context: Context) -> dict[str, Cells]:
 
 MANY = 50_000  # reference rows: a search among fewer is over before it could start elsewhere
 MOST_BYTES = 2**32  # of a sparse matrix made dense
-LONGEST = 16  # real rows kept a list: of so many nearest, hardly ever all have one label
+LONGEST = 16  # real rows kept a list: 16 nearest rows hardly ever all have one label
 
 
 @dataclass(frozen=True, repr=False)
 class OfTrain:
     """A space that learns from train alone: synthetic and holdout rows are alike to it.
 
-    Of metrics of fidelity whose vectors are those of "euclidean" or of a transformer: a value must
-    not depend on whether a holdout is given, and tests exchange its rows with synthetic ones.
+    This is for metrics of fidelity whose vectors are those of "euclidean" or of a transformer: a
+    value must not depend on whether a holdout is given, and tests exchange its rows with synthetic
+    ones.
     """
 
     space: Any
@@ -239,8 +240,8 @@ class Index:
     space : "gower", "euclidean" or transformer
         The space of the rows.
     order : ndarray of shape (n_rows,) or None
-        Which row stands where in the structure, if not in the order of `rows`. Of equally near
-        rows those that stand first are found.
+        Which row stands where in the structure, if not in the order of `rows`. Ties are broken by
+        position: the first of equally near rows are found.
     """
 
     rows: np.ndarray
@@ -396,7 +397,7 @@ def nearest(
     context : Context
         The tables.
     query, reference : str
-        Roles. Where they are the same, a row is never its own neighbour; a duplicate of it may be.
+        Roles. If they are the same, a row is never its own neighbour; a duplicate of it may be.
     k : int, default=1
         Number of neighbours.
     space : "gower", "euclidean" or transformer, default="gower"
@@ -404,10 +405,10 @@ def nearest(
     columns : int, tuple of str or None
         The columns looked at.
     n_query, n_reference : int, optional
-        Sizes of seeded samples to take instead of all rows. Where the roles are the same, both are
+        Sizes of seeded samples to take instead of all rows. If the roles are the same, both are
         `n_reference`.
     seed : int, default=0
-        Of the samples.
+        The seed of the samples.
 
     Returns
     -------
@@ -661,14 +662,14 @@ def area_interval(
     parts : sequence of ndarray
         Terms in [0, 1] of each direction; an area is the mean of a direction's terms.
     standard_error : float
-        Of the mean of the areas.
+        The standard error of the mean of the areas.
     confidence : float, default=0.95
         In (0, 1).
 
     Returns
     -------
     low, high : float
-        The normal interval within [0, 1]. Where fewer than 10 terms are off a bound, it reaches as
+        The normal interval within [0, 1]. If fewer than 10 terms are off a bound, it reaches as
         far as the share of such terms could by Clopper and Pearson, times the furthest of them, or
         1 if there is none: that no row of 200 is a copy does not mean that none of 100,000 will be.
 
@@ -704,7 +705,7 @@ def accumulation_curve(
     Parameters
     ----------
     distances : mapping of str to ndarray
-        Of each direction; the curve is the mean of the directions' curves.
+        The distances of each direction; the curve is the mean of the directions' curves.
     largest : float, default=1.0
         The unit of the distances.
 
@@ -712,7 +713,7 @@ def accumulation_curve(
     -------
     dict
         `u`, distances among ``(k / 100) ** 2``, which are dense where nearest rows are; and `share`
-        of the same shape, from (0, 0) to (1, 1). Of each direction, at least 10 rows lie between
+        of the same shape, from (0, 0) to (1, 1). In each direction, at least 10 rows lie between
         two points and beyond each; that there is none is shown at every tenth `k` only, lest the
         least and the largest distance be known closely. Empty if a direction has fewer rows.
 

@@ -134,7 +134,7 @@ class JointTables:
 
     @staticmethod
     def too_many(n_cells: tuple[int, ...]) -> bool:
-        """Tell whether there are too many joint cells to keep their counts."""
+        """Return whether there are too many joint cells to keep their counts."""
         return sum(n * sum(n_cells[i + 1 :]) for i, n in enumerate(n_cells)) > _MOST_CELLS
 
     @classmethod
@@ -311,8 +311,8 @@ def _similarities(
 def _compare(p: np.ndarray, q: np.ndarray, starts: np.ndarray) -> np.ndarray:
     """Return similarity, ceiling and bias of tables side by side, three rows with one of each pair.
 
-    The sums of :mod:`skeval.stats.distributions`, without a loop over the pairs. Where one of a
-    pair is empty, ceiling and bias are nan.
+    The sums of :mod:`skeval.stats.distributions`, without a loop over the pairs. If one of a pair
+    is empty, ceiling and bias are nan.
     """
     sizes = n, m, of_p, of_q = _sizes(p, q, starts)
     shares, others = p / of_p, q / of_q

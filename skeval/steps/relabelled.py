@@ -72,7 +72,7 @@ def actual_labels(context: Context) -> np.ndarray:
 def relabellings(context: Context, n_permutations: int, seed: int) -> Iterator[np.ndarray]:
     """Yield random choices of which pooled real rows are train, in blocks of shape (n_pool, n).
 
-    All tests of one suite exchange the same labels, whatever their number.
+    All tests of one suite exchange the same labels, for any number of tests.
     """
     for block, n in enumerate(block_sizes(n_permutations)):
         packed = _packed_labels(context, block, seed)
@@ -84,7 +84,7 @@ def _packed_labels(context: Context, block: int, seed: int) -> np.ndarray:
     """Return a block of random labels, eight of a row in a byte, since they are remembered."""
     rng = np.random.default_rng([seed, block])
     labels = np.empty((actual_labels(context).size, BLOCK), dtype=np.bool_)
-    # a row has the same labels wherever it stands in its table
+    # a row has the same labels at any place in its table
     labels[pooled_order(context)] = shuffled(actual_labels(context), BLOCK, rng)
     return np.packbits(labels, axis=1)
 
@@ -224,7 +224,7 @@ def contrast_test(
     -------
     Relabelled
         With a one-sided p-value. If the synthetic rows do not depend on which real rows were train,
-        all labels are equally likely, whatever else is wrong with them.
+        all labels are equally likely, even if other things are wrong with them.
     """
     values = (np.nan_to_num(contrast(block), posinf=np.inf, neginf=-np.inf) for block in blocks)
     return sequential_test(float(next(values)[0]), values)
@@ -316,10 +316,7 @@ def rivals(context: Context, space: Any, columns: Any) -> tuple[np.ndarray, np.n
 
 # metrics that count the same matches made one test: they must say the same of it
 MATCHES = "synthetic rows that match a train row"
-DROP_COPIES = (
-    "Drop the copied rows, or fit the generator again with less room to memorise: fewer steps, "
-    "stronger regularisation or noise."
-)
+DROP_COPIES = "Drop the copied rows."
 
 
 def contrast_of(
@@ -346,21 +343,21 @@ def contrast_of(
     on_train : float
         That number.
     test : Relabelled
-        Of the difference between train and holdout, large where there is a leak.
+        The test of the difference between train and holdout, large if there is a leak.
     reference : str
         What the number is for the holdout, such as "for the holdout". Tables of unequal size get
         other numbers by chance: then the mean of the difference over relabellings is added to the
-        holdout's number, and it is said to be "by chance".
+        holdout's number, and the reference is "by chance".
     high_leaks : bool, default=True
         Whether a large number is a leak.
     share : bool, default=True
         Whether the numbers are shares.
     name : str, default=""
-        Of the test, if another metric makes it too; see :func:`name_of_test`.
+        The name of the test, if another metric makes it too; see :func:`name_of_test`.
     n_permutations : int, optional
         How many relabellings there are at most, where they are drawn.
     sizes : tuple of (int, int), optional
-        How many units of train and of the holdout exchanged labels; the rows, if not said.
+        How many units of train and of the holdout exchanged labels; by default the rows.
 
     Returns
     -------
@@ -466,7 +463,7 @@ _LEAF = 10
 
 @dataclass(frozen=True)
 class HoldoutShift:
-    """How well train and holdout can be told apart.
+    """How well a classifier distinguishes train and holdout.
 
     Parameters
     ----------
@@ -487,10 +484,10 @@ class HoldoutShift:
 
 @shared
 def holdout_shift(context: Context, seed: int = 0) -> HoldoutShift | None:
-    """Return how well train and holdout can be told apart by the columns that can be measured.
+    """Return how well a classifier distinguishes train and holdout by the measured columns.
 
-    Of each table, 10,000 rows at most are looked at. Where a person has several rows and the tables
-    were divided by persons, they may be told apart too, and rightly so: tests that take rows for
+    At most 10,000 rows of each table are looked at. If a person has several rows and the tables
+    were divided by persons, they may be distinguished too, and rightly so: tests that take rows for
     independent do not hold there.
 
     Parameters
@@ -498,7 +495,7 @@ def holdout_shift(context: Context, seed: int = 0) -> HoldoutShift | None:
     context : Context
         The real tables.
     seed : int, default=0
-        Of the samples and the halves.
+        The seed of the samples and the halves.
 
     Returns
     -------
@@ -538,10 +535,10 @@ def independent_rows(context: Context) -> Context | None:
 
 
 def shift_notices(context: Context) -> tuple[HoldoutShiftWarning, ...]:
-    """Return a warning if train and holdout can be told apart at a level of 1%, else nothing.
+    """Return a warning if train and holdout differ at a level of 1%, else nothing.
 
-    Of several tables, the subjects with all their rows are looked at, since rows are not
-    independent: the first subject, where there are several.
+    If there are several tables, subjects with all their rows are looked at, since rows are not
+    independent. If there are several subjects, the first one counts.
     """
     rows = independent_rows(context)
     shift = None if rows is None else holdout_shift(measured_on(rows, "sampled"))
@@ -567,20 +564,20 @@ def blind_separation(
         Which features are codes. A feature with codes above 254 is taken as a number, since the
         classifier has room for no more.
     seed : int, default=0
-        Of the halves.
+        The seed of the halves.
 
     Returns
     -------
     auc : float
         Share of pairs of unseen rows in which the row of `first` has the higher score, ties half.
     p_value : float
-        Of the one-sided Mann-Whitney test on the scores; 1 if all are equal.
+        The p-value of the one-sided Mann-Whitney test on the scores; 1 if all are equal.
 
     Notes
     -----
     If the rows are exchangeable, then so are, given the halves that the classifier learned on, the
-    rows of the other halves; hence their scores too, whatever the classifier does with them. So the
-    test holds its size if the classifier is bad, the samples are of unequal size, or rows stand in
+    rows of the other halves; hence their scores too, for any classifier. So the
+    test holds its size if the classifier is bad, the samples are of unequal size, or rows are in
     both. Scores pooled over folds would lack this: each fold learns on what the others score.
 
     Examples

@@ -31,7 +31,7 @@ T = TypeVar("T")
 ColumnChoice = int | Sequence[str] | None
 ROLES = ("train", "synthetic")  # of the two tables that are compared
 _MOST_NAMES = 20  # that an error lists
-# what p-values are said to be against where there is no holdout
+# what p-values refer to if there is no holdout
 CONSERVATIVE = "train, to which the generator was fitted: conservative"
 Pairs = Mapping[str, tuple[np.ndarray, np.ndarray]]
 Values = Callable[[Context, str, str], np.ndarray]
@@ -61,7 +61,7 @@ def content_order(context: Context, role: str) -> np.ndarray:
     """Return the positions of a role's rows in an order that goes by what they hold.
 
     Draws of positions go by it, since the order in which rows are given means nothing. It is that
-    of hashes: where a row stands in it says nothing of its values. Ids decide among equal rows.
+    of hashes: the place of a row says nothing of its values. Ids decide among equal rows.
     """
     ids, hashes = context.schema.columns("id"), content_hashes(context, role)
     return order_of_content(context[role], ids, hashes)
@@ -118,7 +118,7 @@ def drawn_subsets(items: Sequence[T], k: int, n_subsets: int | None, seed: int) 
 
 @shared
 def holdout_in_place(context: Context, n_rows: int, seed: int = 0) -> Context:
-    """Return a context in which `n_rows` of the holdout stand in the synthetic place."""
+    """Return a context in which `n_rows` of the holdout are the synthetic rows."""
     return in_place(context, "holdout", drawn_positions(context, "holdout", n_rows, seed))
 
 
@@ -130,7 +130,7 @@ def synthetic_sample(context: Context, n_rows: int, seed: int = 0) -> Context:
 
 
 def in_place(context: Context, role: str, positions: np.ndarray) -> Context:
-    """Return a context in which some of a role's rows stand in the synthetic place."""
+    """Return a context in which some of a role's rows are the synthetic ones."""
     tables = context[role], context.given(role)
     if positions.size < len(tables[0]):
         tables = tuple(t.iloc[positions].reset_index(drop=True) for t in tables)
@@ -145,7 +145,7 @@ def check_measured(
     Parameters
     ----------
     schema : TableSchema
-        Of the table.
+        The schema of the table.
     named : mapping of str to sequence of str
         Names of columns, by the parameter that has them.
     owner : str, optional
@@ -197,13 +197,13 @@ def column_key(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...] | 
 
 
 def nothing_to_measure(context: Context, space: Any) -> bool:
-    """Tell whether a space of ours has no column to look at, as in a table of texts only."""
+    """Return whether a space of ours has no column to look at, as in a table of texts only."""
     return isinstance(space, str) and not context.schema.measured
 
 
 @shared
 def permuted_in_place(context: Context, n_rows: int, seed: int = 0) -> Context:
-    """Return a context in which rows without association stand in the synthetic place.
+    """Return a context in which rows without association are the synthetic ones.
 
     Each column holds the values of train in an order of its own: the marginals are those of train
     (exactly so where `n_rows` is a multiple of its rows), and no column tells of another.

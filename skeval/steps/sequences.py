@@ -135,7 +135,7 @@ def _times(
 def units(context: RelationalContext, role: str, table: str) -> np.ndarray:
     """Return of each ordered sequence the code of its subject: sequences of one are one evidence.
 
-    Where the table belongs to no subject, or a row names none, the sequence is a unit of its own.
+    If the table belongs to no subject, or a row names none, the sequence is a unit of its own.
     """
     own, relations = sequences(context, role, table), context.relations
     alone = np.arange(len(own))

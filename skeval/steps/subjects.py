@@ -39,7 +39,7 @@ def owners(relations: RelationalSchema, table: str) -> list[str]:
 
 
 def limited(context: RelationalContext, table: str, max_rows: RowLimit, seed: int) -> Context:
-    """Return the context of one table with at most so many rows of each role, drawn at random."""
+    """Return the context of one table with at most this number of rows a role, drawn at random."""
     own = context.table(table)
     limits = tuple((role, n) for role, n in limits_of(max_rows).items() if role in own)
     if all(n is None or own.n_rows(role) <= n for role, n in limits):
@@ -48,7 +48,7 @@ def limited(context: RelationalContext, table: str, max_rows: RowLimit, seed: in
 
 
 def are_limits(value: object) -> bool:
-    """Tell whether a value is a greatest number of rows, or one for each of the three roles."""
+    """Return whether a value is a greatest number of rows, or one for each of the three roles."""
     several = list(value) if isinstance(value, tuple | list) else [value]
     counts = all(n is None or (isinstance(n, int | np.integer) and n >= 1) for n in several)
     return counts and (several == [value] or len(several) == len(_ROLES))
@@ -114,7 +114,7 @@ def one_row_each(
 def parted_tables(context: RelationalContext, subject: str) -> list[str]:
     """Return the tables whose rows stand, more than one for a hundred subjects, without theirs.
 
-    They stand in train and it in the holdout, or the other way round, as where a table was divided
+    They are in train and it is in the holdout, or the other way round, as when a table was divided
     by another subject: what is left of a subject then depends on the size of its table.
     """
     parted = []
@@ -162,7 +162,8 @@ class Histories:
     Attributes
     ----------
     classes : ndarray of shape (n_subjects,)
-        Of all roles, those of train first: equal for subjects with equal rows, 0, 1, ...
+        The numbers of all roles, those of train first: equal for subjects with equal rows, 0, 1,
+        ...
     n_rows : ndarray of shape (n_subjects,)
         Number of their rows.
     tokens : csr_array of shape (n_subjects, n_tokens)
@@ -193,7 +194,8 @@ def histories(
     roles : tuple of str
         Whose, in this order.
     n_bins : int, optional
-        If given, numbers and dates count as equal in one of so many quantile cells of real rows.
+        If given, numbers and dates count as equal in one of this number of quantile cells of real
+        rows.
 
     Returns
     -------

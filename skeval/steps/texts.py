@@ -3,7 +3,7 @@
 A word is known by 64 bits of a hash: what is remembered holds no word, and words of different
 tables are compared without a common vocabulary.
 
-Features of texts beside those of the other columns, as the classifier behind them reads them.
+Features of texts with those of the other columns, as the classifier behind them reads them.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def folded(text: str) -> str:
 
 
 def text_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...]:
-    """Return the text columns that a choice means: all, the first so many, or those named.
+    """Return the text columns that a choice means: all, the first *n*, or those named.
 
     Raises
     ------
@@ -104,7 +104,7 @@ class Units:
     numbers : ndarray of shape (n_texts,)
         A number for each text, the same in all tables: 53 bits of a hash.
     starts : ndarray of shape (n_texts + 1,), int
-        Where the units of each text start.
+        The starts of the units of each text.
     keys : ndarray of uint64
         The distinct units, ascending.
     codes : ndarray of int
@@ -140,8 +140,8 @@ def units_of(context: Context, role: str, column: str, unit: str = "words", n: i
 
     Words are runs of letters, digits, underscores and marks that combine with them; texts are
     composed first (NFC). In scripts without spaces, such as Chinese or Thai, each character is a
-    word. Each distinct text is read once, also where rows of a table stand in the
-    synthetic place for a baseline.
+    word. Each distinct text is read once, also if rows of a table take the synthetic place for a
+    baseline.
     """
     texts = plain_texts(context, role, column)
     if role == "synthetic" and context.taken is not None:
@@ -270,13 +270,13 @@ class TextSource:
     Attributes
     ----------
     numbers : ndarray of shape (n_texts,)
-        Of the texts, ascending.
+        The numbers of the texts, ascending.
     counts : csr_array of shape (n_texts + 1, n_words)
         How often each word occurs in each text; the last row is of missing ones.
     texts : ndarray of object
         The texts, where a transformer is to read them; otherwise none.
     vectors : ndarray of shape (n_texts + 1, n_dimensions)
-        Of an embedder; 0 for missing texts.
+        The vectors of an embedder; 0 for missing texts.
     vectorizer : Any
         "tfidf", an object with `encode`, or a transformer.
     """
@@ -438,7 +438,7 @@ class WithTexts:
     Attributes
     ----------
     plain : Ranks or OneHot
-        Of the other columns.
+        The features of the other columns.
     texts : list of TextEncoder
         One a column of texts.
     shift : float
@@ -490,7 +490,7 @@ class WithTexts:
 
 
 def reads_sparse(estimator: Any) -> bool:
-    """Tell whether a classifier takes sparse features; one that does not say so is taken to."""
+    """Return whether a classifier takes sparse features; one that does not say so is taken to."""
     if not hasattr(estimator, "__sklearn_tags__"):
         return True
     from sklearn.utils import get_tags

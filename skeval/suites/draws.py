@@ -151,7 +151,7 @@ def combine_draws(
         model whose parameters were drawn anew for each table from what train leaves possible.
         "plug_in": by one fitted model, its parameters taken as true; two tables are not needed.
     confidence : float, default=0.95
-        Of the intervals, in (0, 1).
+        The level of the intervals, in (0, 1).
 
     Returns
     -------
@@ -184,8 +184,8 @@ def combine_draws(
         T_\mathrm{plug\,in} = \left(\frac{k}{n} + \frac{1}{m}\right) \bar u
 
     with :math:`(m-1)(1 + m k \bar u / (n b))^2`, :math:`(m-1)(1 - m \bar u / ((m+1) b))^2` and
-    infinitely many degrees of freedom. Where the second is not positive, k/n times :math:`\bar u`
-    stands for it, with m - 1. The rules for tables with imputed missing values,
+    infinitely many degrees of freedom. If the second is not positive, k/n times :math:`\bar u`
+    takes its place, with m - 1. The rules for tables with imputed missing values,
     :math:`\bar u + (1 + 1/m) b`, are others and do not hold here.
 
     Most generators are fitted once and sampled: "partial" and "plug_in" hold for them, where the
@@ -243,7 +243,8 @@ def combined(
     Parameters
     ----------
     estimates, variances : ndarray of shape (n_draws,)
-        Of each table, the second as if its rows were a sample of the population.
+        Estimates and variances of each table, the second as if its rows were a sample of the
+        population.
     rule : {"partial", "full", "plug_in"}, default="partial"
         How the tables came about.
     ratio : float, default=1.0
@@ -296,7 +297,7 @@ def _estimates(result: Result) -> dict[str, dict[str, dict[str, float]]]:
 def _row(
     both: list[dict[str, dict[str, float]]], ratio: float, rule: Rule, confidence: float
 ) -> dict[str, float]:
-    """Return the combination of one estimate over tables, beside that of train."""
+    """Return the combination of one estimate over tables, together with that of train."""
     pairs = [[as_float(one["synthetic"][key]) for key in ("estimate", "error")] for one in both]
     known = np.array([pair for pair in pairs if np.isfinite(pair).all()]).reshape(-1, 2)
     train = both[0]["train"]

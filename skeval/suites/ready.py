@@ -36,12 +36,12 @@ def make_suite(
         their properties in the names (:meth:`SuiteResult.properties`). Metrics of texts, which
         these suites have but "utility", "quality" and "diagnostic", show where a table has texts.
     schema : RelationalSchema, optional
-        Of several tables, with their keys and roles: the suite then measures what relates them,
-        each table by itself, under the name "table/metric", and the subjects with all their rows.
-        It is that of `fit` too, unless another one is given there.
-        "syneval" and "utility" are of one table.
+        The schema of several tables, with their keys and roles. The suite then measures what
+        relates them, each table by itself (under the name "table/metric"), and the subjects with
+        all their rows. It is that of `fit` too, unless another one is given there. "syneval" and
+        "utility" are of one table.
     target : str, optional
-        The column that models predict. Where it is given, the report has utility too.
+        The column that models predict. If it is given, the report has utility too.
     sensitive : str, optional
         The column whose groups models should treat alike, of the measures of fairness; and the
         secret of the attack by models.
@@ -50,7 +50,7 @@ def make_suite(
     n_jobs : int, optional
         Number of threads.
     check_holdout : bool, default=True
-        Whether fit looks if train and holdout can be told apart; see :class:`MetricSuite`.
+        Whether fit checks if train and holdout can be distinguished; see :class:`MetricSuite`.
     space : "gower", "euclidean" or transformer, optional
         The space of all metrics that have one; see :class:`MetricSuite`.
 

@@ -45,7 +45,7 @@ def relational_metrics(preset: str, schema: RelationalSchema) -> Named:
     preset : str
         Among the keys of :data:`PRESETS`.
     schema : RelationalSchema
-        Of the tables, with their roles.
+        The schema of the tables, with their roles.
 
     Returns
     -------
@@ -81,7 +81,7 @@ def persons(schema: RelationalSchema) -> list[str]:
 def of_subjects(schema: RelationalSchema, metrics: Callable[[str | None], Named]) -> Named:
     """Return metrics of the subjects with all their rows, for each subject.
 
-    Where the schema leaves roles open, they are there too: a suite says what they need to know.
+    If the schema leaves roles open, they are there too: a suite says what they need to know.
     """
     if not schema.undetermined and not any(schema.dependents(name) for name in schema.subjects):
         return []
@@ -110,7 +110,7 @@ def _relations(schema: RelationalSchema) -> Named:
 
 
 def _between(schema: RelationalSchema) -> Named:
-    """Return what relates the tables, and their rows in order, beside each table by itself."""
+    """Return what relates the tables, and their rows in order; not each table by itself."""
     links: Named = []
     if private_parents(schema):
         links = [

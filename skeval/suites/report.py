@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from skeval.core.base import Metric
 from skeval.core.context import read_rows
 from skeval.core.relational_context import RelationalContext
 from skeval.exceptions import InvalidParameterError
@@ -26,7 +27,7 @@ from skeval.utils.execution import Shown, shown
 from skeval.utils.files import check_output
 from skeval.utils.parameters import bound_by
 
-MOST_ROWS = 5_000  # of several tables, of each, where nothing else is said
+MOST_ROWS = 5_000  # rows of each of several tables, by default
 Chosen = int | Sequence[str]
 Limit = int | Mapping[str, int] | None
 T = TypeVar("T")
@@ -121,20 +122,20 @@ def report(
         subjects. Without them there are no baselines, and metrics that need them are listed as left
         out.
     synthetic : table of shape (n_synthetic, n_columns), or mapping of str to table
-        The rows under evaluation. Where train is one table, a mapping names candidates, two or
-        more, of which the report says which is ahead; where train is several tables, so does a
-        mapping of names to such mappings.
+        The rows under evaluation. If train is one table, a mapping names two or more candidates,
+        and the report says which is ahead. If train is several tables, a mapping of names to such
+        mappings does the same.
     path : str or Path
-        Where to write: ending in ``.pdf``, or in ``.html`` or ``.htm`` for an HTML page. An
+        The file to write: ending in ``.pdf``, or in ``.html`` or ``.htm`` for an HTML page. An
         existing file is replaced only when the report is complete.
     n_max_train, n_max_test : int or mapping of str to int, optional
-        Greatest number of rows of train and of the holdout, drawn at random. Of several tables, of
-        each, or by table; what looks at a table by itself then takes at most as many synthetic rows
-        as of train, and 5,000 of each role where nothing is said, while keys, links and subjects
-        are those of all rows.
+        Greatest number of rows of train and of the holdout, drawn at random. With several tables it
+        is one number for each, or a number by table: metrics of a table by itself then take at most
+        as many synthetic rows as train rows, by default 5,000 of each role. Keys, links and
+        subjects are those of all rows.
     columns : ReportColumns, int or list of str, or mapping of str to any of them, optional
-        Which columns each section looks at; an int or a list holds for every section. Of several
-        tables, of each, or by table.
+        Which columns each section looks at; an int or a list holds for every section. With several
+        tables it holds for each, or is given by table.
     target : str, optional
         The column that models predict; the report then has utility too.
     sensitive : str, optional
@@ -142,8 +143,8 @@ def report(
     suite : MetricSuite, optional
         What to measure; ``make_suite("report")`` otherwise. `columns` then chooses what is drawn.
     schema : TableSchema, RelationalSchema, mapping of str to str, or SDV's Metadata, optional
-        The kinds of the columns; those not named are inferred from train. Of several tables, their
-        keys and roles.
+        The kinds of the columns; those not named are inferred from train. With several tables it
+        states their keys and roles.
     random_state : int, default=0
         Seed of samples and of the default suite.
     n_jobs : int or None, default=-1
@@ -152,8 +153,8 @@ def report(
         Whether progress is shown in a terminal or notebook, with an estimate of the time that is
         left; with "lines", elsewhere as lines on standard error.
     date : date, datetime or str, optional
-        Of the report; now, or what the environment variable ``SOURCE_DATE_EPOCH`` says. Equal
-        tables, parameters and dates give the same bytes.
+        The date of the report; by default now, or what the environment variable
+        ``SOURCE_DATE_EPOCH`` says. Equal tables, parameters and dates give the same bytes.
     files : mapping of str to path, optional
         By `train`, `holdout` and `synthetic`, or the name of a candidate, the files of which the
         tables were read: their names and hashes go into the provenance.
@@ -161,7 +162,7 @@ def report(
         Whether the hashes of the real tables are among the provenance; see
         :class:`~skeval.provenance.Provenance` on what they show.
     max_memory : int, optional
-        Of the default suite: bytes by which the process may grow while a metric runs; one that
+        Bytes by which the process may grow while a metric of the default suite runs. A metric that
         takes more is left out, and the report says so.
 
     Returns
@@ -211,9 +212,9 @@ def report(
     else:
         chosen = ReportColumns.of(cast("Wanted", columns))
         of_train, of_test = (cast("int | None", limit) for limit in limits)
-        train = limited(train, of_train, random_state, "train")
+        train = sampled_table(train, of_train, random_state, "train")
         if holdout is not None:
-            holdout = limited(holdout, of_test, random_state, "holdout")
+            holdout = sampled_table(holdout, of_test, random_state, "holdout")
         if suite is None:
             suite = report_suite(chosen, random_state, target=target, sensitive=sensitive)
             suite.n_jobs, suite.max_memory = n_jobs, max_memory
@@ -237,7 +238,7 @@ def report(
 
 
 def _are_candidates(train: Any, synthetic: Any) -> bool:
-    """Tell whether the synthetic side is a mapping of candidates, each such as train is."""
+    """Return whether the synthetic side maps names to candidates, each of the form of train."""
     if not isinstance(synthetic, Mapping) or isinstance(synthetic, RelationalData):
         return False
     several = isinstance(train, Mapping)
@@ -276,13 +277,13 @@ def relational_report_suite(
     suite = make_suite("report", schema=relations, random_state=random_state)
     settings: dict[str, Any] = {}
     for name, metric in suite.metrics:
-        table, _, own = name.rpartition("/")
+        table, _, _ = name.rpartition("/")
         if not table:
             continue
         settings[f"{name}__max_rows"] = (n_train[table], n_test[table], n_train[table])
         settings |= {
             f"{name}__metric__{parameter}": value
-            for parameter, value in _chosen(own, columns[table]).items()
+            for parameter, value in _looking_at(metric.metric, columns[table]).items()
             if parameter in metric.metric.get_params()
         }
     return suite.set_params(**settings)
@@ -301,24 +302,21 @@ def report_suite(
         **{
             f"{name}__{parameter}": value
             for name, metric in suite.metrics
-            for parameter, value in _chosen(name, columns).items()
+            for parameter, value in _looking_at(metric, columns).items()
             if parameter in metric.get_params()
         }
     )
 
 
-def _chosen(name: str, columns: ReportColumns) -> dict[str, Any]:
+def _looking_at(metric: Metric, columns: ReportColumns) -> dict[str, Any]:
     """Return the parameters of a metric of the report that say which columns it looks at."""
-    if name == "similarity":
+    if metric.report_columns == "pairs":
         return {
             "columns": _joined(columns.univ, columns.biv),
             "n_pairs": None if columns.pairs == "all" else columns.pairs,
             "pair_columns": columns.biv,
         }
-    if name == "phik_difference":
-        return {"columns": columns.phik}
-    distances = ("nn_distances", "privacy_score", "dcr_overfitting", "dcr_baseline")
-    return {"columns": columns.knn} if name in distances else {}
+    return {"columns": getattr(columns, metric.report_columns)} if metric.report_columns else {}
 
 
 def _joined(first: Chosen, second: Chosen) -> Chosen | None:
@@ -330,7 +328,7 @@ def _joined(first: Chosen, second: Chosen) -> Chosen | None:
     return list(dict.fromkeys([*first, *second]))
 
 
-def limited(table: Any, n_drawn: int | None, seed: int, role: str) -> Any:
+def sampled_table(table: Any, n_drawn: int | None, seed: int, role: str) -> Any:
     """Return a seeded sample of a table's rows; a table larger than memory stays where it is."""
     return sampled(read_rows(table, role), n_drawn, seed)
 

@@ -1,6 +1,6 @@
 """A fitted suite in a file: aggregates under disclosure control, or all rows.
 
-Of each column a file without rows holds its levels, its frequent values and intervals between
+For each column, a file without rows holds its levels, its frequent values and intervals between
 quantiles, each of at least ten rows. A table drawn from these, column by column, takes the place of
 the real one for the metrics that look at columns one by one; what relates two columns is kept as
 the shared steps gave it, see :mod:`skeval.suites.saved_steps`.
@@ -42,9 +42,9 @@ from skeval.suites.saved_steps import (
     KeptSteps,
     check_content,
     check_size,
+    kept_of_step,
     of_role,
     read_step,
-    written,
 )
 from skeval.tables.schema import TableSchema
 from skeval.utils.files import foreign_json, replacing
@@ -171,7 +171,7 @@ def _(context: SavedContext, role: str) -> str:
 
 @joint_bars.register(SavedContext)
 def _(context: SavedContext, *_: Any) -> list[dict[str, Any]]:
-    """Return nothing to be drawn: in the rows that stand in, no column goes with another."""
+    """Return nothing to be drawn: in the substitute rows, no column goes with another."""
     return []
 
 
@@ -184,7 +184,7 @@ def does_without_rows(metric: Metric) -> bool:
 
 
 def column_statistics(values: pd.Series, *, min_count: int = MIN_COUNT) -> dict[str, Any]:
-    """Return what may be kept of a canonical column: counts of at least so many rows.
+    """Return what may be kept of a canonical column: counts of at least this number of rows.
 
     Parameters
     ----------
@@ -197,15 +197,15 @@ def column_statistics(values: pd.Series, *, min_count: int = MIN_COUNT) -> dict[
     -------
     dict
         `n_missing`; of categories `levels` with their counts, and `other`, the rows of rarer ones
-        together; of numbers and dates `frequent`, the values that so many rows have, `bins`, the
-        ends and counts of intervals between quantiles, and `whole`. What fewer rows have is not
+        together; of numbers and dates `frequent`, the values that this number of rows have, `bins`,
+        the ends and counts of intervals between quantiles, and `whole`. What fewer rows have is not
         kept: neither their values nor their number.
 
     Notes
     -----
     An edge between two intervals is the mean of ten neighbouring values, the outermost is the
     median of the ten outermost values, and all are rounded to a hundredth of the range between the
-    first and the last tenth: no value of one row stands in the file, and none moves an edge but its
+    first and the last tenth: no value of one row is in the file, and none moves an edge but its
     neighbours.
     """
     n_missing = int(values.isna().sum())
@@ -253,7 +253,7 @@ def _bins(ordered: np.ndarray, min_count: int) -> list[list[float]]:
 
 
 def drawn_column(kept: Mapping[str, Any], kind: str, n_rows: int, seed: int) -> pd.Series:
-    """Return a canonical column of so many rows with these statistics, in random order."""
+    """Return a canonical column of this number of rows with these statistics, in random order."""
     if "levels" in kept:
         is_boolean = kind == "boolean"  # which has no third level
         pooled = {OTHER: kept["other"]} if kept["other"] and not is_boolean else {}
@@ -356,7 +356,7 @@ def _add_steps(suite: Suite, content: dict[str, Any]) -> None:
     steps: dict[Hashable, dict[str, Any] | None] = {}
     for key in set().union(*asked.values()):
         release = drawn.with_synthetic(given[key[1][1]]) if in_memory else None
-        steps[key] = None if release is None else written(key, release)
+        steps[key] = None if release is None else kept_of_step(key, release)
     for name, keys in asked.items():
         if any(steps[key] is None for key in keys):
             left_out[name] = _TOO_MUCH
@@ -484,7 +484,7 @@ def _of_content(kind: type[Suite], content: Any) -> Suite:
     check_content(content)
     suite = kind([(name, rebuilt(metric)) for name, metric in content["metrics"].items()])
     suite.check_parameters()
-    # whatever the file says: nothing but what needs no rows is measured by it
+    # ignores what the file says: it measures only what needs no rows
     needs_rows = (n for n, metric in suite.metrics if not does_without_rows(metric))
     left_out = {**dict.fromkeys(needs_rows, _NEEDS_ROWS), **content["left_out"]}
     return suite._loaded(_context(content), left_out)

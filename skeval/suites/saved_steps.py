@@ -1,6 +1,6 @@
 """What relates columns, in a file without rows: joint counts and associations of real rows.
 
-The value of a shared step is kept by the step's arguments, and stands in its place where the file
+The value of a shared step is kept by the step's arguments. It takes the step's place when the file
 is loaded. Cells of fewer than ten rows are not kept: what they hold together is spread as the sums
 of rows and columns ask, and what the synthetic table has in them is spread alike.
 
@@ -31,7 +31,7 @@ from skeval.steps.pairs import (
 from skeval.steps.samples import cells
 
 MIN_COUNT = 10  # rows behind each number of a file without rows
-_STEP = 5  # to which counts beside rarer ones are rounded
+_STEP = 5  # to which counts are rounded if a table has rarer ones
 _DIGITS = 3  # of an association
 _MOST_BINS = 100_000  # that a file may ask for
 _ROUNDS = 10  # in which rests are fitted to the sums of rows and columns
@@ -92,7 +92,7 @@ class PooledTables:
 
     @classmethod
     def read(cls, texts: Mapping[str, Any], n_cells: tuple[int, ...]) -> PooledTables:
-        """Return what :meth:`to_dict` wrote of columns with so many cells."""
+        """Return what :meth:`to_dict` wrote of columns with this number of cells."""
         at = [(i, j) for i in range(len(n_cells)) for j in range(i + 1, len(n_cells))]
         return cls(
             [_read(text, (n,)) for text, n in zip(texts["single"], n_cells, strict=True)],
@@ -234,7 +234,7 @@ class KeptSteps:
     values : dict
         By key; joint counts as they are before what is not kept is filled in.
     is_open : bool, default=False
-        Whether what is not held is computed of the tables that stand in: to see what is asked.
+        Whether missing values are computed from the substitute tables, to see which are asked for.
 
     Attributes
     ----------
@@ -285,8 +285,8 @@ def _plain(part: Any) -> Any:
     return tuple(_plain(one) for one in part)
 
 
-def written(key: Any, release: Context) -> dict[str, Any] | None:
-    """Return what is kept of a step, computed of real rows that stand in the synthetic place.
+def kept_of_step(key: Any, release: Context) -> dict[str, Any] | None:
+    """Return what is kept of a step, computed from real rows in the synthetic place.
 
     None where too many cells are to be counted, or an argument has no text.
     """
@@ -350,7 +350,7 @@ def check_content(content: Mapping[str, Any]) -> None:
     Parameters
     ----------
     content : mapping
-        Of the JSON.
+        The JSON text.
 
     Raises
     ------

@@ -36,7 +36,7 @@ from skeval.exceptions import (
     Sentence,
     SkevalError,
 )
-from skeval.results.comparison import Comparison, compared
+from skeval.results.comparison import Comparison, comparison_of
 from skeval.results.provenance import Date, describe, stamp
 from skeval.results.rendering import rendering
 from skeval.results.result import Result
@@ -79,13 +79,13 @@ _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
-class Cells:
+class RealCells:
     """What the real tables hold, as messages may quote it.
 
     Attributes
     ----------
     names : set of str
-        Of columns and tables, which are no secret.
+        The names of columns and tables, which are no secret.
     numbers : set of float
         That fewer than ten rows of a column have.
     whole : set of str
@@ -106,15 +106,15 @@ class Cells:
 def told(error: Exception, context: Context) -> Sentence:
     """Return the class of an exception and what it says, without what may be a real cell.
 
-    Messages of skeval quote no cell. In those of others, what stands in quotes is hidden, but for
+    Messages of skeval quote no cell. In those of others, text in quotes is hidden, but for
     names of columns and words that no cell has; and so are cells that fewer than ten rows have,
     three words of such a cell in a row, and numbers with a fraction or of more than four digits.
-    Of tables that need not fit in memory, only the class is told.
+    For tables larger than memory, only the class is reported.
 
     Parameters
     ----------
     error : Exception
-        Of anyone's code.
+        An exception of anyone's code.
     context : Context
         The tables that it was raised over.
 
@@ -136,7 +136,7 @@ def told(error: Exception, context: Context) -> Sentence:
     return Sentence(said) if cut == text else Sentence(*more)
 
 
-def masked(text: str, cells: Cells) -> str:
+def masked(text: str, cells: RealCells) -> str:
     """Return a message with what may be a cell hidden.
 
     Examples
@@ -153,7 +153,7 @@ def masked(text: str, cells: Cells) -> str:
     return _MIXED.sub(lambda found: found[0] if _NAME.fullmatch(found[0]) else HIDDEN, text)
 
 
-def _quoted(found: re.Match[str], cells: Cells) -> str:
+def _quoted(found: re.Match[str], cells: RealCells) -> str:
     mark, inner = found[1], found[2]
     if inner in cells.names:
         return f"{mark}{inner}{mark}"
@@ -162,7 +162,7 @@ def _quoted(found: re.Match[str], cells: Cells) -> str:
     return f"{mark}{inner if is_name else HIDDEN}{mark}"
 
 
-def _number(text: str, cells: Cells) -> str:
+def _number(text: str, cells: RealCells) -> str:
     bare = text.rstrip(".:,/+-")
     if not _SHORT.fullmatch(bare):
         return HIDDEN + text[len(bare) :]
@@ -170,7 +170,7 @@ def _number(text: str, cells: Cells) -> str:
     return HIDDEN + text[len(bare) :] if is_cell else text
 
 
-def _without_cells(text: str, cells: Cells) -> str:
+def _without_cells(text: str, cells: RealCells) -> str:
     """Hide runs of words that are a cell, or three words of one."""
     places = [found.span() for found in _WORD.finditer(text)]
     hidden: list[tuple[int, int]] = []
@@ -208,7 +208,7 @@ def _real_frames(context: Context) -> Iterator[tuple[str, Any]]:
                 yield f"{role} {name}", frame
 
 
-def _cells(frames: Mapping[str, pd.DataFrame]) -> Cells:
+def _cells(frames: Mapping[str, pd.DataFrame]) -> RealCells:
     numbers: set[float] = set()
     whole: set[str] = set()
     for frame in frames.values():
@@ -225,7 +225,7 @@ def _cells(frames: Mapping[str, pd.DataFrame]) -> Cells:
     names = {name.partition(" ")[2] for name in frames}
     names |= {str(column) for frame in frames.values() for column in frame}
     texts = "\n".join(f" {cell} " for cell in whole)
-    return Cells(names - {""}, numbers, whole - {""}, texts, set(texts.split()))
+    return RealCells(names - {""}, numbers, whole - {""}, texts, set(texts.split()))
 
 
 def in_space(metric: Metric, space: Any) -> Metric:
@@ -257,7 +257,7 @@ def _put(metric: Metric, space: Any) -> None:
             _put(held, space)
 
 
-class Block:
+class BlockOfMetrics:
     """Metrics side by side, as scikit-learn's diagram reads them: its own class is private."""
 
     kind = "parallel"
@@ -270,7 +270,7 @@ class Block:
         self.estimators = [metric for _, metric in metrics]
         self.name_details = [str(metric) for metric in self.estimators]
 
-    def _sk_visual_block_(self) -> Block:
+    def _sk_visual_block_(self) -> BlockOfMetrics:
         return self
 
 
@@ -303,8 +303,8 @@ class MetricSuite(_BaseComposition):
         Whether a metric that raises is reported as failed in its row, with a warning and what the
         exception says, cells of the real tables hidden, or ends the evaluation.
     check_holdout : bool, default=True
-        Whether fit looks if train and holdout can be told apart, once for all metrics, where one of
-        them contrasts the two; if so, such contrasts are void and
+        Whether fit checks, once for all metrics, if train and holdout can be distinguished. It does
+        so if a metric contrasts the two. If they differ, such contrasts are void and
         :class:`~skeval.exceptions.HoldoutShiftWarning` is given. It costs a fraction of a second a
         fit: turn it off where many suites are fitted on the same tables, as in a search over
         generators.
@@ -467,7 +467,7 @@ class MetricSuite(_BaseComposition):
                 context.notices += shift_notices(context)
         for notice in context.notices:
             warnings.warn(notice, stacklevel=2)
-        # stands in results and reports: nothing is wrong that a warning at fit could cure
+        # it is in results and reports: nothing is wrong that a warning at fit could cure
         kinds = [metric for metric in fitted.values() if "text" not in metric.tags.needs]
         context.notices += unread_texts(context, [getattr(one, "space", None) for one in kinds])
         self._names = [name for name, _ in self.metrics if name in fitted or name in left_out]
@@ -488,7 +488,8 @@ class MetricSuite(_BaseComposition):
         progress : callable, optional
             Called as ``progress(name, n_done, n_total)`` when a metric is done.
         date : date, datetime or str, optional
-            Of the evaluation, for its provenance; now, or ``SOURCE_DATE_EPOCH``.
+            The date of the evaluation, for its provenance; by default now, or
+            ``SOURCE_DATE_EPOCH``.
 
         Returns
         -------
@@ -511,7 +512,7 @@ class MetricSuite(_BaseComposition):
         progress : callable, optional
             Called as ``progress("table: metric", n_done, n_total)`` when a metric is done.
         date : date, datetime or str, optional
-            Of the evaluation, for its provenance.
+            The date of the evaluation, for its provenance.
 
         Returns
         -------
@@ -542,7 +543,7 @@ class MetricSuite(_BaseComposition):
                 if np.isfinite(results[table][name].value)
                 and (variation := metric.variation(context, n_rows)) is not None
             }
-        return compared(results, variations)
+        return comparison_of(results, variations)
 
     def save(self, path: str | Path, *, rows: bool = False) -> Path:
         """Write the fitted suite to a file, for releases that come later.
@@ -571,16 +572,16 @@ class MetricSuite(_BaseComposition):
         Of numbers and dates, a file without rows holds values that ten rows have, and a hundred
         intervals at most between quantiles, whose ends are means of ten neighbours (the outermost
         the median of ten values) and rounded; of categories the levels that ten rows have; of texts
-        and keys nothing. Of pairs of columns it holds what metrics of the suite ask: joint counts
-        of ten rows or more, in multiples of five where a table has rarer ones, and correlations to
-        three digits. Two files of tables that differ in one row differ in counts: whoever has both,
-        and knows the rest, may tell what that row adds.
+        and keys nothing. For pairs of columns it holds what metrics of the suite ask for: joint
+        counts of ten rows or more, in multiples of five where a table has rarer ones, and
+        correlations to three digits. Two files of tables that differ in one row differ in counts:
+        whoever has both, and knows the rest, may tell what that row adds.
 
         Values are those of the rows where no cell is rare and ends are values that ten rows have.
         Elsewhere the file says how far they are off, to a hundredth of the metric's range, for the
         holdout (else half of train) as it is and with shuffled columns, and so do results. Rare
         cells are pooled in the synthetic table too, so that a rare combination is not told from an
-        invented one. Of pairs, the baseline is that of all holdout rows, for releases of no fewer;
+        invented one. The baseline of pairs is that of all holdout rows, for releases of no fewer;
         intervals of the difference to it and joint histograms are left out.
 
         Examples
@@ -738,7 +739,7 @@ class MetricSuite(_BaseComposition):
         return {parameter: list(columns) for parameter, columns in named.items()}
 
     def _sk_visual_block_(self) -> Any:
-        return Block(self.metrics)
+        return BlockOfMetrics(self.metrics)
 
     def _repr_html_(self) -> str:
         """Return what each metric measures, and scikit-learn's diagram below."""
@@ -764,7 +765,7 @@ def _left_out(metric: Metric, why: Sentence) -> Result:
 
 
 def _contrasts(metric: Metric) -> bool:
-    """Tell whether a metric's value or test rests on train and holdout being exchangeable."""
+    """Return whether a metric's value or test rests on train and holdout being exchangeable."""
     return metric.tags.aspect == "privacy" or "holdout" in metric.tags.needs
 
 

@@ -1,1 +1,1 @@
-"""From whatever table a user has to canonical columns: schemas, cells, preprocessing, encoders."""
+"""From any table that a user has to canonical columns: schemas, cells, preprocessing, encoders."""

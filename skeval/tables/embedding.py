@@ -1,4 +1,4 @@
-"""Vectors of texts by whatever embeds them: scikit-learn's transformers, sentence embedders."""
+"""Vectors of texts by any embedder: scikit-learn's transformers, sentence embedders."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EMBEDDER = "a transformer of scikit-learn that takes texts, or an object with en
 
 
 def is_embedder(value: object) -> bool:
-    """Tell whether `value` turns texts into vectors: by `encode`, or as scikit-learn's do."""
+    """Return whether `value` turns texts into vectors: by `encode`, or as scikit-learn's do."""
     transforms = all(hasattr(value, name) for name in ("fit", "transform", "get_params"))
     return not isinstance(value, type | str) and (hasattr(value, "encode") or transforms)
 

@@ -1,4 +1,4 @@
-"""From whatever table a user has to one canonical frame; all faults of a frame in one sentence.
+"""From any table that a user has to one canonical frame; all faults of a frame in one sentence.
 
 Canonical means: string column names, a plain row index, float64 numbers, ``datetime64`` dates in
 UTC, and categories (booleans too) as pandas categoricals whose levels are strings, the real levels
@@ -8,10 +8,9 @@ Columns set by name: any name, whether or not it is one of pandas' own arguments
 
 To how many digits tables are stored, and values of several tables at the coarsest of these.
 
-The float32 copy of 0.1 is not the float64 0.1. Where tables are stored to different precisions,
-whether values are equal, and which one is greater, is known to the coarser one only. Nor is
-0.3 - 0.2 the float64 0.1: in a column whose real values have few decimals, values that miss one of
-these by rounding errors are that value.
+The float32 copy of 0.1 is not the float64 0.1. If tables are stored to different precisions, values
+are compared at the coarser one. Nor is 0.3 - 0.2 the float64 0.1: in a column whose real values
+have few decimals, values that miss one of these by rounding errors are that value.
 """
 
 from __future__ import annotations
@@ -199,7 +198,7 @@ def _held(values: pd.Series) -> pd.Series:
         return values
     try:
         values.isna()
-    except ArithmeticError:  # a signalling nan raises whatever is asked of it
+    except ArithmeticError:  # a signalling nan raises on any operation
         values = values.map(lambda x: None if isinstance(x, Decimal) and x.is_snan() else x)
     try:
         "".join(cell for cell in values if type(cell) is str).encode()
@@ -258,7 +257,7 @@ def conform(
     frame : DataFrame
         The canonical frame.
     notices : tuple of MetricWarning
-        What is to be said about the table.
+        The warnings about the table.
 
     Raises
     ------
@@ -389,7 +388,7 @@ class Oddities:
         self._faults.append(f"{name} (expected {expected})")
 
     def notices(self) -> tuple[MetricWarning, ...]:
-        """Return what is to be said of the table; raise if it cannot be used."""
+        """Return the warnings about the table; raise if it cannot be used."""
         if self._faults and not self.lenient:
             self._refuse_types()
         if (self._huge or self._infinite) and self.role in _REAL:
@@ -422,7 +421,7 @@ class Oddities:
 
 
 def _reaches(numbers: np.ndarray, bound: float) -> bool:
-    """Tell whether a number is as large as the bound, or the negative of one is."""
+    """Return whether a number is as large as the bound, or the negative of one is."""
     if -bound < numbers.min(initial=0.0) and numbers.max(initial=0.0) < bound:
         return False  # of most columns without a look at each; not of one with a missing number
     return bool((np.abs(numbers) >= bound).any())
@@ -480,7 +479,7 @@ def column_values(values: pd.Series) -> np.ndarray:
     return values.to_numpy(dtype=np.float64)
 
 
-def learn(
+def learned_frame(
     table: Any, schema: TableSchema | Mapping[str, Kind] | None
 ) -> tuple[pd.DataFrame, TableSchema, dict[str, list[str]]]:
     """Return a training table in canonical form, with the kinds and the levels of its columns."""
@@ -531,7 +530,7 @@ def hashed_share(known: np.ndarray | None, seen: np.ndarray | None) -> float:
 
 
 def row_hashes(table: Any, names: Sequence[str]) -> np.ndarray:
-    """Return a hash of what each row holds in some columns, whatever their order.
+    """Return a hash of what each row holds in some columns, in any order.
 
     A column is looked at by itself, so that a large table may stand for a frame.
 
@@ -553,7 +552,7 @@ def row_hashes(table: Any, names: Sequence[str]) -> np.ndarray:
         except (TypeError, ValueError):  # columns of objects may hold anything, lists among them
             cells = column.astype(object).map(_hashable, na_action="ignore")
             hashes = pd.util.hash_array(cells.to_numpy(object))
-        # what stands in one column is another thing in the next
+        # a value of one column is another thing in the next
         sums += hashes * np.uint64(2 * zlib.crc32(_hashable(name)) + 1)
     return sums
 
@@ -561,7 +560,7 @@ def row_hashes(table: Any, names: Sequence[str]) -> np.ndarray:
 def order_of_content(rows: Any, ids: Sequence[str], hashes: np.ndarray | None = None) -> np.ndarray:
     """Return the positions of rows in an order that goes by what they hold; ids decide last.
 
-    It is that of hashes: where a row stands in it says nothing of its values. `hashes` are those of
+    It is that of hashes: the place of a row says nothing of its values. `hashes` are those of
     the columns that are no ids, if they are known.
 
     Examples
@@ -699,7 +698,7 @@ def at_precision(frame: pd.DataFrame, precision: Precision) -> pd.DataFrame:
 def rounded_to(values: np.ndarray, dtype: Storage) -> np.ndarray:
     """Return float64 values as `dtype` stores them, those beyond its range as they are.
 
-    Of decimals, these are values that miss one by more than rounding errors.
+    For decimals, these are values that miss one by more than rounding errors.
     """
     if isinstance(dtype, Decimals):
         with np.errstate(invalid="ignore", over="ignore"):
@@ -711,7 +710,7 @@ def rounded_to(values: np.ndarray, dtype: Storage) -> np.ndarray:
 
 
 def _is_single(values: np.ndarray) -> bool:
-    """Tell whether all values are float32 numbers, and not only because they are short."""
+    """Return whether all values are float32 numbers, and not only because they are short."""
     for part in (values[:_N_HEAD], values):
         finite = part[np.isfinite(part)]
         if not np.array_equal(rounded_to(finite, _SINGLE), finite):

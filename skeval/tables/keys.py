@@ -60,7 +60,7 @@ class ForeignKey:
 
     def __str__(self) -> str:
         sides = ((self.child, self.columns), (self.parent, self.parent_columns))
-        return " -> ".join(f"{table}.{joined(columns)}" for table, columns in sides)
+        return " -> ".join(f"{table}.{names_in_words(columns)}" for table, columns in sides)
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,8 @@ class SequenceKey:
 def key_codes(left: pd.DataFrame, right: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
     """Return a code of each row's key, equal for equal keys on both sides; -1 where a cell lacks.
 
-    Columns are taken by position. Numbers are equal as numbers, whatever they are stored in;
-    anything else by its text.
+    Columns are taken by position. Numbers are equal as numbers in any storage; anything else is
+    equal by its text.
     """
     codes = np.zeros(len(left) + len(right), dtype=np.int64)
     missing = np.zeros(len(codes), dtype=bool)
@@ -163,6 +163,6 @@ def names_of(columns: Any) -> tuple[str, ...]:
     return tuple(name_of(column) for column in (columns if several else [columns]))
 
 
-def joined(columns: Sequence[str]) -> str:
+def names_in_words(columns: Sequence[str]) -> str:
     """Return names of columns as messages show them."""
     return columns[0] if len(columns) == 1 else f"({', '.join(columns)})"

@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.tables.frames import Levels, as_frame, canonical, column_values, learn
+from skeval.tables.frames import Levels, as_frame, canonical, column_values, learned_frame
 from skeval.tables.schema import TableSchema
 from skeval.utils.parameters import BinCount, Count, Strategy, check_parameters, legal_sets
 
@@ -97,13 +97,13 @@ class Discretizer(TransformerMixin, BaseEstimator):
     Bins are closed on the left, those of "quantile" on the right; the outer ones reach to infinity.
     A category that train never had is in the unseen cell, apart from the pooled one.
 
-    Without cells of their own, frequent values hide what is around them. Where nine of ten values
-    are 0 and the others reach to 10,000, the first bin of equal width holds 0 as well as 999, and
-    all deciles are 0, so that one bin holds everything: a table whose zeros have become small
-    numbers would have the same shares. A value counts as frequent if at least two rows have it; it
-    is met by values that are equal to the last bit, as in a Kolmogorov-Smirnov test. Where bins lie
-    on both sides of a frequent value, or two frequent values have nothing in between in train, the
-    cells beside it catch what the other tables have there.
+    Without cells of their own, frequent values hide what is around them. If nine of ten values are
+    0 and the others reach to 10,000, the first bin of equal width holds 0 as well as 999, and all
+    deciles are 0, so that one bin holds everything: a table whose zeros have become small numbers
+    would have the same shares. A value counts as frequent if at least two rows have it; it is met
+    by values that are equal to the last bit, as in a Kolmogorov-Smirnov test. If bins lie on both
+    sides of a frequent value, or two frequent values have nothing in between in train, the cells
+    next to it catch what the other tables have there.
 
     Examples
     --------
@@ -132,7 +132,7 @@ class Discretizer(TransformerMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the cells from the training table; text and id columns are left out."""
-        return self.learn_cells(*learn(X, None))
+        return self.learn_cells(*learned_frame(X, None))
 
     def learn_cells(self, frame: Any, schema: TableSchema, levels: Levels) -> Self:
         """Learn the cells from a canonical table; see :meth:`fit`."""

@@ -56,7 +56,7 @@ class Dialect:
     sep : str, optional
         One character between the cells of a row.
     encoding : str, optional
-        Of the bytes, such as "utf-8" or "latin-1".
+        The encoding of the bytes, such as "utf-8" or "latin-1".
     decimal : {".", ","}, optional
         Before the decimals of a number.
 
@@ -341,7 +341,7 @@ def _read_csv(path: Path, settings: dict[str, Any], *, header: bool) -> pd.DataF
 
 
 def _columns_of_names(path: Path, settings: dict[str, Any]) -> pd.DataFrame:
-    """Read a table whose first column has the first name, whatever the length of its rows."""
+    """Read a table whose first column has the first name, with rows of any length."""
     # where rows are longer than the header, pandas would take their first cells as an index, so
     # that each name stood above the values of another column
     with warnings.catch_warnings(record=True) as caught:
@@ -385,14 +385,14 @@ def has_leading_zero(cells: pd.Series) -> bool:
 
 
 def is_whole(values: pd.Series) -> bool:
-    """Tell whether a column holds whole numbers, or with gaps such as were read as floats."""
+    """Return whether a column holds whole numbers, or with gaps such as were read as floats."""
     if values.dtype.kind == "f":
         return bool((values.dropna() % 1 == 0).all() and values.notna().any())
     return values.dtype.kind in "iu"
 
 
 def _looks_like_values(names: pd.Series) -> bool:
-    """Tell whether most names are numbers or dates, other than those that count up, as years do."""
+    """Return whether most names are numbers or dates that do not count up, as years do."""
     present = names.dropna()
     values = pd.to_numeric(present, errors="coerce")
     steps = values.dropna().diff().iloc[1:]
@@ -404,7 +404,7 @@ def _looks_like_values(names: pd.Series) -> bool:
 
 
 def _starts_with_index(name: Any, table: pd.DataFrame) -> bool:
-    """Tell whether the first column is unnamed and numbers the rows, in whatever order."""
+    """Return whether the first column is unnamed and numbers the rows, in any order."""
     if not pd.isna(name) or table.shape[1] < 2:
         return False
     first = table.iloc[:, 0]

@@ -121,6 +121,6 @@ def _of_categories(distinct: Iterable[str], n_rows: int, *, in_texts: bool) -> t
 
 
 def _beyond_twelve(present: pd.Series) -> bool:
-    """Tell whether a day above twelve shows which of the first two numbers is the month."""
+    """Return whether a day above twelve shows which of the first two numbers is the month."""
     parts = present.astype(object).map(str).str.extract(r"^\s*(\d+)/(\d+)/").astype(float)
     return bool((parts > 12).to_numpy().any())

@@ -116,7 +116,7 @@ class RelationalData(Mapping[str, pd.DataFrame]):
         Parameters
         ----------
         engine : Engine or Connection
-            Of SQLAlchemy.
+            An engine of SQLAlchemy.
         schema : RelationalSchema, optional
             If roles or orders are to be given too; otherwise that of the database.
 
@@ -258,8 +258,8 @@ def split_by_subject(
     -----
     Other keys between subjects, such as who receives a message that somebody sent, may name a row
     of the other side; they are orphans then, which metrics of subjects look for on both sides.
-    Where several tables hold subjects, each is divided on its own, and dependent rows follow the
-    first subject that they lead to.
+    If several tables hold subjects, each is divided on its own, and dependent rows follow the first
+    subject that they lead to.
 
     Examples
     --------

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError, SkevalError
-from skeval.tables.keys import ForeignKey, SequenceKey, joined, names_of
+from skeval.tables.keys import ForeignKey, SequenceKey, names_in_words, names_of
 from skeval.tables.relational_sources import (
     Parts,
     detected_parts,
@@ -48,7 +48,7 @@ class RelationalSchema:
         The names of the tables, and the kinds of their columns as far as they are known; the
         others are inferred from train (:meth:`infer`).
     primary_keys : mapping of str to str or tuple of str, default={}
-        By table, beside those of a TableSchema.
+        By table, in addition to those of a TableSchema.
     foreign_keys : sequence of ForeignKey, default=()
         Several between two tables, of a table to itself, and circles are allowed.
     roles : mapping of str to {"subject", "dependent", "reference"}, default={}
@@ -116,7 +116,9 @@ class RelationalSchema:
         return RelationalSchema, tuple(p if isinstance(p, tuple) else dict(p) for p in parts)
 
     def __str__(self) -> str:
-        primary = [f"{name}.{joined(columns)}" for name, columns in self.primary_keys.items()]
+        primary = [
+            f"{name}.{names_in_words(columns)}" for name, columns in self.primary_keys.items()
+        ]
         return (
             f"primary keys {', '.join(primary) or 'none'}; "
             f"foreign keys {', '.join(map(str, self.foreign_keys)) or 'none'}"
@@ -175,7 +177,7 @@ class RelationalSchema:
         Parameters
         ----------
         source : Engine, Connection or MetaData
-            Of SQLAlchemy. An engine is asked for all tables of its default schema.
+            An object of SQLAlchemy. An engine is asked for all tables of its default schema.
 
         Raises
         ------
@@ -298,7 +300,7 @@ class RelationalSchema:
                 yield f"the foreign key {key} names no table of the schema: {', '.join(unknown)}"
         for table, columns in self.paths.items():
             if not any(key.child == table and key.columns == columns for key in self.foreign_keys):
-                yield f"paths: {table}.{joined(columns)} is no foreign key"
+                yield f"paths: {table}.{names_in_words(columns)} is no foreign key"
 
     def infer(
         self, tables: Mapping[str, pd.DataFrame], kinds: Mapping[str, Any] | None = None
@@ -414,7 +416,7 @@ class RelationalSchema:
         """
         paths = self.paths_to(table, subject)
         if len(paths) != 1:
-            ways = [joined(path[0].columns) for path in paths]
+            ways = [names_in_words(path[0].columns) for path in paths]
             raise InvalidParameterError(
                 f"{table} leads to {subject} in {len(ways) or 'no'} ways"
                 f"{': ' + ', '.join(ways) if ways else ''}. Name one foreign key: "
@@ -433,7 +435,7 @@ class RelationalSchema:
                 "RelationalSchema(..., roles={table: 'subject', 'dependent' or 'reference'})."
             )
         several = {
-            f"{name} ({', '.join(joined(path[0].columns) for path in ways)})"
+            f"{name} ({', '.join(names_in_words(path[0].columns) for path in ways)})"
             for subject in self.subjects
             for name in self.dependents(subject)
             if len(ways := self.paths_to(name, subject)) > 1
@@ -459,7 +461,7 @@ class RelationalSchema:
     def paths_to(self, table: str, subject: str) -> list[tuple[ForeignKey, ...]]:
         """Return the paths of foreign keys from a table to another, none through a table twice.
 
-        Of more than a hundred, which twenty tables can have, the first hundred.
+        At most the first hundred: twenty tables can have more.
         """
         leading = {subject}
         while more := {key.child for key in self.foreign_keys if key.parent in leading} - leading:

@@ -364,7 +364,7 @@ def _closeness(child: str, column: str, parent: str, key: str) -> int | None:
 
 
 def _may_be_key(values: pd.Series) -> bool:
-    """Tell whether cells are whole numbers, also where gaps make them float, or texts."""
+    """Return whether cells are whole numbers, also if gaps make them float, or texts."""
     dtype = values.dtype
     if pd.api.types.is_object_dtype(dtype) and not all(
         map(is_scalar, values)

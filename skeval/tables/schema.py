@@ -92,7 +92,7 @@ class TableSchema:
 
     See Also
     --------
-    skeval.relational.RelationalSchema : Of several tables.
+    skeval.relational.RelationalSchema : The schema of several tables.
 
     Examples
     --------
@@ -285,7 +285,7 @@ def of_schema(of: str, said: str) -> Sentence:
 
 
 def is_metadata(schema: object) -> bool:
-    """Tell whether an object is metadata of the SDV family, which says what it holds as a dict."""
+    """Return whether an object is metadata of the SDV family, which has a dict of its content."""
     if isinstance(schema, TableSchema | Mapping | pd.DataFrame | pd.Series):
         return False
     content = schema.to_dict() if callable(getattr(schema, "to_dict", None)) else None  # type: ignore[attr-defined]

@@ -14,14 +14,14 @@ import pandas as pd
 from skeval.exceptions import TableError, needed_pyarrow
 from skeval.tables.schema import name_of
 
-CELLS = 2**20  # of a batch, whatever the parts that the table is stored in
+CELLS = 2**20  # of a batch, for any parts that the table is stored in
 MANY_ROWS = 2**18  # of a file that is not read at once
 _LARGE_FILE = 2**29  # bytes; in memory it is many times as large
 _PARQUET = (".parquet", ".pq")
 
 
 def batch_rows(n_columns: int) -> int:
-    """Return how many rows a batch of so many columns has."""
+    """Return how many rows a batch has for this number of columns."""
     return max(1, CELLS // max(1, n_columns))
 
 
@@ -68,7 +68,7 @@ class TableSource:
         raise NotImplementedError
 
     def parts(self, columns: Sequence[str]) -> Iterator[Any]:
-        """Yield Arrow tables of some columns, in the order of the rows, of whatever lengths."""
+        """Yield Arrow tables of some columns, in the order of the rows, of any lengths."""
         import pyarrow as pa
 
         native = dict(zip(self.names, self.native, strict=True))
@@ -106,7 +106,7 @@ class TableSource:
         rows : ndarray of int, optional
             Positions of the rows, ascending; all by default.
         size : int or None
-            Rows of a frame. Where one ends does not depend on how the table is stored.
+            Rows of a frame. Their ends do not depend on how the table is stored.
 
         Yields
         ------
@@ -256,7 +256,7 @@ class PolarsSource(TableSource):
 
 
 class DaskSource(TableSource):
-    """A Dask frame; a partition at a time is computed, by whatever scheduler is in use."""
+    """A Dask frame; a partition at a time is computed, by the scheduler in use."""
 
     def __init__(self, frame: Any, role: str) -> None:
         super().__init__(frame.columns, role)
@@ -272,7 +272,7 @@ class DaskSource(TableSource):
 
 
 class FrameSource(TableSource):
-    """A table in memory beside others that are not."""
+    """A table in memory, used with others that are not."""
 
     def __init__(self, frame: pd.DataFrame, role: str) -> None:
         super().__init__(frame.columns, role)
@@ -346,7 +346,7 @@ def source_of(table: Any, role: str) -> TableSource | None:
 
 
 def is_large(path: Path) -> bool:
-    """Tell whether a path is a table in parts, or a Parquet file too large to be read at once.
+    """Return whether a path is a table in parts, or a Parquet file too large to read at once.
 
     A file is too large from half a gigabyte, or beyond 262,144 rows. A folder holds parts if all
     its files are Parquet with the same columns, two at least or one whose name begins with "part".

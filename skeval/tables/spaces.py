@@ -18,15 +18,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.embedding import Embedder, TextEmbedder
-from skeval.tables.frames import Levels, as_frame, canonical, learn
+from skeval.tables.frames import Levels, as_frame, canonical, learned_frame
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, category_codes, numbers
 from skeval.tables.schema import TableSchema
 from skeval.tables.transformers import with_fitted
 from skeval.utils.parameters import check_parameters, legal_sets
 
 MOST_FEATURES = 4096  # that categories have in all, missing and unseen ones aside
-MOST_LEVELS = 256  # of a category that are told from each other
-_SHARED = 4  # one in so many features of a category of more levels is shared by the rarer ones
+MOST_LEVELS = 256  # of a category that are kept apart
+_SHARED = 4  # one feature in this number is shared by the rarer levels of a larger category
 
 
 class TablePreprocessor(ColumnTransformer):
@@ -82,9 +82,9 @@ class TablePreprocessor(ColumnTransformer):
     Notes
     -----
     The matrix of "euclidean" is dense, so that a column with a level a row would take the square of
-    the rows in memory. Where a category has more than 256 levels, its 192 most frequent ones in the
+    the rows in memory. If a category has more than 256 levels, its 192 most frequent ones in the
     table seen at fit have a column each. The others share 64, by a hash of the label: two different
-    rare levels are the same to one pair in 64. Where the categories of a table would have more than
+    rare levels are the same to one pair in 64. If the categories of a table would have more than
     4,096 columns in all, the bound is 128, 64 and so on.
 
     Examples
@@ -132,7 +132,7 @@ class TablePreprocessor(ColumnTransformer):
         """Learn from a table and return its matrix."""
         given = {"space": self.space, "embedder": self.embedder}
         check_parameters(type(self).__name__, given, legal_sets(type(self)))
-        frame, self.schema_, self.levels_ = learn(X, self.schema)
+        frame, self.schema_, self.levels_ = learned_frame(X, self.schema)
         cells: dict[str, np.ndarray] = {}
         if self.space == "euclidean":
             cells = level_cells(frame[self.schema_.columns(*NOMINAL)], self.levels_)
@@ -200,7 +200,7 @@ def _pooled(column: pd.Series, labels: Sequence[str], most: int) -> np.ndarray:
     counts = np.bincount(codes[codes >= 0], minlength=len(labels))[: len(labels)]
     hashes = pd.util.hash_array(np.asarray(labels, dtype=object), categorize=False)
     cells = (most - n_shared) + (hashes % np.uint64(n_shared)).astype(np.int64)
-    # of equally frequent levels those with the lowest hash: not whatever comes first
+    # of equally frequent levels those with the lowest hash: not those that come first
     own = np.lexsort([hashes, -counts])[: most - n_shared]
     cells[own] = np.arange(own.size)
     return cells

@@ -12,7 +12,7 @@ Cloned = TypeVar("Cloned", bound=BaseEstimator)
 
 
 def is_fitted(transformer: Any) -> bool:
-    """Tell whether a transformer has learned, in all its steps where it is a pipeline.
+    """Return whether a transformer has learned; a pipeline, in all its steps.
 
     Raises
     ------

@@ -471,7 +471,7 @@ class TSTR(_Transfer):
     (True, 'binary')
     """
 
-    tags = replace(MODEL_TAGS, display="ModelCurvesDisplay", headline=1)
+    tags = replace(MODEL_TAGS, display="ModelCurvesDisplay", headline=1, quoted="learning")
 
     def _transfer(self) -> tuple[str, models.Training, models.Part]:
         return "tstr", models.SYNTHETIC, models.HOLDOUT

@@ -43,13 +43,13 @@ def shown(wanted: Shown) -> Iterator[Callable[[str], Progress | None]]:
     Parameters
     ----------
     wanted : bool or "lines"
-        Whether bars are shown in a terminal or notebook. With "lines", whatever takes longer than
-        two seconds writes lines to standard error elsewhere, as in the log of a pipeline.
+        Whether bars are shown in a terminal or notebook. With "lines", work of more than two
+        seconds writes lines to standard error elsewhere, as in the log of a pipeline.
 
     Yields
     ------
     callable
-        Of a verb; it returns the callback, or None where nothing is shown.
+        A function of a verb that returns the callback, or None if nothing is shown.
     """
     from rich.console import Console
 
@@ -180,7 +180,7 @@ def within_limits(work: Callable[[], T], seconds: float | None, n_bytes: int | N
     work : callable
         Without arguments.
     seconds : float or None
-        Of wall time; no limit if None.
+        Seconds of wall time; no limit if None.
     n_bytes : int or None
         By which the memory of the whole process may grow meanwhile; no limit if None.
 
@@ -287,7 +287,7 @@ def free_memory(root: Path = Path("/")) -> int | None:
     Parameters
     ----------
     root : Path, default=Path("/")
-        Where `proc` and `sys` are.
+        The folder of `proc` and `sys`.
 
     Returns
     -------
@@ -310,7 +310,7 @@ def free_memory(root: Path = Path("/")) -> int | None:
 def bounded() -> Iterator[None]:
     """Let an allocation beyond what is free fail at once, where the system can: `MemoryError`.
 
-    Otherwise the system ends whatever process it finds large, without a word.
+    Otherwise the system ends any process that it finds large, without a word.
     """
     free = free_memory()
     try:

@@ -69,7 +69,8 @@ def foreign_text(
     Raises
     ------
     SkevalError
-        Of the class `error`: there is no such file, it cannot be read, is too large or no text.
+        An error of the class `error`: there is no such file, it cannot be read, is too large or no
+        text.
     """
     try:
         with Path(path).open("rb") as file:
@@ -93,7 +94,8 @@ def foreign_json(path: str | Path, *, error: type[SkevalError] = InvalidParamete
     Raises
     ------
     SkevalError
-        Of the class `error`: as :func:`foreign_text`, or it is no JSON, or nested too deeply.
+        An error of the class `error`: as :func:`foreign_text`, or it is no JSON, or nested too
+        deeply.
     """
     text = foreign_text(path, error=error)
     try:
@@ -185,13 +187,13 @@ def _target(path: Path) -> Path:
 
 
 def _opened(target: Path) -> Path:
-    """Return a new, empty file beside `target`, of the same mode; clean what others left there."""
+    """Return a new, empty file next to `target`, of the same mode; clean what others left there."""
     if target.exists() and not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, "The file is read-only")
     start = f".skeval-{zlib.crc32(os.fsencode(target.name)):08x}"
     for left in target.parent.glob(f"{start}-*.part"):
         _remove_stale(left)
-    # the name is short whatever that of the target: file systems have a limit
+    # the name is short for any target: file systems have a limit
     own = f"{start}-{_place()}-{os.getpid()}-{uuid.uuid4().hex[:8]}.part"
     temporary = target.with_name(own)
     temporary.touch(exist_ok=False)
@@ -290,7 +292,7 @@ _SCORES = ("columns", "baseline_columns")  # of details, where they are mappings
 def details_of(source: object) -> Iterator[None]:
     """Say of results from a file that their details are none of a metric, where that shows.
 
-    Of results that were made here, `source` is None and errors are left as they are.
+    For results that were made here, `source` is None and errors are left as they are.
     """
     try:
         yield

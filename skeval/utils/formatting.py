@@ -50,7 +50,7 @@ _LETTER = re.compile(r"\b([A-Z]) (?=[a-z])")
 
 
 def number(value: float | str | None, digits: int = 3) -> str:
-    r"""Return three significant digits, or as many as said; a dash for nan and None.
+    r"""Return three significant digits, or another number of them; a dash for nan and None.
 
     Examples
     --------

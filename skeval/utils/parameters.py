@@ -91,7 +91,7 @@ class Constraint(Protocol):
         """A value outside the set, for the common checks."""
 
     def accepts(self, value: object, /) -> bool:
-        """Tell whether `value` lies in the set."""
+        """Return whether `value` lies in the set."""
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class Interval:
         return "not a number" if self.high is None else self.kind(self.high + 1)
 
     def accepts(self, value: object, /) -> bool:
-        """Tell whether `value` is a number of the kind within the bounds; bools are not numbers."""
+        """Return whether `value` is a number of the kind within the bounds; bools are none."""
         number = Integral if self.kind is int else Real
         if isinstance(value, bool) or not isinstance(value, number):
             return False
@@ -157,15 +157,15 @@ class Legal:
     description : str
         The set, to end the sentence "must be ...".
     accepts : callable
-        Tells whether a value lies in the set.
+        A function that returns whether a value lies in the set.
     illegal : object
         A value outside the set, for the common checks.
     names_columns : bool, default=False
         Whether a string or a list of strings names columns of the table that are to be measured:
         that the table has them is then checked at fit.
     in_files : callable, optional
-        Of parameters that name files, folders or models: tells of which legal values a saved suite
-        without rows may hold another than the default, since a stranger may have written it.
+        For parameters that name files, folders or models: which legal values, other than the
+        default, a saved suite without rows may hold, since a stranger may have written it.
 
     Examples
     --------
@@ -203,12 +203,12 @@ def has_methods(methods: Sequence[str], values: Sequence[object] = ()) -> Legal:
 
 
 def is_text(value: object) -> bool:
-    """Tell whether `value` is a string."""
+    """Return whether `value` is a string."""
     return isinstance(value, str)
 
 
 def are_columns(value: object) -> bool:
-    """Tell whether `value` chooses columns: None all, an int the first n, or their names."""
+    """Return whether `value` chooses columns: None all, an int the first n, or their names."""
     if value is None:
         return True
     if isinstance(value, list | tuple):
@@ -222,7 +222,7 @@ def legal_sets(declared: Callable[..., Any]) -> Mapping[str, Constraint]:
     Parameters
     ----------
     declared : type or function
-        Of a class, the annotations are those of `__init__`, or of its fields.
+        The annotations of a class are those of `__init__`, or of its fields.
 
     Returns
     -------
@@ -342,7 +342,7 @@ N_SEEDS = 2**32  # that scikit-learn knows
 Seed = Annotated[int, Interval(0, N_SEEDS - 1)]
 Count = Annotated[int, Interval(1)]
 BinCount = Annotated[int, Interval(2)]
-# rows of a group or level that stands in a result by itself: of fewer it would say who is in it
+# rows of a group or level that a result names by itself: with fewer it would say who is in it
 GroupSize = Annotated[int, Interval(10)]
 # how numbers are cut into bins; "-plain" gives frequent values no cells of their own
 Strategy = Literal["uniform", "quantile", "uniform-plain", "quantile-plain"]

@@ -18,6 +18,7 @@ from skeval.exceptions import InvalidParameterError
         ({"aspect": "fidelity", "needs": {"luck"}}, "needs must be among"),
         ({"aspect": "fidelity", "risks": {"ruin"}}, "risks must be among"),
         ({"aspect": "fidelity", "reads": "pairs"}, "reads must be among"),
+        ({"aspect": "fidelity", "quoted": "luck"}, "quoted must be among"),
         ({"aspect": "privacy"}, "evidence must be among"),
         ({"aspect": "fidelity", "evidence": "screen"}, "None for others"),
     ],

@@ -92,7 +92,8 @@ def test_planted_pieces_are_found():
     assert result.contrast.supports_leak
     assert result.details["n_found"]["visits"]["train"] == 12
     assert result.fact.startswith("12 of ")
-    assert "memorise" in result.advice
+    assert result.refit
+    assert result.advice.startswith("Drop the sequences")
 
 
 def test_subjects_with_several_sequences_count_once():

@@ -6,7 +6,7 @@ import pytest
 
 from skeval import Metric, MetricTags, Result, SuiteResult, make_suite
 from skeval.reporting import appendix
-from skeval.reporting.appendix import RISKS, definitions, described, sign_off, three_risks
+from skeval.reporting.appendix import RISKS, definition_of, definitions, sign_off, three_risks
 from skeval.reporting.layout import Form, Grid
 from skeval.results.verdict import Contrast
 
@@ -29,12 +29,12 @@ def test_every_metric_of_the_report_is_described() -> None:
 
 @pytest.mark.parametrize("name", ["AnonymeterRisk", "MembershipInference", "LinkabilityRisk"])
 def test_an_attack_says_whom_it_assumes(name: str) -> None:
-    assert any(text.startswith("Assumed: ") for text in described(name))
+    assert any(text.startswith("Assumed: ") for text in definition_of(name))
 
 
 @pytest.mark.parametrize("name", ["ExactMatchShare", "KSComplement", "AnonymeterRisk", "TSTR"])
 def test_limits_and_references_are_those_of_the_class(name: str) -> None:
-    texts = described(name)
+    texts = definition_of(name)
     assert any(text.startswith("Limits: ") for text in texts)
     assert any(text.startswith("References: ") for text in texts)
 
@@ -43,13 +43,13 @@ def test_every_metric_of_privacy_says_what_it_cannot_see() -> None:
     kinds = {n: k for n, k in appendix._classes().items() if issubclass(k, Metric)}
     of_privacy = [name for name, kind in kinds.items() if kind.tags.aspect == "privacy"]
     assert len(of_privacy) > 50
-    lacking = [n for n in of_privacy if not any(t.startswith("Limits: ") for t in described(n))]
+    lacking = [n for n in of_privacy if not any(t.startswith("Limits: ") for t in definition_of(n))]
     assert not lacking
 
 
 def test_limits_are_the_section_alone() -> None:
     """No sentence of the prose is picked by its words."""
-    limits = next(text for text in described("DCRShare") if text.startswith("Limits: "))
+    limits = next(text for text in definition_of("DCRShare") if text.startswith("Limits: "))
     assert limits == (
         "Limits: This is a distance screen: it can raise an alarm and cannot clear a release; it "
         "does not see leaks of a few outliers."
@@ -57,7 +57,7 @@ def test_limits_are_the_section_alone() -> None:
 
 
 def test_a_metric_of_ones_own_is_said_to_be() -> None:
-    assert described("MyMetric") == ["No metric of skeval: see its own documentation."]
+    assert definition_of("MyMetric") == ["No metric of skeval: see its own documentation."]
 
 
 def test_tags_say_which_metrics_bear_on_a_risk() -> None:

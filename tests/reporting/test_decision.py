@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 from pypdf import PdfReader
 
-from skeval import MetricSuite, MetricTags, Result, SuiteResult
+from skeval import Metric, MetricSuite, MetricTags, Result, SuiteResult
 from skeval.datasets import make_mixed
+from skeval.diagnostic import BoundaryAdherence, RangeCoverage
 from skeval.exceptions import HoldoutShiftWarning
 from skeval.privacy import ExactMatchShare
 from skeval.reporting import DecisionPage
@@ -206,13 +207,12 @@ def test_columns_by_which_attacks_succeed_weigh_most() -> None:
     assert "single out 40 train rows, 10 holdout rows in 100 tries" in worst["zip"][0].text
 
 
-@pytest.mark.parametrize(
-    ("metric", "said"), [("RangeCoverage", False), ("BoundaryAdherence", True)]
-)
-def test_what_single_values_decide_is_no_flaw_before_it_is_far(metric: str, said: bool) -> None:
-    tags = MetricTags("diagnostic", greater_is_better=True, bounds=(0, 1))
+@pytest.mark.parametrize(("metric", "said"), [(RangeCoverage, False), (BoundaryAdherence, True)])
+def test_what_single_values_decide_is_no_flaw_before_it_is_far(
+    metric: type[Metric], said: bool
+) -> None:
     columns = {"columns": {"age": 0.8, "sex": 1.0}, "baseline_columns": {"age": 1.0, "sex": 0.8}}
-    result = Result(0.9, metric=metric, tags=tags, details=columns)
+    result = Result(0.9, metric="Own", tags=metric.tags, details=columns)
     found = [flaw.column for flaw in flaws(SuiteResult({"a": result}))]
     assert found == (["age"] if said else [])  # and more than fresh rows is no sign of memorising
 

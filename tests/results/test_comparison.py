@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement, SimilarityScore, TVComplement
 from skeval.privacy import ExactMatchShare
 from skeval.reporting import draw_comparison_page
-from skeval.results.recommendation import Difference, Outcome
+from skeval.results.recommendation import Conclusion, Difference
 from skeval.tables.schema import TableSchema
 from skeval.utility import TSTR
 
@@ -182,7 +183,7 @@ def test_a_choice_between_facets_is_left_to_the_reader():
     b = SuiteResult({"f": made(0.5, (0.49, 0.51)), "u": made(0.8, (0.79, 0.81), utility)})
     both = compare({"a": a, "b": b})
     assert both.choice() == ["a", "b"]
-    assert both.recommendation.outcome is Outcome.OPEN
+    assert both.recommendation.outcome is Conclusion.OPEN
     assert "b is ahead of a in utility by 1 of 1 metrics; a is ahead of b" in both.sentence
 
 
@@ -193,7 +194,7 @@ def test_results_that_were_made_otherwise_are_named(suite, tables):
     assert any("train was not the same table" in said for said in both.caveats())
     assert both.choice() == []
     assert both.sentence.startswith("Nothing can be compared")
-    assert both.recommendation.outcome is Outcome.INCOMPARABLE
+    assert both.recommendation.outcome is Conclusion.INCOMPARABLE
     assert set(both.differences["said"]) == {"of other real tables"}
     assert set(both.differences["ahead"]) == {""}
     assert set(both.standing().to_numpy().ravel()) == {"not compared"}
@@ -233,9 +234,9 @@ def released(tstr, recall, similarity, ks):
 
     return SuiteResult(
         {
-            "tstr": one(tstr, 0.78, UTILITY, "TSTR"),
+            "tstr": one(tstr, 0.78, replace(UTILITY, quoted="learning"), "TSTR"),
             "recall": one(recall, 0.6, UTILITY),
-            "similarity": one(similarity, 0.92, HIGH, "SimilarityScore"),
+            "similarity": one(similarity, 0.92, replace(HIGH, quoted="similarity"), "Similarity"),
             "ks": one(ks, 0.97, HIGH),
         }
     )
@@ -260,7 +261,7 @@ def test_where_none_is_good_enough_none_is_taken():
     assert both.choice() == []
     assert both.sentence.startswith("Neither is good enough: tstr of gc is 0.570, less than half")
     assert "Take" not in both.sentence
-    assert both.recommendation.outcome is Outcome.NOT_GOOD_ENOUGH
+    assert both.recommendation.outcome is Conclusion.NOT_GOOD_ENOUGH
     good = compare({"gc": gc, "good": released(0.74, 0.48, 0.709, 0.63)})
     assert good.choice() == ["good"]
     assert good.sentence.startswith("Not gc, not good enough: tstr of gc is 0.570")
@@ -278,9 +279,9 @@ def test_a_table_with_a_leak_is_never_taken_before_one_without(suite, tables):
     both = suite.compare({"copies": tables[0], "shuffled": shuffled}, date=DATE)
     assert both.leaking == ["copies"]
     assert "copies" not in both.choice()
-    assert both.recommendation.outcome is Outcome.NOT_GOOD_ENOUGH
+    assert both.recommendation.outcome is Conclusion.NOT_GOOD_ENOUGH
     twice = suite.compare({"a": tables[0], "b": tables[0]}, date=DATE)
-    assert twice.recommendation.outcome is Outcome.LEAKS
+    assert twice.recommendation.outcome is Conclusion.LEAKS
     assert twice.sentence.startswith("Take none: a leak was found in a and b.")
 
 

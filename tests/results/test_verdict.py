@@ -17,7 +17,14 @@ from skeval.exceptions import (
     MostlySharedRowsWarning,
     SharedRowsWarning,
 )
-from skeval.results.verdict import Contrast, adjusted_p_values, raises_alarm, summary, verdict
+from skeval.results.verdict import (
+    REFIT,
+    Contrast,
+    adjusted_p_values,
+    raises_alarm,
+    summary,
+    verdict,
+)
 from skeval.stats.repeats import Copied, Copies
 
 TAGS = {
@@ -281,7 +288,7 @@ def test_equal_train_and_holdout_cannot_be_contrasted():
 
 
 def test_the_sentence_on_utility_names_score_and_target():
-    tags = MetricTags("utility", greater_is_better=True, bounds=(0, 1))
+    tags = MetricTags("utility", greater_is_better=True, bounds=(0, 1), quoted="learning")
     details = {"scoring": "roc_auc", "target": "income"}
     tstr = Result(0.877, baseline=0.9, metric="TSTR", tags=tags, details=details)
     assert summary(suite(tstr=tstr)).startswith(
@@ -373,17 +380,27 @@ def test_a_test_that_the_rows_left_undefined_is_corrected_for_and_not_looked_at(
 
 
 def test_to_fit_again_is_advised_once():
-    again = "fit the generator again with less room to memorise"
     results = {
-        "a": made(1e-6, advice=f"Drop the copied rows, or {again}: fewer steps."),
-        "b": made(1e-5, advice=f"Most in age: pool it, or {again}. Exposed are the old."),
+        "a": made(1e-6, advice="Drop the copied rows.", refit=True),
+        "b": made(1e-5, advice="Most in age: pool it. Exposed are the old.", refit=True),
     }
     found = SuiteResult(results, sizes=SIZES).verdict()
     assert found.sentence.count("fit the generator again") == 1
     assert found.advice == (
-        f"Drop the copied rows, or {again}: fewer steps.",
+        "Drop the copied rows.",
         "Most in age: pool it. Exposed are the old.",
+        REFIT,
     )
+    assert SuiteResult.from_json(SuiteResult(results, sizes=SIZES).to_json()).verdict() == found
+
+
+def test_words_of_an_advice_decide_nothing():
+    """A metric of one's own may write of fitting again, and what it writes stays whole."""
+    own = "Drop age, or fit the generator again by Friday."
+    results = {"a": made(1e-6, advice=own), "b": made(1e-5, advice=own)}
+    assert SuiteResult(results, sizes=SIZES).verdict().advice == (own,)
+    results["c"] = made(1e-4, advice="Drop sex.", refit=True)
+    assert SuiteResult(results, sizes=SIZES).verdict().advice == (own, "Drop sex.", REFIT)
 
 
 def test_copies_that_few_real_rows_cannot_explain_are_not_cleared():
@@ -392,3 +409,11 @@ def test_copies_that_few_real_rows_cannot_explain_are_not_cleared():
     assert found.outcome == "cannot be told"
     assert "5 rows that are unique in train stand in the release, and too few" in found.sentence
     assert Copies.from_dict(doubted.to_dict()).untold == doubted.untold
+
+
+def test_names_of_classes_decide_nothing():
+    """A class of one's own may be called TSTR; the tag says which value a sentence quotes."""
+    tags = MetricTags("utility", greater_is_better=True, bounds=(0, 1))
+    assert summary(suite(tstr=Result(0.9, baseline=0.9, metric="TSTR", tags=tags))) == ""
+    quoted = Result(0.9, baseline=0.9, metric="Own", tags=replace(tags, quoted="learning"))
+    assert summary(suite(own=quoted)).startswith("A model of the target that learns from it")

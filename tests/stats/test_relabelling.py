@@ -12,9 +12,9 @@ from scipy.stats import chisquare, fisher_exact
 
 from skeval.stats.relabelling import (
     block_sizes,
-    compared,
     exchange_p_value,
     holm,
+    relabelled,
     relabelling_test,
     sequential_test,
     sequential_tests,
@@ -83,7 +83,7 @@ def test_every_relabelling_has_as_many_train_rows():
 def test_p_value_after_ten_or_after_all():
     draws = np.zeros(50)
     draws[[3, 5, 8, 12, 13, 20, 21, 30, 33, 40, 44]] = 1.0
-    assert compared(1.0, draws).p_value == 12 / 51
+    assert relabelled(1.0, draws).p_value == 12 / 51
     assert sequential_test(1.0, [draws]).p_value == 12 / 51  # ten in the first block: all of it
     assert sequential_test(1.0, [draws, draws]).p_value == 12 / 51
     assert sequential_test(1.0, [draws[:25], draws[25:]]).p_value == 10 / 41

@@ -68,7 +68,7 @@ def test_identifiers_of_train_on_clean_rows_are_found(made):
     assert "12 values of customer_id stand in the release and once in train." in result.fact
     verdict = SuiteResult({"copies": result}).verdict()
     assert verdict.outcome == "copies found"
-    assert "Replace the values of customer_id by new ones." in verdict.sentence
+    assert "Replace values of customer_id by new ones." in verdict.sentence
 
 
 @pytest.mark.parametrize("made", KINDS)

@@ -192,3 +192,16 @@ def test_summary_of_a_leak(tmp_path):
     result = report(TRAIN, HOLDOUT, TRAIN, tmp_path / "report.pdf")
     assert summary(result).count("Leak found") == 1
     assert "dcr_overfitting" in result.verdict().alarms
+
+
+def test_columns_of_sections_go_by_the_class_of_a_metric_not_by_its_name():
+    metrics = dict(report_suite(ReportColumns(["a"], ["b"], ["c"], ["d"])).metrics)
+    looking_at = {n: metric.columns for n, metric in metrics.items() if metric.report_columns}
+    assert looking_at == {
+        "similarity": ["a", "b"],
+        "phik_difference": ["d"],
+        "nn_distances": ["c"],
+        "privacy_score": ["c"],
+        "dcr_overfitting": ["c"],
+        "dcr_baseline": ["c"],
+    }

@@ -290,6 +290,7 @@ class DCROverfittingProtection(TrainShareScreen):
     """
 
     tags = replace(CONTRAST_TAGS, greater_is_better=True, headline=3)
+    report_columns = "knn"
 
     _: KW_ONLY
     chance: Literal["sizes", "half"] = "sizes"

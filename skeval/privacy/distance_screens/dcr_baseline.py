@@ -97,6 +97,7 @@ class DCRBaselineProtection(DrawnScreen, RelabelledTest):
     """
 
     tags = replace(NEIGHBOR_TAGS, greater_is_better=True)
+    report_columns = "knn"
 
     n_random_repeats: Count = 5
     _: KW_ONLY

@@ -137,6 +137,7 @@ class PrivacyScore(NeighborMetric):
     tags = replace(
         NEIGHBOR_TAGS, greater_is_better=True, bounds=(0.0, 100.0), display="ProximityDisplay"
     )
+    report_columns = "knn"
 
     q: OpenFraction = 0.1
     risk_confidence: NonNegative | None = None

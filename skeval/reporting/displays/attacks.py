@@ -42,8 +42,8 @@ class AttacksDisplay(Display):
     """Shares of successful attacks on train, on the holdout and by guessing, with intervals.
 
     What succeeds on train more often than on the holdout was learned from the rows of train; what
-    succeeds on both alike is knowledge about the population. Of more attacks than there is room
-    for, those with the largest residual risks are drawn.
+    succeeds on both alike is knowledge about the population. If there are more attacks than there
+    is room for, those with the largest residual risks are drawn.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def _shows(attack: Mapping[str, Any]) -> bool:
 
 @register_display
 class AuditDisplay(Display):
-    """The bound on epsilon that an audit shows, beside the most that it could have shown.
+    """The bound on epsilon that an audit shows, with the most that it could have shown.
 
     Parameters
     ----------
@@ -213,7 +213,7 @@ _CHANCE: dict[str, Any] = {"color": GREY, "ls": (0, (1, 2)), "lw": 0.8}
 class ModelCurvesDisplay(Display):
     """ROC curves on real rows of models that learned from train and from synthetic rows.
 
-    Where both lie on each other, whoever trains on the synthetic table loses nothing.
+    If both lie on each other, training on the synthetic table loses nothing.
 
     Parameters
     ----------

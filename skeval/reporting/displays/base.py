@@ -60,7 +60,7 @@ class Display:
     figure_ : Figure
         That was drawn on last.
     ax_ : Axes or tuple of Axes
-        Of that figure: one, or one a panel.
+        The axes of that figure: one, or one a panel.
 
     See Also
     --------
@@ -101,8 +101,8 @@ class Display:
         Parameters
         ----------
         ax : Axes or sequence of Axes, optional
-            Where to draw: one for each panel, or one whose place the panels share; a new figure
-            otherwise.
+            The axes to draw on: one for each panel, or one whose place the panels share; a new
+            figure otherwise.
 
         Returns
         -------
@@ -145,7 +145,7 @@ class Display:
         return None
 
     def boxed(self, add: Callable[[Box], Axes], wide: float, tall: float, around: Margins) -> None:
-        """Draw on axes that `add` makes within so many points."""
+        """Draw on axes that `add` makes within this number of points."""
         n_rows, n_columns = self._shape()
         left, top, right, bottom, gap, rooms, square = around
         width = (wide - left - right + gap) / n_columns - gap

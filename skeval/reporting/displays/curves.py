@@ -61,8 +61,8 @@ class MDADisplay(Display):
     """The accumulation curve of synthetic rows over that of the holdout, cut at the threshold.
 
     The areas under the synthetic curve are shaded: darker left of the threshold, the privacy area,
-    and lighter right of it, the resemblance. Where several thresholds were asked for, a second
-    panel shows both areas against the threshold.
+    and lighter right of it, the resemblance. If several thresholds were asked for, a second panel
+    shows both areas against the threshold.
 
     Parameters
     ----------
@@ -405,10 +405,10 @@ class ParetoDisplay(Display):
     x, y : str, default="utility", "privacy"
         The columns to draw.
     low, high : DataFrame, optional
-        Intervals in the form of `scores`, drawn as crosses; with them the front keeps whatever
+        Intervals in the form of `scores`, drawn as crosses; with them the front keeps all that
         chance may have set behind, see :func:`~skeval.model_selection.pareto_front`.
     named : {"front", "all"}, default="front"
-        Which candidates have their names beside them.
+        Which candidates are labelled with their names.
 
     Raises
     ------

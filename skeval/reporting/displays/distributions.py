@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _FILLED: dict[str, Any] = {"fill": True, "alpha": 0.35}
 _EXTRA = ("missing", "unseen")
-# the gap before a bar beside an outline and its width, in lengths of the outline: of one bar, of
+# the gap before a bar next to an outline and its width, in lengths of the outline: of one bar, of
 # several
 _BESIDE = ((0.07, 0.15), (0.1, 0.2))
 # the three questions, each a contrast of two distributions and the roles whose colours they have
@@ -250,12 +250,12 @@ class MarginalDisplay(Display):
 
     Numbers and dates are drawn as a filled outline for train and lines for the others; categories
     as a bar for train and markers for the others. Missing and unseen values have bars of their own,
-    and so has a number that holds a quarter of train: beside the outline, which is of the others.
+    and so has a number that holds a quarter of train: next to the outline, which is of the others.
 
     Parameters
     ----------
     name : str
-        Of the column.
+        The name of the column.
     marginal : dict
         An entry of ``details["marginals"]``: `kind`, `labels`, `edges`, `shares` by role.
     note : str, default=""
@@ -338,7 +338,7 @@ class MarginalDisplay(Display):
         own = max((shares[:n].max(initial=0.0) for shares in self.shares.values()), default=0.0)
         extra = self.shown[n:]
         apart = max((shares[n:].max() for shares in self.shares.values()), default=0.0)
-        # bars beside that would flatten the outline are on a scale of their own
+        # extra bars that would flatten the outline are on a scale of their own
         top = max(own, min(apart, 3.0 * own)) if own > 0 else apart
         right = self._draw_extra(ax, edges, extra, top / apart if apart > top else 1.0)
         _share_axis(ax, top)
@@ -477,7 +477,7 @@ class PairDisplay(Display):
 
 
 def _bar_names(bars: Bars) -> list[str]:
-    """Return category, or low and high end, of each bar; then those beside."""
+    """Return category, or low and high end, of each bar; then those next to them."""
     if bars.edges is None:
         return bars.names
     ends = [f"{edge:.6g}" for edge in bars.edges]

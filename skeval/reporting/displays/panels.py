@@ -1,6 +1,6 @@
 """Axes and lines of text whose boxes are known: no object a tick, nothing is measured twice.
 
-Where axes are labelled, and how: round numbers, readable dates, no label on another.
+The labels of axes: round numbers, readable dates, no label on another.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Line(Text):
     """A line of text, level or upright, that is drawn without being laid out anew, or clipped."""
 
     def set_clip_path(self, path: Any, transform: Any = None) -> None:
-        """Stay as it is: axes give their own box to whatever is put on them."""
+        """Stay as it is: axes give their own box to anything that is put on them."""
 
     def draw(self, renderer: Any) -> None:
         """Draw the text where its alignment and its width, known from its letters, put it."""
@@ -88,7 +88,7 @@ class Panel(Axes):
         rotation: float,
         length: float,
     ) -> None:
-        """Draw ticks as one line of markers, and their labels `shifts` points beside them."""
+        """Draw ticks as one line of markers, and their labels `shifts` points next to them."""
         axis.set_visible(False)
         level, pad = axis is self.xaxis, length + _PAD
         base = self.get_xaxis_transform() if level else self.get_yaxis_transform()
@@ -272,7 +272,7 @@ def thinned(
     length: float = math.inf,
     first: Sequence[int] = (),
 ) -> dict[int, float]:
-    """Return which labels can stand in one line without touching, and how far each is shifted.
+    """Return which labels fit in one line without touching, and how far each is shifted.
 
     Parameters
     ----------
@@ -281,10 +281,10 @@ def thinned(
     labels : sequence of str
         Their texts.
     size : float
-        Of the font, in points.
+        The size of the font, in points.
     length : float, optional
-        Of the axis, in points; labels are shifted so that they do not stand out at its end, nor by
-        more than a margin at its start.
+        The length of the axis, in points; labels are shifted so that they do not stand out at its
+        end, nor by more than a margin at its start.
     first : sequence of int
         Which are asked first.
 

@@ -200,7 +200,7 @@ def _arrow(ax: Axes, start: Point, end: Point, label: str, share: float) -> None
 
 
 def _bend(start: Point, end: Point) -> Point:
-    """Return the point that an arrow bends to: beside the boxes that it would run through."""
+    """Return the point that an arrow bends to: next to the boxes that it would run through."""
     (x, y), (to_x, to_y) = start, end
     if y == to_y or (x == to_x and abs(to_y - y) < 0.5):  # of one layer, or of a table to itself
         return max(x, to_x) + 0.15, 0.5 * (y + to_y)
@@ -246,8 +246,8 @@ class CardinalityDisplay(Display):
         With ``details["histograms"]``: by foreign key `starts`, the least number of each bar, and
         the number of parents of each role.
     key : str, optional
-        The foreign key that is drawn; if not said, of those with several bars the one with the
-        worst score.
+        The foreign key that is drawn; by default the one with the worst score among those with
+        several bars.
 
     Examples
     --------
@@ -324,7 +324,8 @@ class PropertyDisplay(ColumnScoresDisplay):
     Parameters
     ----------
     suite_result : SuiteResult
-        Of the preset "quality" or "diagnostic", or of any suite with properties in its names.
+        The results of the preset "quality" or "diagnostic", or of any suite with properties in its
+        names.
     property : str, optional
         The property, such as "column_shapes"; all of them if None.
     start, stop : int, optional

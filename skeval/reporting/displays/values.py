@@ -83,12 +83,12 @@ def strip(axes: Axes, y: float, place: Any, result: Result, tall: float) -> None
 class ValueDisplay(Display):
     """A value on its scale, with its interval and its baseline.
 
-    Where the baseline has fewer rows than the value, a ring is the value at the baseline's size.
+    If the baseline has fewer rows than the value, a ring is the value at the baseline's size.
 
     Parameters
     ----------
     result : Result
-        Of any metric.
+        The result of any metric.
 
     Examples
     --------
@@ -132,7 +132,7 @@ class ScoresDisplay(Display):
     Parameters
     ----------
     suite_result : SuiteResult
-        Of any suite.
+        The results of any suite.
 
     Examples
     --------
@@ -261,14 +261,14 @@ def display_of(result: Result) -> Display:
     Parameters
     ----------
     result : Result
-        Of any metric.
+        The result of any metric.
 
     Returns
     -------
     Display
-        Of the class that was registered under this name: :class:`ValueDisplay` if there is none, or
-        if the result lacks the details that it reads, as one of a degenerate table does, or has
-        them in another form.
+        The display of the class that was registered under this name: :class:`ValueDisplay` if there
+        is none, or if the result lacks the details that it reads, as one of a degenerate table
+        does, or has them in another form.
 
     See Also
     --------
