@@ -1,6 +1,6 @@
 """Choosing among candidates: under a constraint, or by what no other does better.
 
-Scorers of generators, for whatever search of scikit-learn.
+Scorers of generators, for any search of scikit-learn.
 """
 
 from __future__ import annotations
