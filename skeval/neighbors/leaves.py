@@ -12,7 +12,7 @@ from skeval.neighbors.machine_code import Bytes, Floats, Ints, inlined, jit, unc
 FLUSH = 255  # columns that a uint8 count of differences can hold
 STEPS = 127  # of a byte, into which the range of a number column is cut to tell who is far
 ABSENT = 2 * STEPS  # the byte of a missing number, as far from every other as they can be
-MOST_COARSE = 255  # columns: a uint16 holds their steps with those of as many that differ
+MOST_COARSE = 255  # columns: a uint16 holds their steps and those of as many that differ
 LEAST_COARSE = 3  # fewer columns are summed as fast as they are looked through
 
 

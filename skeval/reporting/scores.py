@@ -1,6 +1,6 @@
 """What tables of scores print of a result, the same on paper, on a page and in a terminal.
 
-Entries of a result's details, which may be missing or of another form than expected.
+Entries of details may be missing or of another form than expected.
 """
 
 from __future__ import annotations

@@ -79,7 +79,7 @@ _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
-class Cells:
+class RealCells:
     """What the real tables hold, as messages may quote it.
 
     Attributes
@@ -136,7 +136,7 @@ def told(error: Exception, context: Context) -> Sentence:
     return Sentence(said) if cut == text else Sentence(*more)
 
 
-def masked(text: str, cells: Cells) -> str:
+def masked(text: str, cells: RealCells) -> str:
     """Return a message with what may be a cell hidden.
 
     Examples
@@ -153,7 +153,7 @@ def masked(text: str, cells: Cells) -> str:
     return _MIXED.sub(lambda found: found[0] if _NAME.fullmatch(found[0]) else HIDDEN, text)
 
 
-def _quoted(found: re.Match[str], cells: Cells) -> str:
+def _quoted(found: re.Match[str], cells: RealCells) -> str:
     mark, inner = found[1], found[2]
     if inner in cells.names:
         return f"{mark}{inner}{mark}"
@@ -162,7 +162,7 @@ def _quoted(found: re.Match[str], cells: Cells) -> str:
     return f"{mark}{inner if is_name else HIDDEN}{mark}"
 
 
-def _number(text: str, cells: Cells) -> str:
+def _number(text: str, cells: RealCells) -> str:
     bare = text.rstrip(".:,/+-")
     if not _SHORT.fullmatch(bare):
         return HIDDEN + text[len(bare) :]
@@ -170,7 +170,7 @@ def _number(text: str, cells: Cells) -> str:
     return HIDDEN + text[len(bare) :] if is_cell else text
 
 
-def _without_cells(text: str, cells: Cells) -> str:
+def _without_cells(text: str, cells: RealCells) -> str:
     """Hide runs of words that are a cell, or three words of one."""
     places = [found.span() for found in _WORD.finditer(text)]
     hidden: list[tuple[int, int]] = []
@@ -208,7 +208,7 @@ def _real_frames(context: Context) -> Iterator[tuple[str, Any]]:
                 yield f"{role} {name}", frame
 
 
-def _cells(frames: Mapping[str, pd.DataFrame]) -> Cells:
+def _cells(frames: Mapping[str, pd.DataFrame]) -> RealCells:
     numbers: set[float] = set()
     whole: set[str] = set()
     for frame in frames.values():
@@ -225,7 +225,7 @@ def _cells(frames: Mapping[str, pd.DataFrame]) -> Cells:
     names = {name.partition(" ")[2] for name in frames}
     names |= {str(column) for frame in frames.values() for column in frame}
     texts = "\n".join(f" {cell} " for cell in whole)
-    return Cells(names - {""}, numbers, whole - {""}, texts, set(texts.split()))
+    return RealCells(names - {""}, numbers, whole - {""}, texts, set(texts.split()))
 
 
 def in_space(metric: Metric, space: Any) -> Metric:

@@ -1,4 +1,4 @@
-"""Engines run work: in this process, in processes of joblib, or in a place of their own.
+"""Engines run work: in this process, in processes of joblib, or where a chosen engine takes it.
 
 Work goes out as tasks: pure functions of small descriptors, rows included where they are in memory.
 """
