@@ -210,7 +210,7 @@ class KLDivergence(CellDivergence):
     Notes
     -----
     ``KL(train || synthetic) = sum p ln(p / q)`` over the cells that either table uses, p being the
-    shares of train; it is not symmetric. Missing and unseen values have cells of their own. Where
+    shares of train; it is not symmetric. Missing and unseen values have cells of their own. If
     cells are missed, the value is driven by `smoothing`: compare only values of equal smoothing.
     ``details["similarities"]`` has ``1 / (1 + KL)`` by column, ``details["similarity"]`` their
     mean. No interval is given: a single missed cell moves the value by an amount that `smoothing`

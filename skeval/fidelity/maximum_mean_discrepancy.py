@@ -87,8 +87,8 @@ class MaximumMeanDiscrepancy(PermutedDistance):
     rows set the scale, which permutations leave as it is.
 
     No interval is given: a bootstrap adds noise twice, and the normal distribution of the estimate
-    fails near 0, where good tables are. The unbiased estimate needs two rows of each table. Where
-    all rows are alike, the value is 0. Infinite synthetic values count as missing in the space
+    fails near 0, where good tables are. The unbiased estimate needs two rows of each table. If all
+    rows are alike, the value is 0. Infinite synthetic values count as missing in the space
     "euclidean".
 
     References

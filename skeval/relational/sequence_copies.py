@@ -210,7 +210,7 @@ class Pieces:
 
     @property
     def p_value(self) -> float:
-        """Chance of so many found in train, or more, if it did not matter who was there."""
+        """Chance of this many found in train, or more, if it did not matter who was there."""
         pairs = ((self.n_found[role], self.n_counted[role]) for role in ("train", "holdout"))
         (k, n), (k_other, n_other) = pairs
         return share_p_value(k, n, k_other, n_other)

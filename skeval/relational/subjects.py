@@ -575,7 +575,7 @@ class SubjectMembership(SubjectMetric):
 
     See Also
     --------
-    skeval.privacy.MembershipInference : Of rows; by PerSubject, of aggregates alone.
+    skeval.privacy.MembershipInference : The same for rows; by PerSubject, for aggregates alone.
     SharedHistoryShare : Histories that are copied.
 
     Notes

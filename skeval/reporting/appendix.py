@@ -76,7 +76,7 @@ def definition_of(metric: str) -> list[str]:
 
     Examples
     --------
-    >>> from skeval.reporting.appendix import described
+    >>> from skeval.reporting.appendix import definition_of
     >>> definition_of("KSComplement")[0]
     'Agreement of numeric distributions: 1 where they are the same, 0 where they do not overlap.'
     """

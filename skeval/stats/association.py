@@ -152,7 +152,8 @@ class SideBySide:
         Returns
         -------
         ndarray of shape (2, n_tables)
-            Of the rows' column given the other, and the reverse; nan where it has one level only.
+            Theil's U of the rows' column given the other, and the reverse; nan where it has one
+            level only.
 
         Notes
         -----
@@ -185,7 +186,7 @@ class SideBySide:
         Parameters
         ----------
         average : {"arithmetic", "geometric", "min", "max"}, default="arithmetic"
-            Of the two entropies, what 1 stands for.
+            Which mean of the two entropies is the greatest value, 1.
         correction : {"miller-madow", "exact"} or None, default="miller-madow"
             What is taken off as chance: its leading term (r - 1)(k - 1) / (2 n), the exact mean
             over all relabellings (the adjusted mutual information; slow for many rows), or nothing.
@@ -198,7 +199,7 @@ class SideBySide:
         Notes
         -----
         ``max(0, I - E) / (H - E)``, with I the mutual information, E what chance gives and H the
-        average entropy. Where I does not exceed E, the value is 0.
+        average entropy. If I does not exceed E, the value is 0.
 
         References
         ----------
@@ -277,7 +278,7 @@ def actual_and_permuted(n: int, m: int, n_permutations: int, seed: int) -> np.nd
     n_permutations : int
         Number of permutations.
     seed : int
-        Of the permutations.
+        The seed of the permutations.
 
     Returns
     -------
@@ -403,7 +404,8 @@ def permutation_p_value(values: np.ndarray) -> float | None:
     Parameters
     ----------
     values : ndarray of shape (1 + n_permutations,)
-        Of the actual labels, then of permuted ones; large ones speak against equal distributions.
+        Values of the actual labels, then of permuted ones; large ones speak against equal
+        distributions.
 
     Returns
     -------
@@ -693,7 +695,7 @@ def difference_interval(
     Parameters
     ----------
     first, second : Correlations
-        Of independent samples.
+        Correlations of independent samples.
     method : {"pearson", "spearman", "kendall"}, default="pearson"
         The coefficient.
     level : float, default=0.95
@@ -702,7 +704,7 @@ def difference_interval(
     Returns
     -------
     low, high : ndarray
-        Of first minus second, within [-2, 2].
+        The interval of first minus second, within [-2, 2].
 
     Notes
     -----
@@ -740,7 +742,7 @@ def difference_p_value(
     Parameters
     ----------
     first, second : Correlations
-        Of independent samples.
+        Correlations of independent samples.
     method : {"pearson", "spearman", "kendall"}, default="pearson"
         The coefficient.
 

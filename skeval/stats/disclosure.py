@@ -1,8 +1,8 @@
-"""Rows that share a combination of codes, and what may be said of few rows.
+"""Rows that share a combination of codes, and what results may show of few rows.
 
 Correct attribution: what the synthetic rows that share a person's key say about their secret.
 
-Keys and secrets are whole numbers: rows that agree have the same one, whatever table they are of.
+Keys and secrets are whole numbers: rows that agree have the same one in all tables.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class Pairs:
 
     @property
     def starts(self) -> np.ndarray:
-        """Where the pairs of each class begin."""
+        """The start of the pairs of each class."""
         return np.flatnonzero(np.diff(self.classes, prepend=-1))
 
     @property
@@ -375,7 +375,7 @@ def generalized_cap(
     secrets : ndarray of int, shape (n_targets,)
         Their secrets.
     synthetic_codes, synthetic_secrets : ndarray
-        Of the synthetic rows, at least one.
+        Codes of the synthetic rows, at least one.
 
     Returns
     -------

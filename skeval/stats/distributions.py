@@ -395,8 +395,8 @@ def expected_wasserstein(x: np.ndarray, y: np.ndarray) -> float:
     -----
     Between neighbouring pooled values, the difference of the curves is that of two shares of the
     pooled rows below, whose mean modulus over relabellings is known exactly (see
-    :func:`~skeval.stats.distributions.expected_total_variation`). Of more than 20,000 pooled values
-    the curve is read at so many of them.
+    :func:`~skeval.stats.distributions.expected_total_variation`). With more than 20,000 pooled
+    values, the curve is read at 20,000 of them.
 
     Examples
     --------
@@ -555,12 +555,12 @@ def joint_counts(
 
 
 def dense_cells(n_rows: int) -> int:
-    """Return up to how many joint cells of so many rows :func:`joint_counts` counts all."""
+    """Return up to how many joint cells :func:`joint_counts` counts all of these rows."""
     return max(_DENSE, n_rows)
 
 
 def number_of_cells(n_cells: Sequence[int]) -> float:
-    """Return how many joint cells columns of so many cells each have."""
+    """Return how many joint cells there are, given the cells of each column."""
     return float(np.prod([float(k) for k in n_cells]))
 
 

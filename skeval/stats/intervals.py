@@ -80,8 +80,8 @@ def to_its_error(stated: dict[str, float]) -> dict[str, float]:
     """Round an estimate with its error and interval to the digits that the error leaves certain.
 
     A mean to its last digit, times the number of rows, less the rows that somebody knows, is the
-    row that they do not know. Where the digits of the error are 10 to 35, two of them stay, else
-    one: the rule of the Particle Data Group.
+    row that they do not know. If the digits of the error are 10 to 35, two of them stay, else one:
+    the rule of the Particle Data Group.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def newcombe(
     k, n : float
         Successes and trials of the first share.
     k_other, n_other : float
-        Of the share that is taken off.
+        Counts of the share that is subtracted.
     confidence : float, default=0.95
         In (0, 1).
 
@@ -156,8 +156,8 @@ def quantile_interval(
     -------
     low, high : float
         The order statistics between which a binomial count puts the quantile with at least this
-        confidence, whatever the distribution of the values; the least or the greatest value where
-        there are too few rows.
+        confidence for any distribution of the values; the least or the greatest value where there
+        are too few rows.
 
     Examples
     --------
@@ -308,7 +308,7 @@ def halves_interval(
     Parameters
     ----------
     difference : float
-        Of the statistic of the first sample and that of the second.
+        The difference of the statistic of the first sample and that of the second.
     first, second : ndarray of shape (n_halvings, 2)
         The statistic of two disjoint halves of each sample, which was halved at random several
         times.
@@ -471,8 +471,8 @@ class Sampled(NamedTuple):
     value : float
         At the number of rows that the tables have in common.
     values : ndarray
-        Of halves of the synthetic rows, shape (n_halvings, 2); or bootstrap replicates over the
-        same tested rows, shape (n_replicates,).
+        Values of halves of the synthetic rows, shape (n_halvings, 2); or bootstrap replicates over
+        the same tested rows, shape (n_replicates,).
     kind : {"halves", "roots", "rows"}
         Halves; halves of a sum of squares, whose root shrinks as noise does; tested rows.
     share : float, default=1
@@ -494,7 +494,7 @@ def paired_interval(first: Sampled, second: Sampled, confidence: float = 0.95) -
     Parameters
     ----------
     first, second : Sampled
-        Of one kind.
+        Samples of one kind.
     confidence : float, default=0.95
         In (0, 1).
 
@@ -542,8 +542,8 @@ def independent_interval(
 ) -> Ends:
     """Return an interval of a difference from the 95% intervals of both values.
 
-    They are taken to be independent. Of two tables that were measured against the same real rows
-    they are not, so that the interval is mostly too wide, and seldom too narrow.
+    They are taken to be independent. Two tables that were measured against the same real rows are
+    not independent, so that the interval is mostly too wide, and seldom too narrow.
 
     Parameters
     ----------
@@ -552,7 +552,7 @@ def independent_interval(
     ends, others : tuple of float or None
         Their intervals, at 95%.
     confidence : float, default=0.95
-        Of the interval of the difference; it is scaled as of a normal distribution.
+        The level of the interval of the difference; it is scaled as of a normal distribution.
 
     Returns
     -------

@@ -12,9 +12,9 @@ from scipy.stats import hypergeom
 
 TOLERANCE = 1e-12  # relative; what equal distances may differ by in double precision
 _SMALLEST_RANGE = 1e-300  # as in the neighbour engine: one below has no finite inverse
-_PAIRS = 2**20  # pairs of one block: 8 MB, whatever the number of rows
+_PAIRS = 2**20  # pairs of one block: 8 MB for any number of rows
 _MOST_FEATURES = 15  # of a tree, as scikit-learn's searches have it
-_SAMPLED = 16  # one ball in so many is asked how much it holds
+_SAMPLED = 16  # one ball in this number is asked how much it holds
 _MOST_HELD = 0.05  # of all pairs: where balls hold more, to list them takes longer than to ask all
 _ROUNDED = 1e-13  # of the squared extent of all rows: what a tree's bounds may be off by
 _SQUARED = 1e150  # larger numbers have no finite square
@@ -68,7 +68,7 @@ def count_balls(
     rows : ndarray of shape (n_rows, n_features)
         The centres.
     radii : ndarray of shape (n_rows,)
-        Of the balls.
+        The radii of the balls.
     limit : int, optional
         The count is cut here.
     strict : bool, default=False
@@ -133,14 +133,14 @@ def mixed_distances(
     queries, rows : ndarray of shape (n, n_columns)
         Numbers and codes, nan where missing.
     ranges : ndarray of shape (n_columns,)
-        Of the numbers; where it is 0, or next to it, values only differ or not.
+        The ranges of the numbers; if one is 0, or next to it, values only differ or not.
     nominal : ndarray of shape (n_columns,), bool
         Which columns hold codes.
 
     Yields
     ------
     block : slice
-        Of the queries.
+        The block of the queries.
     distances : ndarray of shape (n_block, n_rows)
 
     Examples

@@ -17,7 +17,7 @@ from skeval.stats.relabelling import Relabelled, block_sizes, sequential_test, s
 _WHOLE = 2.0**53  # from here on every float is a whole number
 _TENS = np.array([float(f"1e{i}") for i in range(309)])
 _BLOCK = 2**21  # counts held at once
-_DRAWS_A_ROW = 16  # a count drawn costs about as much as so many rows dealt out
+_DRAWS_A_ROW = 16  # a count drawn costs about as much as this number of rows dealt out
 _ALL = np.iinfo(np.uint64).max  # every bit of a word
 _WORD = 64  # relabellings held at once, one bit each
 _AT_ONCE = 16 * _WORD  # relabellings between two looks at the outcome
@@ -35,7 +35,7 @@ def digits_kept(values: np.ndarray, *, digits: int = 12, decimals: int | None = 
     digits : int, default=12
         Significant digits that are kept.
     decimals : int, optional
-        If given, so many decimals are kept instead; negative for tens, hundreds and so on.
+        If given, this number of decimals is kept instead; negative for tens, hundreds and so on.
 
     Returns
     -------
@@ -89,9 +89,9 @@ def matches(counts: np.ndarray, others: np.ndarray, count: str = "rows") -> tupl
     Parameters
     ----------
     counts, others : ndarray of shape (n_values,)
-        How often each distinct row stands in the table, and in the other one.
+        How often each distinct row is in the table, and in the other one.
     count : {"rows", "multiset", "unique"}, default="rows"
-        Rows whose value stands in the other table; pairs of equal rows, none in two pairs; or
+        Rows whose value is in the other table; pairs of equal rows, none in two pairs; or
         distinct rows.
 
     Returns
@@ -128,13 +128,13 @@ def match_contrast(
     Parameters
     ----------
     synthetic, train, holdout : ndarray of shape (n_values,)
-        How often each distinct row stands in each table.
+        How often each distinct row is in each table.
     count : {"rows", "multiset", "unique"}, default="rows"
         As in :func:`matches`.
     n_permutations : int
         Number of random relabellings at most, where the test is not exact.
     seed : int
-        Of the relabellings.
+        The seed of the relabellings.
 
     Returns
     -------
@@ -190,9 +190,9 @@ def mean_difference(copies: np.ndarray, weights: np.ndarray, n_train: int, n_rea
     Parameters
     ----------
     copies : ndarray of shape (n_values,)
-        How many pooled real rows have a value, or stand in a list.
+        How many pooled real rows have a value, or are in a list.
     weights : ndarray of shape (n_values,)
-        What a value counts that stands in one table alone.
+        What a value counts that is in one table alone.
     n_train, n_real : int
         Number of train rows, and of real rows.
 
@@ -346,11 +346,11 @@ def list_contrast(
     lists : MatchLists
         What matches each synthetic row.
     train, holdout : ndarray of shape (n_values,)
-        How often each distinct real row stands in each table.
+        How often each distinct real row is in each table.
     n_permutations : int
         Number of random relabellings at most, where the test is not exact.
     seed : int
-        Of the relabellings.
+        The seed of the relabellings.
 
     Returns
     -------
@@ -433,7 +433,7 @@ def held_contrast(
     n_permutations : int
         Number of random relabellings at most, where the test is not exact.
     seed : int
-        Of the relabellings.
+        The seed of the relabellings.
 
     Returns
     -------
@@ -442,7 +442,7 @@ def held_contrast(
     Notes
     -----
     A list matches train if a unit of train holds one of its values. Values that no unit holds do
-    not count. Where each unit holds one value at most, the test is that of :func:`list_contrast`,
+    not count. If each unit holds one value at most, the test is that of :func:`list_contrast`,
     exact if it can be.
 
     Examples

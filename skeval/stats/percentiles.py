@@ -13,7 +13,7 @@ from skeval.stats.intervals import quantile_interval
 _LARGEST = 600.0  # log of the number of paths that the exact test can count in float64
 _TAIL = 0.025
 _NOISE = 1e-12  # differences that differ by less are equal
-_MANY, _NEGLIGIBLE = 2_000, 1e-18  # of so many places, those that hardly ever occur are left out
+_MANY, _NEGLIGIBLE = 2_000, 1e-18  # with more places, those that hardly ever occur are left out
 
 
 def ratios(distances: np.ndarray, base: np.ndarray) -> np.ndarray:
@@ -38,7 +38,7 @@ def neighbor_ratios(distances: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     distances : ndarray of shape (n_rows, 2)
-        Of each row to its two nearest rows, ascending.
+        Distances of each row to its two nearest rows, ascending.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def bootstrap_percentiles(
     n_bootstrap : int
         Number of replicates.
     rng : Generator
-        Of the replicates.
+        The generator of the replicates.
     """
     n = values.size
     ordered, place = np.sort(values), (n - 1) * level
@@ -152,7 +152,7 @@ def ratio_interval(
     level : float
         In [0, 1].
     seed : int
-        Of the replicates.
+        The seed of the replicates.
     n_bootstrap : int, default=2_000
         Number of replicates.
 

@@ -68,7 +68,7 @@ def relabelling_test(
     n_permutations : int
         Number of random relabellings at most; see :func:`sequential_test`.
     seed : int
-        Of the relabellings.
+        The seed of the relabellings.
 
     Returns
     -------
@@ -173,7 +173,7 @@ def sequential_test(observed: float, draws: Iterable[np.ndarray]) -> Relabelled:
     (1 + k) / (n + 1). Otherwise blocks are drawn until it is reached 10 times, and the p-value is
     10 over the number of draws that it took, which is at most 10 / (n + 1); or, where all N draws
     reach it k < 10 times, (1 + k) / (N + 1). If nothing leaks, it is at most alpha with a chance of
-    at most alpha, whatever alpha is.
+    at most alpha, for any alpha.
 
     References
     ----------
@@ -197,7 +197,7 @@ def sequential_tests(observed: np.ndarray, draws: Iterable[np.ndarray]) -> list[
     Parameters
     ----------
     observed : ndarray of shape (n_tests,)
-        Of each statistic.
+        The observed value of each statistic.
     draws : iterable of ndarray of shape (n, n_tests)
         Blocks, asked for until every statistic was reached often enough.
     """
@@ -234,19 +234,19 @@ def _stopped(observed: float, draws: np.ndarray, n_first: int) -> Relabelled:
 
 
 def share_p_value(n_hits: int, n: int, n_other_hits: int, n_other: int) -> float:
-    """Return the chance that a random half of the pooled rows holds so many of the hits or more.
+    """Return the chance that a random half of the pooled rows holds this many hits or more.
 
     Parameters
     ----------
     n_hits, n : int
         Hits and rows of the sample that a leak gives more hits.
     n_other_hits, n_other : int
-        Of the other sample, which is drawn alike if there is no leak.
+        Counts of the other sample, which is drawn alike if there is no leak.
 
     Returns
     -------
     float
-        Of Fisher's exact test, one-sided.
+        The p-value of Fisher's exact test, one-sided.
 
     Examples
     --------
@@ -291,7 +291,7 @@ def least_of_several(sizes: Iterable[tuple[int, int]]) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values that hold for several tests at once, whatever the tests have in common.
+    """Return p-values that hold for several tests at once, even if they depend on each other.
 
     Parameters
     ----------
@@ -405,7 +405,7 @@ def difference_interval(
     value, other : float
         The second is taken off the first.
     interval, other_interval : tuple of (float, float)
-        Of the values.
+        The intervals of the values.
 
     Returns
     -------
@@ -442,11 +442,11 @@ def exchange_p_value(
         Scores of the train rows and of the holdout rows, as :func:`row_mean` takes them; rows
         change places within a stratum only.
     weights : sequence of float, default=(1.0,)
-        Of the strata's differences of means.
+        The weights of the strata's differences of means.
     n_permutations : int, default=1999
         Number of random exchanges at most; see :func:`sequential_test`.
     seed : int, default=0
-        Of the exchanges.
+        The seed of the exchanges.
 
     Returns
     -------
@@ -528,7 +528,7 @@ class Adversarial:
         Share of the rows of each table whose nearest row of their own table is nearer than that of
         the other.
     variance : float
-        Of their mean.
+        The variance of their mean.
     n_rows : int
         Number of rows of both tables together.
     """
@@ -555,7 +555,7 @@ def adversarial(
         Distance and position of the nearest row of the other table, for each row of the first and
         of the second one.
     within_first, within_second : tuple of ndarray
-        Of the nearest other row of their own table.
+        Distances to the nearest other row of their own table.
     ties : {"strict", "half"}
         Whether equal distances count 0 or 1/2.
 
@@ -639,7 +639,7 @@ def share_with_pairs(holds: np.ndarray, towards: np.ndarray) -> tuple[float, flo
 def paired_interval(share: float, variance: float, n: int) -> tuple[float, float]:
     """Return Wilson's interval of a share, at as many independent rows as have its variance.
 
-    Where the share is 0 or 1 no variance shows; every row then counts as one of a pair.
+    If the share is 0 or 1 no variance shows; every row then counts as one of a pair.
     """
     spread = share * (1.0 - share)
     n_effective = spread / variance if variance > 0 and spread > 0 else n / 2.0
@@ -659,7 +659,7 @@ def labels_listed(rows: np.ndarray, labels: np.ndarray) -> tuple[np.ndarray, np.
     Returns
     -------
     has_any, has_all : ndarray of shape (n_lists, n), uint8
-        Of an empty list not, and yes.
+        An empty list has none (0), and all (1).
 
     Examples
     --------

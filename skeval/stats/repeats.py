@@ -83,11 +83,11 @@ def repeats_seen(counts: np.ndarray, n_reference: int, n_drawn: int) -> Repeats:
     Parameters
     ----------
     counts : ndarray of int of shape (n_values,)
-        How often each distinct row stands in the pool.
+        How often each distinct row is in the pool.
     n_reference : int
         Number of rows of the real table.
     n_drawn : int
-        Number of rows of the release. Where the pool has fewer rows than both together, repeats
+        Number of rows of the release. If the pool has fewer rows than both together, repeats
         grow in proportion to the pairs of rows, which is too many rather than too few.
 
     Returns
@@ -98,7 +98,7 @@ def repeats_seen(counts: np.ndarray, n_reference: int, n_drawn: int) -> Repeats:
     Notes
     -----
     With n rows in the pool, of which a are made the reference and b are drawn at random, a value
-    that stands in c of them is a repeat with probability
+    that is in c of them is a repeat with probability
 
     .. math:: w_c = h(1; n, c, a) - h(0; n, c, b) \, h(1; n - b, c, a)
 
@@ -140,7 +140,7 @@ def _log_choose(n: np.ndarray | int, k: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Copied:
-    """How many rows that are unique in a real table stand in a release, and how many may.
+    """How many rows that are unique in a real table are in a release, and how many may be.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ class Copied:
         The most that a release has by chance, but in one of a hundred: see :func:`copied`.
     usual : int, default=-1
         What `most` would be if the holdout were as large as train and the release; `most` if
-        negative. Of few real rows nobody knows how often they repeat.
+        negative. With few real rows nobody knows how often they repeat.
     repeats : Repeats, optional
         What was seen of real rows that repeat each other.
     """
@@ -161,7 +161,7 @@ class Copied:
     repeats: Repeats | None = field(default=None, compare=False, repr=False)
 
     def of_several(self, n_counts: int) -> Copied:
-        """Return the count with a bound that so many such counts together exceed as seldom."""
+        """Return the count with a bound that this number of counts together exceeds as seldom."""
         if self.repeats is None or n_counts < 2:
             return self
         return replace(self, most=self.repeats.bound(CHANCE / n_counts))
@@ -186,9 +186,9 @@ class Copies:
     what : str
         The units, in the plural: "rows".
     train : Copied
-        Of train: how many, and the most that real ones repeat among themselves.
+        The copies of train: how many, and the most that real ones repeat among themselves.
     holdout : Copied, optional
-        Of the holdout.
+        The copies of the holdout.
     n_distinct : int
         Number of distinct units of the release.
     n_expected : int
@@ -215,7 +215,7 @@ class Copies:
 
     @property
     def found(self) -> str:
-        """What is said of copies beyond chance; empty if there are none."""
+        """The sentence on copies beyond chance; empty if there are none."""
         if not self.train.beyond_chance:
             return ""
         most = self.train.most
@@ -224,7 +224,7 @@ class Copies:
 
     @property
     def some(self) -> str:
-        """What is said of copies that chance explains; empty if there are none."""
+        """The sentence on copies that chance explains; empty if there are none."""
         if not self.train.n or self.train.beyond_chance:
             return ""
         return f"{self._standing}, by chance up to {self.train.most:,} would"
@@ -237,7 +237,7 @@ class Copies:
 
     @property
     def of_holdout(self) -> str:
-        """What is said of holdout rows in the release beyond chance; empty if there are none."""
+        """The sentence on holdout rows in the release beyond chance; empty if there are none."""
         if self.holdout is None or not self.holdout.beyond_chance:
             return ""
         return (
@@ -248,7 +248,7 @@ class Copies:
 
     @property
     def hidden(self) -> str:
-        """What is said of cells that cannot be read, in more rows than chance copies."""
+        """The sentence on cells that cannot be read, in more rows than chance copies."""
         if self.unread <= self.train.most:
             return ""
         return (
@@ -258,7 +258,7 @@ class Copies:
 
     @property
     def untold(self) -> str:
-        """What is said of copies where too few real rows show whether chance explains them."""
+        """The sentence on copies if too few real rows show whether chance explains them."""
         if not self.train.in_doubt:
             return ""
         return (
@@ -267,7 +267,7 @@ class Copies:
         )
 
     def of_several(self, n_counts: int, where: str) -> Copies:
-        """Return what was counted in one of so many parts of the tables."""
+        """Return what was counted in one of this number of parts of the tables."""
         held = None if self.holdout is None else self.holdout.of_several(n_counts)
         train = self.train.of_several(n_counts)
         return replace(self, what=f"{self.what} {where}", train=train, holdout=held)
@@ -305,10 +305,10 @@ def copied(
     Parameters
     ----------
     release, table, pool : ndarray of int of shape (n_values,)
-        How often each distinct row stands in the release, in the table in question, and in all real
+        How often each distinct row is in the release, in the table in question, and in all real
         tables together.
     chance : float, default=0.01
-        Of more than the bound, where nothing was copied.
+        The chance of more than the bound, if nothing was copied.
 
     Returns
     -------
@@ -317,9 +317,9 @@ def copied(
     Notes
     -----
     How often rows repeat is learned from pairs of real rows. Two things of the release itself count
-    as well. Of a release that repeats itself more than real rows do, the rate is the geometric mean
-    of both, which by the inequality of Cauchy and Schwarz is the most that two distributions agree:
-    a generator of common rows meets more real ones. That holds only where real rows repeat at all.
+    as well. If a release repeats itself more than real rows do, the rate is the geometric mean of
+    both, which by the inequality of Cauchy and Schwarz is the most that two distributions agree: a
+    generator of common rows meets more real ones. That holds only where real rows repeat at all.
     And a release of more rows than all real ones shows better than these how rare equal rows are:
     then the pairs of its rows are counted along.
 
@@ -328,7 +328,7 @@ def copied(
 
     Examples
     --------
-    Eight of 400 train rows stand in the release; then three.
+    Eight of 400 train rows are in the release; then three.
 
     >>> import numpy as np
     >>> from skeval.stats.repeats import copied
@@ -472,7 +472,7 @@ def strange_copies(
     """Count the unique train rows that a release repeats but for cells that no real row has.
 
     Each row of the release is compared in the columns in which it has other cells; how often real
-    rows repeat each other there, their pairs show. None if there are no such cells. Of very many
+    rows repeat each other there, their pairs show. None if there are no such cells. Among very many
     combinations of columns the most frequent are looked at.
 
     Examples

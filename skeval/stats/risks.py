@@ -36,7 +36,7 @@ class Rate:
     n : float
         Number of attacks.
     centre, half_width : float
-        Of the interval; the centre lies between the share and 1/2.
+        The centre and half width of the interval; the centre lies between the share and 1/2.
     """
 
     n_success: float
@@ -144,15 +144,15 @@ def residual_risk(
     Parameters
     ----------
     attack : Rate
-        Of the attack on train.
+        The rate of the attack on train.
     control : Rate, optional
-        Of the same attack on holdout rows; without it the risk is the rate itself.
+        The rate of the same attack on holdout rows; without it the risk is the rate itself.
     method : {"anonymeter", "katz"}, default="anonymeter"
         "anonymeter": from Wilson's centres, their half widths carried through. "katz": from plain
         shares; ``1 - risk`` being a ratio of two shares of failures, the interval is that of the
         logarithm of a ratio.
     confidence : float, default=0.95
-        Of the rates.
+        The level of the rates' intervals.
     spread : float, default=1.0
         How many times wider the interval is than that of independent attacks.
 
@@ -249,7 +249,7 @@ def risks_by_counts(
 
 
 def is_weak(attack: Rate, baseline: Rate) -> bool:
-    """Tell whether an attack is no better than guessing: a low risk then says nothing."""
+    """Return whether an attack is no better than guessing: a low risk then says nothing."""
     return attack.centre <= baseline.centre
 
 
@@ -298,7 +298,7 @@ def scores_p_value(
         Random choices of who is train, where shares are not all 0 or 1; otherwise the p-value is
         that of Fisher's exact test, which looks at all choices.
     seed : int, default=0
-        Of the choices.
+        The seed of the choices.
 
     Returns
     -------
@@ -346,7 +346,7 @@ def relabelled_sums(
     n_draws : int
         Number of choices; all attacks see the same.
     rng : Generator
-        Of the choices.
+        The generator of the choices.
     """
     if scores.shape[1] == 1:
         levels, counts = np.unique(scores, return_counts=True)
@@ -372,15 +372,15 @@ def largest_excess_test(
     n_train : int
         Number of train rows.
     seed : int, default=0
-        Of the choices.
+        The seed of the choices.
 
     Returns
     -------
     test : Relabelled
-        Of the largest excess.
+        The test of the largest excess.
     p_values : ndarray of shape (n_attacks,)
-        Of each attack, after Westfall and Young: they hold for all attacks at once, and take
-        account of what the attacks have in common, so that a hundred of them cost little.
+        The p-value of each attack, after Westfall and Young: they hold for all attacks at once, and
+        take account of what the attacks have in common, so that a hundred of them cost little.
 
     Notes
     -----
@@ -435,7 +435,7 @@ _LOOSE = 0.5  # a bound under this share of what is claimed says little
 def one_run_p_value(
     n_canaries: int, n_guesses: int, n_correct: int, epsilon: float, delta: float = 0.0
 ) -> float:
-    """Return how likely an (epsilon, delta)-DP mechanism allows so many right guesses.
+    """Return how likely an (epsilon, delta)-DP mechanism allows this number of right guesses.
 
     Each canary was included or left out by the toss of a fair coin of its own, and the mechanism
     ran once.
@@ -447,7 +447,7 @@ def one_run_p_value(
     n_guesses, n_correct : int
         Guesses made, and right ones among them; for the other canaries the attack abstained.
     epsilon, delta : float
-        Of the hypothesis; epsilon is that of adding or removing one canary.
+        The bounds of the hypothesis; epsilon is that of adding or removing one canary.
 
     Returns
     -------
@@ -500,7 +500,7 @@ def one_run_epsilon(
     n_canaries, n_guesses, n_correct : int
         As in :func:`one_run_p_value`.
     delta : float, default=0.0
-        Of the (epsilon, delta) that is bounded.
+        The delta of the pair (epsilon, delta) that is bounded.
     confidence : float, default=0.95
         In [3/4, 1): how often at least the bound holds.
 
@@ -534,9 +534,9 @@ def pairs_p_value(
     delta: float = 0.0,
     adjacency: Adjacency = "add_remove",
 ) -> float:
-    """Return how likely a mechanism allows so many right guesses of which of two rows it had.
+    """Return how likely a mechanism allows these right guesses of which of two rows it had.
 
-    Of each pair of rows one, by the toss of a fair coin, was in the table.
+    One row of each pair, by the toss of a fair coin, was in the table.
 
     Parameters
     ----------
@@ -545,7 +545,7 @@ def pairs_p_value(
     n_guesses, n_correct : int
         Pairs guessed, and those guessed rightly.
     epsilon, delta : float
-        Of the hypothesis.
+        The bounds of the hypothesis.
     adjacency : {"replace", "add_remove"}, default="add_remove"
         What the hypothesis is about. A pair replaces one row by another, which is one row removed
         and one added: 2 epsilon, and delta times ``1 + e^epsilon``.
@@ -591,7 +591,7 @@ def pairs_epsilon(
 def _least_epsilon(function: Callable[[float], float], level: float) -> float:
     """Return the least epsilon at which a function that rises with it reaches a level.
 
-    Where delta is large a p-value may fall again, but from a value above one half only: below
+    If delta is large a p-value may fall again, but from a value above one half only: below
     that, all its terms rise with epsilon.
     """
     if function(0.0) >= level:
@@ -612,7 +612,7 @@ def against_claim(
     bound : float
         The lower bound.
     claimed : float or None
-        Of the same adjacency and delta; None if nothing is claimed.
+        The claimed epsilon, of the same adjacency and delta; None if nothing is claimed.
     p_value : callable
         The p-value of an epsilon.
 
@@ -652,7 +652,7 @@ def epsilon_of_rates(
     false_positive_rate, false_negative_rate : float or ndarray
         Rates, or upper bounds of them for a lower bound of epsilon.
     delta : float, default=0.0
-        Of the (epsilon, delta).
+        The delta of the pair (epsilon, delta).
 
     Returns
     -------
@@ -696,7 +696,7 @@ def two_world_epsilon(
     n_false, n_out : int
         Runs without the row that the test takes for runs with it, and all of them.
     delta : float, default=0.0
-        Of the (epsilon, delta) that is bounded.
+        The delta of the pair (epsilon, delta) that is bounded.
     confidence : float, default=0.95
         How often at least the bound holds, if the test was chosen without these runs.
 

@@ -114,8 +114,8 @@ def tpr_at_fpr(positives: np.ndarray, negatives: np.ndarray, alpha: float) -> fl
     Returns
     -------
     float
-        Of a point of the curve, without interpolation; nan if `alpha` is below ``1 / n``, which no
-        threshold can be held to by n rows.
+        The rate at a point of the curve, without interpolation; nan if `alpha` is below ``1 / n``,
+        which no threshold can be held to by n rows.
 
     Examples
     --------
@@ -167,9 +167,9 @@ class Rates(NamedTuple):
     Attributes
     ----------
     true_positives, n_positives : int
-        Of the positive rows.
+        Counts of the positive rows.
     false_positives, n_negatives : int
-        Of the negative rows.
+        Counts of the negative rows.
     """
 
     true_positives: int
@@ -258,7 +258,7 @@ def label_tests(
     n_permutations : int
         Number of random labellings; fewer are drawn where many reach what was observed.
     seed : int
-        Of these.
+        The seed of these.
 
     Returns
     -------
@@ -356,7 +356,7 @@ def delong(positives: np.ndarray, negatives: np.ndarray, confidence: float = 0.9
     positives, negatives : ndarray of shape (m,), (n,)
         Scores of rows that the scoring rule has not seen; independent rows, ties allowed.
     confidence : float, default=0.95
-        Of the interval.
+        The level of the interval.
 
     Returns
     -------
@@ -424,7 +424,7 @@ def clustered_delong(
     positive_clusters, negative_clusters : ndarray of int of shape (m,), (n,)
         Whose they are, such as the author of a text; one may have rows on both sides.
     confidence : float, default=0.95
-        Of the interval, of which the quantile is Student's, clusters being few.
+        The level of the interval. Its quantile is Student's, since clusters are few.
 
     Returns
     -------
@@ -482,8 +482,8 @@ def grouped_auc(
     Returns
     -------
     value, standard_error : float
-        The error of groups that are independent, whatever the dependence within them; nan where a
-        kind has one group only. With one row a group it is DeLong's.
+        The error of groups that are independent, for any dependence within them; nan if a kind has
+        one group only. With one row a group it is DeLong's.
 
     References
     ----------
@@ -524,7 +524,7 @@ def auc_interval(
     Parameters
     ----------
     value, standard_error : float
-        Of the AUC.
+        The AUC and its standard error.
     n_positives, n_negatives : float
         Numbers of rows; they matter where the value is 0 or 1, which leaves no standard error.
     confidence : float, default=0.95
@@ -589,7 +589,7 @@ def auc_p_value(
 def placements(scores: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Return for each score the share of the others that it exceeds, ties half; 0 of no others.
 
-    Where both are ranks, whole numbers from 0 on, they are counted, which is faster than to sort.
+    If both are ranks, whole numbers from 0 on, they are counted, which is faster than to sort.
     """
     if scores.dtype.kind == others.dtype.kind == "i":
         n_ranks = 1 + max(scores.max(initial=0), others.max(initial=0))

@@ -516,7 +516,7 @@ def names_listed(names: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> from skeval.steps.entities import listed
+    >>> from skeval.steps.entities import names_listed
     >>> names_listed(["a", "b", "c"])
     'a, b and c'
     """

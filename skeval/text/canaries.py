@@ -31,7 +31,7 @@ _WHAT = "pairs of a planted and a reference canary in which the release is more 
 
 
 def _are_texts(value: object) -> bool:
-    """Tell whether `value` is a sequence of strings, one at least, each once."""
+    """Return whether `value` is a sequence of strings, one at least, each once."""
     if isinstance(value, str) or not isinstance(value, list | tuple | np.ndarray | pd.Series):
         return False
     texts = list(value)
@@ -342,7 +342,7 @@ def traces(
     hashes : ndarray of uint64 of shape (n_words,)
         The words of the release, text by text.
     starts : ndarray of shape (n_texts + 1,)
-        Where its texts start.
+        The starts of its texts.
     trace : {"coverage", "span"}
         Bits of information in the runs of up to 8 words that the release has, or the longest run.
     """

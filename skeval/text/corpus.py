@@ -48,7 +48,7 @@ class Corpus:
     held : dict of str to ndarray of bool of shape (n_texts,)
         By role, which of them the table has.
     holders : csr_array of shape (n_texts, n_units)
-        Which real documents, or authors, hold a text. Those of train come first. Authors that stand
+        Which real documents, or authors, hold a text. Those of train come first. Authors that are
         in train and in the holdout cannot change places, and are no units.
     cells : dict of (str, str) to ndarray of shape (n_rows,)
         By role and column, the number of each row's text; -1 for none.

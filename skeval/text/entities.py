@@ -51,7 +51,7 @@ class RareKeys:
     starts : ndarray of shape (n_repeated + 1,)
         Entity `i` has the slice ``starts[i]:starts[i + 1]``.
     train_only, holdout_only : ndarray of bool of shape (n_repeated,)
-        Where these are.
+        The places of these.
     types : ndarray of str of shape (n_repeated,)
         Empty strings for phrases.
     weights : ndarray of shape (n_repeated,)

@@ -443,9 +443,9 @@ class TextExactMatch(TextScreen):
 
     The baseline is the same with the holdout. If the tables are of unequal size, it is the average
     over random choices of which real rows (or authors) were train. The p-value is one-sided: if
-    nothing was learned of any one text, all such choices are equally likely, whatever faults the
-    release has. A test of few authors has no small p-value. Authors of both tables do not change
-    places and are left out of the test (``details["n_authors_in_both"]``).
+    nothing was learned of any one text, all such choices are equally likely, even if the release
+    has other faults. A test of few authors has no small p-value. Authors of both tables do not
+    change places and are left out of the test (``details["n_authors_in_both"]``).
 
     Blank and missing cells are no texts; without any text, the value is nan. ``details`` has the
     numbers of distinct texts, the value for the holdout (``to_holdout``), the difference of the

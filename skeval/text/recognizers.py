@@ -214,7 +214,7 @@ def package_version(package: str) -> str:
 
 
 def passes_luhn(digits: str) -> bool:
-    """Tell whether the last of some digits is the check digit of a card number.
+    """Return whether the last of some digits is the check digit of a card number.
 
     Examples
     --------
@@ -227,7 +227,7 @@ def passes_luhn(digits: str) -> bool:
 
 
 def is_iban(account: str) -> bool:
-    """Tell whether an account number without spaces has the check digits of an IBAN.
+    """Return whether an account number without spaces has the check digits of an IBAN.
 
     Examples
     --------

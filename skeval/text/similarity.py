@@ -230,7 +230,7 @@ class NGramSimilarity(RunSimilarity):
     See Also
     --------
     VocabularySimilarity : Single words.
-    skeval.fidelity.JensenShannonDistance : Of the cells of other columns.
+    skeval.fidelity.JensenShannonDistance : The same for the cells of other columns.
 
     Notes
     -----

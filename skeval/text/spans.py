@@ -22,7 +22,7 @@ class Suffixes:
     Attributes
     ----------
     order : ndarray of shape (n_words,)
-        Where they start.
+        Their starts.
     shared : ndarray of shape (n_words,)
         How many words each has in common with the one before.
     text_of, ends : ndarray of shape (n_words,)
@@ -56,7 +56,7 @@ def suffix_order(ids: np.ndarray, ends: np.ndarray) -> np.ndarray:
     ids : ndarray of int of shape (n,)
         Words of all texts.
     ends : ndarray of shape (n,)
-        Where the text of each word ends.
+        The end of the text of each word.
 
     Notes
     -----
@@ -200,7 +200,7 @@ def gram_hashes(
     hashes : ndarray of uint64 of shape (n_words,)
         Numbers of the words, text by text.
     starts : ndarray of shape (n_texts + 1,)
-        Where the texts start.
+        The starts of the texts.
     n : int
         Number of words.
     whole : bool, default=True

@@ -46,15 +46,15 @@ class TextTwoSampleTest(TwoSampleTest):
         fitted on the texts that each classifier learns from; an object with `encode`, such as a
         sentence embedder, is taken as it is.
     estimator : classifier, optional
-        Of scikit-learn; it sees a sparse matrix, unless the vectors are dense. The default is a
-        logistic regression. It and gradient boosting of small trees are run in any case, and stand
-        in ``details["models"]``.
+        A classifier of scikit-learn; it sees a sparse matrix, unless the vectors are dense. The
+        default is a logistic regression. It and gradient boosting of small trees are run in any
+        case, and are in ``details["models"]``.
     columns : None, int or list of str, default=None
         The text columns: all, the first *n*, or these. Other columns are not looked at.
 
     See Also
     --------
-    skeval.fidelity.ClassifierTwoSampleTest : Of all columns together.
+    skeval.fidelity.ClassifierTwoSampleTest : The test of all columns together.
     TextPRD : Whether kinds of texts are invented, or lost.
 
     Notes
@@ -63,10 +63,10 @@ class TextTwoSampleTest(TwoSampleTest):
     :class:`~skeval.fidelity.ClassifierTwoSampleTest`. Words and their weights are learned from the
     texts that the classifier learns from, and from no other: the texts of the test are exchangeable
     under the null, and its p-value exact. In a column of missing texts, that a text is missing is a
-    feature. No word stands in the result: ``details["top_features"]`` names columns.
+    feature. No word is in the result: ``details["top_features"]`` names columns.
 
     TF-IDF does not see the order of words, nor how long a text is; see :class:`NGramSimilarity` and
-    :class:`TextLengthSimilarity`. A text that stands in both tables has opposite labels, so that
+    :class:`TextLengthSimilarity`. A text that is in both tables has opposite labels, so that
     copies of train score below 0.5, which is no sign of fidelity.
 
     References

@@ -575,8 +575,8 @@ class SelectionRegret(_ModelComparison):
     equally good models it comes out above 0. The 95% interval allows for it: the intervals of the
     differences of all models to the chosen one hold together (Hsu 1984), over bootstrap samples of
     the holdout rows, and it begins above 0 only if some model is better beyond chance. The choice
-    is taken as made. Models that tie with the chosen one on synthetic rows stand in
-    ``details["tied"]``: among them the order of the list has chosen.
+    is taken as made. ``details["tied"]`` lists models that tie with the chosen one on synthetic
+    rows: among them the order of the list has chosen.
 
     References
     ----------

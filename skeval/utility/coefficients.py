@@ -77,7 +77,7 @@ class MeanCIOverlap(Metric):
     Notes
     -----
     The overlap of the intervals :math:`(l, u)` of train and :math:`(l', u')` of the synthetic
-    table, each the mean with normal quantiles of standard errors to both sides (both stand in
+    table, each the mean with normal quantiles of standard errors to both sides (both are in
     ``details["means"]``, that of train to the digits that its error leaves certain), is
 
     .. math:: IO = \frac{1}{2} \left( \frac{o}{u - l} + \frac{o}{u' - l'} \right),

@@ -291,7 +291,7 @@ _TOKEN = re.compile(
 
 
 def is_formula(text: object) -> bool:
-    """Tell whether a formula is made of names, numbers, signs and the functions above alone.
+    """Return whether a formula has only names, numbers, signs and the functions above.
 
     Examples
     --------
@@ -323,7 +323,7 @@ def is_formula(text: object) -> bool:
 
 
 def _is_small(tokens: Sequence[re.Match[str]]) -> bool:
-    """Tell whether a formula makes few terms, of functions that count to small numbers."""
+    """Return whether a formula makes few terms, of functions that count to small numbers."""
     sides, depth = [""], 0
     for token in tokens:
         sign = token["sign"] or ""
@@ -361,7 +361,7 @@ def _n_terms(node: ast.AST) -> float:
 
 
 def _counts_far(call: ast.Call) -> bool:
-    """Tell whether a function is given large numbers, or sums, of how much it is to make."""
+    """Return whether a function is given large numbers, or sums, of how much it is to make."""
     if not isinstance(call.func, ast.Name) or call.func.id not in _COUNTING:
         return False
     given = [*call.args[1:], *(one.value for one in call.keywords if one.arg not in _PLACES)]

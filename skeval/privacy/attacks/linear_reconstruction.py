@@ -42,7 +42,7 @@ _HALF = 0.5 - 1e-9  # what rounding leaves of one half
 def in_own_order(context: Context, seed: int) -> Context:
     """Return a context whose synthetic rows have a random order of their own.
 
-    Of equally near rows the first is taken, which must not depend on the order of the table.
+    The first of equally near rows is taken, which must not depend on the order of the table.
     """
     order = drawing_order(context, "synthetic", seed)
     return context.standing_in(context.synthetic.iloc[order].reset_index(drop=True))
@@ -356,7 +356,7 @@ def count_queries(
     n_min : int, default=1
         Queries that count fewer people are left out.
     scaling : {"conditional", "share"}, default="conditional"
-        Where "conditional", queries that count no released row are left out.
+        If "conditional", queries that count no released row are left out.
     seed : int, default=0
         Seed of the draw.
 

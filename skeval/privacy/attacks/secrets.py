@@ -202,7 +202,7 @@ def _marks(
 ) -> list[np.ndarray]:
     """Return what tells the values of columns apart: categories, bins from 1 on, or numbers.
 
-    Of the first two, 0 is missing; of numbers nan.
+    In the first two, 0 is missing; in numbers, nan.
     """
     marks = []
     for name in names:

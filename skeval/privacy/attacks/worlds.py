@@ -152,7 +152,7 @@ def _interleaved(pair: pd.DataFrame, schema: TableSchema, replaces: bool) -> Wor
 
 
 def is_trained(attack: Attack) -> bool:
-    """Tell whether an attack is a classifier, which learns from runs of its own."""
+    """Return whether an attack is a classifier, which learns from runs of its own."""
     return attack == "classifier" or hasattr(attack, "predict_proba")
 
 

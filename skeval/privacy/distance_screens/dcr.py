@@ -130,7 +130,7 @@ class TrainShareScreen(DrawnScreen):
         return (UnequalSizesWarning(text),)
 
     def _allows_for_sizes(self) -> bool:
-        """Tell whether the value is right at unequal sizes."""
+        """Return whether the value is right at unequal sizes."""
         return self.ties == "pool" and self.scale == "common"
 
     def _n_train_and_expected(self, context: Context) -> tuple[int, float]:
@@ -787,7 +787,7 @@ def _largest(masses: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def are_groups(value: object) -> bool:
-    """Tell whether `value` chooses groups of columns: "auto", or a list of lists of names."""
+    """Return whether `value` chooses groups of columns: "auto", or a list of lists of names."""
     if isinstance(value, str):
         return value == "auto"
     return _is_list(value) and all(

@@ -193,11 +193,11 @@ class InferenceRisk(InferenceMetric):
 
     clipped to [0, 1]. Its null value is 0; the baseline is its mean over random choices of which
     real rows are train, which clipping puts above 0. A guess g of a number s is right if
-    ``|g - s| <= max(tolerance |s|, 1e-12)``. A missing secret is guessed by a missing one. Where
-    any value of a real row would be a right guess for all of them, as within 5% of a year, nothing
-    is attacked (:class:`~skeval.exceptions.VoidAttackWarning`). Rows are compared in Gower's
-    distance over the known columns. The attacker takes one of several nearest rows at random: the
-    share of them, 8 at most, that have the secret is counted.
+    ``|g - s| <= max(tolerance |s|, 1e-12)``. A missing secret is guessed by a missing one. If any
+    value of a real row would be a right guess for all of them, as within 5% of a year, nothing is
+    attacked (:class:`~skeval.exceptions.VoidAttackWarning`). Rows are compared in Gower's distance
+    over the known columns. The attacker takes one of several nearest rows at random: the share of
+    them, 8 at most, that have the secret is counted.
 
     ``details`` has the rates of the attack, of guessing (`baseline`) and on the holdout (`control`)
     with Wilson's intervals, the risk unclipped (`raw`) and from plain shares (`unshrunk`), its

@@ -365,7 +365,7 @@ def reported_scores(
 ) -> tuple[str, dict[str, MemberScores], Halves] | None:
     """Return the best attack, the scores of all on the reported rows, and its own in halves.
 
-    Where one is to be chosen, that is done on one half, and the other is reported. None where a
+    If one is to be chosen, that is done on one half, and the other is reported. None where a
     half has no member or no other.
     """
     halves = {name: in_halves(context, one, seed) for name, one in scored.items()}
@@ -394,7 +394,7 @@ def success(scores: MemberScores, alpha: float | None, notices: Sequence[MetricW
 def strongest(scored: Mapping[str, MemberScores], alpha: float | None) -> str:
     """Return the attack with the largest AUC, or true positive rate at `alpha`, if that is given.
 
-    Of equal rates the one with the larger AUC, and a rate that is not defined is the least.
+    Ties go to the larger AUC, and a rate that is not defined is the least.
     """
 
     def rank(scores: MemberScores) -> tuple[float, float]:

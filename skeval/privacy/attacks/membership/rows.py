@@ -270,7 +270,7 @@ def kernel_log_density(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
     Parameters
     ----------
     points : ndarray of shape (n_points, n_axes)
-        Where the density is asked for.
+        The points at which the density is asked for.
     centres : ndarray of shape (n_centres, n_axes)
         The sample, whose axes have variances of about 1.
 
@@ -318,7 +318,7 @@ def mixture_log_density(
     Parameters
     ----------
     points : ndarray of shape (n_points, n_axes)
-        Where the density is asked for.
+        The points at which the density is asked for.
     sample : ndarray of shape (n_rows, n_axes)
         With variances of about 1.
     n_components : int, default=5

@@ -60,8 +60,8 @@ def least_edits(
 ) -> list[np.ndarray]:
     """Return for rows of each role the fewest edits that lead from a synthetic row to them.
 
-    Of many columns cells are compared one by one: edits that lead from one row to another, but not
-    always the fewest.
+    With many columns cells are compared one by one: edits that lead from one row to another, but
+    not always the fewest.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ GeneratorLike = Annotated[
 
 
 def _are_ranges(value: object) -> bool:
-    """Tell whether values can be drawn of each parameter."""
+    """Return whether values can be drawn of each parameter."""
     return (
         isinstance(value, dict)
         and len(value) > 0
@@ -161,7 +161,7 @@ class Game:
         return self.n_shadow if self.learns else 0
 
     def uses_train(self, phase: str) -> bool:
-        """Tell whether the rows around the target are those of train, and not drawn."""
+        """Return whether the rows around the target are those of train, and not drawn."""
         return self.game == "model_seeded" and (phase == "test" or self.knowledge == "exact")
 
 
@@ -229,7 +229,7 @@ class GameRows:
         return self.n_drawn
 
     def serves_all(self, phase: str, inside: bool) -> bool:
-        """Tell whether the tables of a world serve all targets."""
+        """Return whether the tables of a world serve all targets."""
         # train is the world with each of its rows; else it is the one without any of the targets
         if self.game.uses_train(phase) and self.are_of_train:
             return inside and self.n_values == 1
@@ -342,7 +342,7 @@ def _with_secrets(
     table : DataFrame
         With the rows appended.
     places : ndarray of shape (n_targets, n_values), int
-        Where they are. There are fewer values than asked for if the column has fewer.
+        Their positions. There are fewer values than asked for if the column has fewer.
     """
     sources = secret_sources(context, secret, n_values)
     rows = table.iloc[np.repeat(chosen, sources.size)].reset_index(drop=True)
@@ -453,7 +453,7 @@ def _rows_of_fit(
 ) -> np.ndarray:
     """Return the rows around the target: of train, or drawn anew.
 
-    Where a target replaces another row, there is one fewer with the target, or one more without.
+    If a target replaces another row, there is one fewer with the target, or one more without.
     """
     game, replaces = rows.game, rows.game.adjacency == "replace"
     if game.uses_train(phase):

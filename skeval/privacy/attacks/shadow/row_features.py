@@ -163,7 +163,7 @@ def _codes_in_arrow(values: Any, places: Mapping[str, int]) -> np.ndarray | None
 
 
 def _is_plain(kind: str, dtype: Any) -> bool:
-    """Tell whether a column of a kind needs no more than a cast to be read."""
+    """Return whether a column of a kind needs no more than a cast to be read."""
     if not isinstance(dtype, np.dtype):
         return False
     return dtype.kind in "iuf" if kind == "continuous" else dtype in _DATES
@@ -465,7 +465,7 @@ class Queries:
         n_queries : int
             How many at most.
         seed : int
-            Of the draw.
+            The seed of the draw.
         always : int, optional
             A column that each question is about, by equality or nearness.
 

@@ -183,7 +183,7 @@ class ShadowAttributeInference(ShadowAttack):
             partial(Contrast, f"tables that give away the {self.secret} of a row of theirs"),
             mean_advantage=float(np.mean([one.value for one in advantages])),
             largest_by_chance=largest_by_chance(chances, self.random_state),
-            raw_advantage=1.0 - advantages[0].chance,  # the secret stands in the raw rows
+            raw_advantage=1.0 - advantages[0].chance,  # the secret is in the raw rows
             n_values=game_rows(context, game).n_values,
             control=self.control,
             n_synthetic=n_synthetic,

@@ -26,7 +26,7 @@ Block = Callable[[slice], np.ndarray]
 
 
 def _are_positions(value: object) -> bool:
-    """Tell whether `value` lists distinct positions of rows."""
+    """Return whether `value` lists distinct positions of rows."""
     if not isinstance(value, list | tuple | range | np.ndarray | pd.Index | pd.Series):
         return False
     whole = all(isinstance(i, Integral) and not isinstance(i, bool) for i in value)
