@@ -38,7 +38,7 @@ nitpick_ignore_regex = [
         r"py:.*",
         r"skeval\.(core\.context|model_selection\.cross_validation|results|stats|steps|utils|verdict)\b.*",
     ),
-    (r"py:.*", r"lambda|Requirement|skeval\.parameters\.has_methods\..*"),
+    (r"py:.*", r"lambda|by_context|Requirement|skeval\.parameters\.has_methods\..*"),
 ]
 
 # The reference: pages from __all__ (docs/_ext), one page a name (autosummary).

@@ -32,6 +32,7 @@ from skeval.cli.options import (
     say,
     show,
 )
+from skeval.core.declared import completed
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.reading import read_table
 from skeval.tables.relational_data import RelationalData
@@ -112,17 +113,22 @@ def documentation(kind: type) -> str:
     """
     if kind.__doc__:
         return inspect.cleandoc(kind.__doc__)
-    try:
-        made = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
-    except (OSError, TypeError):
-        made = None
-    text = ast.get_docstring(made) if isinstance(made, ast.ClassDef) else None
+    text = in_source(kind)
     if not text:
         raise InvalidParameterError(
             f"what {kind.__name__} measures is said in its docstring, which it has none of; "
             "run python without -OO."
         )
-    return text
+    return completed(kind, in_source) if "__dataclass_fields__" in vars(kind) else text
+
+
+def in_source(kind: type) -> str | None:
+    """Return the docstring that the source of a class has, None where there is none."""
+    try:
+        made = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
+    except (OSError, TypeError):
+        return None
+    return ast.get_docstring(made) if isinstance(made, ast.ClassDef) else None
 
 
 def preset_metrics(target: str | None, sensitive: str | None) -> dict[str, Metric]:

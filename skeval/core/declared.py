@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cache
 from itertools import groupby
@@ -13,6 +14,12 @@ T = TypeVar("T", bound=type)
 _SECTIONS = ("Parameters", "Attributes")
 _HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.M)
 _ENTRY = re.compile(r"^(\w+(?:, \w+)*)( :.*\n(?:(?:[ ]{4}.*)?\n)*)", re.M)
+
+
+def own_doc(kind: type) -> str | None:
+    """Return the docstring of a class itself."""
+    doc = vars(kind).get("__doc__")
+    return doc if isinstance(doc, str) else None
 
 
 @dataclass_transform(eq_default=False, field_specifiers=(field,))
@@ -71,6 +78,7 @@ def declared(kind: T) -> T:
     >>> [line for line in Gap.__doc__.splitlines() if " : " in line]
     ['column : str', 'q : float, default=0.5', 'context_ : Context']
     """
+    doc = kind.__doc__  # None with python -OO, where a dataclass would write its signature there
     made: Any = dataclass(eq=False, repr=False)(kind)
     stated = vars(kind).get("__annotations__", {})
     given = [f.name for f in fields(made) if f.init and f.name in vars(kind)]
@@ -78,18 +86,31 @@ def declared(kind: T) -> T:
         raise TypeError(
             f"{kind.__name__}: {', '.join(lost)} must be annotated, as a parameter or a ClassVar."
         )
-    made.__doc__ = _completed(made)
+    made.__doc__ = doc
+    made.__doc__ = None if doc is None else completed(made)
     return made
 
 
-def _completed(kind: type) -> str:
-    """Return the docstring of a class with what its bases say, in the order of the signature."""
-    doc = inspect.cleandoc(kind.__doc__ or "")
+def completed(kind: type, doc_of: Callable[[type], str | None] = own_doc) -> str:
+    """Return the docstring of a class with what its bases say, in the order of the signature.
+
+    Parameters
+    ----------
+    kind : type
+        A declared class.
+    doc_of : callable, default=own_doc
+        Gives the docstring of a class, without those of its bases.
+
+    Returns
+    -------
+    str
+    """
+    doc = inspect.cleandoc(doc_of(kind) or "")
     order = list(inspect.signature(kind).parameters)
     for title in _SECTIONS:
         entries: dict[str, str] = {}
         for base in reversed(kind.__mro__):
-            entries |= _entries(vars(base).get("__doc__"), title)
+            entries |= _entries(doc_of(base), title)
         if title == "Parameters":
             entries = {name: entries[name] for name in order if name in entries}
         if entries:

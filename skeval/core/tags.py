@@ -45,16 +45,16 @@ class MetricTags:
         How the metric handles tables larger than memory. "counts" are added up over all rows, and
         "sorted runs" are merged, a few columns at a time. "neighbours" are searched among all rows,
         in parts if need be. With "sampled" a seeded sample is measured, and the result says so.
-    reads : {"columns", "rows"}, default="rows"
-        What the metric looks at: "columns", the real columns one by one, and two of them by the
-        steps of :mod:`skeval.steps.pairs` alone, so that aggregates will do
-        (:meth:`MetricSuite.save <skeval.MetricSuite.save>`); or "rows".
     risks : iterable of str, default=()
         Among `singling out`, `linkability` and `inference`: the risks of the opinion of the Article
         29 working party that the metric bears on, under which reports list it.
     headline : int, default=0
         Place among the metrics of its aspect that the first page of a report shows, from 1 on; with
         0 it comes after those.
+    reads : {"columns", "rows"}, default="rows"
+        What the metric looks at: "columns", the real columns one by one, and two of them by the
+        steps of :mod:`skeval.steps.pairs` alone, so that aggregates will do
+        (:meth:`MetricSuite.save <skeval.MetricSuite.save>`); or "rows".
     quoted : {"", "similarity", "learning", "copies"}, default=""
         Which sentence of a summary quotes the value: how similar the tables are, what a model
         learns from the synthetic one, or that it has no copy of a train row. In a comparison, the
