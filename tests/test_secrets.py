@@ -13,7 +13,7 @@ import tempfile
 import traceback
 import warnings
 from pathlib import Path
-from typing import Literal, get_args, get_origin, get_type_hints
+from typing import Literal, get_args, get_origin
 
 import numpy as np
 import pandas as pd
@@ -26,6 +26,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import SkevalError
 from skeval.generators import Bootstrap
 from skeval.model_selection import cross_validate_generator
+from skeval.utils.parameters import _fields
 from tests.test_common import METRICS
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -246,9 +247,9 @@ def test_no_cell_stands_in_an_output(outputs):
 
 def at_other_settings(metric):
     """Return clones with another choice of one parameter each."""
-    hints, clones = get_type_hints(type(metric).__init__), []
+    hints, clones = _fields(type(metric)), []
     for name, given in metric.get_params(deep=False).items():
-        choices = get_args(hints[name]) if get_origin(hints[name]) is Literal else ()
+        choices = get_args(hints[name]) if get_origin(hints.get(name)) is Literal else ()
         for other in [choice for choice in choices if choice != given][:1]:
             with contextlib.suppress(SkevalError):  # not every choice goes with all others
                 few = {"n_permutations": 19} if "n_permutations" in hints else {}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from skeval.reporting.displays.base import Box, Display, Margins
 from skeval.reporting.displays.distributions import PairDisplay
-from skeval.reporting.displays.panels import write
+from skeval.reporting.displays.ticks import write
 from skeval.reporting.displays.values import ColumnScoresDisplay
 from skeval.reporting.style import COLOURS, FAINT, GREY, INK, shorten, text_width, wrap
 

@@ -175,7 +175,7 @@ def test_what_is_left_out_is_listed(without_holdout: SuiteResult, tmp_path: Path
     reader = PdfReader(without_holdout.to_pdf(tmp_path / "a.pdf"))
     text = " ".join(" ".join(page.extract_text() for page in reader.pages[:4]).split())
     assert "Left out" in text
-    assert "dcr_overfitting: DCROverfittingProtection compares against holdout rows" in text
+    assert "dcr_overfitting: compares against holdout rows" in text
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skeval.reporting.displays.panels import date_ticks, number_ticks, strided, thinned, value_ticks
+from skeval.reporting.displays.ticks import date_ticks, number_ticks, strided, thinned, value_ticks
 from skeval.reporting.style import drawable, shorten, text_width, wrap
 from skeval.utils.formatting import number, percent
 

@@ -50,7 +50,7 @@ def by_hand(cancer, model, fixed, level, oof):
 )
 def test_against_trying_each_threshold(cancer, kind, fixed, level, oof):
     threshold = "out-of-fold" if oof else "train"
-    metric = kind("y", level, "bayes", threshold=threshold)
+    metric = kind("y", level, estimator="bayes", threshold=threshold)
     result = metric.fit(*cancer[:2]).evaluate(cancer.synthetic)
     alone, added = by_hand(cancer, "bayes", fixed, level, oof)
     free = "precision" if kind is PrecisionEfficacy else "recall"

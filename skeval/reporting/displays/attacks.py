@@ -21,7 +21,7 @@ from skeval.reporting.displays.base import (
     register_display,
     stacked,
 )
-from skeval.reporting.displays.panels import label_axis, number_ticks, strided
+from skeval.reporting.displays.ticks import label_axis, number_ticks, strided
 from skeval.reporting.scores import entries, number_of, numbers_of
 from skeval.reporting.style import ALARM, COLOURS, FAINT, GREY, INK, shorten
 from skeval.results.result import Result

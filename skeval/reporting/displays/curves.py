@@ -19,7 +19,7 @@ from skeval.reporting.displays.base import (
     say_empty,
     stacked,
 )
-from skeval.reporting.displays.panels import label_axis, number_ticks
+from skeval.reporting.displays.ticks import label_axis, number_ticks
 from skeval.reporting.scores import entries
 from skeval.reporting.style import COLOURS, FAINT, GREY, INK, SMALL, drawable
 from skeval.results.result import Result

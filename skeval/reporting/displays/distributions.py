@@ -20,7 +20,7 @@ from skeval.reporting.displays.base import (
     say_empty,
     stacked,
 )
-from skeval.reporting.displays.panels import (
+from skeval.reporting.displays.ticks import (
     Candidate,
     label_axis,
     label_line,

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.reporting.displays.base import ROOM, Display, Margins, numbers, points, register_display
-from skeval.reporting.displays.panels import label_axis, number_ticks, strided, write
+from skeval.reporting.displays.ticks import label_axis, number_ticks, strided, write
 from skeval.reporting.style import ALARM, GREY, INK, SMALL, diverging, sequential, shorten, widest
 from skeval.results.result import Result
 

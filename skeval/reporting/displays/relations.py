@@ -25,7 +25,7 @@ from skeval.reporting.displays.base import (
     stacked,
 )
 from skeval.reporting.displays.matrices import heat_map, name_rows
-from skeval.reporting.displays.panels import label_axis, label_line, value_ticks
+from skeval.reporting.displays.ticks import label_axis, label_line, value_ticks
 from skeval.reporting.displays.values import ColumnScoresDisplay
 from skeval.reporting.scores import entries, numbers_of
 from skeval.reporting.style import COLOURS, FAINT, GREY, INK, SMALL, sequential, shorten

@@ -20,7 +20,7 @@ from skeval.reporting.displays.base import (
     points,
     register_display,
 )
-from skeval.reporting.displays.panels import label_axis, strided, write
+from skeval.reporting.displays.ticks import label_axis, strided, write
 from skeval.reporting.scores import UNREADABLE, entries, number_of, numbers_of
 from skeval.reporting.style import COLOURS, FAINT, GREY, INK, SMALL, shorten, widest
 from skeval.results.result import Result

@@ -1,0 +1,274 @@
+"""Where axes are labelled, and how: round numbers, readable dates, no label on another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from skeval.reporting.displays.base import points
+from skeval.reporting.style import GREY, SMALL, text_width
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Candidate = tuple[Sequence[float], Sequence[str], Sequence[int]]
+
+
+_DAY = 86400.0
+
+
+_CALENDAR = (  # unit, its seconds, and how many of them a step may be
+    ("s", 1.0, (1, 5, 15, 30)),
+    ("m", 60.0, (1, 5, 15, 30)),
+    ("h", 3600.0, (1, 3, 6, 12)),
+    ("D", _DAY, (1, 2, 5, 10)),
+    ("M", 30.4 * _DAY, (1, 2, 3, 6)),
+    ("Y", 365.2 * _DAY, (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)),
+)
+
+
+def number_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, list[str]]:
+    """Return at most `most` round numbers from low to high, and their labels.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends of the axis.
+    most : int, default=4
+        How many labels there is room for.
+
+    Returns
+    -------
+    ticks : ndarray
+        Their places.
+    labels : list of str
+        Their texts.
+
+    Examples
+    --------
+    >>> from skeval.reporting.displays.ticks import number_ticks
+    >>> number_ticks(0.0, 38900.0)[1]
+    ['0', '10k', '20k', '30k']
+    """
+    if not high > low:
+        return np.array([low]), tick_labels(np.array([low]))
+    # MaxNLocator counts intervals, not ticks, and would go from 20 straight to 50 where 25 fits
+    step = _round_step((high - low) / (most + 1))
+    ticks = _multiples(low, high, step)
+    while len(ticks) > most:
+        step = _round_step(step * 1.01)
+        ticks = _multiples(low, high, step)
+    return ticks, tick_labels(ticks, step)
+
+
+def _round_step(least: float) -> float:
+    """Return the next of 1, 2, 2.5 or 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(least))
+    steps = (m * power for m in (1.0, 2.0, 2.5, 5.0, 10.0))
+    return next(step for step in steps if step >= least * (1 - 1e-9))
+
+
+def _multiples(low: float, high: float, step: float) -> np.ndarray:
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return np.arange(first, last + 1) * step
+
+
+def tick_labels(ticks: np.ndarray, step: float | None = None) -> list[str]:
+    """Return the ticks with as many digits as distinguish them; thousands as k, M, G."""
+    largest = float(np.abs(ticks).max(initial=0.0))
+    if largest >= 1e13 or 0 < largest < 1e-4:
+        return [_signed(f"{tick:.3g}").replace("e+", "e") for tick in ticks]
+    unit, suffix = next(
+        ((u, s) for u, s in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")) if largest >= u),
+        (1.0, ""),
+    )
+    step = step or largest or 1.0
+    if largest < 1e4 or step < unit / 100.0:
+        unit, suffix = 1.0, ""  # 2010 and 2020 are often years; 10.0001k reads worse than 10000.1
+    steps = ((digits, step / unit * 10**digits) for digits in range(15))
+    digits = next((d for d, n in steps if abs(n - round(n)) < 1e-6 * n), 15)
+    return [_signed(f"{tick / unit:.{digits}f}") + (suffix if tick else "") for tick in ticks]
+
+
+def _signed(text: str) -> str:
+    if float(text) == 0.0:
+        return "0"
+    return text.replace("-", "\N{MINUS SIGN}", 1) if text.startswith("-") else text
+
+
+def date_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, list[str]]:
+    """Return at most `most` dates between two times, in seconds since 1970, and their labels.
+
+    Parameters
+    ----------
+    low, high : float
+        Ends of the axis.
+    most : int, default=4
+        How many labels there is room for.
+
+    Returns
+    -------
+    ticks : ndarray
+        Their places, in seconds.
+    labels : list of str
+        ISO dates, as long as the step needs them.
+
+    Examples
+    --------
+    >>> from skeval.reporting.displays.ticks import date_ticks
+    >>> date_ticks(1.3571e9, 1.3883e9)[1]
+    ['2013-04', '2013-07', '2013-10']
+    """
+    ends = np.array([math.floor(low), math.ceil(high)]).astype("datetime64[s]")
+    for unit, seconds, steps in _CALENDAR:
+        for step in steps:
+            if (high - low) / (step * seconds) <= most + 1:
+                ticks = _calendar_steps(ends, unit, step)
+                if len(ticks) <= most:
+                    return _placed(ticks, unit) if len(ticks) else _placed(ends[:1], "m")
+    return _placed(ends[:1], "Y")
+
+
+def _calendar_steps(ends: np.ndarray, unit: str, step: int) -> np.ndarray:
+    units = ends.astype(f"datetime64[{unit}]").astype(np.int64)
+    # days are counted from the first of January 1970, years and months from year 0
+    shift = {"Y": 1970, "M": 0}.get(unit, 0)
+    first, last = ((units + shift) // step).tolist()
+    every = np.arange(first, last + 2) * step - shift
+    ticks = every.astype(f"datetime64[{unit}]").astype("datetime64[s]")
+    return ticks[(ticks >= ends[0]) & (ticks <= ends[1])]
+
+
+def _placed(ticks: np.ndarray, unit: str) -> tuple[np.ndarray, list[str]]:
+    precision: Any = "m" if unit == "h" else unit
+    labels = np.datetime_as_string(ticks, unit=precision).tolist()
+    return ticks.astype(np.int64).astype(float), [label.replace("T", " ") for label in labels]
+
+
+def value_ticks(kind: str, low: float, high: float, most: int = 4) -> tuple[np.ndarray, list[str]]:
+    """Return ticks as the kind of a column wants them."""
+    return (date_ticks if kind == "datetime" else number_ticks)(low, high, most)
+
+
+def thinned(
+    places: Sequence[float],
+    labels: Sequence[str],
+    size: float,
+    *,
+    length: float = math.inf,
+    first: Sequence[int] = (),
+) -> dict[int, float]:
+    """Return which labels fit in one line without touching, and how far each is shifted.
+
+    Parameters
+    ----------
+    places : sequence of float
+        Their centres, in points.
+    labels : sequence of str
+        Their texts.
+    size : float
+        The size of the font, in points.
+    length : float, optional
+        The length of the axis, in points; labels are shifted so that they do not stand out at its
+        end, nor by more than a margin at its start.
+    first : sequence of int
+        Which are asked first.
+
+    Returns
+    -------
+    dict of int to float
+        By the positions of those kept, the shift to the right in points.
+
+    Examples
+    --------
+    >>> from skeval.reporting.displays.ticks import thinned
+    >>> thinned([0.0, 10.0, 60.0], ["first", "second", "third"], 6.0, first=[1])
+    {1: 0.0, 2: 0.0}
+    """
+    taken: list[tuple[float, float]] = []
+    kept = {}
+    margin = 0.45 * size
+    for i in [*first, *(i for i in range(len(labels)) if i not in set(first))]:
+        half = text_width(labels[i], size) / 2.0
+        shift = 0.0
+        if length < math.inf:
+            shift = min(0.0, length + 0.2 * size - places[i] - half)
+            if places[i] + shift - half < -0.5 * size:
+                shift = half - 0.5 * size - places[i]
+        low, high = places[i] + shift - half - margin, places[i] + shift + half + margin
+        if all(high <= a or low >= b for a, b in taken):
+            taken.append((low, high))
+            kept[i] = shift
+    return dict(sorted(kept.items()))
+
+
+def strided(n: int, length: float, size: float) -> tuple[int, float]:
+    """Return every how many rows can be labelled along `length` points, and in which font size.
+
+    The font shrinks to 5 points first; then labels are left out.
+    """
+    pitch = length / max(1, n)
+    fitting = pitch / 1.18
+    if fitting >= 5.0:
+        return 1, min(size, fitting)
+    return math.ceil(5.0 * 1.18 / pitch), 5.0
+
+
+def label_axis(
+    axis: Any,
+    places: Any,
+    labels: Sequence[str],
+    *,
+    size: float = SMALL,
+    color: str | Sequence[str] = GREY,
+    shifts: Sequence[float] | None = None,
+    rotation: float = 0.0,
+    length: float = 2.0,
+) -> None:
+    """Set ticks of `length` points and their texts, each moved along the axis by its shift."""
+    ax, places, labels = axis.axes, [float(place) for place in places], list(labels)
+    from skeval.reporting.displays.panels import Panel
+
+    colours = [color] * len(labels) if isinstance(color, str) else list(color)
+    moved = [0.0] * len(labels) if shifts is None else list(shifts)
+    if isinstance(ax, Panel):
+        style = {"size": size, "rotation": rotation, "length": length}
+        ax.label(axis, places, labels, colours, moved, **style)
+        return
+    axis.set_ticks(places, labels=labels, size=size, rotation=rotation)
+    axis.set_tick_params(length=length)
+    for text, colour, shift in zip(axis.get_ticklabels(), colours, moved, strict=False):
+        text.set_color(colour)
+        if shift:
+            from matplotlib.transforms import ScaledTranslation
+
+            offset = ScaledTranslation(shift / 72.0, 0.0, ax.figure.dpi_scale_trans)
+            text.set_transform(text.get_transform() + offset)
+
+
+def write(ax: Axes, x: float, y: float, text: str, **style: Any) -> None:
+    """Write a line of text on axes, never clipped."""
+    from skeval.reporting.displays.panels import Line
+
+    ax.add_artist(Line(x, y, text, **style))
+
+
+def label_line(ax: Axes, size: float, candidates: Iterable[Candidate], ticks: float = 2.0) -> None:
+    """Label the horizontal axis by the candidate of which most labels fit in a line.
+
+    A candidate is where labels stand, their texts, and which of them have precedence.
+    """
+    low, high = ax.get_xlim()
+    length = points(ax)[0]
+    tried: list[tuple[Any, ...]] = []
+    for places, labels, first in candidates:
+        at = [(float(place) - low) * length / (high - low) for place in places]
+        kept = thinned(at, labels, size, length=length, first=first)
+        tried.append((len(kept), len(kept) == len(labels), -len(tried), places, labels, kept))
+    *_, places, labels, kept = max(tried, key=lambda one: one[:3])
+    at = [float(places[i]) for i in kept]
+    texts, shifts = [labels[i] for i in kept], list(kept.values())
+    label_axis(ax.xaxis, at, texts, size=size, shifts=shifts, length=ticks)
