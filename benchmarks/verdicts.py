@@ -367,9 +367,9 @@ def page(counts):
             A share of the rows of the third part is replaced by copies of as many different train
             rows: verbatim; noisy, where every number and date is moved by a normal deviate of 1% of
             its standard deviation and one category is replaced by another; or verbatim copies of
-            the train rows that are farthest from their nearest other train row. Of presets, the
-            share of tables with an alarm. Of metrics, first the share of tables with a p-value of
-            at most {level:g}, which is an alarm where the metric is used alone; then the share of
+            the train rows that are farthest from their nearest other train row. For presets, the
+            share of tables with an alarm. For metrics, first the share of tables with a p-value of
+            at most {level:g}, which is an alarm if the metric is used alone; then the share of
             tables in which it is among the alarms of the last preset of the table.
         """),
         *power_tables(counts["power"]),

@@ -11,7 +11,7 @@ from scipy.stats import binom
 from skeval import MetricSuite, Policy, make_suite
 from skeval.exceptions import TableError
 from skeval.privacy import DCROverfittingProtection, ExactMatchShare, NearDuplicateShare
-from skeval.verdict import ALARM_LEVEL
+from skeval.results.verdict import ALARM_LEVEL
 from tests.releases import (
     BAD,
     CLINIC,

@@ -207,7 +207,7 @@ class PhikMatricesDisplay(Display):
         room = widest(self.names, SMALL, 74.0)
         gap = 38.0 if self._shape()[0] == 1 else room + 34.0
         largest = _CELL * max(3, len(self.names))
-        return Margins(room + 8.5, 14.0, 34.0, room + 10.0, gap, (room,), largest)
+        return Margins(room + 8.5, 17.0, 34.0, room + 10.0, gap, (room,), largest)
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw the three matrices; those at the left have the names of rows."""
@@ -221,4 +221,4 @@ class PhikMatricesDisplay(Display):
             limits = (-most, most) if change else (0.0, 1.0)
             heat_map(ax, self.matrices[which], diverging() if change else sequential(), limits)
             name_rows(ax, self.names, room, rows=ax.get_position().x0 <= first + 1e-9)
-            ax.set_title(title, color=GREY)
+            ax.set_title(title, color=GREY, pad=9.0)  # above the highest label of the scale

@@ -1,4 +1,4 @@
-"""Where axes are labelled, and how: round numbers, readable dates, no label on another."""
+"""Labels of axes: round numbers, readable dates, no label on another."""
 
 from __future__ import annotations
 
