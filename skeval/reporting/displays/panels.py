@@ -11,11 +11,10 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import ScaledTranslation
 
-from skeval.reporting.displays.base import Box
 from skeval.reporting.style import text_width
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from skeval.reporting.displays.base import Box
 
 
 _TALL, _DEEP = 1.16, 0.24  # of a line and of what is below its base, in sizes of its letters
