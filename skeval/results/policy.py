@@ -343,7 +343,10 @@ class Policy:
         found = results.verdict(self.level)
         tests = counted(found.n_tests, "test")
         if found.alarm:
-            return RuleOutcome(_NO_ALARM, False, f"alarm of {', '.join(found.alarms)}, of {tests}")
+            # metrics that make one test are all named, and their test counts once
+            once = ", each counted once" if len(found.alarms) > found.n_tests else ""
+            reason = f"alarm of {', '.join(found.alarms)}, of {tests}{once}"
+            return RuleOutcome(_NO_ALARM, False, reason)
         if found.void or not found.n_tests:
             why = " ".join(found.void) or "no test of privacy could be judged"
             return RuleOutcome(_NO_ALARM, False, f"nothing can be told: {why}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -103,6 +104,14 @@ def test_a_leak_fails_and_so_does_that_nobody_looked():
     blind, *_ = Policy().judge(SuiteResult({"tstr": Result(0.5)}))
     assert not blind.passed
     assert "no test of privacy could be judged" in blind.reason
+
+
+def test_metrics_that_make_one_test_are_named_and_counted_once():
+    leaking = results(p_value=1e-4)["screen"]
+    shown = Contrast("rows near train", 0.9, 0.5, tests=("near",))
+    one = replace(leaking, contrast=shown)
+    leak, *_ = Policy().judge(SuiteResult({"a": one, "b": one}, sizes={"holdout": 10}))
+    assert leak.reason.startswith("alarm of a, b, of 1 test, each counted once")
 
 
 def test_facts_and_failures():
