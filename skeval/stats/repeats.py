@@ -367,6 +367,7 @@ def distinct_expected(pool: np.ndarray, n_rows: int) -> float:
 STRANGE = "cells that are missing or of no real row left out"
 _MOST_READ = 2 * 10**7  # rows, times the ways to leave cells out
 _MOST_PATTERNS = 256
+_FEWEST_COLUMNS = 5  # of a table: narrower rows, of some cells alone, meet too often by chance
 _MOST_NAMED = 5  # columns in a sentence
 _PAIRS = ((0, 2), (0, 1), (1, 2))  # rows of which table are met by rows of which
 
@@ -472,8 +473,8 @@ def strange_copies(
     """Count the unique train rows that a release repeats but for cells that no real row has.
 
     Each row of the release is compared in the columns in which it has other cells; how often real
-    rows repeat each other there, their pairs show. None if there are no such cells. Among very many
-    combinations of columns the most frequent are looked at.
+    rows repeat each other there, their pairs show. None if there are no such cells, or fewer than
+    five columns. Among very many combinations of columns the most frequent are looked at.
 
     Examples
     --------
@@ -492,7 +493,7 @@ def strange_copies(
     """
     names, n_train, start = list(codes), n_rows[0], sum(n_rows[:2])
     marks = np.column_stack([strange[name] for name in names])
-    if not marks.any():
+    if len(names) < _FEWEST_COLUMNS or not marks.any():
         return None
     patterns, which, sizes = np.unique(marks, axis=0, return_inverse=True, return_counts=True)
     n_looked_at = min(_MOST_PATTERNS, max(1, _MOST_READ // sum(n_rows)))

@@ -105,6 +105,13 @@ def test_a_release_of_cells_that_no_real_row_has_repeats_none():
     assert not strange_copies(of, SIZES, strange).beyond_chance
 
 
+def test_narrow_rows_are_not_compared_in_some_of_their_cells():
+    """Of two to four columns, 4% of clean releases of weather and a census were copies by them."""
+    narrow, wide = (blanked(codes(3, n_columns=n), 12, 1) for n in (4, 5))
+    assert strange_copies(narrow, SIZES, strange_in(narrow)) is None
+    assert strange_copies(wide, SIZES, strange_in(wide)).beyond_chance
+
+
 def test_any_cell_is_left_out_only_where_a_holdout_shows_chance():
     of = {name: np.delete(column, range(200, 400)) for name, column in codes(2).items()}
     assert scattered_copies(of, (200, 0, 200), 1) is None
