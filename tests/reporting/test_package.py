@@ -145,8 +145,11 @@ def test_the_plan_says_why_sections_are_not_there() -> None:
 
 
 def test_files_of_pages_are_in_the_wheel() -> None:
-    root = Path(skeval.__file__).parent
-    globs = tomllib.loads((root.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    root = Path(
+        skeval.__file__
+    ).parent  # in a checkout or installed: there the files are the wheel's
+    project = Path(__file__).parents[2] / "pyproject.toml"
+    globs = tomllib.loads(project.read_text(encoding="utf-8"))
     given = globs["tool"]["setuptools"]["package-data"]["skeval"]
     packed = {path for pattern in given for path in root.glob(pattern)}
     beside = {p for p in (root / "reporting").rglob("*") if p.is_file() and p.suffix != ".py"}
