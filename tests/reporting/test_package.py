@@ -145,9 +145,7 @@ def test_the_plan_says_why_sections_are_not_there() -> None:
 
 
 def test_files_of_pages_are_in_the_wheel() -> None:
-    root = Path(
-        skeval.__file__
-    ).parent  # in a checkout or installed: there the files are the wheel's
+    root = Path(skeval.__file__).parent  # that of the wheel where it is installed
     project = Path(__file__).parents[2] / "pyproject.toml"
     globs = tomllib.loads(project.read_text(encoding="utf-8"))
     given = globs["tool"]["setuptools"]["package-data"]["skeval"]
