@@ -182,7 +182,7 @@ class Context:
 
     def given(self, role: str) -> pd.DataFrame:
         """Return the rows of a role as they were given: other types, cells that cannot be read."""
-        _ = self[role]  # to be noted
+        _ = self[role]  # it raises where there is none, and notes that the role was read
         return self._given[role].copy(deep=False)
 
     def n_rows(self, role: str) -> int:

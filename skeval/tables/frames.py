@@ -338,12 +338,12 @@ class Oddities:
         lenient: bool = False,
     ) -> None:
         self.schema, self.role, self.lenient = schema, role, lenient
-        names = list(schema.kinds) if names is None else names
-        self.absent = [name for name in schema.kinds if name not in names]
-        self.extra = [name for name in names if name not in schema.kinds]
+        present = schema.kinds if names is None else dict.fromkeys(names)
+        self.absent = [name for name in schema.kinds if name not in present]
+        self.extra = [name for name in present if name not in schema.kinds]
         exact = role == "holdout"
         if (self.absent and not lenient) or (self.extra and exact):
-            check_columns(names, list(schema.kinds), role, exact=exact)
+            check_columns(list(present), list(schema.kinds), role, exact=exact)
         self._cells: list[str] = []
         self._faults: list[str] = []
         self._by_format = False
