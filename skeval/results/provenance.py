@@ -556,15 +556,9 @@ def describe(metrics: Mapping[str, BaseEstimator], context: Context, date: Date)
         for parameter, value in parameters
         if parameter == "random_state" and isinstance(value, int | np.integer)
     }
+    texts = [pair for of in named.values() for pair in of if isinstance(pair[1], str)]
     target, sensitive = (
-        ", ".join(
-            dict.fromkeys(
-                str(value)
-                for parameters in named.values()
-                for parameter, value in parameters
-                if parameter == wanted and isinstance(value, str)
-            )
-        )
+        ", ".join(dict.fromkeys(text for parameter, text in texts if parameter == wanted))
         for wanted in ("target", "sensitive")
     )
     return Provenance(
