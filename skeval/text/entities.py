@@ -334,13 +334,10 @@ def joined(windows: Sequence[RareKeys]) -> RareKeys:
     """Return the phrases of several windows as one set."""
     lengths = np.concatenate([np.diff(keys.starts) for keys in windows])
     train, holdout = (sum(keys.n_rare[i] for keys in windows) for i in (0, 1))
+    names = ("units", "train_only", "holdout_only", "types", "weights")
     return RareKeys(
-        units=np.concatenate([keys.units for keys in windows]),
+        **{name: np.concatenate([getattr(keys, name) for keys in windows]) for name in names},
         starts=np.concatenate([[0], np.cumsum(lengths)]),
-        train_only=np.concatenate([keys.train_only for keys in windows]),
-        holdout_only=np.concatenate([keys.holdout_only for keys in windows]),
-        types=np.concatenate([keys.types for keys in windows]),
-        weights=np.concatenate([keys.weights for keys in windows]),
         n_synthetic=sum(keys.n_synthetic for keys in windows),
         n_rare=(train, holdout),
     )
