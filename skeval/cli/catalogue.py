@@ -10,8 +10,9 @@ import difflib
 import inspect
 import json
 import re
-import textwrap
+import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -124,11 +125,17 @@ def documentation(kind: type) -> str:
 
 def in_source(kind: type) -> str | None:
     """Return the docstring that the source of a class has, None where there is none."""
+    return _docstrings_of(kind.__module__).get(kind.__name__)
+
+
+@cache
+def _docstrings_of(module: str) -> dict[str, str | None]:
     try:
-        made = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
-    except (OSError, TypeError):
-        return None
-    return ast.get_docstring(made) if isinstance(made, ast.ClassDef) else None
+        tree = ast.parse(inspect.getsource(sys.modules[module]))
+    except (KeyError, OSError, TypeError):
+        return {}
+    found = (node for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    return {node.name: ast.get_docstring(node) for node in found}
 
 
 def preset_metrics(target: str | None, sensitive: str | None) -> dict[str, Metric]:

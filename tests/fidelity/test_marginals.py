@@ -147,7 +147,7 @@ def test_p_value_of_one_row_each():
     assert 0.0 <= result.p_value <= 1.0
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_p_values_are_calibrated():
     found = []
     for seed in range(400):
@@ -424,7 +424,9 @@ def test_odd_tables_give_a_number_or_nan_with_a_warning(name):
         result.to_json()
 
 
-@pytest.mark.parametrize("metrics", [OF_COLUMNS, pytest.param(EVERY, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "metrics", [OF_COLUMNS, pytest.param(EVERY, marks=pytest.mark.calibration)]
+)
 def test_two_hundred_columns(metrics):
     rng = np.random.default_rng(0)
     train, synthetic = (
@@ -451,7 +453,7 @@ def test_a_suite_sorts_and_cuts_each_column_once():
     assert steps.count("sorted_values") == 2 * (4 + 1)  # four numbers and dates, one boolean
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_a_million_rows():
     """All metrics of columns together, on twelve columns of a million rows."""
     tables = []

@@ -356,7 +356,7 @@ def test_interval_of_folds_covers_what_the_generator_scores():
     assert found.holds, found
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_interval_of_folds_counts_the_chance_of_samples():
     """Small samples of a copula: had all folds one seed, 12% of intervals would hold the mean."""
     frames = []

@@ -68,7 +68,7 @@ def test_folds_that_split_patients_are_fooled():
     assert by_patient.p_value > 0.01
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_level_is_kept_with_one_to_fifty_visits(metric):
     n_tables = 100

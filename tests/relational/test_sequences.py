@@ -241,7 +241,7 @@ def test_long_sequences_count_by_row_or_by_sequence():
     assert evaluated(by_sequence, long, short, index=None).value == pytest.approx(1.0)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_a_million_rows():
     rng = np.random.default_rng(0)
     n = 1_000_000

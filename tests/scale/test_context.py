@@ -363,7 +363,7 @@ def test_a_report_of_parquet_names_what_was_sampled(tmp_path):
     assert "measured on a sample" in (tmp_path / "report.html").read_text()
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_a_table_beyond_the_limit_of_memory_is_measured(tmp_path):
     """Both tables as frames take 2 x 48 columns x 300,000 rows x 8 bytes, 230 MB."""
     for seed, role in enumerate(("train", "synthetic")):

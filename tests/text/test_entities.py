@@ -417,7 +417,7 @@ def least_significant(n, level=0.05, chance=0.01):
     return int(binom.isf(chance, n, level))
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 def test_independent_paragraphs_raise_no_more_alarms_than_they_may(paragraphs, tmp_path):
     metric = EntityLeakage(memory=tmp_path)
@@ -465,7 +465,7 @@ def test_names_copied_into_new_sentences_are_found(paragraphs, tmp_path):
     assert min(phantoms) > 0.05
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 def test_a_real_model_raises_no_more_alarms_and_finds_more(paragraphs, tmp_path):
     """Each of 900 paragraphs is read once, and 40 splits of them are judged."""

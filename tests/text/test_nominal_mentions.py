@@ -47,7 +47,7 @@ def test_there_is_no_substitute_for_a_tagger():
     assert "nouns" in result.verdict().not_looked_at
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 def test_copied_nouns_are_found_on_a_real_tagger(paragraphs, tmp_path):
     order = np.random.default_rng(0).permutation(len(paragraphs))[:900]

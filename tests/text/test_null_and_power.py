@@ -61,18 +61,18 @@ def assert_few_alarms(splits, **changed):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_paragraphs_of_one_source_raise_few_alarms(thirds):
     assert_few_alarms(thirds(seed, 200) for seed in range(N_SPLITS))
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_articles_change_places_as_a_whole(paragraphs):
     splits = (by_article(paragraphs, seed) for seed in range(N_SPLITS))
     assert_few_alarms(splits, group="article")
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_canaries_that_nobody_learned_raise_few_alarms(thirds):
     p_values = []
     for seed in range(N_SPLITS):

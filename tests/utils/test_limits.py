@@ -95,7 +95,7 @@ def wide(seed):
     return pd.concat(blocks, axis=1).iloc[:, :300]
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.NothingToMeasureWarning")
 def test_300_columns_do_not_hang():
     """Of what grows with the pairs of columns, the noise of the baseline included."""

@@ -132,7 +132,7 @@ def fresh(n_tables, n_rows=300, **settings):
         yield AnonymeterRisk(**settings).fit(train, holdout).evaluate(synthetic)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_fresh_rows_score_the_baseline():
     results = list(fresh(120))
     values, baselines = (np.array([getattr(r, n) for r in results]) for n in ("value", "baseline"))
@@ -141,7 +141,7 @@ def test_fresh_rows_score_the_baseline():
     assert np.mean(values - baselines) == pytest.approx(0.0, abs=3 * error)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_the_test_keeps_its_level():
     p_values = np.array([result.p_value for result in fresh(200, 200, n_attacks=100)])
     assert np.mean(p_values <= 0.05) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
