@@ -27,6 +27,7 @@ from skeval.privacy.attacks.membership.rows import (
     Reference,
     density_rows,
     drawing_order,
+    half_of_real,
     log_density,
     n_reference,
     nominal_features,
@@ -386,7 +387,7 @@ def member_scores(
     n_rows: int | None = None,
     space: Any = "gower",
     columns: ColumnChoice = None,
-    reference_fraction: float = 0.5,
+    reference_fraction: float | None = None,
     seed: int = 0,
     density: str = "kde",
     n_neighbors: int = 5,
@@ -415,9 +416,10 @@ def member_scores(
         or the matrix of the transformer.
     columns : int, tuple of str or None
         Columns to use (in space "gower").
-    reference_fraction : float, default=0.5
+    reference_fraction : float, optional
         Share of the holdout that attacks which calibrate take as reference; it is not scored by
-        them. Without meaning if `reference` is given.
+        them. Without it each half of all real rows, drawn without regard to which were train, is
+        the reference of the other half. Without meaning if `reference` is given.
     seed : int, default=0
         Seed of samples and the reference.
     density : {"kde", "knn", "gmm", "prior"}, default="kde"
@@ -448,25 +450,48 @@ def member_scores(
     if reason := needs_of(context, attack, reference_fraction, reference):
         raise TableError(reason)
     split = attack in CALIBRATED and reference is None
-    n_taken = n_reference(context, reference_fraction, None) if split else 0
+    n_taken = n_reference(context, reference_fraction, None) if split and reference_fraction else 0
     rows = {
         "train": scored_rows(context, "train", n_rows, 0, seed),
         "holdout": scored_rows(context, "holdout", n_rows, n_taken, seed),
     }
-    reference_key = (space, columns, reference_fraction, seed, reference)
-    attacker = _Attacker(
-        context, rows, n_rows, space, columns, seed, density, n_neighbors, reference_key, texts
-    )
+    settings = (context, n_rows, space, columns, seed, density, n_neighbors, texts)
+    if split and reference_fraction is None:
+        return _cross_fitted(attack, rows, settings)
+    attacker = _Attacker(*settings, rows, (space, columns, reference_fraction, seed, reference))
     members, others = getattr(attacker, attack)()
     return MemberScores(members, others, rows["train"], rows["holdout"])
 
 
-def needs_of(context: Context, attack: str, reference_fraction: float, reference: Reference) -> str:
+def _cross_fitted(attack: str, rows: dict[str, np.ndarray], settings: Any) -> MemberScores:
+    """Score each half of the real rows, the other half being the reference.
+
+    No score depends on which rows were train, and all rows are scored.
+    """
+    context, _, space, columns, seed, *_ = settings
+    in_half = dict(zip(rows, half_of_real(context, seed), strict=True))
+    scores = {role: np.empty(places.size) for role, places in rows.items()}
+    for half in (True, False):
+        chosen = {role: in_half[role][places] == half for role, places in rows.items()}
+        known = tuple(np.flatnonzero(mine != half) for mine in in_half.values())
+        scored = {role: places[chosen[role]] for role, places in rows.items()}
+        attacker = _Attacker(*settings, scored, (space, columns, None, seed, known))
+        for role, found in zip(rows, getattr(attacker, attack)(), strict=True):
+            scores[role][chosen[role]] = found
+    return MemberScores(*scores.values(), *rows.values())
+
+
+def needs_of(
+    context: Context, attack: str, reference_fraction: float | None, reference: Reference
+) -> str:
     """Return why an attack cannot be run on these tables; empty if it can."""
     n_holdout, n_synthetic = context.n_rows("holdout"), context.n_rows("synthetic")
     if attack in CALIBRATED and reference is None and n_holdout < 2:
         return f"{attack} takes its reference from the holdout, which has one row."
-    n_known = n_reference(context, reference_fraction, reference)
+    if reference is None and reference_fraction is None:
+        n_known = (context.n_rows("train") + n_holdout) // 2
+    else:
+        n_known = n_reference(context, reference_fraction or 0.0, reference)
     if attack in MODELLED and n_synthetic < _FEWEST:
         return f"{attack} needs {_FEWEST} synthetic rows to learn from; there are {n_synthetic}."
     if attack in MODELLED & CALIBRATED and n_known < _FEWEST:
@@ -479,15 +504,15 @@ class _Attacker:
     """The attacks, one method each: the scores of the rows of train, then of the holdout."""
 
     context: Context
-    rows: dict[str, np.ndarray]  # positions of the scored rows
     n_rows: int | None
     space: Any
     columns: ColumnChoice
     seed: int
     density: str
     n_neighbors: int
-    reference_key: tuple[Any, ...]
     texts: tuple[str, ...]
+    rows: dict[str, np.ndarray]  # positions of the scored rows
+    reference_key: tuple[Any, ...]
 
     def distance(self) -> list[np.ndarray]:
         return [-distances for distances in self._to_synthetic(1)]
