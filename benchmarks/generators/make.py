@@ -48,7 +48,9 @@ def smote(train, fitting, seed):
     made = {}
     for name, column in train.items():
         a, b = column.to_numpy()[start], column.to_numpy()[end]
-        made[name] = a + step * (b - a) if column.dtype.kind in "iuf" else np.where(step < 0.5, a, b)
+        made[name] = (
+            a + step * (b - a) if column.dtype.kind in "iuf" else np.where(step < 0.5, a, b)
+        )
     return pd.DataFrame(made)
 
 
