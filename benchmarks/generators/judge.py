@@ -14,10 +14,10 @@ import warnings
 from pathlib import Path
 
 import pandas as pd
+from tables import CHOOSE, JUDGE, load, pack, rows, unpack
 
 from skeval.privacy import MembershipInference, RecordReconstruction
 from skeval.privacy.attacks.membership.scores import ATTACKS
-from tables import CHOOSE, JUDGE, load, pack, rows, unpack
 
 LEVEL = 0.01
 

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from tables import CHOOSE, JUDGE, load, pack, rows, unpack
 
 from skeval.generators import GaussianCopula, SequentialCART
-from tables import CHOOSE, JUDGE, load, pack, rows, unpack
 
 FITTINGS = ("light", "heavy", "normal")
 SHARES = {"light": 0.003, "normal": 0.01, "heavy": 0.03}

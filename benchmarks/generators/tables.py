@@ -33,7 +33,7 @@ def rows(name: str, n: int, n_table: int) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 def pack(table: pd.DataFrame, public: pd.DataFrame) -> pd.DataFrame:
-    """Return codes into the sorted values of the public table, -1 for none; numbers snap to them."""
+    """Return codes into the sorted values of the public table; numbers snap to the nearest."""
     packed = {}
     for name in public:
         levels = np.sort(public[name].dropna().unique())
