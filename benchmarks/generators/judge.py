@@ -51,7 +51,7 @@ def main() -> None:
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     for path in sorted(options.releases.glob("*.parquet")):
-        name, n, generator, fitting = path.stem.split("-")
+        name, n, *_ = path.stem.split("-")
         if name in (CHOOSE if options.part == "choose" else JUDGE):
             found = judged(name, int(n), pd.read_parquet(path), load(name))
             print(json.dumps({"release": path.stem, **found}), flush=True)
