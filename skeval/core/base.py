@@ -39,7 +39,6 @@ from skeval.steps.samples import (
     check_measured,
     content_order,
     drawn_positions,
-    drawn_sizes,
     holdout_in_place,
     in_place,
     measured_on,
@@ -367,8 +366,10 @@ class Metric(BaseEstimator):
         """Return the value alone: that of :meth:`evaluate`, without the cost of its baseline."""
         check_is_fitted(self, "context_")
         context = self.context_.with_synthetic(synthetic, lenient=self.tags.lenient)
-        result = self.value_in(context)
-        sampled = sample_notices(measured_on(context, self._scaling))
+        with sharing(getattr(self, "n_jobs", None)):
+            measured = measured_on(context, self._scaling)
+            result = self._result(measured)
+        sampled = sample_notices(measured) if measured.drawn_of else ()
         for warning in (*context.notices, *sampled, *result.warnings):
             warnings.warn(warning, stacklevel=2)
         return result.value
@@ -390,8 +391,9 @@ class Metric(BaseEstimator):
             result = replace(result, summary=self._summary(result))
             pooled = pooled_notices(context, self._matrix_space)
             result = replace(result, warnings=(*result.warnings, *pooled))
-        if notices := sample_notices(context):
-            sizes = {**result.details.get("sampled", {}), **drawn_sizes(context)}
+        if notices := sample_notices(context) if context.drawn_of else ():
+            drawn = {role: (context.n_rows(role), of) for role, of in context.drawn_of.items()}
+            sizes = {**result.details.get("sampled", {}), **drawn}
             details = {**result.details, "sampled": sizes}
             result = replace(result, details=details, warnings=(*result.warnings, *notices))
         return replace(result, seconds=time.perf_counter() - start)
@@ -589,8 +591,8 @@ def in_relation(context: Context, metric: Metric, result: Result) -> Result:
 
 def sample_notices(context: Context) -> tuple[SampledWarning, ...]:
     """Say how many rows of each table were measured, where it was not all."""
-    sizes = drawn_sizes(context).items()
-    drawn = [f"{n:,} of {of:,} {role} rows" for role, (n, of) in sizes if n < of]
+    sizes = [(role, context.n_rows(role), of) for role, of in context.drawn_of.items()]
+    drawn = [f"{n:,} of {of:,} {role} rows" for role, n, of in sizes if n < of]
     text = f"measured on a sample, for all rows cannot be counted up here: {', '.join(drawn)}."
     return (SampledWarning(text),) if drawn else ()
 

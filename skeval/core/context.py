@@ -19,6 +19,7 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import is_dataclass
 from threading import RLock
+from types import MappingProxyType
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 import joblib
@@ -112,6 +113,7 @@ class Context:
     """
 
     is_relational = False  # whether it is of several tables
+    drawn_of: Mapping[str, int] = MappingProxyType({})  # rows of tables that its rows are drawn of
 
     def __init__(
         self,
@@ -171,24 +173,21 @@ class Context:
         return self._tables is not None and role in self._tables
 
     def __getitem__(self, role: str) -> pd.DataFrame:
-        return self._rows(role).copy(deep=False)  # what one metric assigns, the next must not see
-
-    def _rows(self, role: str) -> pd.DataFrame:
         if self._tables is None:
             raise NotRememberedError(NOT_REMEMBERED)
         if role not in self._tables:
             raise KeyError(f"The context has no {role} rows; it has {', '.join(self._tables)}.")
         self._roles.add(role)
-        return self._tables[role]
+        return self._tables[role].copy(deep=False)  # what a metric assigns, the next must not see
 
     def given(self, role: str) -> pd.DataFrame:
         """Return the rows of a role as they were given: other types, cells that cannot be read."""
-        self._rows(role)
+        _ = self[role]  # it raises where there is none, and notes that the role was read
         return self._given[role].copy(deep=False)
 
     def n_rows(self, role: str) -> int:
         """Return the number of rows of a role."""
-        return len(self._rows(role))
+        return len(self[role])
 
     def single_tables(self) -> Iterator[tuple[str, Context]]:
         """Yield the context of each table by its name, which is empty for the only one."""
@@ -290,12 +289,11 @@ class Context:
         precision = coarsest([real.precision, stored_precision(given, rows)])
         at_it = real if precision == real.precision else real._at(precision)
         rows = at_precision(rows, precision) if precision else rows
+        order = None
         if self.ordered:
             order = order_of_content(rows, self.schema.columns("id"))
             rows, given = rows_at(rows, order), rows_at(given, order)
-        context = at_it.standing_in(rows, given, notices)
-        if self.ordered:
-            context.note_places("synthetic", order)
+        context = at_it.standing_in(rows, given, notices, places=order)
         context.precision = precision
         return context
 
@@ -305,11 +303,13 @@ class Context:
         given: pd.DataFrame | None = None,
         notices: tuple[MetricWarning, ...] = (),
         taken: tuple[Context, str, np.ndarray] | None = None,
+        places: np.ndarray | None = None,
     ) -> Context:
         """Return a context in which canonical `rows` are the synthetic ones.
 
         `given` are the same rows as they were given; by default the canonical ones. `taken` says
-        of which role of which context they are, and at which positions.
+        of which role of which context they are, and at which positions; `places` are their
+        positions in the table as it was given, if they changed them.
         """
         if self.real._tables is None:
             raise NotRememberedError(NOT_REMEMBERED)
@@ -322,7 +322,9 @@ class Context:
             parent=self.real,
             precision=self.real.precision,
             ordered=self.ordered,
-            places=self.real._places,
+            places=self.real._places
+            if places is None
+            else self.real._places | {"synthetic": places},
         )
         context.taken = taken
         return context

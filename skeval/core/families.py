@@ -74,13 +74,10 @@ class RowMetric(Metric):
     columns: Columns = None
 
     def _compute(self, context: Context) -> float | Result:
-        if not self._can_compare(context):
+        in_own_space = not isinstance(getattr(self, "space", "gower"), str)
+        if not context.schema.measured and not in_own_space:
             return undefined("no column of this table can be measured.")
         return self._measure(context, self._key(context))
-
-    def _can_compare(self, context: Context) -> bool:
-        """Return whether the table has a column that can be compared."""
-        return bool(context.schema.measured)
 
     def _key(self, context: Context) -> ColumnKey:
         return None if self.columns is None else column_key(context.schema, self.columns)
@@ -125,9 +122,6 @@ class NeighborMetric(RowMetric):
     def _scaling(self) -> Scaling:
         """How it scales: a space of one's own may make many numbers of each."""
         return "neighbours" if is_gower(self.space) else "sampled"
-
-    def _can_compare(self, context: Context) -> bool:
-        return not isinstance(self.space, str) or super()._can_compare(context)
 
     def _distances(
         self, context: Context, query: str, reference: str, columns: ColumnKey, **samples: Any

@@ -15,6 +15,14 @@ Evidence = Literal["screen", "attack", "audit", "disclosure"]
 Risk = Literal["singling out", "linkability", "inference"]
 Reads = Literal["columns", "rows"]
 Quoted = Literal["", "similarity", "learning", "copies"]
+_LEGAL: Mapping[str, Any] = {
+    "aspect": Aspect,
+    "scaling": Scaling,
+    "risks": Risk,
+    "reads": Reads,
+    "quoted": Quoted,
+    "needs": Need,
+}
 
 
 @dataclass(frozen=True)
@@ -93,30 +101,15 @@ class MetricTags:
         object.__setattr__(self, "needs", frozenset({needs} if isinstance(needs, str) else needs))
         object.__setattr__(self, "risks", frozenset(self.risks))
         object.__setattr__(self, "bounds", (float(self.bounds[0]), float(self.bounds[1])))
-        if self.aspect not in get_args(Aspect):
-            raise InvalidParameterError(
-                f"MetricTags: aspect must be among {get_args(Aspect)}, got {self.aspect!r}."
-            )
-        if self.scaling not in get_args(Scaling):
-            raise InvalidParameterError(
-                f"MetricTags: scaling must be among {get_args(Scaling)}, got {self.scaling!r}."
-            )
-        if strange := self.risks - set(get_args(Risk)):
-            raise InvalidParameterError(
-                f"MetricTags: risks must be among {get_args(Risk)}, got {sorted(strange)}."
-            )
-        if self.reads not in get_args(Reads):
-            raise InvalidParameterError(
-                f"MetricTags: reads must be among {get_args(Reads)}, got {self.reads!r}."
-            )
-        if self.quoted not in get_args(Quoted):
-            raise InvalidParameterError(
-                f"MetricTags: quoted must be among {get_args(Quoted)}, got {self.quoted!r}."
-            )
-        if unknown := self.needs - set(get_args(Need)):
-            raise InvalidParameterError(
-                f"MetricTags: needs must be among {get_args(Need)}, got {sorted(unknown)}."
-            )
+        for name, legal in _LEGAL.items():
+            value = getattr(self, name)
+            is_set = isinstance(value, frozenset)
+            unknown = [one for one in (value if is_set else [value]) if one not in get_args(legal)]
+            if unknown:
+                raise InvalidParameterError(
+                    f"MetricTags: {name} must be among {get_args(legal)}, "
+                    f"got {sorted(unknown) if is_set else repr(value)}."
+                )
         if (self.evidence is None) == (self.aspect == "privacy") or self.evidence not in {
             None,
             *get_args(Evidence),

@@ -274,21 +274,25 @@ class Expression:
 
 
 @dataclass(frozen=True)
-class Dependency:
-    """Values of one column determine those of another."""
+class _OfTwo:
+    """A rule of two columns."""
 
     first: str
     second: str
     kind: str
 
+    def columns(self, names: Sequence[str]) -> list[str]:
+        """Return which of the names the rule speaks of."""
+        return [name for name in names if name in (self.first, self.second)]
+
+
+class Dependency(_OfTwo):
+    """Values of one column determine those of another."""
+
     @property
     def name(self) -> str:
         """The rule in words."""
         return f"{self.first} -> {self.second}"
-
-    def columns(self, names: Sequence[str]) -> list[str]:
-        """Return which of the names the rule speaks of."""
-        return [name for name in names if name in (self.first, self.second)]
 
     def kept(self, context: Context, role: str) -> Kept:
         """Return which rows keep the rule, and which it is about."""
@@ -303,21 +307,15 @@ class Dependency:
 
 
 @dataclass(frozen=True)
-class Inequality:
+class Inequality(_OfTwo):
     """Values of one column are never above those of another."""
 
-    first: str
-    second: str
     kind: str = "inequalities"
 
     @property
     def name(self) -> str:
         """The rule in words."""
         return f"{self.first} <= {self.second}"
-
-    def columns(self, names: Sequence[str]) -> list[str]:
-        """Return which of the names the rule speaks of."""
-        return [name for name in names if name in (self.first, self.second)]
 
     def kept(self, context: Context, role: str) -> Kept:
         """Return which rows keep the rule, and which it is about."""

@@ -233,7 +233,9 @@ def phik_of_package(table: ArrayLike, *, noise_correction: bool = True) -> float
     """
     from phik.phik import phik_from_hist2d
 
-    counts = _drop_empty(np.asarray(table, dtype=np.float64))
+    counts = np.asarray(table, dtype=np.float64)
+    used = counts > 0
+    counts = counts[used.any(axis=1)][:, used.any(axis=0)]
     if min(counts.shape) < 2:
         return float("nan")
     return float(phik_from_hist2d(counts, noise_correction))
@@ -271,11 +273,6 @@ def normal_cells(correlation: float, n_rows: int, n_columns: int) -> np.ndarray:
            [0.167, 0.333]])
     """
     return np.asarray(_cells(np.array([correlation]), n_rows, n_columns)[0])
-
-
-def _drop_empty(counts: np.ndarray) -> np.ndarray:
-    used = counts > 0
-    return counts[used.any(axis=1)][:, used.any(axis=0)]
 
 
 @lru_cache(maxsize=4096)

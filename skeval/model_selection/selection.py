@@ -274,9 +274,8 @@ def _folds(generator: Any, X: Any) -> tuple[Any, pd.DataFrame, pd.DataFrame]:
 
 def same_rows(first: pd.DataFrame, second: pd.DataFrame) -> bool:
     """Return whether two tables hold the same rows, in any order."""
-    if first.shape != second.shape:
-        return False
-    return bool((_sorted_hashes(first) == _sorted_hashes(second)).all())
+    alike = first.shape == second.shape
+    return alike and np.array_equal(_sorted_hashes(first), _sorted_hashes(second))
 
 
 def seed_of(random_state: int, rows: pd.DataFrame) -> int:

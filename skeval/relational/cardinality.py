@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +24,11 @@ from skeval.utils.formatting import number, percent
 _TAGS = replace(RELATIONAL_TAGS, display="CardinalityDisplay")
 _FEWEST = 10  # parents of each real table in a bar of the histogram
 _MOST_BARS = 12
+_STATISTICS: Mapping[str, Callable[[np.ndarray], Any]] = {
+    "mean": np.mean,
+    "median": np.median,
+    "std": partial(np.std, ddof=1),
+}
 
 
 class _Cardinality(RelationalMetric):
@@ -162,8 +168,8 @@ class CardinalityStatisticSimilarity(_Cardinality):
         width = float(train[-1] - train[0])
         if width == 0.0 or (self.statistic == "std" and synthetic.size == 1):
             return math.nan
-        one, other = (_statistic(counts, self.statistic) for counts in (train, synthetic))
-        return max(0.0, 1.0 - abs(one - other) / width)
+        of = _STATISTICS[self.statistic]
+        return max(0.0, 1.0 - abs(float(of(train)) - float(of(synthetic))) / width)
 
     def _summary(self, result: Result) -> str:
         return (
@@ -228,12 +234,6 @@ def cardinalities(context: RelationalContext, role: str, key: ForeignKey) -> np.
     if context.relations.role(key.parent) == "reference":
         counts *= len(context.given("train")[key.child]) / len(context.given(role)[key.child])
     return counts
-
-
-def _statistic(counts: np.ndarray, statistic: str) -> float:
-    if statistic == "std":
-        return float(counts.std(ddof=1))
-    return float(np.median(counts) if statistic == "median" else counts.mean())
 
 
 def histogram(counts: Mapping[str, np.ndarray]) -> dict[str, Any]:

@@ -37,7 +37,7 @@ from skeval.steps.classifiers import (
     nominal_columns,
 )
 from skeval.steps.joins import drawn_rows, joined_context, paths_up, roots
-from skeval.steps.samples import ColumnChoice, named_seed
+from skeval.steps.samples import named_seed
 from skeval.steps.sequences import feature_context
 from skeval.steps.subjects import rows_taken
 from skeval.utils.formatting import number, percent
@@ -498,8 +498,7 @@ class SequenceDetection(SequenceMetric):
         )
 
     def _features(self, context: RelationalContext, table: str) -> Context | None:
-        columns = cast("ColumnChoice", self.columns)
-        return feature_context(context, table, columns, self.random_state)
+        return feature_context(context, table, self.columns, self.random_state)
 
     def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
         scores: dict[str, float] = {}

@@ -135,6 +135,11 @@ def placed(result: Result, place: str) -> Result:
     )
 
 
+def untested(result: Result) -> Result:
+    """Return a result without its test, nor those in its details."""
+    return replace(result, p_value=None, contrast=None, details=without_tests(result.details))
+
+
 def without_tests(details: Any) -> Any:
     """Return details with every p-value, and what was concluded of it, taken out.
 
@@ -297,14 +302,7 @@ class OfTable(Lifted, OnTables):
             return result
         had_test, metric = result.p_value is not None, self.metric
         # nothing holds that takes rows for independent
-        result = replace(
-            result,
-            p_value=None,
-            contrast=None,
-            interval=None,
-            difference=None,
-            details=without_tests(result.details),
-        )
+        result = replace(untested(result), interval=None, difference=None)
         if not had_test or self.tags.aspect != "privacy":
             summary = "" if np.isnan(result.value) else metric._summary(result)
             return replace(result, summary=summary)
@@ -469,13 +467,13 @@ class PerTable(OnTables):
             tables[name] |= {"p_value": p_value, "holm_p_value": corrected[name]}
         worst = dict(result.details["worst"])
         worst["summary"] = known[worst["column"]].summary
-        complete = len(baselines) == len(known)
-        untested = [w for one in every.values() for w in one.warnings if _is_no_test(w)]
+        of, complete = result.tags or self.tags, len(baselines) == len(known)
+        lacking = [
+            w for one in every.values() for w in one.warnings if isinstance(w, NoTestWarning)
+        ]
         return replace(
             result,
-            baseline=self._of(list(baselines.values()), result.tags or self.tags)
-            if complete
-            else None,
+            baseline=self._of(list(baselines.values()), of) if complete else None,
             p_value=min(corrected.values(), default=None),
             details={
                 **result.details,
@@ -485,7 +483,7 @@ class PerTable(OnTables):
             },
             fact=" ".join(one.fact for one in known.values() if one.fact),
             copies=tuple(copies for one in known.values() for copies in one.copies),
-            warnings=(*result.warnings, *untested),
+            warnings=(*result.warnings, *lacking),
             **most_significant(known, corrected),
         )
 
@@ -636,10 +634,6 @@ def most_significant(results: Mapping[str, Result], corrected: Mapping[str, floa
     return {"contrast": shown, **advising}
 
 
-def _is_no_test(warning: object) -> bool:
-    return isinstance(warning, NoTestWarning)
-
-
 _PARTED = (
     "no test is made of {subject}: rows of {tables} stand in train and their {subject} in the "
     "holdout, or the other way round, so that the larger table has more of each. Divide the tables "
@@ -752,13 +746,7 @@ def with_whole_subjects(context: RelationalContext, subject: str, result: Result
     if not (tables := parted_tables(context, subject)):
         return result
     said = NoTestWarning(_PARTED.format(subject=subject, tables=", ".join(tables)))
-    return replace(
-        result,
-        p_value=None,
-        contrast=None,
-        details=without_tests(result.details),
-        warnings=(*result.warnings, said),
-    )
+    return replace(untested(result), warnings=(*result.warnings, said))
 
 
 def chosen_subject(context: RelationalContext, metric: object, *, refuse: bool = False) -> str:

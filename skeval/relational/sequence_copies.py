@@ -117,12 +117,11 @@ class SharedSubsequences(SequenceMetric):
     decimals: Annotated[int, Interval(-15, 15)] | None = None
 
     def _pieces(self, context: RelationalContext, table: str) -> Pieces:
-        columns = cast("ColumnChoice", self.columns)
-        length = self.length or telling_length(context, table, columns, self.decimals)
-        return pieces(context, table, length, columns, self.decimals)
+        length = self.length or telling_length(context, table, self.columns, self.decimals)
+        return pieces(context, table, length, self.columns, self.decimals)
 
     def _is_measured(self, context: RelationalContext, table: str) -> bool:
-        return bool(sequence_columns(context, table, cast("ColumnChoice", self.columns)))
+        return bool(sequence_columns(context, table, self.columns))
 
     def _score_of(self, context: RelationalContext, table: str) -> float:
         return self._pieces(context, table).share("train")
@@ -418,8 +417,7 @@ class NearestSequences(SequenceMetric):
     random_state: Seed = 0
 
     def _ratios(self, context: RelationalContext, table: str) -> dict[str, np.ndarray]:
-        columns = cast("ColumnChoice", self.columns)
-        settings = (self.n_points, columns, self.max_sequences, self.random_state)
+        settings = (self.n_points, self.columns, self.max_sequences, self.random_state)
         return ratios(context, table, *settings)
 
     def _score_of(self, context: RelationalContext, table: str) -> float:
@@ -489,8 +487,7 @@ class NearestSequences(SequenceMetric):
 
     def _distances(self, context: RelationalContext, table: str) -> dict[str, Any]:
         """Return distances of the synthetic sequences to those of train and of the holdout."""
-        columns = cast("ColumnChoice", self.columns)
-        one = cast("Context", aligned_context(context, table, self.n_points, columns))
+        one = cast("Context", aligned_context(context, table, self.n_points, self.columns))
         sample = {"n_query": self.max_sequences, "seed": self.random_state}
         to_train, to_holdout = (
             nearest(one, "synthetic", role, **sample)[0][:, 0]  # type: ignore[arg-type]
@@ -553,10 +550,8 @@ def ratios(
     one = aligned_context(context, table, n_points, columns)
     if one is None or one.n_rows("train") + one.n_rows("holdout") < 2:
         return {"train": np.empty(0), "holdout": np.empty(0)}
-    pool, synthetic = (
-        pool_index(one, "gower"),
-        reference_index(one, "synthetic", "gower", None, None, 0),
-    )
+    pool = pool_index(one, "gower")
+    synthetic = reference_index(one, "synthetic", "gower", None, None, 0)
     owners = {role: units(context, role, table) for role in ("train", "holdout")}
     n_units = _n_drawn([*owners.values()], max_sequences)
     found, start = {}, 0

@@ -279,11 +279,11 @@ class SequenceTSTR(SequenceMetric):
     def _question(self) -> Question:
         return Question(_TARGET, "auto", None, None)
 
+    def _settings(self) -> tuple[str, str, ColumnChoice, int | None, int]:
+        return self.target, self.task, self.columns, self.max_rows, self.random_state
+
     def _cases(self, context: RelationalContext, table: str) -> Context | None:
-        columns = cast("ColumnChoice", self.columns)
-        return cases(
-            context, table, self.target, self.task, columns, self.max_rows, self.random_state
-        )
+        return cases(context, table, *self._settings())
 
     def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
         one = self._cases(context, tables[0])
@@ -308,8 +308,7 @@ class SequenceTSTR(SequenceMetric):
         problem, of = problem_of(one, question), score_named(scoring)
         truth = rows_of_role(one, "holdout", question).target
         predictions = predicted(one, training, HOLDOUT, model, question, self.random_state)
-        settings = (self.target, self.task, self.columns, self.max_rows, self.random_state)
-        owners = case_frame(context, "holdout", table, *settings)[1]
+        owners = case_frame(context, "holdout", table, *self._settings())[1]
         owners = owners[positions_of_role(one, "holdout", question)]
         return replicated(
             lambda weights: of.of(truth, predictions, weights[:, owners], problem.positive),

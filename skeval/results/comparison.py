@@ -31,7 +31,7 @@ from skeval.results.recommendation import (
 from skeval.results.rendering import Display, rendering
 from skeval.results.result import Result
 from skeval.results.suite_result import SCHEMA_VERSION, SuiteResult
-from skeval.results.verdict import ALARM_LEVEL
+from skeval.results.verdict import ALARM_LEVEL, aspect_of
 from skeval.stats.intervals import Ends, Sampled, independent_interval, paired_interval
 from skeval.utils.files import FOREIGN, details_of, foreign_text, without_controls, write_json
 from skeval.utils.formatting import as_float, number, percent
@@ -184,7 +184,7 @@ class Comparison(Mapping[str, SuiteResult]):
 
     def facets(self) -> list[str]:
         """Return the facets that any metric belongs to, in the order of reading."""
-        there = {_aspect(one) for result in self.values() for one in result.values()}
+        there = {aspect_of(one) for result in self.values() for one in result.values()}
         return [facet for facet in _FACETS if facet in there]
 
     def versus(self, facet: str, first: str, second: str) -> tuple[int, int, int]:
@@ -201,7 +201,7 @@ class Comparison(Mapping[str, SuiteResult]):
         return [
             name
             for name in self.metrics
-            if any(_aspect(result[name]) == facet for result in self.values() if name in result)
+            if any(aspect_of(result[name]) == facet for result in self.values() if name in result)
         ]
 
     def standing(self) -> pd.DataFrame:
@@ -439,7 +439,7 @@ def comparison_of(
             f"compare: at least two synthetic tables are needed, got {len(results)}."
         )
     names = dict.fromkeys(name for result in results.values() for name in result)
-    facets = {n: _aspect(next(r[n] for r in results.values() if n in r)) for n in names}
+    facets = {n: aspect_of(next(r[n] for r in results.values() if n in r)) for n in names}
     n_of_facet = Counter(facets.values())
     n_pairs = math.comb(len(results), 2)
     rows = [
@@ -507,10 +507,6 @@ def _as_fresh(result: Result, sign: int) -> bool:
         ends, baseline = result.difference, 0.0
     best = ends[1] if sign > 0 else ends[0]
     return bool(sign * (best - baseline) >= 0.0)  # never where there is no baseline
-
-
-def _aspect(result: Result) -> str:
-    return result.tags.aspect if result.tags is not None else ""
 
 
 def _place(n_ahead: int, n_behind: int) -> str:

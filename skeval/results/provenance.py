@@ -466,36 +466,29 @@ class Provenance:
             raise InvalidParameterError(
                 f"files: there is no {', '.join(unknown)}; there are {', '.join(roles)}."
             )
-        hashes = {role: (Path(path).name, hash_of_file(path)) for role, path in files.items()}
-        inputs = tuple(
-            replace(record, file=hashes[record.role][0], file_bytes=hashes[record.role][1])
-            if record.role in hashes
-            else record
-            for record in self.inputs
+        return self._with_inputs(
+            {
+                role: {"file": Path(path).name, "file_bytes": hash_of_file(path)}
+                for role, path in files.items()
+            }
         )
-        return replace(self, inputs=inputs)
 
     def with_whole(self, role: str, table: Any, seed: int) -> Provenance:
         """Return a copy in which the table of a role is known by all its rows, not by a sample."""
-        schema = schema_of(self.columns)
         whole = read_rows(table, role)
-        inputs = tuple(
-            replace(record, n_rows=len(whole), cells=hash_of_cells(whole, schema))
-            if record.role == role
-            else record
-            for record in self.inputs
-        )
-        return replace(self, inputs=inputs, seeds={"rows": seed, **self.seeds})
+        cells = hash_of_cells(whole, schema_of(self.columns))
+        known = self._with_inputs({role: {"n_rows": len(whole), "cells": cells}})
+        return replace(known, seeds={"rows": seed, **self.seeds})
 
     def without_hashes(self, *roles: str) -> Provenance:
         """Return a copy without the hashes of these roles; of the real tables if none is named."""
         chosen = roles or ("train", "holdout")
-        inputs = tuple(
-            replace(record, cells="", file_bytes="")
-            if record.role.split("/")[0] in chosen
-            else record
-            for record in self.inputs
-        )
+        named = (one.role for one in self.inputs if one.role.split("/")[0] in chosen)
+        return self._with_inputs({role: {"cells": "", "file_bytes": ""} for role in named})
+
+    def _with_inputs(self, changes: Mapping[str, Mapping[str, Any]]) -> Provenance:
+        """Return the same with other facts of some inputs, by their roles."""
+        inputs = tuple(replace(one, **changes.get(one.role, {})) for one in self.inputs)
         return replace(self, inputs=inputs)
 
     def to_dict(self) -> dict[str, Any]:
@@ -556,15 +549,9 @@ def describe(metrics: Mapping[str, BaseEstimator], context: Context, date: Date)
         for parameter, value in parameters
         if parameter == "random_state" and isinstance(value, int | np.integer)
     }
+    texts = [pair for of in named.values() for pair in of if isinstance(pair[1], str)]
     target, sensitive = (
-        ", ".join(
-            dict.fromkeys(
-                str(value)
-                for parameters in named.values()
-                for parameter, value in parameters
-                if parameter == wanted and isinstance(value, str)
-            )
-        )
+        ", ".join(dict.fromkeys(text for parameter, text in texts if parameter == wanted))
         for wanted in ("target", "sensitive")
     )
     return Provenance(

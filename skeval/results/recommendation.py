@@ -15,7 +15,7 @@ from skeval.results.overall import calibrated_score
 from skeval.results.provenance import ColumnRecord, InputRecord, Provenance
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
-from skeval.results.verdict import Verdict, is_quoted
+from skeval.results.verdict import Verdict, aspect_of, is_quoted
 from skeval.utils.formatting import as_float
 
 ORDER = ("utility", "fidelity", "privacy", "diagnostic")
@@ -159,7 +159,7 @@ def leads(
     own = differences[differences["first"].isin([first, second])]
     own = own[own["second"].isin([first, second])]
     for facet in ORDER:
-        names = [n for n, one in _metrics(results).items() if _aspect(one) == facet]
+        names = [n for n, one in _metrics(results).items() if aspect_of(one) == facet]
         rows = own[own["metric"].isin(names)]
         wins, losses = (int((rows["ahead"] == table).sum()) for table in (first, second))
         counts = wins, losses, len(rows) - wins - losses
@@ -281,7 +281,3 @@ def _of_other_kinds(records: Sequence[Sequence[ColumnRecord]]) -> tuple[str, ...
 
 def _metrics(results: Mapping[str, SuiteResult]) -> dict[str, Result]:
     return {name: one for result in results.values() for name, one in result.items()}
-
-
-def _aspect(result: Result) -> str:
-    return result.tags.aspect if result.tags is not None else ""

@@ -27,11 +27,9 @@ class Display(Protocol):
 
     def plot(self, ax: Any = None) -> Self:
         """Draw, and return the display with `ax_` and `figure_`."""
-        ...
 
     def frame(self) -> pd.DataFrame:
         """Return the numbers that are drawn."""
-        ...
 
 
 class Rendering(Protocol):
@@ -42,31 +40,24 @@ class Rendering(Protocol):
 
     def display(self, results: Any, property: str | None = None) -> Display:
         """Return the display of results, or of the columns behind a property."""
-        ...
 
     def html(self, results: Any) -> str:
         """Return results as a notebook shows them."""
-        ...
 
     def suite_html(self, metrics: Iterable[tuple[str, str, str, MetricTags]], diagram: str) -> str:
         """Return a suite as a notebook shows it, from the columns of its table."""
-        ...
 
     def write(self, results: Any, path: str | Path, form: Form, **settings: Any) -> Path:
         """Write a report of results, and return its path."""
-        ...
 
     def finding(self, result: Any, alarm: bool | None = None, shifted: bool = False) -> str:
         """Return the sentence of one result; empty where it has an error."""
-        ...
 
     def markdown(self, results: Any, *, title: str, level: int) -> str:
         """Return a section of Markdown."""
-        ...
 
     def metrics(self, results: Any, *, prefix: str) -> dict[str, float]:
         """Return finite numbers by names that trackers of experiments take."""
-        ...
 
 
 _loaders: list[Callable[[], Rendering]] = []

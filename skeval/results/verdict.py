@@ -265,7 +265,7 @@ def verdict(
     Verdict
     """
     called = called or {name: name for name in results}
-    of_privacy = {name: r for name, r in results.items() if _aspect(r) == "privacy"}
+    of_privacy = {name: r for name, r in results.items() if aspect_of(r) == "privacy"}
     adjusted = adjusted_p_values(of_privacy, level)
     order = {n: (p, as_float(of_privacy[n].p_value)) for n, p in adjusted.items() if p <= level}
     alarms = sorted(order, key=lambda name: order[name])
@@ -366,12 +366,13 @@ def _too_little(
     yield from (one.untold for one in copies if one.untold)
 
 
-def _aspect(result: Result) -> str:
+def aspect_of(result: Result) -> str:
+    """Return the kind of question that a result answers, "" where it does not say."""
     return result.tags.aspect if result.tags is not None else ""
 
 
 def _is_test(result: Result) -> bool:
-    return _aspect(result) == "privacy" and not math.isnan(as_float(result.p_value))
+    return aspect_of(result) == "privacy" and not math.isnan(as_float(result.p_value))
 
 
 def _distinct(tested: Iterable[Result]) -> dict[Any, Result]:

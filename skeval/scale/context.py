@@ -15,7 +15,6 @@ from skeval.scale.tables import CanonicalTable, LargeTable, Learned, Spill, Spil
 from skeval.steps.neighbors import room
 from skeval.steps.samples import (
     drawn_positions,
-    drawn_sizes,
     measured_on,
     named_seed,
     positions_by_content,
@@ -190,12 +189,6 @@ class DrawnContext(Context):
         self.drawn_of: dict[str, int] = {}
 
 
-@drawn_sizes.register(DrawnContext)
-def _(context: DrawnContext) -> dict[str, tuple[int, int]]:
-    """Return how many rows of each role were drawn, and of how many."""
-    return {role: (context.n_rows(role), of) for role, of in context.drawn_of.items()}
-
-
 @sampled.register
 def _(table: LargeTable, n_drawn: int | None, seed: int) -> TableSource:
     """Return a seeded sample as a source of its own; all rows where they are, if no more."""
@@ -249,8 +242,7 @@ def _with_drawn(context: Context, n_rows: int | None) -> Context:
     """Return the context of a sample of the real tables with one of the synthetic rows."""
     rows, given, places = _rows(context, "synthetic", n_rows)
     real = _drawn(context.real, n_rows)
-    drawn = cast("DrawnContext", real.standing_in(rows, given))
-    drawn.note_places("synthetic", places)
+    drawn = cast("DrawnContext", real.standing_in(rows, given, places=places))
     drawn.drawn_of = {**real.drawn_of, "synthetic": context.n_rows("synthetic")}
     return drawn
 

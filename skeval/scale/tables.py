@@ -365,8 +365,7 @@ def look_at(
         If the table cannot be used; all faulty columns are named at once.
     """
     known = infer_kinds(source, schema) if role == "train" else TableSchema.known(schema)
-    oddities = Oddities(known, role, lenient=lenient)
-    oddities.check_names(source.names)
+    oddities = Oddities(known, role, source.names, lenient=lenient)
     labels: dict[str, list[str]] = {}
     precision: dict[str, Storage] = {}
     present = [name for name in known.kinds if name not in oddities.absent]

@@ -129,17 +129,14 @@ def hypergeometric_deviation(pooled: np.ndarray, n: int, m: int) -> np.ndarray:
     v = pooled * n // total + 1
     possible = (v <= np.minimum(pooled, n)) & (m - pooled + v >= 0)
     k, x = pooled[possible], v[possible]
-    log_p = (
-        _log_choose(k, x)
-        + _log_choose(total - k, n - x)
-        - _log_choose(np.asarray(total), np.asarray(n))
-    )
+    log_p = log_choose(k, x) + log_choose(total - k, n - x) - log_choose(total, n)
     deviation = np.zeros(pooled.shape)
     deviation[possible] = 2.0 * x * (m - k + x) / total * np.exp(log_p)
     return deviation
 
 
-def _log_choose(n: np.ndarray, k: np.ndarray) -> np.ndarray:
+def log_choose(n: np.ndarray | int, k: np.ndarray | int) -> np.ndarray:
+    """Return the logs of the numbers of ways to choose k of n."""
     value: np.ndarray = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
     return value
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import gammaln
 from scipy.stats import beta, hypergeom, ks_2samp
 
+from skeval.stats.distributions import log_choose
 from skeval.stats.intervals import quantile_interval
 
 _LARGEST = 600.0  # log of the number of paths that the exact test can count in float64
@@ -250,19 +251,14 @@ def _first(
     """
     (n, m), (k, k_other) = sizes, ranks
     place = np.arange(k, k + k_other)
-    logs = _log_choose(place - 1, k - 1) + _log_choose(n_rows - place, n - k)
-    share = np.exp(logs - _log_choose(np.array(n_rows), n))
+    logs = log_choose(place - 1, k - 1) + log_choose(n_rows - place, n - k)
+    share = np.exp(logs - log_choose(n_rows, n))
     if place.size > _MANY:
         place, share = place[share > _NEGLIGIBLE], share[share > _NEGLIGIBLE]
     passed = place - k
 
     left = (k_other - passed - 1, n_rows - place, m - passed)
     return place, share, lambda to: hypergeom.cdf(*left, to - place)
-
-
-def _log_choose(n: np.ndarray, k: int) -> np.ndarray:
-    logs: np.ndarray = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
-    return logs
 
 
 def smaller_test(values: np.ndarray, others: np.ndarray) -> tuple[float, float]:

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import gammaln
 from scipy.stats import nbinom
 
+from skeval.stats.distributions import log_choose
 from skeval.utils.formatting import as_float
 
 CHANCE = 0.01  # of more repeats than the bound, where nothing was copied
@@ -121,21 +121,19 @@ def repeats_seen(counts: np.ndarray, n_reference: int, n_drawn: int) -> Repeats:
 
 def _repeat_chance(copies: np.ndarray, pool: int, reference: int, drawn: int) -> np.ndarray:
     once = _once(copies, pool, reference)
-    undrawn = np.exp(_log_choose(pool - copies, drawn) - _log_choose(pool, drawn))
+    undrawn = np.exp(_log_ways(pool - copies, drawn) - _log_ways(pool, drawn))
     return np.maximum(0.0, once - undrawn * _once(copies, pool - drawn, reference))
 
 
 def _once(copies: np.ndarray, pool: int, reference: int) -> np.ndarray:
     """Return the chance that exactly one of the copies is among the reference."""
-    log = _log_choose(pool - copies, reference - 1) - _log_choose(pool, reference)
+    log = _log_ways(pool - copies, reference - 1) - _log_ways(pool, reference)
     return np.asarray(copies * np.exp(log))
 
 
-def _log_choose(n: np.ndarray | int, k: int) -> np.ndarray:
+def _log_ways(n: np.ndarray | int, k: int) -> np.ndarray:
     possible = np.asarray(n) >= k
-    n = np.where(possible, n, k)
-    log = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
-    return np.where(possible, log, -np.inf)
+    return np.where(possible, log_choose(np.where(possible, n, k), k), -np.inf)
 
 
 @dataclass(frozen=True)

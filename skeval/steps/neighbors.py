@@ -344,7 +344,11 @@ def gower_engine(
 ) -> MixedNearestNeighbors:
     """Return the unfitted engine with the context's common scale, for a search among `rows`."""
     scale = gower_scale(context, columns)
-    return search_on(current_engine() if rows is not None and len(rows) >= MANY else None, *scale)
+    if rows is not None and len(rows) >= MANY:
+        return search_on(current_engine(), *scale)
+    from skeval.neighbors.mixed import MixedNearestNeighbors
+
+    return MixedNearestNeighbors(*scale)
 
 
 @singledispatch

@@ -43,12 +43,6 @@ def measured_on(context: Context, scaling: Scaling) -> Context:
     return context
 
 
-@by_context
-def drawn_sizes(context: Context) -> dict[str, tuple[int, int]]:
-    """Return how many rows of each role were drawn, and of how many; empty where all are there."""
-    return {}
-
-
 def sample_positions(n_rows: int, n_drawn: int | None, seed: int) -> np.ndarray:
     """Return `n_drawn` of `n_rows` positions, ascending, none twice; all if there are no more."""
     if n_drawn is None or n_drawn >= n_rows:

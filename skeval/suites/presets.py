@@ -196,18 +196,45 @@ def _screens() -> Named:
 
 
 def _quality() -> Named:
+    return [
+        *of_property("column_shapes", column_shapes()),
+        *of_property("column_pair_trends", column_pair_trends()),
+    ]
+
+
+def of_property(name: str, metrics: Named) -> Named:
+    """Return metrics as parts of a property."""
+    return [(f"{name}/{part}", metric) for part, metric in metrics]
+
+
+def column_shapes() -> Named:
+    """Return what SDMetrics' property of this name holds, of one table."""
     import skeval.fidelity as fidelity
 
     return [
-        ("column_shapes/ks_complement", fidelity.KSComplement()),
-        ("column_shapes/tv_complement", fidelity.TVComplement(nan="drop")),
-        ("column_pair_trends/correlation", fidelity.CorrelationSimilarity(min_correlation=0.5)),
-        (
-            "column_pair_trends/contingency",
-            fidelity.ContingencySimilarity(  # cut as it is there, so that the same pairs count
-                min_association=0.3, numeric_pairs=False, strategy="uniform-plain"
-            ),
-        ),
+        ("ks_complement", fidelity.KSComplement()),
+        ("tv_complement", fidelity.TVComplement(nan="drop")),
+    ]
+
+
+def column_pair_trends() -> Named:
+    """Return what SDMetrics' property of this name holds, of one table."""
+    import skeval.fidelity as fidelity
+
+    contingency = fidelity.ContingencySimilarity(  # cut as there: the same pairs count
+        min_association=0.3, numeric_pairs=False, strategy="uniform-plain"
+    )
+    correlation = fidelity.CorrelationSimilarity(min_correlation=0.5)
+    return [("correlation", correlation), ("contingency", contingency)]
+
+
+def adherence() -> Named:
+    """Return whether values of one table are such as train has."""
+    import skeval.diagnostic as diagnostic
+
+    return [
+        ("boundary_adherence", diagnostic.BoundaryAdherence()),
+        ("category_adherence", diagnostic.CategoryAdherence()),
     ]
 
 
@@ -215,8 +242,7 @@ def _diagnostic() -> Named:
     import skeval.diagnostic as diagnostic
 
     return [
-        ("data_validity/boundary_adherence", diagnostic.BoundaryAdherence()),
-        ("data_validity/category_adherence", diagnostic.CategoryAdherence()),
+        *of_property("data_validity", adherence()),
         ("data_validity/key_uniqueness", diagnostic.KeyUniqueness()),
         ("data_structure/table_structure", diagnostic.TableStructure()),
     ]

@@ -30,7 +30,15 @@ from skeval.relational.structure import (
 from skeval.relational.subjects import SharedHistoryShare, SubjectCopies, SubjectMembership
 from skeval.relational.trends import InterTableTrends, ParentChildAggregates
 from skeval.steps.aggregates import private_parents
-from skeval.suites.presets import text_attacks, text_fidelity, text_screens
+from skeval.suites.presets import (
+    adherence,
+    column_pair_trends,
+    column_shapes,
+    of_property,
+    text_attacks,
+    text_fidelity,
+    text_screens,
+)
 from skeval.tables.relational_schema import RelationalSchema
 
 Named = list[tuple[str, Metric]]
@@ -230,30 +238,12 @@ def _attacks(schema: RelationalSchema) -> Named:
 
 def _quality(schema: RelationalSchema) -> Named:
     """Return what SDMetrics' report of several tables holds, under its names of properties."""
-
-    def shapes() -> Named:
-        return [
-            ("ks_complement", fidelity.KSComplement()),
-            ("tv_complement", fidelity.TVComplement(nan="drop")),
-        ]
-
-    def trends() -> Named:
-        return [
-            ("correlation", fidelity.CorrelationSimilarity(min_correlation=0.5)),
-            (
-                "contingency",
-                fidelity.ContingencySimilarity(
-                    min_association=0.3, numeric_pairs=False, strategy="uniform-plain"
-                ),
-            ),
-        ]
-
     between = InterTableTrends(
         siblings=False, min_correlation=0.5, min_association=0.3, strategy="uniform-plain"
     )
     return [
-        *_of_property("column_shapes", schema.tables, shapes),
-        *_of_property("column_pair_trends", schema.tables, trends),
+        *of_property("column_shapes", of_each(schema.tables, column_shapes)),
+        *of_property("column_pair_trends", of_each(schema.tables, column_pair_trends)),
         ("cardinality/shape", CardinalityShapeSimilarity()),
         ("intertable_trends/one_hop", between),
     ]
@@ -262,12 +252,6 @@ def _quality(schema: RelationalSchema) -> Named:
 def _diagnostic(schema: RelationalSchema) -> Named:
     """Return what SDMetrics' diagnostic of several tables holds, under its names of properties."""
 
-    def validity() -> Named:
-        return [
-            ("boundary_adherence", diagnostic.BoundaryAdherence()),
-            ("category_adherence", diagnostic.CategoryAdherence()),
-        ]
-
     def keys() -> Named:
         return [("key_uniqueness", diagnostic.KeyUniqueness())]
 
@@ -275,17 +259,12 @@ def _diagnostic(schema: RelationalSchema) -> Named:
         return [("table_structure", diagnostic.TableStructure())]
 
     return [
-        *_of_property("data_validity", schema.tables, validity),
-        *_of_property("data_validity", schema.primary_keys, keys),
-        *_of_property("data_structure", schema.tables, structure),
+        *of_property("data_validity", of_each(schema.tables, adherence)),
+        *of_property("data_validity", of_each(schema.primary_keys, keys)),
+        *of_property("data_structure", of_each(schema.tables, structure)),
         ("relationship_validity/referential_integrity", ReferentialIntegrity()),
         ("relationship_validity/cardinality_boundary", CardinalityBoundaryAdherence()),
     ]
-
-
-def _of_property(name: str, tables: Iterable[str], metrics: Callable[[], Named]) -> Named:
-    """Return metrics of one table, on each of these tables, as parts of a property."""
-    return [(f"{name}/{part}", metric) for part, metric in of_each(tables, metrics)]
 
 
 PRESETS: dict[str, Callable[[RelationalSchema], Named]] = {

@@ -93,7 +93,6 @@ class Suite(Protocol):
 
     def check_parameters(self) -> None:
         """Refuse illegal parameters."""
-        ...
 
     def _loaded(self, context: Context, left_out: Mapping[str, str]) -> Self: ...
 
@@ -546,10 +545,5 @@ def _stored(values: pd.Series, dtype: str) -> pd.Series:
         if not _STORAGE.fullmatch(dtype):  # of other packages, or of no table
             return values
         return values.astype(object).astype(dtype) if dtype == "category" else values.astype(dtype)
-    except (
-        TypeError,
-        ValueError,
-        KeyError,
-        OverflowError,
-    ):  # such as whole numbers among which some are missing
-        return values
+    except (TypeError, ValueError, KeyError, OverflowError):
+        return values  # such as whole numbers among which some are missing

@@ -267,8 +267,7 @@ def conform(
     TableError
         If a real table has infinite values, or ones whose differences overflow.
     """
-    oddities = Oddities(schema, role, lenient=lenient)
-    oddities.check_names(list(frame.columns))
+    oddities = Oddities(schema, role, list(frame.columns), lenient=lenient)
     frame = with_columns(frame, dict.fromkeys(oddities.absent)) if oddities.absent else frame
     read = read_as(frame, schema, levels or {}, oddities=oddities)
     return read, oddities.notices()
@@ -319,14 +318,32 @@ class Oddities:
         The kinds to read the columns as.
     role : str
         The table's role, see :func:`conform`.
+    names : sequence of str, optional
+        The columns that the table has, if any can be missing or unexpected.
     lenient : bool, default=False
         Whether columns that are absent, or without a value that can be read, count as empty.
+
+    Raises
+    ------
+    SchemaMismatchError
+        If a column is missing and may not be, or a holdout has others.
     """
 
-    def __init__(self, schema: TableSchema, role: str, *, lenient: bool = False) -> None:
+    def __init__(
+        self,
+        schema: TableSchema,
+        role: str,
+        names: Sequence[str] | None = None,
+        *,
+        lenient: bool = False,
+    ) -> None:
         self.schema, self.role, self.lenient = schema, role, lenient
-        self.absent: list[str] = []
-        self.extra: list[str] = []
+        present = schema.kinds if names is None else dict.fromkeys(names)
+        self.absent = [name for name in schema.kinds if name not in present]
+        self.extra = [name for name in present if name not in schema.kinds]
+        exact = role == "holdout"
+        if (self.absent and not lenient) or (self.extra and exact):
+            check_columns(list(present), list(schema.kinds), role, exact=exact)
         self._cells: list[str] = []
         self._faults: list[str] = []
         self._by_format = False
@@ -334,14 +351,6 @@ class Oddities:
         self._huge: list[str] = []
         self._inexact: list[str] = []
         self._empty: list[str] = []
-
-    def check_names(self, names: Sequence[str]) -> None:
-        """Note columns that are missing or unexpected; raise where they may not be."""
-        self.absent = [name for name in self.schema.kinds if name not in names]
-        self.extra = [name for name in names if name not in self.schema.kinds]
-        exact = self.role == "holdout"
-        if (self.absent and not self.lenient) or (self.extra and exact):
-            check_columns(names, list(self.schema.kinds), self.role, exact=exact)
 
     def add(self, given: pd.Series, read: pd.Series) -> pd.Series:
         """Look at a column as it was given and as it was read; return the latter as it is used."""
@@ -353,13 +362,16 @@ class Oddities:
             self._add_unread(name, given, n_unread)
         if name not in self.absent and not n_read:
             self._empty.append(name)
-        if kind != "continuous" or not _reaches(read.to_numpy(), EXACT):
+        if kind != "continuous":
+            return read
+        numbers = read.to_numpy()
+        if max(np.fmax.reduce(numbers, initial=0.0), -np.fmin.reduce(numbers, initial=0.0)) < EXACT:
             return read
         if _loses_integers(given, read):
             self._inexact.append(name)
-        if not (np.abs(read.to_numpy()) > _LARGEST).any():
+        if not (np.abs(numbers) > _LARGEST).any():
             return read
-        (self._infinite if np.isinf(read.to_numpy()).any() else self._huge).append(name)
+        (self._infinite if np.isinf(numbers).any() else self._huge).append(name)
         return _with_infinities(read)
 
     def join(self, others: Oddities) -> None:
@@ -418,13 +430,6 @@ class Oddities:
             f"{self.role} has columns of another type than train or its schema says: "
             f"{', '.join(self._faults)}. {cure}"
         )
-
-
-def _reaches(numbers: np.ndarray, bound: float) -> bool:
-    """Return whether a number is as large as the bound, or the negative of one is."""
-    if -bound < numbers.min(initial=0.0) and numbers.max(initial=0.0) < bound:
-        return False  # of most columns without a look at each; not of one with a missing number
-    return bool((np.abs(numbers) >= bound).any())
 
 
 def _with_infinities(values: pd.Series) -> pd.Series:
@@ -553,7 +558,7 @@ def row_hashes(table: Any, names: Sequence[str]) -> np.ndarray:
             cells = column.astype(object).map(_hashable, na_action="ignore")
             hashes = pd.util.hash_array(cells.to_numpy(object))
         # a value of one column is another thing in the next
-        sums += hashes * np.uint64(2 * zlib.crc32(_hashable(name)) + 1)
+        sums += hashes * np.uint64(2 * zlib.crc32(str(name).encode("utf-8", "surrogatepass")) + 1)
     return sums
 
 

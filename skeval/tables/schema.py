@@ -186,7 +186,8 @@ class TableSchema:
         complete: dict[str, Kind] = {}
         formats: dict[str, str] = {}
         for name, (_, given) in zip(names, table.items(), strict=True):
-            values = dates_of_periods(given)
+            may_be_periods = given.dtype == object or isinstance(given.dtype, pd.PeriodDtype)
+            values = dates_of_periods(given) if may_be_periods else given
             kind = schema.kinds[name] if name in schema.kinds else _infer_kind(values)
             complete[name] = kind
             in_strings = kind == "datetime" and values.dtype.kind != "M"
@@ -199,20 +200,21 @@ class TableSchema:
         )
 
     @classmethod
-    def known(
-        cls, kinds: TableSchema | Mapping[str, Kind] | None, names: Sequence[str] | None = None
-    ) -> TableSchema:
+    def known(cls, kinds: Any, names: Sequence[str] | None = None) -> TableSchema:
         """Return the kinds that are known; raise for names that the columns are not among."""
-        if is_metadata(kinds):
-            kinds = cls.from_sdv(kinds)
-        if not isinstance(kinds, TableSchema | Mapping | None):
+        if isinstance(kinds, TableSchema):
+            schema: TableSchema = kinds
+        elif isinstance(kinds, Mapping | None):
+            schema = cls(kinds or {})
+        elif is_metadata(kinds):
+            schema = cls.from_sdv(kinds)
+        else:
             raise InvalidParameterError(
                 Sentence(
                     f"schema must be a TableSchema or {_MAPS}, got {type(kinds).__name__}.",
                     f"--schema FILE must {_MAPS}, got {type(kinds).__name__}.",
                 )
             )
-        schema = kinds if isinstance(kinds, TableSchema) else cls(kinds or {})
         if names is not None and (unknown := sorted(set(schema.kinds) - set(names))):
             raise SchemaMismatchError(
                 f"The schema names columns that train does not have: {', '.join(unknown)}. "
@@ -441,10 +443,13 @@ def read_column(
         # one copy, which outlives changes of the table that was given
         return pd.Series(values.to_numpy().astype(np.float64), index=values.index, copy=False)
     if kind == "datetime" and held == "M":
-        return _in_microseconds(values)
+        try:
+            return values.astype(_MICROSECONDS)
+        except pd.errors.OutOfBoundsDatetime:  # seconds reach further: such times cannot be read
+            return values.mask(values.dt.year.abs() > _LAST_YEAR).astype(_MICROSECONDS)
     if kind == "boolean" and held == "b":
         codes = values.to_numpy().astype(np.intp)
-        return _levelled(codes, _BOOLEAN_LEVELS, _BOOLEAN_LEVELS, real)
+        return _recoded(codes, _BOOLEAN_LEVELS, _BOOLEAN_LEVELS, real)
     if kind == "continuous":
         return _read_numbers(plain_values(values))
     if kind == "datetime":
@@ -452,13 +457,6 @@ def read_column(
     if kind in {"categorical", "boolean"}:
         return _read_labels(values, real, boolean=kind == "boolean")
     return values.astype(object).where(values.notna(), None)
-
-
-def _in_microseconds(values: pd.Series) -> pd.Series:
-    try:
-        return values.astype(_MICROSECONDS)
-    except pd.errors.OutOfBoundsDatetime:  # seconds reach further: such times cannot be read
-        return values.mask(values.dt.year.abs() > _LAST_YEAR).astype(_MICROSECONDS)
 
 
 def plain_values(values: pd.Series) -> pd.Series:
@@ -559,23 +557,10 @@ def _read_labels(values: pd.Series, real: Sequence[str] | None, *, boolean: bool
     labels = [value if type(value) is str else _label(value) for value in distinct]
     if boolean:
         truths = [_TRUTH.get(label.strip().lower()) for label in labels]
-        return _levelled(codes, truths, _BOOLEAN_LEVELS, real)
+        return _recoded(codes, truths, _BOOLEAN_LEVELS, real)
     if real is not None and set(labels).issubset(real):  # as of nearly every column
         return _recoded(codes, labels, real)
-    return _levelled(codes, labels, sorted_labels(set(labels)), real)
-
-
-def _levelled(
-    codes: np.ndarray,
-    labels: Sequence[str | None],
-    levels: Sequence[str],
-    real: Sequence[str] | None,
-) -> pd.Series:
-    """Return the categorical of these labels, the `real` levels first where they are known."""
-    read = _recoded(codes, labels, levels)
-    if real is None or list(levels[: len(real)]) == list(real):
-        return read
-    return with_real_levels(read, real)
+    return _recoded(codes, labels, sorted_labels(set(labels)), real)
 
 
 def _label(value: object) -> str:
@@ -609,14 +594,26 @@ def with_real_levels(values: pd.Series, real: Sequence[str]) -> pd.Series:
     return _recoded(values.cat.codes.to_numpy(), labels, [*real, *unseen])
 
 
-def _recoded(codes: np.ndarray, labels: Iterable[str | None], levels: Sequence[str]) -> pd.Series:
-    """Return the categorical whose row i is `labels[codes[i]]`, missing where that is no level."""
+def _recoded(
+    codes: np.ndarray,
+    labels: Iterable[str | None],
+    levels: Sequence[str],
+    real: Sequence[str] | None = None,
+) -> pd.Series:
+    """Return the categorical whose row i is `labels[codes[i]]`, missing where that is no level.
+
+    The `real` levels are put first, where they are known.
+    """
     position: dict[str | None, int] = {level: i for i, level in enumerate(levels)}
     smallest = np.min_scalar_type(-max(1, len(levels)))  # as categoricals keep them
     lookup = np.array([*(position.get(label, -1) for label in labels), -1], dtype=smallest)
     dtype = pd.CategoricalDtype(pd.Index(levels, dtype=object))
-    read = pd.Categorical.from_codes(lookup[codes], dtype=dtype, validate=False)
-    return pd.Series(read, copy=False)
+    read = pd.Series(
+        pd.Categorical.from_codes(lookup[codes], dtype=dtype, validate=False), copy=False
+    )
+    if real is None or list(levels[: len(real)]) == list(real):
+        return read
+    return with_real_levels(read, real)
 
 
 def sorted_labels(labels: Iterable[str]) -> list[str]:

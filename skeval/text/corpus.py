@@ -222,11 +222,8 @@ def words(context: Context, columns: tuple[str, ...], group: str | None = None) 
             hashes.append(units.keys[units.codes])
             lengths.append(np.diff(units.starts))
             numbers.append(_text_numbers(context, role, column, units.which, columns, group))
-    number, starts = (
-        np.concatenate(numbers),
-        np.concatenate([[0], np.cumsum(np.concatenate(lengths))]),
-    )
-    known, first = np.unique(number, return_index=True)
+    starts = np.concatenate([[0], np.cumsum(np.concatenate(lengths))])
+    known, first = np.unique(np.concatenate(numbers), return_index=True)
     first = first[known >= 0]  # each text once, wherever it stands
     n_words = np.diff(starts)[first]
     at = np.repeat(starts[first] - np.cumsum(n_words) + n_words, n_words) + np.arange(n_words.sum())
@@ -274,15 +271,15 @@ def text_vectors(
     texts = corpus(context, columns, group)
     real = texts.numbers("train", "holdout")
     if isinstance(vectorizer, str):
-        return _unit(_tfidf(context, columns, group, real))
+        return unit_rows(_tfidf(context, columns, group, real))
     everything = texts.texts.tolist()
     if hasattr(vectorizer, "encode"):
-        return _unit(vectors_of(vectorizer, everything))
+        return unit_rows(vectors_of(vectorizer, everything))
     fitted = learned(vectorizer, sorted(everything[i] for i in real))
     features = fitted.transform(everything)
     if issparse(features):
-        return _unit(csr_array(features, dtype=np.float64))
-    return _unit(vectors_of(fitted, everything))
+        return unit_rows(csr_array(features, dtype=np.float64))
+    return unit_rows(vectors_of(fitted, everything))
 
 
 def _tfidf(
@@ -302,7 +299,8 @@ def _tfidf(
     return counts
 
 
-def _unit(vectors: Vectors) -> Vectors:
+def unit_rows(vectors: Vectors) -> Vectors:
+    """Return rows of length 1; those of length 0 stay."""
     if issparse(vectors):
         lengths = np.sqrt(vectors.multiply(vectors).sum(axis=1))
         return csr_array(diags_array(1.0 / np.where(lengths > 0, lengths, 1.0)) @ vectors)
@@ -350,7 +348,7 @@ def nearest_similarity(
         Descending, rounded to 9 decimals, so that equal ones are equal; -inf where there are no
         more.
     """
-    own = np.full(queries.size, -1) if itself else _places(queries, others)
+    own = np.full(queries.size, -1) if itself else places_among(queries, others)
     if issparse(vectors) and (vectors.nnz == 0 or vectors.data.min() >= 0):
         mine, theirs = vectors[queries], vectors[others].tocsc()
         from skeval.neighbors.text_kernels import largest_products
@@ -375,7 +373,7 @@ def nearest_similarity(
     return largest_in_blocks(products, queries, own, others.size, n_kept)
 
 
-def _places(queries: np.ndarray, others: np.ndarray) -> np.ndarray:
+def places_among(queries: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Return the place of each query among the others, -1 for none."""
     places = np.searchsorted(others, queries)
     inside = np.append(others, -1)[places] == queries
@@ -450,8 +448,7 @@ def exchanged(
     if holders.nnz == units.size and np.diff(holders.indptr).max() == 1:
         kept = np.diff(holders.indptr) == 1
         is_train, once = holders.indices < texts.n_train, np.ones(units.size, dtype=np.int64)
-        sides = ((scores[kept][side], once[side]) for side in (is_train, ~is_train))
-        train, holdout = sides
+        train, holdout = ((scores[kept][side], once[side]) for side in (is_train, ~is_train))
         return exchange_p_value([(train, holdout)], n_permutations=n_permutations, seed=seed)
     held = csr_array(holders[:, units], dtype=np.float32)
 

@@ -18,12 +18,7 @@ from scipy.stats import hypergeom
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import SCREEN_TAGS
-from skeval.exceptions import (
-    DegenerateInputWarning,
-    MetricWarning,
-    MissingDependencyError,
-    Sentence,
-)
+from skeval.exceptions import DegenerateInputWarning, MetricWarning, Sentence
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast
 from skeval.stats.intervals import wilson
@@ -31,7 +26,7 @@ from skeval.stats.matches import MatchLists, list_contrast
 from skeval.stats.relabelling import Relabelled, holm, least_p_value
 from skeval.steps.entities import Mentions, Reading, mentions, row_groups, rows_read
 from skeval.text.corpus import CorpusMetric
-from skeval.text.recognizers import Names, PatternRecognizer, SpacyBackend, load_spacy, piped
+from skeval.text.recognizers import Names, PatternRecognizer, SpacyBackend, piped
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Count, Interval, Legal, has_methods
 
@@ -339,13 +334,10 @@ def joined(windows: Sequence[RareKeys]) -> RareKeys:
     """Return the phrases of several windows as one set."""
     lengths = np.concatenate([np.diff(keys.starts) for keys in windows])
     train, holdout = (sum(keys.n_rare[i] for keys in windows) for i in (0, 1))
+    names = ("units", "train_only", "holdout_only", "types", "weights")
     return RareKeys(
-        units=np.concatenate([keys.units for keys in windows]),
+        **{name: np.concatenate([getattr(keys, name) for keys in windows]) for name in names},
         starts=np.concatenate([[0], np.cumsum(lengths)]),
-        train_only=np.concatenate([keys.train_only for keys in windows]),
-        holdout_only=np.concatenate([keys.holdout_only for keys in windows]),
-        types=np.concatenate([keys.types for keys in windows]),
-        weights=np.concatenate([keys.weights for keys in windows]),
         n_synthetic=sum(keys.n_synthetic for keys in windows),
         n_rare=(train, holdout),
     )
@@ -695,14 +687,10 @@ class NominalRecognizer(SpacyBackend):
     min_length: Count = 2
     max_length: Count = 30
 
-    def _loaded(self) -> Any:
-        pipeline = load_spacy(type(self).__name__, self.model, self.device)
-        if not set(_TAGS) & set(pipeline.pipe_names):
-            raise MissingDependencyError(
-                f"{type(self).__name__}: the pipeline {self.model} has no tagger. One that has is "
-                "installed by: python -m spacy download en_core_web_sm"
-            )
-        return pipeline
+    _does = "tagger"
+
+    def _is_able(self, pipeline: Any) -> bool:
+        return not set(_TAGS).isdisjoint(pipeline.pipe_names)
 
     def _read(self, model: Any, texts: list[str]) -> Iterator[list[tuple[int, int, str]]]:
         for doc in piped(self, model, texts, without=("ner", "entity_ruler", "senter")):

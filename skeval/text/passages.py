@@ -109,10 +109,8 @@ def known_grams(
     context: Context, n: int, columns: tuple[str, ...], group: str | None, role: str
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return how many runs of each distinct synthetic text a role has, and how many there are."""
-    texts, (owners, grams) = (
-        corpus(context, columns, group),
-        gram_numbers(context, n, columns, group),
-    )
+    texts = corpus(context, columns, group)
+    owners, grams = gram_numbers(context, n, columns, group)
     known = np.zeros(int(grams.max(initial=-1)) + 1, dtype=np.bool_)
     known[grams[texts.held[role][owners]]] = True
     of_text = np.bincount(owners, weights=known[grams], minlength=texts.texts.size)
@@ -123,10 +121,8 @@ def known_grams(
 
 def gram_lists(context: Context, n: int, columns: tuple[str, ...], group: str | None) -> MatchLists:
     """Return the real texts that have each run of the synthetic ones, weighted by their number."""
-    texts, (owners, grams) = (
-        corpus(context, columns, group),
-        gram_numbers(context, n, columns, group),
-    )
+    texts = corpus(context, columns, group)
+    owners, grams = gram_numbers(context, n, columns, group)
     weights = np.bincount(grams[texts.held["synthetic"][owners]])
     real = np.zeros(texts.texts.size, dtype=np.bool_)
     real[texts.numbers("train", "holdout")] = True

@@ -439,6 +439,7 @@ class SpacyBackend(_Backend):
     """
 
     _packages = ("spacy",)
+    _does: ClassVar[str]  # the part of a pipeline that is asked for
 
     model: ModelName = "en_core_web_sm"
     _: KW_ONLY
@@ -450,6 +451,18 @@ class SpacyBackend(_Backend):
     def about(self) -> dict[str, str]:
         """Backend, model and version of both."""
         return spacy_about(type(self).__name__, self.model, self.device)
+
+    def _loaded(self) -> Any:
+        pipeline = load_spacy(type(self).__name__, self.model, self.device)
+        if not self._is_able(pipeline):
+            raise MissingDependencyError(
+                f"{type(self).__name__}: the pipeline {self.model} has no {self._does}. One that "
+                "has is installed by: python -m spacy download en_core_web_sm"
+            )
+        return pipeline
+
+    def _is_able(self, pipeline: Any) -> bool:
+        raise NotImplementedError
 
 
 @declared
@@ -474,14 +487,10 @@ class SpacyRecognizer(SpacyBackend):
     SpacyRecognizer(model='de_core_news_sm', n_process=2)
     """
 
-    def _loaded(self) -> Any:
-        pipeline = load_spacy(type(self).__name__, self.model, self.device)
-        if not any("doc.ents" in pipeline.get_pipe_meta(n).assigns for n in pipeline.pipe_names):
-            raise MissingDependencyError(
-                f"{type(self).__name__}: the pipeline {self.model} has no component that finds "
-                "entities. One that has is installed by: python -m spacy download en_core_web_sm"
-            )
-        return pipeline
+    _does = "component that finds entities"
+
+    def _is_able(self, pipeline: Any) -> bool:
+        return any("doc.ents" in pipeline.get_pipe_meta(n).assigns for n in pipeline.pipe_names)
 
     def _read(self, model: Any, texts: list[str]) -> Iterator[list[tuple[int, int, str]]]:
         for doc in piped(self, model, texts, without=_NOT_FOR_ENTITIES):

@@ -27,7 +27,9 @@ from skeval.text.corpus import (
     largest_in_blocks,
     mean_cosine_distance,
     nearest_similarity,
+    places_among,
     text_vectors,
+    unit_rows,
     words,
 )
 from skeval.text.memorization import lacking_texts, sizes
@@ -42,10 +44,8 @@ _AT_ONCE = 2**21  # characters
 _BLOCK = 2**24  # distances held at once
 _KINDS = ("lower", "upper", "letter", "mark", "digit", "space", "stop", "comma", "other", "symbol")
 _KIND_OF = {"Ll": 0, "Lu": 1, "L": 2, "M": 3, "N": 4, "Z": 5, "C": 5, "P": 8, "S": 9}
-_STOPS, _COMMAS = (
-    ".!?\u061f\u0964\u3002\uff01\uff1f\u2026",
-    ",;:\u060c\u061b\u3001\uff0c\uff1b\uff1a",
-)
+_STOPS = ".!?\u061f\u0964\u3002\uff01\uff1f\u2026"
+_COMMAS = ",;:\u060c\u061b\u3001\uff0c\uff1b\uff1a"
 _NAMED = ("style", "tfidf", "word2vec")
 _NO_GENSIM = (
     'features="word2vec" needs gensim, which is not installed. Install it: pip install gensim.'
@@ -299,9 +299,8 @@ def nearest_negative_distance(
     vectors: np.ndarray, queries: np.ndarray, others: np.ndarray, n_kept: int, *, itself: bool
 ) -> np.ndarray:
     """Return minus the least squared distances of each query to the others, descending."""
-    norms, own = (vectors**2).sum(axis=1), np.full(queries.size, -1)
-    if not itself:
-        own = np.where(np.isin(queries, others), np.searchsorted(others, queries), -1)
+    norms = (vectors**2).sum(axis=1)
+    own = np.full(queries.size, -1) if itself else places_among(queries, others)
 
     def nearness(rows: np.ndarray) -> np.ndarray:
         products = 2.0 * vectors[rows] @ vectors[others].T
@@ -426,6 +425,4 @@ def word2vec_vectors(
         ((place[of_texts.ids] >= 0) * 1.0, np.maximum(place[of_texts.ids], 0), of_texts.starts),
         shape=(of_texts.lengths.size, max(len(known), 1)),
     )
-    sums = weights @ np.asarray(model.wv.vectors, dtype=np.float64)
-    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-    return np.asarray(sums / np.where(lengths > 0, lengths, 1.0))
+    return np.asarray(unit_rows(weights @ np.asarray(model.wv.vectors, dtype=np.float64)))

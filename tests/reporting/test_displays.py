@@ -282,3 +282,15 @@ def test_a_frequent_number_keeps_its_proportions(missing: float) -> None:
         assert above == {"90%", "10%"}
     else:
         assert "= 0: 80%" in below
+
+
+@pytest.mark.parametrize(("n", "noted"), [(6, False), (120, True)])
+def test_wide_matrices_say_how_many_columns_are_named(n, noted):
+    names, cells = [f"c{i}" for i in range(n)], np.eye(n)
+    details = {"names": names, "matrix": cells, "train": cells, "synthetic": cells}
+    result = Result(0.0, details={**details, "difference": 0.0 * cells})
+    for kind in (SimilarityMatrixDisplay, PhikMatricesDisplay):
+        figure = kind(result).plot().figure_
+        said = [ax.get_xlabel() for ax in figure.axes if "is named" in ax.get_xlabel()]
+        assert len(said) == noted
+        assert all(text.startswith(f"Of the {n} columns, one in ") for text in said)

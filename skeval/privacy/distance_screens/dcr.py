@@ -104,18 +104,21 @@ class TrainShareScreen(DrawnScreen):
             )
 
     def _compute(self, context: Context) -> float | Result:
-        found = super()._compute(context)
-        if not (notices := self._size_notices(context)):
-            return found
-        result = found if isinstance(found, Result) else Result(found)
-        return replace(result, warnings=(*result.warnings, *notices))
-
-    def _size_notices(self, context: Context) -> tuple[UnequalSizesWarning, ...]:
+        computed = super()._compute(context)
         n_train, expected = self._n_train_and_expected(context)
         n_holdout = round(n_train / expected) - n_train
+        if max(n_train, n_holdout) <= _UNEQUAL_AS_PUBLISHED * min(n_train, n_holdout):
+            return computed
+        result = computed if isinstance(computed, Result) else Result(computed)
+        notices = self._size_notices(n_train, n_holdout, expected)
+        return replace(result, warnings=(*result.warnings, *notices))
+
+    def _size_notices(
+        self, n_train: int, n_holdout: int, expected: float
+    ) -> tuple[UnequalSizesWarning, ...]:
+        """Say what sizes that differ do to the value or the test, if they differ too much."""
         allows = self._allows_for_sizes()
-        most = _UNEQUAL if allows else _UNEQUAL_AS_PUBLISHED
-        if max(n_train, n_holdout) <= most * min(n_train, n_holdout):
+        if allows and max(n_train, n_holdout) <= _UNEQUAL * min(n_train, n_holdout):
             return ()
         which = (
             "The value allows for that, but the test finds less than at equal sizes: hold out more."

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _MOST_ANNOTATED = 20
 _FEW = 8  # columns up to which three matrices share a row
+_NOTE = 10.0  # points of a line below a matrix
 _CELL = 48.0  # points of a cell, at most
 
 
@@ -46,6 +47,18 @@ def name_rows(ax: Axes, names: Sequence[str], room: float, *, rows: bool = True)
     label_axis(ax.xaxis, at, shown, size=size, rotation=90, color=INK, length=0.0)
     label_axis(ax.yaxis, *((at, shown) if rows else ((), ())), size=size, color=INK, length=0.0)
     return every
+
+
+def _say_named(ax: Axes, n: int, every: int) -> None:
+    """Say below a matrix that there is no room for the names of all columns."""
+    if every > 1:
+        style: dict[str, Any] = {"size": SMALL, "color": GREY}
+        ax.set_xlabel(f"Of the {n} columns, one in {every} is named.", **style)
+
+
+def _below(n: int, room: float) -> float:
+    """Return the points that names take below a matrix, and a note where all may not fit."""
+    return room + 10.0 + (_NOTE if n > _MOST_ANNOTATED else 0.0)
 
 
 def _write_cells(ax: Axes, matrix: np.ndarray, limits: tuple[float, float]) -> None:
@@ -127,7 +140,7 @@ class SimilarityMatrixDisplay(Display):
             room + 8.5,
             6.0,
             38.0,
-            room + 10.0,
+            _below(len(self.names), room),
             rooms=(room,),
             square=_CELL * max(3, len(self.names)),
         )
@@ -139,6 +152,7 @@ class SimilarityMatrixDisplay(Display):
         limits = (min(0.9, math.floor(10.0 * least) / 10.0), 1.0)
         heat_map(ax, self.matrix, sequential().reversed(), limits)
         every = name_rows(ax, self.names, room)
+        _say_named(ax, len(self.names), every)
         if every == 1:
             _write_cells(ax, self.matrix, limits)
         self._frame_worst(ax)
@@ -207,7 +221,7 @@ class PhikMatricesDisplay(Display):
         room = widest(self.names, SMALL, 74.0)
         gap = 38.0 if self._shape()[0] == 1 else room + 34.0
         largest = _CELL * max(3, len(self.names))
-        return Margins(room + 8.5, 17.0, 34.0, room + 10.0, gap, (room,), largest)
+        return Margins(room + 8.5, 17.0, 34.0, _below(len(self.names), room), gap, (room,), largest)
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw the three matrices; those at the left have the names of rows."""
@@ -220,5 +234,6 @@ class PhikMatricesDisplay(Display):
             change = which == "difference"
             limits = (-most, most) if change else (0.0, 1.0)
             heat_map(ax, self.matrices[which], diverging() if change else sequential(), limits)
-            name_rows(ax, self.names, room, rows=ax.get_position().x0 <= first + 1e-9)
+            every = name_rows(ax, self.names, room, rows=ax.get_position().x0 <= first + 1e-9)
             ax.set_title(title, color=GREY, pad=9.0)  # above the highest label of the scale
+        _say_named(axes[-1], len(self.names), every)
