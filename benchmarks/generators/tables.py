@@ -32,21 +32,39 @@ def rows(name: str, n: int, n_table: int) -> tuple[np.ndarray, np.ndarray, np.nd
     return (order[:n], order[n : 2 * n], outside) if len(outside) >= LEAST_OUTSIDERS else None
 
 
+def null_rows(name: str, n: int, n_table: int, repeat: int) -> list[np.ndarray]:
+    """Return row numbers of train, holdout, a third part and outsiders, other ones a repeat.
+
+    Where the table has too few rows, all parts shrink.
+    """
+    order = np.random.default_rng([zlib.crc32(name.encode()), n, repeat]).permutation(n_table)
+    n = min(n, (n_table - LEAST_OUTSIDERS) // 3)
+    return np.split(order[: 3 * n + MOST_OUTSIDERS], [n, 2 * n, 3 * n])
+
+
+def decimals(column: pd.Series) -> int:
+    """Return how many decimals the numbers have, six at most."""
+    values = column.dropna().to_numpy(float)
+    fits = (d for d in range(6) if np.allclose(values, np.round(values, d), rtol=0, atol=1e-9))
+    return next(fits, 6)
+
+
 def pack(table: pd.DataFrame, public: pd.DataFrame) -> pd.DataFrame:
-    """Return codes into the sorted values of the public table; numbers snap to the nearest."""
+    """Return codes into the sorted values of the public table, -1 for what is missing.
+
+    A number column with values that the public table lacks is kept as numbers (float32).
+    """
     packed = {}
     for name in public:
         levels = np.sort(public[name].dropna().unique())
+        codes = pd.Index(levels).get_indexer(table[name]).astype("int32")
         if pd.api.types.is_numeric_dtype(public[name]):
-            values = table[name].to_numpy(float)
-            right = np.clip(np.searchsorted(levels, values), 1, max(len(levels) - 1, 1))
-            right = np.minimum(right, len(levels) - 1)
-            left = np.maximum(right - 1, 0)
-            nearer = np.abs(values - levels[left]) <= np.abs(levels[right] - values)
-            codes = np.where(np.isnan(values), -1, np.where(nearer, left, right))
+            values = np.round(table[name].to_numpy(float), decimals(public[name]))
+            values[np.isinf(values)] = np.nan
+            codes = pd.Index(levels).get_indexer(values).astype("int32")
+            packed[name] = values.astype("float32") if any(codes[~np.isnan(values)] < 0) else codes
         else:
-            codes = pd.Index(levels).get_indexer(table[name])
-        packed[name] = codes.astype("int32")
+            packed[name] = codes
     return pd.DataFrame(packed)
 
 
@@ -54,6 +72,9 @@ def unpack(codes: pd.DataFrame, public: pd.DataFrame) -> pd.DataFrame:
     """Return the table that `pack` has made codes of."""
     values = {}
     for name in public:
-        levels = pd.Series(np.sort(public[name].dropna().unique()))
-        values[name] = levels.reindex(codes[name].to_numpy()).to_numpy()
+        levels, column = np.sort(public[name].dropna().unique()), codes[name].to_numpy()
+        if column.dtype.kind == "f":
+            values[name] = np.round(column.astype(float), decimals(public[name]))
+        else:
+            values[name] = pd.Series(levels).reindex(column).to_numpy()
     return pd.DataFrame(values)
