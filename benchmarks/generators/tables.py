@@ -58,13 +58,15 @@ def pack(table: pd.DataFrame, public: pd.DataFrame) -> pd.DataFrame:
     for name in public:
         levels = np.sort(public[name].dropna().unique())
         codes = pd.Index(levels).get_indexer(table[name]).astype("int32")
+        packed[name] = codes
         if pd.api.types.is_numeric_dtype(public[name]):
-            values = np.round(table[name].to_numpy(float), decimals(public[name]))
-            values[np.isinf(values)] = np.nan
+            values = table[name].to_numpy(float)
+            rounded = np.round(values, decimals(public[name]))
+            values = np.where(np.isfinite(values), np.where(codes < 0, rounded, values), np.nan)
             codes = pd.Index(levels).get_indexer(values).astype("int32")
-            packed[name] = values.astype("float32") if any(codes[~np.isnan(values)] < 0) else codes
-        else:
             packed[name] = codes
+            if (codes[~np.isnan(values)] < 0).any():
+                packed[name] = values.astype("float32")
     return pd.DataFrame(packed)
 
 
@@ -74,7 +76,10 @@ def unpack(codes: pd.DataFrame, public: pd.DataFrame) -> pd.DataFrame:
     for name in public:
         levels, column = np.sort(public[name].dropna().unique()), codes[name].to_numpy()
         if column.dtype.kind == "f":
-            values[name] = np.round(column.astype(float), decimals(public[name]))
+            at = pd.Index(levels.astype("float32")).drop_duplicates().get_indexer(column)
+            unique = levels[~pd.Index(levels.astype("float32")).duplicated()]
+            rounded = np.round(column.astype(float), decimals(public[name]))
+            values[name] = np.where(at < 0, rounded, unique[at])
         else:
             values[name] = pd.Series(levels).reindex(column).to_numpy()
     return pd.DataFrame(values)
