@@ -30,7 +30,7 @@ def filled(train):
             table[f"{name} missing"] = np.where(column.isna(), "yes", "no")
             table[name] = column.fillna(column.median())
             words.append(f"{name} missing")
-    return table, words
+    return table.astype(dict.fromkeys(words, object)), words
 
 
 def emptied(made, train):
