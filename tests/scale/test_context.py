@@ -364,7 +364,8 @@ def test_a_report_of_parquet_names_what_was_sampled(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "megabytes"), [(150_000, 90), pytest.param(300_000, 130, marks=pytest.mark.calibration)]
+    ("rows", "megabytes"),
+    [(150_000, 90), pytest.param(300_000, 130, marks=pytest.mark.calibration)],
 )
 def test_a_table_beyond_the_limit_of_memory_is_measured(tmp_path, rows, megabytes):
     """Both tables as frames take 2 x 48 columns x rows x 8 bytes: 115 and 230 MB."""
