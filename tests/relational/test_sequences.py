@@ -241,14 +241,13 @@ def test_long_sequences_count_by_row_or_by_sequence():
     assert evaluated(by_sequence, long, short, index=None).value == pytest.approx(1.0)
 
 
-@pytest.mark.calibration
-def test_a_million_rows():
+@pytest.mark.parametrize("n", [10**5, pytest.param(10**6, marks=pytest.mark.calibration)])
+def test_a_million_rows(n):
     rng = np.random.default_rng(0)
-    n = 1_000_000
     train, synthetic = (
         pd.DataFrame(
             {
-                "key": rng.integers(0, 40_000, n),
+                "key": rng.integers(0, n // 25, n),
                 "t": rng.integers(0, 10_000, n),
                 "x": rng.normal(size=n),
                 "c": rng.choice(list("abcde"), n),
@@ -259,4 +258,4 @@ def test_a_million_rows():
     for metric in METRICS:
         start = time.process_time()
         assert np.isfinite(evaluated(metric, train, synthetic).value)
-        assert time.process_time() - start < 60
+        assert time.process_time() - start < 5.0 + 55.0 * n / 10**6

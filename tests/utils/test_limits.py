@@ -90,18 +90,18 @@ def test_stopped_work_is_not_remembered_as_done():
                 suite.evaluate(TABLE)
 
 
-def wide(seed):
+def wide(seed, columns):
     blocks = (make_mixed(1000, random_state=100 * seed + k).add_suffix(f"_{k}") for k in range(43))
-    return pd.concat(blocks, axis=1).iloc[:, :300]
+    return pd.concat(blocks, axis=1).iloc[:, :columns]
 
 
-@pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.NothingToMeasureWarning")
-def test_300_columns_do_not_hang():
+@pytest.mark.parametrize("columns", [100, pytest.param(300, marks=pytest.mark.calibration)])
+def test_300_columns_do_not_hang(columns):
     """Of what grows with the pairs of columns, the noise of the baseline included."""
-    tables = [wide(seed) for seed in range(3)]
+    tables = [wide(seed, columns) for seed in range(3)]
     for kind in (CorrelationSimilarity, KMarginalSimilarity, RuleAdherence, SimilarityMatrix):
         started = time.process_time()
         result = kind().fit(*tables[:2]).evaluate(tables[2])
-        assert time.process_time() - started < 30.0, kind.__name__
+        assert time.process_time() - started < columns / 10, kind.__name__
         assert result.value > 0.85 or kind is RuleAdherence  # which finds no rule among these
