@@ -13,10 +13,12 @@ import math
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
 
 from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError, TableError
@@ -339,10 +341,14 @@ ATTACKS = (
     "levatt",
 )
 CALIBRATED = frozenset({"distance_calibrated", "ratio", "domias", "classifier"})
+# what each leaks to, no other does: see docs/null_and_power.rst
+STRONGEST = ("distance_calibrated", "domias", "classifier", "levatt")
+BLEND = "blend"  # of several attacks
 MODELLED = frozenset({"domias", "eq1", "classifier"})  # they learn from rows, and take long
 SAMPLED = MODELLED | {"levatt"}  # of large tables they score a sample
 _MOST_LEARNED = 10_000  # rows of each kind that the classifier learns from
 _FEWEST = 10  # rows that these learn from at least
+_LEAST_SPREAD = 1e-12  # of ranks
 _NEAREST = 2.0**-32  # distances below count as this: a copy is as near as rounding lets rows be
 
 
@@ -378,6 +384,32 @@ class MemberScores:
             self.member_rows[members],
             self.other_rows[others],
         )
+
+
+def blended(scored: Sequence[MemberScores]) -> MemberScores:
+    """Return the mean rank of each row that all attacks score; ranks of each have variance 1."""
+    members, others = (
+        reduce(np.intersect1d, [getattr(one, rows) for one in scored])
+        for rows in ("member_rows", "other_rows")
+    )
+    total = np.zeros(members.size + others.size)
+    for one in scored:
+        kept = one.take(np.isin(one.member_rows, members), np.isin(one.other_rows, others))
+        ranks = rankdata(np.concatenate([kept.members, kept.others]))
+        total += ranks / max(float(ranks.std()), _LEAST_SPREAD) / len(scored)
+    # sums of equal ranks in another order are equal
+    total = np.round(total, 9)
+    return MemberScores(total[: members.size], total[members.size :], members, others)
+
+
+def pooled_scores(context: Context, scored: Sequence[MemberScores]) -> np.ndarray:
+    """Return the scores of all real rows, shape (n_rows, n_attacks), nan of rows not scored."""
+    n_train = context.n_rows("train")
+    table = np.full((n_train + context.n_rows("holdout"), len(scored)), np.nan)
+    for column, one in zip(table.T, scored, strict=True):
+        column[one.member_rows] = one.members
+        column[n_train + one.other_rows] = one.others
+    return table
 
 
 @shared
@@ -576,7 +608,8 @@ class _Attacker:
             table[sample_positions(len(table), n_rows, zlib.crc32(f"{name} {self.seed}".encode()))]
             for name, table in (("reference", reference), ("synthetic", synthetic))
         ]
-        further = self.reference_key[-1]
+        given = self.reference_key[-1]
+        further = given if isinstance(given, pd.DataFrame) else None
         sources = [text_source(self.context, name, "tfidf", further) for name in self.texts]
         rows, labels = np.concatenate(learned), np.repeat([0, 1], n_rows)
         trees = LIGHT if len(nominal) > WIDE else TREE
