@@ -232,7 +232,7 @@ class MembershipInference(Metric):
     No p-value over exchanged labels can be below ``1 / 2 ** n`` if only n members of equally many
     rows are known. If the holdout was drawn later than train, or in another way, the two differ
     without any leak: ``fit(check_holdout=True)`` looks for that. Rows that are in both tables have
-    the same score in both.
+    the same score in both, or two where each half of the rows has one and calibrates the other.
 
     References
     ----------
@@ -256,7 +256,7 @@ class MembershipInference(Metric):
     (1.0, True)
     """
 
-    tags = replace(ATTACK_TAGS, display="ROCDisplay", headline=4)
+    tags = replace(ATTACK_TAGS, display="ROCDisplay", headline=4, weight=8.0)
 
     attack: AttackChoice = "best"
     reference: Table | None = None

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
@@ -487,27 +487,32 @@ def member_scores(
         "train": scored_rows(context, "train", n_rows, 0, seed),
         "holdout": scored_rows(context, "holdout", n_rows, n_taken, seed),
     }
-    settings = (context, n_rows, space, columns, seed, density, n_neighbors, texts)
+    of_rows = partial(_Attacker, context, n_rows, space, columns, seed, density, n_neighbors, texts)
     if split and reference_fraction is None:
-        return _cross_fitted(attack, rows, settings)
-    attacker = _Attacker(*settings, rows, (space, columns, reference_fraction, seed, reference))
+        return _cross_fitted(context, attack, rows, of_rows, (space, columns, None, seed))
+    attacker = of_rows(rows, (space, columns, reference_fraction, seed, reference))
     members, others = getattr(attacker, attack)()
     return MemberScores(members, others, rows["train"], rows["holdout"])
 
 
-def _cross_fitted(attack: str, rows: dict[str, np.ndarray], settings: Any) -> MemberScores:
+def _cross_fitted(
+    context: Context,
+    attack: str,
+    rows: dict[str, np.ndarray],
+    of_rows: Callable[..., _Attacker],
+    key: tuple[Any, ...],
+) -> MemberScores:
     """Score each half of the real rows, the other half being the reference.
 
     No score depends on which rows were train, and all rows are scored.
     """
-    context, _, space, columns, seed, *_ = settings
-    in_half = dict(zip(rows, half_of_real(context, seed), strict=True))
+    in_half = dict(zip(rows, half_of_real(context, key[-1]), strict=True))
     scores = {role: np.empty(places.size) for role, places in rows.items()}
     for half in (True, False):
         chosen = {role: in_half[role][places] == half for role, places in rows.items()}
         known = tuple(np.flatnonzero(mine != half) for mine in in_half.values())
         scored = {role: places[chosen[role]] for role, places in rows.items()}
-        attacker = _Attacker(*settings, scored, (space, columns, None, seed, known))
+        attacker = of_rows(scored, (*key, known))
         for role, found in zip(rows, getattr(attacker, attack)(), strict=True):
             scores[role][chosen[role]] = found
     return MemberScores(*scores.values(), *rows.values())
