@@ -256,7 +256,7 @@ class MembershipInference(Metric):
     (1.0, True)
     """
 
-    tags = replace(ATTACK_TAGS, display="ROCDisplay", headline=4, weight=8.0)
+    tags = replace(ATTACK_TAGS, display="ROCDisplay", headline=4, weight=4.0)
 
     attack: AttackChoice = "best"
     reference: Table | None = None
