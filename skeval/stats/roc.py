@@ -320,12 +320,12 @@ class Areas:
     Attributes
     ----------
     ranks : ndarray of shape (n_rows, n_scores)
-        Of each score, 0 where a row has none.
+        The ranks of each score, 0 where a row has none.
     strata : ndarray of shape (n_rows,), int
         Rows that have the same of the scores have the same number. Labels are exchanged among
         these only, since which rows have a score may depend on the labels.
     mean, spread : ndarray of shape (n_scores,)
-        Of the sum of the ranks of positive rows, over all labels.
+        Moments of the sum of the ranks of positive rows, over all labels.
     n_pairs, n_true : ndarray of shape (n_scores,)
         Pairs of a positive and a negative row, and positive rows, that have the score.
 

@@ -61,7 +61,7 @@ class MembershipDisclosureF1(Metric):
 
     See Also
     --------
-    MembershipInference : Tries nine attacks, this one among them, at all thresholds.
+    MembershipInference : Tries several attacks, at all thresholds.
     ShadowMembershipInference : An attacker who can run the generator.
     NearDuplicateShare : Fraction of synthetic rows within a distance of train.
 
