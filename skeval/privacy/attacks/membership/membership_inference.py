@@ -110,20 +110,21 @@ class MembershipInference(Metric):
     owed money. Each attack gives each row a score from what the release looks like around it. Train
     rows are the members, holdout rows the others; the value is the share of pairs of the two in
     which the member has the higher score. Which attack is best depends on how a generator leaks, so
-    that all are tried.
+    that several are tried.
 
     Parameters
     ----------
     attack : "best", str or list of str, default="best"
         "best": the four that find most releases of real generators, "distance_calibrated",
-        "domias", "classifier" and "levatt". A list: those. Of several, and of their blend (a row's
-        mean rank by all), the one that stands out most is reported, its p-value corrected for the
-        choice. Or one of "distance" (to the nearest synthetic row), "distance_calibrated" (the
-        distance to the nearest reference row less that), "ratio" (of the two), "monte_carlo"
-        (number of synthetic rows within the median distance), "knn_density" (distance to the k-th
-        nearest), "domias" (density of synthetic over that of reference rows), "classifier" (which
-        has learned synthetic from reference rows), "eq1" (density of synthetic rows) and "levatt"
-        (edits to the nearest synthetic row, both written as text).
+        "domias", "classifier" and "levatt". A list: those. If there are
+        several, they are blended too (a row's mean rank by all), and the one that stands out most
+        is reported, its p-value corrected for the choice. Or one of "distance" (to the nearest
+        synthetic row), "distance_calibrated" (the distance to the nearest reference row less that),
+        "ratio" (of the two), "monte_carlo" (number of synthetic rows within the median distance),
+        "knn_density" (distance to the k-th nearest), "domias" (density of synthetic over that of
+        reference rows), "classifier" (which has learned synthetic from reference rows), "eq1"
+        (density of synthetic rows) and "levatt" (edits to the nearest synthetic row, both written
+        as text).
     reference : table, optional
         Rows of the population that the attacker has, disjoint of train and holdout, for
         "distance_calibrated", "ratio", "domias" and "classifier". A fitted metric, and its pickle,
@@ -192,8 +193,8 @@ class MembershipInference(Metric):
     one-sided. Given the release and all real rows, the labels of these are exchangeable if nothing
     was learned: no score depends on them, since each half of the real rows is calibrated by the
     other, members or not. So the test holds for all attacks, however good or bad; ties have
-    mid-ranks. Of several attacks the AUC stands out most that is most standard deviations above
-    the mean over all labels. The p-value is the share of random labels, exchanged for all attacks
+    mid-ranks. The AUC of several attacks that stands out most is the one with the most standard
+    deviations above its mean over all labels. The p-value is the share of random labels, exchanged for all attacks
     at once, with which one stands out as much; where none does, that after Bonferroni if it is
     smaller. The interval is then simultaneous (Bonferroni), and the baseline is the AUC that this
     attack would have if it stood out as the foremost does on average by chance; of one attack it
@@ -433,9 +434,9 @@ def against_labels(
 ) -> dict[str, Any]:
     """Return interval, p-value, baseline and contrast of the best of several attacks.
 
-    The labels of all rows are exchanged for all attacks at once. Where no labels reach what was
-    observed, the p-value is that after Bonferroni, if it is smaller: no other number of labels
-    would do so more often than it says.
+    The labels of all rows are exchanged for all attacks at once. The p-value after Bonferroni
+    replaces the share of labels where none reach what was observed, if it is smaller: it holds
+    below that share, which holds above.
     """
     areas = areas_of(context, scored)
     drawn = relabellings_within(context, areas.strata, n_permutations, seed)
