@@ -194,11 +194,11 @@ class MembershipInference(Metric):
     was learned: no score depends on them, since each half of the real rows is calibrated by the
     other, members or not. So the test holds for all attacks, however good or bad; ties have
     mid-ranks. The AUC of several attacks that stands out most is the one with the most standard
-    deviations above its mean over all labels. The p-value is the share of random labels, exchanged for all attacks
-    at once, with which one stands out as much; where none does, that after Bonferroni if it is
-    smaller. The interval is then simultaneous (Bonferroni), and the baseline is the AUC that this
-    attack would have if it stood out as the foremost does on average by chance; of one attack it
-    is 0.5.
+    deviations above its mean over all labels. The p-value is the share of random labels, exchanged
+    for all attacks at once, with which one stands out as much; where none does, that after
+    Bonferroni if it is smaller. The interval is then simultaneous (Bonferroni), and the baseline is
+    the AUC that this attack would have if it stood out as the foremost does on average by chance;
+    of one attack it is 0.5.
 
     "levatt" is for generators that repeat digits, as language models do: two rows are as far apart
     as the characters that are inserted, deleted or replaced between their texts, so that 1234 is
