@@ -50,8 +50,8 @@ NOTHING_OF_PRIVACY = "No metric of privacy was measured."
 _LEAST_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
 _CAVEAT = "Such tests can raise an alarm and never clear a release."
 REFIT = (
-    "Or fit the generator again with less room to memorise: fewer steps, stronger regularisation "
-    "or noise."
+    "Fit the generator again with much less room to memorise: a tenth of the steps, larger leaves, "
+    "stronger regularisation or noise."
 )
 UNCOUNTED = "copies of train rows were not counted"  # as where no metric looks for any
 
@@ -339,7 +339,7 @@ def with_copies(results: Iterable[Result]) -> Iterator[Result]:
 
 
 def advised(results: Iterable[Result]) -> tuple[str, ...]:
-    """Return what results advise, each piece once, then to fit the generator again where it helps.
+    """Return what results advise, each piece once, and to fit the generator again where it helps.
 
     Examples
     --------
@@ -349,8 +349,13 @@ def advised(results: Iterable[Result]) -> tuple[str, ...]:
     'Drop a.'
     """
     advising = [one for one in results if one.advice]
-    refit = [REFIT] if any(one.refit for one in advising) else []
-    return tuple(dict.fromkeys([*(one.advice for one in advising), *refit]))
+    pieces = list(dict.fromkeys(one.advice for one in advising))
+    again = [place for place, piece in enumerate(pieces) if piece.startswith(REFIT)]
+    for place in again[1:]:  # once is enough
+        pieces[place] = pieces[place].removeprefix(REFIT).strip()
+    if not again and any(one.refit for one in advising):
+        pieces.append(f"Or {REFIT[0].lower()}{REFIT[1:]}")
+    return tuple(filter(None, pieces))
 
 
 def _too_little(

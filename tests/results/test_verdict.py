@@ -414,8 +414,12 @@ def test_to_fit_again_is_advised_once():
     assert found.advice == (
         "Drop the copied rows.",
         "Most in age: pool it. Exposed are the old.",
-        REFIT,
+        f"Or f{REFIT[1:]}",
     )
+    again = [f"{REFIT} Most in age.", f"{REFIT} Most in sex.", REFIT, "Drop x."]
+    results = {str(i): made(1e-6, advice=one, refit=True) for i, one in enumerate(again)}
+    found = SuiteResult(results, sizes=SIZES).verdict()
+    assert found.advice == (f"{REFIT} Most in age.", "Most in sex.", "Drop x.")
     assert SuiteResult.from_json(SuiteResult(results, sizes=SIZES).to_json()).verdict() == found
 
 
@@ -425,7 +429,11 @@ def test_words_of_an_advice_decide_nothing():
     results = {"a": made(1e-6, advice=own), "b": made(1e-5, advice=own)}
     assert SuiteResult(results, sizes=SIZES).verdict().advice == (own,)
     results["c"] = made(1e-4, advice="Drop sex.", refit=True)
-    assert SuiteResult(results, sizes=SIZES).verdict().advice == (own, "Drop sex.", REFIT)
+    assert SuiteResult(results, sizes=SIZES).verdict().advice == (
+        own,
+        "Drop sex.",
+        f"Or f{REFIT[1:]}",
+    )
 
 
 def test_copies_that_few_real_rows_cannot_explain_are_not_cleared():
