@@ -71,8 +71,12 @@ def read(paths: list[Path]) -> dict[str, dict]:
     return {line["release"]: line for line in lines}
 
 
-def counts(oracle: dict[str, dict], found: dict[str, dict]) -> dict:
-    """Return alarms of presets and significant tests, by part, size, generator and fit."""
+def counts(oracle: dict[str, dict], found: dict[str, dict], before: dict[str, dict]) -> dict:
+    """Return alarms of presets and significant tests, by part, size, generator and fit.
+
+    And the alarms of leaking releases by the presets of before, where they were judged by these.
+    """
+    earlier = [one for name, one in before.items() if oracle[name]["leaks"]]
     groups: dict[tuple, list] = {}
     for release, one in found.items():
         name, n, generator, fit = release.split("-")
@@ -91,6 +95,7 @@ def counts(oracle: dict[str, dict], found: dict[str, dict]) -> dict:
             }
             for key, of in sorted(groups.items())
         ],
+        "before": {p: sum(bool(o["alarms"][p]) for o in earlier) for p in POWER_PRESETS},
         "not_leaking": sum(not one["leaks"] for name, one in oracle.items() if name in found),
     }
 
@@ -106,10 +111,11 @@ def main() -> None:
     parser.add_argument("--known", type=Path, nargs="*", default=[])
     parser.add_argument("--oracle", type=Path, nargs="*", default=[])
     parser.add_argument("--judged", type=Path, nargs="*", default=[])
+    parser.add_argument("--before", type=Path, nargs="*", default=[])
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.what == "count":
-        said = counts(read(options.oracle), read(options.judged))
+        said = counts(read(options.oracle), read(options.judged), read(options.before))
         (DOCS / "generators.json").write_text(json.dumps(said, indent=1) + "\n", encoding="utf-8")
         return
     source = releases if options.what == "leaks" else nulls
