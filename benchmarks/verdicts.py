@@ -473,11 +473,11 @@ def generators(counts):
             reconstruction or copies of rows say so at 1% together.
         """),
         *paragraph(f"""
-            Of the leaking releases that judge, the preset *report* finds {said["report"]},
+            The preset *report* finds {said["report"]} of the leaking releases that judge,
             *privacy* {said["privacy"]}. With the tests of before and equal weights it was
-            {counts["before"]["report"]} and {counts["before"]["privacy"]}. Where the release is of fresh rows, or a copula of fresh
-            rows, *report* raises a false alarm in {false["report"]}, *privacy* in
-            {false["privacy"]}.
+            {counts["before"]["report"]} and {counts["before"]["privacy"]}. Releases of fresh rows,
+            or of a copula of fresh rows, leak nothing: *report* raises a false alarm in
+            {false["report"]}, *privacy* in {false["privacy"]}.
         """),
         ".. figure:: _static/generators.png",
         "   :alt: Share of leaking releases that each test finds, by generator",
