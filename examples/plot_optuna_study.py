@@ -145,7 +145,7 @@ print(label(chosen), chosen.values)
 
 # %%
 # The luckiest of forty looks better than it is. So the trial makes its generator once more, which
-# learns from all rows and is measured with fresh ones; the attack is now the best of nine. The
+# learns from all rows and is measured with fresh ones; the attack is now the foremost of four. The
 # adapter gives the generator a seed; in the cross-validation each fold had its own.
 suite = MetricSuite(
     [

@@ -37,7 +37,7 @@ tables = {
 # Any suite can compare; a few metrics of the report will do here. ``report(train, holdout, tables,
 # "which.html")`` writes all of it to a file, and so does ``skeval report train.csv holdout.csv
 # copula.csv trees.csv shuffled.csv``.
-names = {"similarity", "phik_difference", "tstr", "near_duplicates", "privacy_score"}
+names = {"similarity", "phik_difference", "tstr", "near_duplicates", "dcr_overfitting"}
 metrics = make_suite("report", target="arr_delay").metrics
 suite = MetricSuite([(name, metric) for name, metric in metrics if name in names])
 with warnings.catch_warnings():

@@ -34,7 +34,7 @@ real = frame(train), frame(holdout)
 # synthetic rows are closer to train than to the holdout, an attack whether train rows can be told
 # from holdout rows by what is near them. Both read one half if all is well, and both do here. An
 # attack that reads rows as text is never wrong: most digits are still those of train. Where every
-# column is moved, by an odd amount, it is blind too, as is the best of nine attacks. An attacker
+# column is moved, by an odd amount, it is blind too, as is the foremost of several. An attacker
 # who knows, or guesses, how the table was moved takes the amounts off again.
 shift, odd = np.array([3.0, 0.0, 0.0, 0.0]), np.array([3.1416, -2.7183, 1.4142, 0.5772])
 moved = frame(train + shift)
@@ -45,7 +45,9 @@ readings = {
     "share closer to train": DCRShare().fit(*real).evaluate(moved),
     "attack by distance": distance.evaluate(moved),
     "attack by edits of text": MembershipInference("levatt").fit(*real).evaluate(moved),
-    "best of nine, all columns moved": MembershipInference().fit(*real).evaluate(moved_oddly),
+    "foremost of several, all columns moved": MembershipInference()
+    .fit(*real)
+    .evaluate(moved_oddly),
     "attack that knows the amounts": distance.evaluate(moved_back),
 }
 for name, result in readings.items():

@@ -115,7 +115,7 @@ class NearDuplicateShare(CopyScreen):
     (1.0, True)
     """
 
-    tags = replace(NEIGHBOR_TAGS, risks=frozenset({"singling out"}), headline=2)
+    tags = replace(NEIGHBOR_TAGS, risks=frozenset({"singling out"}), headline=2, weight=1.0)
 
     tau: Literal["loo-q01"] | Fraction = "loo-q01"
     space: Space = "gower"

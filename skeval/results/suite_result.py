@@ -316,7 +316,8 @@ class SuiteResult(Mapping[str, Result]):
         Parameters
         ----------
         level : float, default=0.05
-            Chance of any alarm, at most, where nothing leaks: Holm's procedure over all tests.
+            Chance of any alarm, at most, where nothing leaks: Holm's procedure over all tests, with
+            their weights.
 
         Returns
         -------

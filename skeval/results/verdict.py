@@ -8,6 +8,7 @@ copied, no contrast of the two shows it, and few copies have no small p-value.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, ValuesView
@@ -49,8 +50,8 @@ NOTHING_OF_PRIVACY = "No metric of privacy was measured."
 _LEAST_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
 _CAVEAT = "Such tests can raise an alarm and never clear a release."
 REFIT = (
-    "Or fit the generator again with less room to memorise: fewer steps, stronger regularisation "
-    "or noise."
+    "Fit the generator again with much less room to memorise: a tenth of the steps, larger leaves, "
+    "stronger regularisation or noise."
 )
 UNCOUNTED = "copies of train rows were not counted"  # as where no metric looks for any
 
@@ -184,7 +185,7 @@ def raises_alarm(result: Result, level: float = ALARM_LEVEL) -> bool:
 def adjusted_p_values(
     results: Mapping[str, Result], level: float = ALARM_LEVEL
 ) -> dict[str, float]:
-    """Return Holm's adjusted p-values of all tests of privacy, by metric.
+    """Return Holm's adjusted p-values of all tests of privacy, by metric, with their weights.
 
     Which tests make up the family depends on what they look at and on the sizes of the tables,
     never on what they give: otherwise it would not hold the level.
@@ -207,9 +208,10 @@ def adjusted_p_values(
         tests: max(shown.least_p if (shown := results[name].contrast) else 0.0 for name in same)
         for tests, same in names.items()
     }
-    family = _family(least, level)
+    weights = {tests: max(_weight(results[name]) for name in same) for tests, same in names.items()}
+    family = _family(least, weights, level)
     p_values = [max(as_float(results[name].p_value) for name in names[tests]) for tests in family]
-    adjusted = dict(zip(family, holm(p_values), strict=True))
+    adjusted = dict(zip(family, holm(p_values, [weights[tests] for tests in family]), strict=True))
     by_metric: dict[str, float] = {}
     for whole, same in names.items():
         if within := [p_value for part, p_value in adjusted.items() if part <= whole]:
@@ -217,24 +219,32 @@ def adjusted_p_values(
     return {name: by_metric[name] for name in results if name in by_metric}
 
 
-def _family(least: Mapping[frozenset[str], float], level: float) -> list[frozenset[str]]:
+def _weight(result: Result) -> float:
+    return result.tags.weight if result.tags is not None else 1.0
+
+
+def _family(
+    least: Mapping[frozenset[str], float], weights: Mapping[frozenset[str], float], level: float
+) -> list[frozenset[str]]:
     """Return the tests to correct for: not those made up of others, nor those that cannot alarm."""
-    able = dict(least)
+    able = sorted(least, key=lambda tests: least[tests] / weights[tests])
     while True:
         family = [
             tests
             for tests in able
             if tests != frozenset().union(*(part for part in able if part < tests))
         ]
-        n_able = [
-            sum(able[tests] <= level / k for tests in family) for k in range(1, len(able) + 1)
-        ]
-        corrected = next((k for k, n in enumerate(n_able, start=1) if n <= k), 1)
-        unable = [tests for tests in family if able[tests] > level / corrected]
+        # the largest level for each weight of 1 that those which can alarm at it do not exceed
+        of_all = list(itertools.accumulate(weights[tests] for tests in family))
+        spent = (
+            (whole, sum(weights[t] for t in family if least[t] <= level * weights[t] / whole))
+            for whole in of_all
+        )
+        whole = next((whole for whole, used in spent if used <= whole), 1.0)
+        unable = [t for t in family if least[t] > level * weights[t] / whole]
         if not unable:
-            return family
-        for tests in unable:
-            del able[tests]
+            return [tests for tests in least if tests in family]
+        able = [tests for tests in able if tests not in unable]
 
 
 def verdict(
@@ -329,7 +339,7 @@ def with_copies(results: Iterable[Result]) -> Iterator[Result]:
 
 
 def advised(results: Iterable[Result]) -> tuple[str, ...]:
-    """Return what results advise, each piece once, then to fit the generator again where it helps.
+    """Return what results advise, each piece once, and to fit the generator again where it helps.
 
     Examples
     --------
@@ -339,8 +349,13 @@ def advised(results: Iterable[Result]) -> tuple[str, ...]:
     'Drop a.'
     """
     advising = [one for one in results if one.advice]
-    refit = [REFIT] if any(one.refit for one in advising) else []
-    return tuple(dict.fromkeys([*(one.advice for one in advising), *refit]))
+    pieces = list(dict.fromkeys(one.advice for one in advising))
+    again = [place for place, piece in enumerate(pieces) if piece.startswith(REFIT)]
+    for place in again[1:]:  # once is enough
+        pieces[place] = pieces[place].removeprefix(REFIT).strip()
+    if not again and any(one.refit for one in advising):
+        pieces.append(f"Or {REFIT[0].lower()}{REFIT[1:]}")
+    return tuple(filter(None, pieces))
 
 
 def _too_little(
@@ -352,9 +367,10 @@ def _too_little(
     of a test is the share of train to the power of their number.
     """
     n_train, n_holdout = (sizes.get(role, 0) for role in ("train", "holdout"))
-    n_tests = len(_distinct(tested.values()))
-    if n_tests and n_train and n_holdout:
-        fewest = math.ceil(math.log(level / n_tests) / math.log(n_train / (n_train + n_holdout)))
+    weight = sum(map(_weight, _distinct(tested.values()).values()))
+    if tested and n_train and n_holdout:
+        share = level / max(weight, 1.0)  # of a test of weight 1
+        fewest = math.ceil(math.log(share) / math.log(n_train / (n_train + n_holdout)))
         n_rows = sizes.get("synthetic", fewest)
         different = min((o.n_distinct for o in copies if o.n_expected >= fewest), default=n_rows)
         if min(n_rows, different) < fewest:

@@ -290,19 +290,23 @@ def least_of_several(sizes: Iterable[tuple[int, int]]) -> float:
     return min(1.0, len(least) * min(least))
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
+def holm(p_values: Sequence[float], weights: Sequence[float] | None = None) -> list[float]:
     """Return p-values that hold for several tests at once, even if they depend on each other.
 
     Parameters
     ----------
     p_values : sequence of float
         One for each test.
+    weights : sequence of float, optional
+        Above 0, fixed before the p-values are known: the shares of the level that the tests have,
+        relative to each other. By default all have the same.
 
     Returns
     -------
     list of float
-        In the same order: the least times the number of tests, the next times one fewer and at
-        least as large as the one before, and so on; never above 1.
+        In the same order. The least, relative to its weight, is multiplied by all weights over its
+        own; the next by the weights that are left over its own, and is at least as large as the one
+        before; and so on; never above 1.
 
     References
     ----------
@@ -312,12 +316,14 @@ def holm(p_values: Sequence[float]) -> list[float]:
     Examples
     --------
     >>> from skeval.stats.relabelling import holm
-    >>> holm([0.01, 0.5, 0.02])
-    [0.03, 0.5, 0.04]
+    >>> holm([0.01, 0.5, 0.02]), holm([0.01, 0.06], [1, 3])
+    ([0.03, 0.5, 0.04], [0.04, 0.06])
     """
     given = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(given, kind="stable")
-    stepped = np.maximum.accumulate(given[order] * np.arange(given.size, 0, -1))
+    shares = np.ones(given.size) if weights is None else np.asarray(weights, dtype=np.float64)
+    order = np.argsort(given / shares, kind="stable")
+    left = np.cumsum(shares[order][::-1])[::-1]
+    stepped = np.maximum.accumulate(given[order] * left / shares[order])
     adjusted = np.empty(given.size)
     adjusted[order] = np.minimum(stepped, 1.0)
     return [float(p_value) for p_value in adjusted]

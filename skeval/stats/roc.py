@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.special import betaincinv, expit, logit
-from scipy.stats import mannwhitneyu, norm
+from scipy.stats import mannwhitneyu, norm, rankdata
 from scipy.stats import t as student
 
 from skeval.stats.intervals import clopper_pearson
-from skeval.stats.relabelling import Relabelled, block_sizes, sequential_tests, shuffled
+from skeval.stats.relabelling import (
+    Relabelled,
+    block_sizes,
+    labels_test,
+    sequential_tests,
+    shuffled,
+)
 
 _CELLS = 2**20  # labels held at once
+_LEAST_SPREAD = 1e-9  # of a sum of ranks; below, all are equal
 
 
 @dataclass(frozen=True)
@@ -304,6 +311,82 @@ def label_tests(
     observed = statistics(actual[order][:, None])[0]
     tests = sequential_tests(observed, map(drawn, block_sizes(n_permutations)))
     return tests[:-1], tests[-1]
+
+
+@dataclass(frozen=True)
+class Areas:
+    """Several AUCs of the same rows, and what random labels would make of them.
+
+    Attributes
+    ----------
+    ranks : ndarray of shape (n_rows, n_scores)
+        The ranks of each score, 0 where a row has none.
+    strata : ndarray of shape (n_rows,), int
+        Rows that have the same of the scores have the same number. Labels are exchanged among
+        these only, since which rows have a score may depend on the labels.
+    mean, spread : ndarray of shape (n_scores,)
+        Moments of the sum of the ranks of positive rows, over all labels.
+    n_pairs, n_true : ndarray of shape (n_scores,)
+        Pairs of a positive and a negative row, and positive rows, that have the score.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.relabelling import shuffled
+    >>> from skeval.stats.roc import Areas
+    >>> labels, rng = np.arange(40) < 20, np.random.default_rng(0)
+    >>> scores = np.column_stack([rng.normal(size=40), labels + rng.normal(size=40)])
+    >>> areas = Areas.of(scores, labels)
+    >>> test = areas.test(labels, [shuffled(labels, 999, rng)])
+    >>> areas.deviations(labels[:, None]).round(1).ravel().tolist(), test.p_value
+    ([-0.7, 2.8], 0.007)
+    """
+
+    ranks: np.ndarray
+    strata: np.ndarray
+    mean: np.ndarray
+    spread: np.ndarray
+    n_pairs: np.ndarray
+    n_true: np.ndarray
+
+    @classmethod
+    def of(cls, scores: np.ndarray, labels: np.ndarray) -> Areas:
+        """Read scores of shape (n_rows, n_scores), nan of rows that have none."""
+        missing = np.isnan(scores)
+        strata = missing @ (1 << np.arange(scores.shape[1]))
+        ranks = np.nan_to_num(rankdata(scores, axis=0, nan_policy="omit"))
+        mean, variance = np.zeros((2, scores.shape[1]))
+        for stratum in np.unique(strata):
+            own, n_true = ranks[strata == stratum], labels[strata == stratum].sum()
+            mean += n_true * own.mean(axis=0)
+            variance += n_true * (len(own) - n_true) / max(len(own) - 1, 1) * own.var(axis=0)
+        m, n = ((~missing[who]).sum(axis=0) for who in (labels, ~labels))
+        return cls(ranks, strata, mean, np.sqrt(variance), m * n, m)
+
+    def deviations(self, labels: np.ndarray) -> np.ndarray:
+        """Return how far each AUC is above its mean, in standard deviations.
+
+        Labels have shape (n_rows, n), the result (n_scores, n); 0 where all rows tie.
+        """
+        scale = np.where(self.spread > _LEAST_SPREAD, self.spread, np.inf)
+        return np.asarray((self.ranks.T @ labels - self.mean[:, None]) / scale[:, None])
+
+    def area(self, score: int, deviation: float) -> float:
+        """Return the AUC of a score that is so far above its mean."""
+        total, m = self.mean[score] + deviation * self.spread[score], self.n_true[score]
+        return float((total - m * (m + 1) / 2) / self.n_pairs[score])
+
+    def test(self, labels: np.ndarray, drawn: Iterable[np.ndarray]) -> Relabelled:
+        """Hold the largest deviation against those of random labels, however scores depend.
+
+        Parameters
+        ----------
+        labels : ndarray of shape (n_rows,), bool
+            True for positive rows.
+        drawn : iterable of ndarray of shape (n_rows, n), bool
+            Blocks of random labels, exchanged within strata.
+        """
+        return labels_test(lambda some: self.deviations(some).max(axis=0), labels, drawn)
 
 
 @dataclass(frozen=True)

@@ -26,13 +26,14 @@ from scipy.special import ndtr
 
 from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.results.verdict import ALARM_LEVEL
+from skeval.results.verdict import ALARM_LEVEL, REFIT
 from skeval.stats.relabelling import holm
-from skeval.stats.roc import area_and_error, auc_p_value
+from skeval.stats.roc import area_and_error, auc, auc_p_value
 from skeval.steps.neighbors import encoded, encoded_columns, nearest, pool_index, ranges
 from skeval.steps.samples import (
     ColumnChoice,
     chosen_columns,
+    column_key,
     columns_of,
     drawn_positions,
     named_seed,
@@ -485,7 +486,9 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
     Returns
     -------
     str
-        The place of a leak that a test has shown: this one only looks where it is. Empty without a
+        The place of a leak that a test has shown: this one only looks where it is. To drop the
+        columns is advised only where that would end it: without them the excess of train rows that
+        are nearer is at most half; else the generator is to be fitted again. Empty without a
         holdout, or without a column that can be measured.
 
     Examples
@@ -504,11 +507,31 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
     names, group = exposed_columns(context, columns), exposed_group(context, columns)
     where = f" Most exposed are the {group}." if group else ""
     if not names:
-        return f"No single column stands out: coarsen or drop several.{where}"
-    return (
+        return f"{REFIT} No single column stands out.{where}"
+    them = "them" if len(names) > 1 else "it"
+    found = (
         "Train rows are nearer to synthetic rows than holdout rows are above all in "
-        f"{names_listed(names)}: drop, pool or coarsen {'them' if len(names) > 1 else 'it'}.{where}"
+        f"{names_listed(names)}"
     )
+    if _helps_to_drop(context, columns, names):
+        return f"{found}: drop, pool or coarsen {them}.{where}"
+    return f"{REFIT} {found}; without {them} most of it would stay.{where}"
+
+
+def _helps_to_drop(context: Context, columns: ColumnChoice, names: Sequence[str]) -> bool:
+    """Return whether train rows hardly are nearer than holdout rows in the other columns."""
+    others = [name for name in chosen_columns(context.schema, columns) if name not in names]
+    if not others:
+        return True
+    whole, left = (
+        [
+            -nearest(context, role, "synthetic", columns=kept)[0][:, 0]
+            for role in ("train", "holdout")
+        ]
+        for kept in (columns, column_key(context.schema, others))
+    )
+    # where no row is nearer, values of these columns are
+    return auc_p_value(*whole) > ALARM_LEVEL or auc(*left) - 0.5 <= (auc(*whole) - 0.5) / 2.0
 
 
 def names_listed(names: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import math
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import singledispatch
@@ -77,6 +78,26 @@ def relabellings(context: Context, n_permutations: int, seed: int) -> Iterator[n
     for block, n in enumerate(block_sizes(n_permutations)):
         packed = _packed_labels(context, block, seed)
         yield np.unpackbits(packed, axis=1, count=n).view(np.bool_)
+
+
+def relabellings_within(
+    context: Context, strata: np.ndarray, n_permutations: int, seed: int
+) -> Iterator[np.ndarray]:
+    """Yield random choices as `relabellings` does, which leave the number of train in each stratum.
+
+    Strata are numbers, one for each pooled real row.
+    """
+    if (strata == strata[0]).all():
+        yield from relabellings(context, n_permutations, seed)
+        return
+    rng = np.random.default_rng([seed, zlib.crc32(b"strata")])
+    order, actual = pooled_order(context), actual_labels(context)
+    groups = [order[strata[order] == stratum] for stratum in np.unique(strata)]
+    for n in block_sizes(n_permutations):
+        labels = np.empty((actual.size, n), dtype=np.bool_)
+        for rows in groups:
+            labels[rows] = shuffled(actual[rows], n, rng)
+        yield labels
 
 
 @shared

@@ -93,11 +93,10 @@ def _headlines() -> Named:
     return [
         ("exact_matches", privacy.ExactMatchShare()),
         ("near_duplicates", privacy.NearDuplicateShare()),
-        ("privacy_score", privacy.PrivacyScore()),
         ("dcr_overfitting", privacy.DCROverfittingProtection()),
-        ("dcr_baseline", privacy.DCRBaselineProtection()),
         ("membership", privacy.MembershipInference()),
         ("anonymeter", privacy.AnonymeterRisk()),
+        ("reconstruction", privacy.RecordReconstruction()),
         ("one_run_audit", privacy.OneRunDPAudit()),
         *text_screens(),
         *text_attacks(),

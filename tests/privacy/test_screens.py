@@ -195,7 +195,7 @@ def test_copies_are_a_fact_and_are_to_be_dropped(leaky):
         "none is of a holdout row."
     )
     assert "Train rows are nearer" in verdict.sentence
-    assert verdict.sentence.endswith("fewer steps, stronger regularisation or noise.")  # once, last
+    assert verdict.sentence.count("larger leaves, stronger regularisation or noise.") == 1
     assert "Most exposed" not in verdict.sentence  # they are copied from everywhere
     assert not re.search(r"\b(low|medium)\b", verdict.sentence)
 

@@ -28,7 +28,10 @@ def tables() -> list[pd.DataFrame]:
 
 @pytest.fixture(scope="session")
 def suite_result(tables: list[pd.DataFrame]) -> SuiteResult:
-    return evaluated(make_suite("report"), tables)
+    """The preset, and two screens that only the long list has."""
+    suite, screens = make_suite("report"), make_suite("screens")
+    more = [(name, screens[name]) for name in ("privacy_score", "dcr_baseline")]
+    return evaluated(suite.set_params(metrics=[*suite.metrics, *more]), tables)
 
 
 @pytest.fixture(scope="session")

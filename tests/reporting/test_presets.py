@@ -133,7 +133,7 @@ def measured() -> SuiteResult:
         "ks_complement",
         "similarity",
         "phik_difference",
-        "privacy_score",
+        "reconstruction",
         "anonymeter",
         "tstr",
     )

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.roc import (
+    Areas,
     advantage_threshold,
     auc,
     auc_interval,
@@ -225,3 +228,32 @@ def test_one_cluster_has_no_interval():
     area = clustered_delong(np.ones(3), np.zeros(3), np.zeros(3, int), np.arange(1, 4))
     assert np.isnan(area.standard_error)
     assert area.interval == (0.0, 1.0)
+
+
+def test_areas_of_several_scores_against_all_labels():
+    labels = np.array([True, True, True, True, False, False, False, False, False])
+    scores = np.array(
+        [[5.0, 9, 1], [4, 7, 1], [3, np.nan, 1], [1, np.nan, 1], [3, 8, 1], [2, 7, 1], [0, 5, 1],
+         [0, np.nan, 1], [6, np.nan, 1]]
+    )  # fmt: skip
+    areas = Areas.of(scores, labels)
+    # two of the five rows, and two of the four, that have the second score or lack it
+    inside, beyond = np.flatnonzero(areas.strata == 0), np.flatnonzero(areas.strata > 0)
+    every = np.zeros((9, 60), dtype=bool)
+    pairs = [(a, b) for a in combinations(inside, 2) for b in combinations(beyond, 2)]
+    for column, (a, b) in zip(every.T, pairs, strict=True):
+        column[[*a, *b]] = True
+    sums = areas.ranks.T @ every
+    np.testing.assert_allclose(areas.mean, sums.mean(axis=1))
+    np.testing.assert_allclose(areas.spread, sums.std(axis=1), atol=1e-12)
+    observed = areas.deviations(labels[:, None])[:, 0]
+    assert observed[2] == 0.0  # all rows tie
+    for score in (0, 1):
+        column = scores[:, score]
+        has = ~np.isnan(column)
+        expected = auc(column[labels & has], column[~labels & has])
+        assert areas.area(score, observed[score]) == pytest.approx(expected)
+    test = areas.test(labels, [every])
+    largest = areas.deviations(every).max(axis=0)
+    assert test.observed == observed.max()
+    assert test.p_value == (1 + (largest >= observed.max() - 1e-9).sum()) / 61

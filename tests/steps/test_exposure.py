@@ -8,6 +8,7 @@ import pytest
 
 from skeval import Context, make_suite
 from skeval.datasets import make_mixed
+from skeval.results.verdict import REFIT
 from skeval.steps.entities import advice_on_leak, exposed_columns, exposed_group, outlyingness
 
 TRAIN, HOLDOUT, FRESH = (make_mixed(300, random_state=seed) for seed in range(3))
@@ -51,12 +52,31 @@ def test_groups_have_ten_rows_of_both_tables_at_least():
     assert "rare" not in exposed_group(context.with_synthetic(released))
 
 
+def test_to_drop_columns_is_advised_only_where_it_would_end_the_leak():
+    """Values of one column, two noisy columns by row, and whole rows, which any column shows."""
+    order = np.random.default_rng(0).permutation(300)
+    values = FRESH.assign(income=TRAIN["income"].to_numpy()[order])
+    noise = 1 + 0.001 * np.random.default_rng(0).normal(size=300)
+    by_row = FRESH.assign(income=TRAIN["income"] * noise, age=TRAIN["age"], joined=TRAIN["joined"])
+    for released in (values, by_row):
+        said = advice_on_leak(context_of(released))
+        assert ": drop, pool or coarsen " in said
+        assert REFIT not in said
+    train, holdout, fresh = np.random.default_rng(1).normal(size=(3, 200, 8))
+    copied = np.concatenate([train[:100], fresh[100:]])
+    tables = [pd.DataFrame(rows, columns=list("abcdefgh")) for rows in (train, holdout, copied)]
+    said = advice_on_leak(Context.of(*tables[:2]).with_synthetic(tables[2]))
+    assert said.startswith(REFIT)
+    assert "; without them most of it would stay." in said
+    assert "drop" not in said
+
+
 @pytest.mark.parametrize("seed", [2, 3, 4])
 def test_fresh_rows_expose_nothing(seed):
     context = context_of(make_mixed(300, random_state=seed))
     assert exposed_columns(context) == []
     assert exposed_group(context) == ""
-    assert advice_on_leak(context).startswith("No single column stands out")
+    assert advice_on_leak(context) == f"{REFIT} No single column stands out."
 
 
 def test_constant_and_missing_columns_are_no_obstacle():

@@ -201,7 +201,5 @@ def test_columns_of_sections_go_by_the_class_of_a_metric_not_by_its_name():
         "similarity": ["a", "b"],
         "phik_difference": ["d"],
         "nn_distances": ["c"],
-        "privacy_score": ["c"],
         "dcr_overfitting": ["c"],
-        "dcr_baseline": ["c"],
     }

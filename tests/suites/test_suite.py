@@ -182,7 +182,7 @@ def test_unknown_preset():
 
 
 def test_random_state_reaches_the_metrics():
-    assert make_suite(random_state=7)["privacy_score"].random_state == 7
+    assert make_suite(random_state=7)["membership"].random_state == 7
 
 
 def test_pickle_holds_no_rows():
@@ -195,7 +195,7 @@ def test_pickle_holds_no_rows():
 def test_html_diagram():
     html = make_suite()._repr_html_()
     assert "KSComplement" in html
-    assert "PrivacyScore" in html
+    assert "RecordReconstruction" in html
 
 
 def test_baseline_is_the_holdout_in_the_synthetic_place():
@@ -400,7 +400,7 @@ def test_utility_needs_a_target():
     several = make_suite("utility", target="plan").fit(TRAIN, HOLDOUT)
     assert set(several.skipped_) == {"precision_efficacy", "recall_efficacy", "coefficients"}
     names = [name for name, _ in make_suite("report", target="age").metrics]
-    assert names.index("tstr") < names.index("privacy_score")
+    assert names.index("tstr") < names.index("membership")
     assert "tstr" not in [name for name, _ in make_suite("report").metrics]
 
 

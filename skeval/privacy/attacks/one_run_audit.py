@@ -15,7 +15,7 @@ from scipy.stats import binom
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.core.tags import AUDIT_TAGS
+from skeval.core.tags import AUDIT_TAGS, LIGHT
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, TableError
 from skeval.privacy.attacks.membership.membership_inference import AttackName
 from skeval.privacy.attacks.membership.rows import drawing_order, plain_rows
@@ -169,7 +169,7 @@ class OneRunDPAudit(Metric):
     0.0
     """
 
-    tags = replace(AUDIT_TAGS, headline=6)
+    tags = replace(AUDIT_TAGS, headline=6, weight=LIGHT)
 
     attack: AttackName = "distance"
     design: Literal["pairs", "bernoulli"] = "pairs"

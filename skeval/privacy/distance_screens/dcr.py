@@ -292,7 +292,7 @@ class DCROverfittingProtection(TrainShareScreen):
     0.0
     """
 
-    tags = replace(CONTRAST_TAGS, greater_is_better=True, headline=3)
+    tags = replace(CONTRAST_TAGS, greater_is_better=True, headline=3, weight=1.0)
     report_columns = "knn"
 
     _: KW_ONLY

@@ -298,7 +298,7 @@ def test_tables_of_few_rows_and_odd_names():
     one = OneRunDPAudit().fit(TRAIN[:1], HOLDOUT[:1]).evaluate(TRAIN[:1])
     assert (one.value, one.p_value) == (0.0, 0.5)
     with pytest.warns(DegenerateInputWarning, match="reference rows"):
-        assert np.isnan(OneRunDPAudit("domias").fit(TRAIN, HOLDOUT[:5]).score(SYNTHETIC))
+        assert np.isnan(OneRunDPAudit("domias").fit(TRAIN[:5], HOLDOUT[:5]).score(SYNTHETIC))
 
 
 @pytest.mark.slow

@@ -91,6 +91,7 @@ class AnonymeterRisk(LargestRiskMetric):
         LargestRiskMetric.tags,
         risks=frozenset({"singling out", "linkability", "inference"}),
         headline=5,
+        weight=1.0,
     )
 
     _: KW_ONLY

@@ -16,7 +16,7 @@ import pandas as pd
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.core.tags import ATTACK_TAGS
+from skeval.core.tags import ATTACK_TAGS, LIGHT
 from skeval.exceptions import MetricWarning, MissingInputError
 from skeval.neighbors.mixed import MixedNearestNeighbors
 from skeval.results.result import Result, undefined
@@ -208,7 +208,7 @@ class ResidualRiskMetric(Metric):
         Seed of all draws.
     """
 
-    tags = replace(ATTACK_TAGS, display="AttackDisplay")
+    tags = replace(ATTACK_TAGS, display="AttackDisplay", weight=LIGHT)
 
     _: KW_ONLY
     n_attacks: Count | None = 500

@@ -11,7 +11,7 @@ from scipy.stats import hypergeom
 from skeval.core.base import Metric
 from skeval.core.context import Context
 from skeval.core.declared import declared
-from skeval.core.tags import ATTACK_TAGS
+from skeval.core.tags import ATTACK_TAGS, LIGHT
 from skeval.privacy.attacks.membership.rates import in_halves
 from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
 from skeval.results.result import Result, undefined
@@ -61,7 +61,7 @@ class MembershipDisclosureF1(Metric):
 
     See Also
     --------
-    MembershipInference : Tries nine attacks, this one among them, at all thresholds.
+    MembershipInference : Tries several attacks, at all thresholds.
     ShadowMembershipInference : An attacker who can run the generator.
     NearDuplicateShare : Fraction of synthetic rows within a distance of train.
 
@@ -104,7 +104,7 @@ class MembershipDisclosureF1(Metric):
     1.0
     """
 
-    tags = replace(ATTACK_TAGS, bounds=(float("-inf"), 1.0))
+    tags = replace(ATTACK_TAGS, bounds=(float("-inf"), 1.0), weight=LIGHT)
 
     threshold: NonNegative | None = None
     _: KW_ONLY

@@ -17,7 +17,6 @@ from skeval.exceptions import MetricWarning, TableError
 from skeval.privacy.attacks.membership.rates import (
     PAIRS,
     FalsePositiveRates,
-    Halves,
     area_with_test,
     curve_points,
     in_halves,
@@ -25,14 +24,24 @@ from skeval.privacy.attacks.membership.rates import (
     precisions,
     rates,
 )
-from skeval.privacy.attacks.membership.scores import ATTACKS, SAMPLED, MemberScores, member_scores
+from skeval.privacy.attacks.membership.scores import (
+    ATTACKS,
+    BLEND,
+    SAMPLED,
+    STRONGEST,
+    MemberScores,
+    blended,
+    member_scores,
+    pooled_scores,
+)
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import ALARM_LEVEL, Contrast
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.relabelling import holm, least_p_value
-from skeval.stats.roc import auc, delong, label_tests, tpr_at_fpr
+from skeval.stats.roc import Areas, auc, delong, label_tests, tpr_at_fpr
 from skeval.steps.entities import advice_on_leak
 from skeval.steps.neighbors import is_gower
+from skeval.steps.relabelled import actual_labels, relabellings_within
 from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tables.frames import as_frame, check_columns, conform, shared_share
 from skeval.utils.formatting import as_float, percent
@@ -85,10 +94,11 @@ _GUESSED_BY = {
     "classifier": "a classifier of synthetic against real rows",
     "eq1": "the density of synthetic rows alone",
     "levatt": "the number of edits to the nearest synthetic row, written as text",
+    BLEND: "the mean of its ranks by all attacks",
 }
 AttackName = Annotated[str, one_of(tuple(ATTACKS))]
-# the best attack, the scores of all on the reported rows, its own in halves, and who is left out
-Chosen = tuple[str, dict[str, MemberScores], Halves, dict[str, str]]
+# the best attack, the scores of all, and who is left out
+Chosen = tuple[str, dict[str, MemberScores], dict[str, str]]
 
 
 @declared
@@ -100,25 +110,29 @@ class MembershipInference(Metric):
     owed money. Each attack gives each row a score from what the release looks like around it. Train
     rows are the members, holdout rows the others; the value is the share of pairs of the two in
     which the member has the higher score. Which attack is best depends on how a generator leaks, so
-    that all are tried.
+    that several are tried.
 
     Parameters
     ----------
     attack : "best", str or list of str, default="best"
-        "best": the attack that does best on a half of the rows, reported on the other half, which
-        it has not seen. A list: all of them on all rows; the value is the largest AUC, corrected
-        for the choice. Or one of "distance" (to the nearest synthetic row), "distance_calibrated"
-        and "ratio" (that over the distance to the nearest reference row), "monte_carlo" (number
-        of synthetic rows within the median distance), "knn_density" (distance to the k-th nearest),
-        "domias" (density of synthetic over that of reference rows), "classifier" (which has learned
-        synthetic from reference rows), "eq1" (density of synthetic rows) and "levatt" (edits to
-        the nearest synthetic row, both written as text).
+        "best": the four that find most releases of real generators, "distance_calibrated",
+        "domias", "classifier" and "levatt". A list: those. If there are
+        several, they are blended too (a row's mean rank by all), and the one that stands out most
+        is reported, its p-value corrected for the choice. Or one of "distance" (to the nearest
+        synthetic row), "distance_calibrated" (the distance to the nearest reference row less that),
+        "ratio" (of the two), "monte_carlo" (number of synthetic rows within the median distance),
+        "knn_density" (distance to the k-th nearest), "domias" (density of synthetic over that of
+        reference rows), "classifier" (which has learned synthetic from reference rows), "eq1"
+        (density of synthetic rows) and "levatt" (edits to the nearest synthetic row, both written
+        as text).
     reference : table, optional
-        Rows of the population that the attacker has, disjoint of train and holdout. Otherwise a
-        part of the holdout is taken, and "distance_calibrated", "ratio", "domias" and "classifier"
-        are tried on the others. A fitted metric, and its pickle, hold this table.
-    reference_fraction : float, default=0.5
-        Which part.
+        Rows of the population that the attacker has, disjoint of train and holdout, for
+        "distance_calibrated", "ratio", "domias" and "classifier". A fitted metric, and its pickle,
+        hold this table.
+    reference_fraction : float, optional
+        Without `reference`, the part of the holdout that is the attacker's, and not attacked. By
+        default none: the real rows are halved without regard to which were train, and each half is
+        the reference of the other, so that every row is attacked.
     scoring : {"auc", "tpr_at_fpr"}, default="auc"
         The value: the AUC, or the largest share of members found at a false positive rate of at
         most the first of `fpr`.
@@ -135,12 +149,12 @@ class MembershipInference(Metric):
     n_neighbors : int, default=5
         The k of "knn_density" and of ``density="knn"``.
     n_permutations : int, default=1999
-        Random labellings behind the p-values of rates and of the largest advantage; fewer are drawn
-        where many reach what was observed.
+        Random labellings behind the p-values of several attacks, of rates and of the largest
+        advantage; fewer are drawn where many reach what was observed.
     max_rows : int or None, default=10_000
-        Rows of each table that "domias", "eq1", "classifier" and "levatt" score, a seeded sample.
-        The other attacks score all. Densities are estimated from at most 5,000 rows, and texts
-        compared with at most 10,000, fewer where they are long.
+        Rows of each table that "domias", "eq1" and "classifier" score, a seeded sample, of which
+        "levatt" scores a fifth. The other attacks score all. Densities are estimated from at most
+        5,000 rows, and texts compared with at most 10,000, fewer where they are long.
     space : "gower", "euclidean" or transformer, default="gower"
         Space of the distances: the mean over columns of capped differences, or Euclidean distance
         of a matrix. Densities and the classifier see standardised and one-hot columns, or the
@@ -175,12 +189,16 @@ class MembershipInference(Metric):
 
     Notes
     -----
-    The interval is DeLong's on the logit scale, the p-value that of Mann and Whitney, one-sided.
-    Given the release, the reference and the rows that the attack was chosen on, the labels of the
-    reported rows are exchangeable if nothing was learned, so that the test holds for all
-    attacks, however good or bad; ties have mid-ranks. With several attacks, the p-value is the
-    smallest of Holm's, and the interval is simultaneous over the attacks (Bonferroni), so that it
-    holds the largest AUC of the population. The baseline is 0.5.
+    The interval is DeLong's on the logit scale, the p-value of one attack that of Mann and Whitney,
+    one-sided. Given the release and all real rows, the labels of these are exchangeable if nothing
+    was learned: no score depends on them, since each half of the real rows is calibrated by the
+    other, members or not. So the test holds for all attacks, however good or bad; ties have
+    mid-ranks. The AUC of several attacks that stands out most is the one with the most standard
+    deviations above its mean over all labels. The p-value is the share of random labels, exchanged
+    for all attacks at once, with which one stands out as much; where none does, that after
+    Bonferroni if it is smaller. The interval is then simultaneous (Bonferroni), and the baseline is
+    the AUC that this attack would have if it stood out as the foremost does on average by chance;
+    of one attack it is 0.5.
 
     "levatt" is for generators that repeat digits, as language models do: two rows are as far apart
     as the characters that are inserted, deleted or replaced between their texts, so that 1234 is
@@ -198,7 +216,7 @@ class MembershipInference(Metric):
 
     ``details`` has
 
-    - `attacks`: the AUC of each; `protection`: ``1 - 2 max(0, AUC - 1/2)``.
+    - `attacks`: the AUC of each, and of "blend"; `protection`: ``1 - 2 max(0, AUC - 1/2)``.
     - `tpr_at_fpr`: for each of `fpr` the largest share of members at no more false positives, not
       interpolated, nan where one of the others is already too many, with its interval given the
       threshold, its mean and p-value over random labels; `at_fixed_threshold` has both rates on the
@@ -215,7 +233,7 @@ class MembershipInference(Metric):
     No p-value over exchanged labels can be below ``1 / 2 ** n`` if only n members of equally many
     rows are known. If the holdout was drawn later than train, or in another way, the two differ
     without any leak: ``fit(check_holdout=True)`` looks for that. Rows that are in both tables have
-    the same score in both.
+    the same score in both, or two where each half of the rows has one and calibrates the other.
 
     References
     ----------
@@ -239,12 +257,12 @@ class MembershipInference(Metric):
     (1.0, True)
     """
 
-    tags = replace(ATTACK_TAGS, display="ROCDisplay", headline=4)
+    tags = replace(ATTACK_TAGS, display="ROCDisplay", headline=4, weight=4.0)
 
     attack: AttackChoice = "best"
     reference: Table | None = None
     _: KW_ONLY
-    reference_fraction: OpenFraction = 0.5
+    reference_fraction: OpenFraction | None = None
     scoring: Literal["auc", "tpr_at_fpr"] = "auc"
     fpr: FalsePositiveRates = (0.1, 0.01, 0.001)
     alert: Fraction = 0.7
@@ -265,7 +283,7 @@ class MembershipInference(Metric):
         chosen = self._chosen(context)
         if isinstance(chosen, Result):
             return chosen
-        best, scored, _, _ = chosen
+        best, scored, _ = chosen
         _, notices = read_reference(context, self.reference)
         return success(scored[best], self._alpha, notices)
 
@@ -273,8 +291,11 @@ class MembershipInference(Metric):
         chosen = self._chosen(context)
         if isinstance(chosen, Result):
             return result
-        best, scored, halves, left_out = chosen
+        best, scored, left_out = chosen
         scores, columns = scored[best], column_key(context.schema, self.columns)
+        halves = in_halves(context, scores, self.random_state)
+        if min(half.fewest for half in halves) < 1:
+            return result
         trials: dict[str, Any] = {"n_permutations": self.n_permutations, "seed": self.random_state}
         alphas = np.atleast_1d(self.fpr).tolist()
         details = {
@@ -287,11 +308,12 @@ class MembershipInference(Metric):
         }
         if np.isnan(result.value):
             return replace(result, details=details)
-        tried = {best: scores} if self.attack == "best" else scored
         if self.scoring == "auc":
-            compared = against_half(tried, details["attacks"])
+            compared = against_half(scored, details["attacks"])
+            if len(scored) > 1:
+                compared = against_labels(context, best, scored, compared, **trials)
         else:
-            compared = against_chance(best, tried, details["tpr_at_fpr"][0], **trials)
+            compared = against_chance(best, scored, details["tpr_at_fpr"][0], **trials)
         warnings = (*result.warnings, *hidden_leaks(details))
         return replace(result, **compared, details=details, warnings=warnings)
 
@@ -321,8 +343,8 @@ class MembershipInference(Metric):
         if nothing_to_measure(context, self.space):
             return undefined("no column of this table can be measured.")
         reference, _ = read_reference(context, self.reference)
-        every, seed = self.attack == "best", self.random_state
-        names = ATTACKS if every else np.atleast_1d(self.attack).tolist()
+        seed = self.random_state
+        names = STRONGEST if self.attack == "best" else np.atleast_1d(self.attack).tolist()
         columns = column_key(context.schema, self.columns)
         settings = (self.space, columns, self.reference_fraction, seed, self.density)
         read = self.text is not None and self.columns is None and is_gower(self.space)
@@ -332,10 +354,13 @@ class MembershipInference(Metric):
         )
         if not scored:
             return undefined(" ".join(left_out.values()), left_out=left_out)
-        reported = reported_scores(context, scored, self._alpha, choose=every, seed=seed)
-        if reported is None:
+        if len(scored) > 1:
+            scored[BLEND] = blended(list(scored.values()))
+        if min(one.fewest for one in scored.values()) < 2:
             return undefined("train and holdout need two rows each that can be scored.")
-        return *reported, left_out
+        by_rate = self._alpha is not None
+        best = strongest(scored, self._alpha) if by_rate else standing_out(context, scored)
+        return best, scored, left_out
 
 
 def scores_by_attack(
@@ -343,39 +368,19 @@ def scores_by_attack(
 ) -> tuple[dict[str, MemberScores], dict[str, str]]:
     """Return the scores of each attack, by further arguments of `member_scores`.
 
-    And why those are left out that cannot be made. At most `max_rows` are scored by models.
+    And why those are left out that cannot be made. At most `max_rows` are scored by models, and a
+    fifth of these by edits, which take longest.
     """
     scored, left_out = {}, {}
     for name in names:
         n_rows = max_rows if name in SAMPLED else None
+        if n_rows and name == "levatt":
+            n_rows = max(n_rows // 5, 2)
         try:
             scored[name] = member_scores(context, name, n_rows, *settings)
         except TableError as error:
             left_out[name] = str(error)
     return scored, left_out
-
-
-def reported_scores(
-    context: Context,
-    scored: dict[str, MemberScores],
-    alpha: float | None,
-    *,
-    choose: bool,
-    seed: int,
-) -> tuple[str, dict[str, MemberScores], Halves] | None:
-    """Return the best attack, the scores of all on the reported rows, and its own in halves.
-
-    If one is to be chosen, that is done on one half, and the other is reported. None where a
-    half has no member or no other.
-    """
-    halves = {name: in_halves(context, one, seed) for name, one in scored.items()}
-    if min(half.fewest for pair in halves.values() for half in pair) < 1:
-        return None
-    chosen_on = scored
-    if choose:
-        chosen_on, scored = ({n: pair[i] for n, pair in halves.items()} for i in (0, 1))
-    best = strongest(chosen_on, alpha)
-    return best, scored, halves[best]
 
 
 def success(scores: MemberScores, alpha: float | None, notices: Sequence[MetricWarning]) -> Result:
@@ -405,6 +410,49 @@ def strongest(scored: Mapping[str, MemberScores], alpha: float | None) -> str:
         return (-1.0 if np.isnan(tpr) else tpr), area
 
     return max(scored, key=lambda name: rank(scored[name]))
+
+
+def areas_of(context: Context, scored: Mapping[str, MemberScores]) -> Areas:
+    """Return the AUCs of all attacks together."""
+    return Areas.of(pooled_scores(context, list(scored.values())), actual_labels(context))
+
+
+def standing_out(context: Context, scored: Mapping[str, MemberScores]) -> str:
+    """Return the attack whose AUC is most standard deviations above what random labels give."""
+    deviations = areas_of(context, scored).deviations(actual_labels(context)[:, None])
+    return list(scored)[int(np.argmax(deviations))]
+
+
+def against_labels(
+    context: Context,
+    best: str,
+    scored: Mapping[str, MemberScores],
+    compared: Mapping[str, Any],
+    *,
+    n_permutations: int,
+    seed: int,
+) -> dict[str, Any]:
+    """Return interval, p-value, baseline and contrast of the best of several attacks.
+
+    The labels of all rows are exchanged for all attacks at once. The p-value after Bonferroni
+    replaces the share of labels where none reach what was observed, if it is smaller: it holds
+    below that share, which holds above.
+    """
+    areas = areas_of(context, scored)
+    drawn = relabellings_within(context, areas.strata, n_permutations, seed)
+    test = areas.test(actual_labels(context), drawn)
+    reached = test.p_value * (n_permutations + 1) > 1.5
+    p_value = test.p_value if reached else min(test.p_value, compared["p_value"])
+    chosen = list(scored).index(best)
+    by_chance = areas.area(chosen, test.mean)
+    what = PAIRS.format(by=_GUESSED_BY.get(best, best))
+    shown = replace(
+        compared["contrast"],
+        what=what,
+        observed=areas.area(chosen, test.observed),
+        expected=by_chance,
+    )
+    return {**compared, "p_value": p_value, "baseline": by_chance, "contrast": shown}
 
 
 def against_half(

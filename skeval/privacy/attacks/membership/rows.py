@@ -34,8 +34,9 @@ _RIDGE = 1e-6
 _LEAST_SPREAD = 1e-9  # variance of an axis over the largest, below which it is left out
 
 
-# rows of a table of its own, or positions of holdout rows; None where a share of them is drawn
-Reference: TypeAlias = pd.DataFrame | np.ndarray | None
+# rows of a table of its own, positions of holdout rows, or of train and of holdout rows; None where
+# a share of the holdout is drawn
+Reference: TypeAlias = pd.DataFrame | np.ndarray | tuple[np.ndarray, np.ndarray] | None
 
 
 def n_reference(context: Context, fraction: float, reference: Reference) -> int:
@@ -43,6 +44,8 @@ def n_reference(context: Context, fraction: float, reference: Reference) -> int:
 
     At least one, and at least one holdout row is left to be scored.
     """
+    if isinstance(reference, tuple):
+        return sum(map(len, reference))
     if reference is not None:
         return len(reference)
     n_holdout = context.n_rows("holdout")
@@ -52,15 +55,32 @@ def n_reference(context: Context, fraction: float, reference: Reference) -> int:
 @shared
 def drawing_order(context: Context, role: str, seed: int = 0) -> np.ndarray:
     """Return a random order of a role's rows that does not depend on how the table is ordered."""
+    rows = _content(context, role)
+    rng = np.random.default_rng(zlib.crc32(f"membership of {role} {seed}".encode()))
+    return np.asarray(np.lexsort(rows.T[::-1])[rng.permutation(len(rows))])
+
+
+def _content(context: Context, role: str) -> np.ndarray:
+    """Return the rows as numbers, to order them by what they hold."""
     if context.schema.measured:
         texts = text_numbers(context, role, context.schema.columns("text"))
-        rows = np.column_stack([plain_rows(context, role, "gower", None), texts])
-        canonical = np.lexsort(rows.T[::-1])
-    else:  # texts only, which a transformer of the user's reads: by what they say
-        keys = pd.util.hash_pandas_object(context[role].astype(str), index=False)
-        canonical = np.argsort(keys.to_numpy(), kind="stable")
-    rng = np.random.default_rng(zlib.crc32(f"membership of {role} {seed}".encode()))
-    return np.asarray(canonical[rng.permutation(len(canonical))])
+        return np.column_stack([plain_rows(context, role, "gower", None), texts])
+    # texts only, which a transformer of the user's reads: by what they say
+    return pd.util.hash_pandas_object(context[role].astype(str), index=False).to_numpy()[:, None]
+
+
+@shared
+def half_of_real(context: Context, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return which rows of train, and of the holdout, are in one half of all real rows.
+
+    The half is drawn at random and does not depend on which rows were train.
+    """
+    rows = np.concatenate([_content(context, role) for role in ("train", "holdout")])
+    rng = np.random.default_rng(zlib.crc32(f"membership of real rows {seed}".encode()))
+    in_half = np.zeros(len(rows), dtype=np.bool_)
+    in_half[np.lexsort(rows.T[::-1])[rng.permutation(len(rows))[::2]]] = True
+    n_train = context.n_rows("train")
+    return in_half[:n_train], in_half[n_train:]
 
 
 @shared
@@ -102,18 +122,24 @@ def reference_rows(
 
     Numbers of `texts` are their last columns.
     """
-    has_table = isinstance(reference, pd.DataFrame)
-    source: Any = reference if has_table else "holdout"
-    read = plain_rows if plain else matrix_of if has_table else encoded
-    numbers = text_numbers(context, source, texts)
-    rows = np.column_stack([read(context, source, space, columns), numbers])
+
+    def read(source: Any) -> np.ndarray:
+        of_role = plain_rows if plain else encoded if isinstance(source, str) else matrix_of
+        numbers = text_numbers(context, source, texts)
+        return np.column_stack([of_role(context, source, space, columns), numbers])
+
     if reference is None:
-        order = drawing_order(context, "holdout", seed)[: n_reference(context, fraction, None)]
+        drawn = drawing_order(context, "holdout", seed)[: n_reference(context, fraction, None)]
+        return read("holdout")[drawn]
+    if isinstance(reference, tuple):
+        parts = zip(("train", "holdout"), reference, strict=True)
+        rows = np.concatenate([read(role)[places] for role, places in parts])
+    elif isinstance(reference, np.ndarray):
+        rows = read("holdout")[reference]
     else:
-        rows = rows if has_table else rows[reference]
-        shuffled = np.random.default_rng(seed).permutation(len(rows))
-        order = np.lexsort(rows.T[::-1])[shuffled]
-    return rows[order]
+        rows = read(reference)
+    shuffled = np.random.default_rng(seed).permutation(len(rows))
+    return rows[np.lexsort(rows.T[::-1])[shuffled]]
 
 
 @shared

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from scipy.stats import rankdata
 
 from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError, TableError
@@ -27,6 +29,7 @@ from skeval.privacy.attacks.membership.rows import (
     Reference,
     density_rows,
     drawing_order,
+    half_of_real,
     log_density,
     n_reference,
     nominal_features,
@@ -338,10 +341,14 @@ ATTACKS = (
     "levatt",
 )
 CALIBRATED = frozenset({"distance_calibrated", "ratio", "domias", "classifier"})
+# what each leaks to, no other does: see docs/null_and_power.rst
+STRONGEST = ("distance_calibrated", "domias", "classifier", "levatt")
+BLEND = "blend"  # of several attacks
 MODELLED = frozenset({"domias", "eq1", "classifier"})  # they learn from rows, and take long
 SAMPLED = MODELLED | {"levatt"}  # of large tables they score a sample
 _MOST_LEARNED = 10_000  # rows of each kind that the classifier learns from
 _FEWEST = 10  # rows that these learn from at least
+_LEAST_SPREAD = 1e-12  # of ranks
 _NEAREST = 2.0**-32  # distances below count as this: a copy is as near as rounding lets rows be
 
 
@@ -379,6 +386,32 @@ class MemberScores:
         )
 
 
+def blended(scored: Sequence[MemberScores]) -> MemberScores:
+    """Return the mean rank of each row that all attacks score; ranks of each have variance 1."""
+    members, others = (
+        reduce(np.intersect1d, [getattr(one, rows) for one in scored])
+        for rows in ("member_rows", "other_rows")
+    )
+    total = np.zeros(members.size + others.size)
+    for one in scored:
+        kept = one.take(np.isin(one.member_rows, members), np.isin(one.other_rows, others))
+        ranks = rankdata(np.concatenate([kept.members, kept.others]))
+        total += ranks / max(float(ranks.std()), _LEAST_SPREAD) / len(scored)
+    # sums of equal ranks in another order are equal
+    total = np.round(total, 9)
+    return MemberScores(total[: members.size], total[members.size :], members, others)
+
+
+def pooled_scores(context: Context, scored: Sequence[MemberScores]) -> np.ndarray:
+    """Return the scores of all real rows, shape (n_rows, n_attacks), nan of rows not scored."""
+    n_train = context.n_rows("train")
+    table = np.full((n_train + context.n_rows("holdout"), len(scored)), np.nan)
+    for column, one in zip(table.T, scored, strict=True):
+        column[one.member_rows] = one.members
+        column[n_train + one.other_rows] = one.others
+    return table
+
+
 @shared
 def member_scores(
     context: Context,
@@ -386,7 +419,7 @@ def member_scores(
     n_rows: int | None = None,
     space: Any = "gower",
     columns: ColumnChoice = None,
-    reference_fraction: float = 0.5,
+    reference_fraction: float | None = None,
     seed: int = 0,
     density: str = "kde",
     n_neighbors: int = 5,
@@ -415,9 +448,10 @@ def member_scores(
         or the matrix of the transformer.
     columns : int, tuple of str or None
         Columns to use (in space "gower").
-    reference_fraction : float, default=0.5
+    reference_fraction : float, optional
         Share of the holdout that attacks which calibrate take as reference; it is not scored by
-        them. Without meaning if `reference` is given.
+        them. Without it each half of all real rows, drawn without regard to which were train, is
+        the reference of the other half. Without meaning if `reference` is given.
     seed : int, default=0
         Seed of samples and the reference.
     density : {"kde", "knn", "gmm", "prior"}, default="kde"
@@ -448,25 +482,53 @@ def member_scores(
     if reason := needs_of(context, attack, reference_fraction, reference):
         raise TableError(reason)
     split = attack in CALIBRATED and reference is None
-    n_taken = n_reference(context, reference_fraction, None) if split else 0
+    n_taken = n_reference(context, reference_fraction, None) if split and reference_fraction else 0
     rows = {
         "train": scored_rows(context, "train", n_rows, 0, seed),
         "holdout": scored_rows(context, "holdout", n_rows, n_taken, seed),
     }
-    reference_key = (space, columns, reference_fraction, seed, reference)
-    attacker = _Attacker(
-        context, rows, n_rows, space, columns, seed, density, n_neighbors, reference_key, texts
-    )
+    of_rows = partial(_Attacker, context, n_rows, space, columns, seed, density, n_neighbors, texts)
+    if split and reference_fraction is None:
+        return _cross_fitted(context, attack, rows, of_rows, (space, columns, None, seed))
+    attacker = of_rows(rows, (space, columns, reference_fraction, seed, reference))
     members, others = getattr(attacker, attack)()
     return MemberScores(members, others, rows["train"], rows["holdout"])
 
 
-def needs_of(context: Context, attack: str, reference_fraction: float, reference: Reference) -> str:
+def _cross_fitted(
+    context: Context,
+    attack: str,
+    rows: dict[str, np.ndarray],
+    of_rows: Callable[..., _Attacker],
+    key: tuple[Any, ...],
+) -> MemberScores:
+    """Score each half of the real rows, the other half being the reference.
+
+    No score depends on which rows were train, and all rows are scored.
+    """
+    in_half = dict(zip(rows, half_of_real(context, key[-1]), strict=True))
+    scores = {role: np.empty(places.size) for role, places in rows.items()}
+    for half in (True, False):
+        chosen = {role: in_half[role][places] == half for role, places in rows.items()}
+        known = tuple(np.flatnonzero(mine != half) for mine in in_half.values())
+        scored = {role: places[chosen[role]] for role, places in rows.items()}
+        attacker = of_rows(scored, (*key, known))
+        for role, found in zip(rows, getattr(attacker, attack)(), strict=True):
+            scores[role][chosen[role]] = found
+    return MemberScores(*scores.values(), *rows.values())
+
+
+def needs_of(
+    context: Context, attack: str, reference_fraction: float | None, reference: Reference
+) -> str:
     """Return why an attack cannot be run on these tables; empty if it can."""
     n_holdout, n_synthetic = context.n_rows("holdout"), context.n_rows("synthetic")
     if attack in CALIBRATED and reference is None and n_holdout < 2:
         return f"{attack} takes its reference from the holdout, which has one row."
-    n_known = n_reference(context, reference_fraction, reference)
+    if reference is None and reference_fraction is None:
+        n_known = (context.n_rows("train") + n_holdout) // 2
+    else:
+        n_known = n_reference(context, reference_fraction or 0.0, reference)
     if attack in MODELLED and n_synthetic < _FEWEST:
         return f"{attack} needs {_FEWEST} synthetic rows to learn from; there are {n_synthetic}."
     if attack in MODELLED & CALIBRATED and n_known < _FEWEST:
@@ -479,15 +541,15 @@ class _Attacker:
     """The attacks, one method each: the scores of the rows of train, then of the holdout."""
 
     context: Context
-    rows: dict[str, np.ndarray]  # positions of the scored rows
     n_rows: int | None
     space: Any
     columns: ColumnChoice
     seed: int
     density: str
     n_neighbors: int
-    reference_key: tuple[Any, ...]
     texts: tuple[str, ...]
+    rows: dict[str, np.ndarray]  # positions of the scored rows
+    reference_key: tuple[Any, ...]
 
     def distance(self) -> list[np.ndarray]:
         return [-distances for distances in self._to_synthetic(1)]
@@ -551,7 +613,8 @@ class _Attacker:
             table[sample_positions(len(table), n_rows, zlib.crc32(f"{name} {self.seed}".encode()))]
             for name, table in (("reference", reference), ("synthetic", synthetic))
         ]
-        further = self.reference_key[-1]
+        given = self.reference_key[-1]
+        further = given if isinstance(given, pd.DataFrame) else None
         sources = [text_source(self.context, name, "tfidf", further) for name in self.texts]
         rows, labels = np.concatenate(learned), np.repeat([0, 1], n_rows)
         trees = LIGHT if len(nominal) > WIDE else TREE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binomtest
 
 from skeval import Context
 from skeval.privacy import MembershipDisclosureF1, MembershipInference
@@ -45,7 +46,7 @@ def found() -> pd.DataFrame:
         result = MembershipInference(fpr=0.1).evaluate_context(context)
         low, high = result.interval
         rates = result.details["tpr_at_fpr"][0]["p_value"]
-        rows.append(("best", low <= 0.5 <= high, result.p_value, rates))
+        rows.append(("best", low <= result.value <= high and low <= 0.5, result.p_value, rates))
         several = MembershipInference(["distance", "ratio", "eq1"], fpr=0.1)
         result = several.evaluate_context(context)
         rows.append(("several", True, result.p_value, np.nan))
@@ -56,17 +57,22 @@ def found() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["attack", "covered", "p_value", "other"])
 
 
-@pytest.mark.parametrize("attack", [*ATTACKS, "best"])
+@pytest.mark.parametrize("attack", ATTACKS)
 def test_intervals_cover_one_half(found: pd.DataFrame, attack: str) -> None:
-    assert 0.92 <= found.loc[found["attack"] == attack, "covered"].mean() <= 0.98
+    covered = found.loc[found["attack"] == attack, "covered"]
+    assert binomtest(int(covered.sum()), N_SEEDS, 0.95).pvalue > 0.05 / 9  # of nine attacks
 
 
-@pytest.mark.parametrize("attack", [*ATTACKS, "best"])
+def test_the_interval_of_the_foremost_holds_that_of_all(found: pd.DataFrame) -> None:
+    assert found.loc[found["attack"] == "best", "covered"].mean() >= 0.95
+
+
+@pytest.mark.parametrize("attack", [*ATTACKS, "best", "several"])
 def test_p_values_reject_as_often_as_they_say(found: pd.DataFrame, attack: str) -> None:
     assert 0.015 <= (found.loc[found["attack"] == attack, "p_value"] < 0.05).mean() <= 0.09
 
 
-@pytest.mark.parametrize("which", ["several", "outliers", "f1"])
+@pytest.mark.parametrize("which", ["outliers", "f1"])
 def test_corrected_p_values_reject_no_more_often(found: pd.DataFrame, which: str) -> None:
     assert (found.loc[found["attack"] == which, "p_value"] < 0.05).mean() <= 0.08
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import polars
 import pytest
+from scipy.stats import rankdata
 
 from skeval import Context, Result
 from skeval.checks import check_metric
@@ -19,7 +20,13 @@ from skeval.exceptions import (
 from skeval.privacy import MembershipInference
 from skeval.privacy.attacks.membership.rates import precision_at
 from skeval.privacy.attacks.membership.rows import validation_half
-from skeval.privacy.attacks.membership.scores import ATTACKS, CALIBRATED, member_scores
+from skeval.privacy.attacks.membership.scores import (
+    BLEND,
+    CALIBRATED,
+    STRONGEST,
+    blended,
+    member_scores,
+)
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.relabelling import holm
 from skeval.stats.roc import auc_p_value, delong, tpr_at_fpr
@@ -96,33 +103,37 @@ def test_thresholds_are_chosen_on_the_other_half():
     assert advantage["interval"][0] <= advantage["value"] <= advantage["interval"][1]
 
 
-def test_the_best_attack_is_reported_on_rows_that_did_not_choose_it():
+def test_the_attack_that_stands_out_most_is_reported_of_all_rows():
     result = evaluate(MembershipInference())
     details = result.details
-    assert set(details["attacks"]) == set(ATTACKS)
-    assert details["n_members"] == 120
+    assert list(details["attacks"]) == [*STRONGEST, BLEND]
+    assert details["n_members"] == details["n_others"] == 240
     context = Context.of(TRAIN, HOLDOUT).with_synthetic(SYNTHETIC)
-    best = {}
-    for attack in ATTACKS:
-        scores = member_scores(context, attack, 10_000)
-        members = validation_half(context, "train")[scores.member_rows]
-        others = validation_half(context, "holdout")[scores.other_rows]
-        best[attack] = delong(scores.members[members], scores.others[others]).value
-        area = delong(scores.members[~members], scores.others[~others]).value
-        assert details["attacks"][attack]["auc"] == area
-    assert details["attack"] == max(best, key=lambda name: best[name])
-    assert result.value == details["attacks"][details["attack"]]["auc"]
-    assert result.p_value == details["attacks"][details["attack"]]["p_value"]
+    scored = [member_scores(context, attack, 10_000) for attack in STRONGEST[:-1]]
+    scored.append(member_scores(context, "levatt", 2_000))
+    scored.append(blended(scored))
+    deviations = []
+    for name, one in zip(details["attacks"], scored, strict=True):
+        area = delong(one.members, one.others).value
+        assert details["attacks"][name]["auc"] == area
+        ranks = rankdata(np.concatenate([one.members, one.others]))
+        # the variance of a sum of half of the ranks, drawn without replacement
+        deviations.append((area - 0.5) * 240**2 / np.sqrt(240 * 240 / 479 * ranks.var()))
+    assert details["attack"] == list(details["attacks"])[int(np.argmax(deviations))]
+    assert result.value == details["auc"] == details["attacks"][details["attack"]]["auc"]
+    assert 0.5 < result.baseline < 0.55
+    assert 0 < result.p_value <= 1
+    assert result.contrast.expected == result.baseline
+    assert (result.p_value < 0.5) == result.contrast.supports_leak
 
 
-def test_of_several_attacks_the_largest_counts_and_is_corrected():
+def test_of_several_attacks_the_foremost_counts_and_is_corrected():
     names = ["distance", "ratio", "eq1"]
     result = evaluate(MembershipInference(names))
     told = result.details["attacks"]
-    assert list(told) == names
-    assert result.value == max(one["auc"] for one in told.values())
+    assert list(told) == [*names, BLEND]
     p_values = [one["p_value"] for one in told.values()]
-    assert result.p_value == pytest.approx(min(1.0, 3 * min(p_values)))
+    assert min(p_values) < result.p_value < 4 * min(p_values)  # they depend on each other
     assert [one["holm_p_value"] for one in told.values()] == holm(p_values)
     _, high = told[result.details["attack"]]["interval"]
     assert result.interval[0] <= result.value <= result.interval[1]
@@ -131,6 +142,32 @@ def test_of_several_attacks_the_largest_counts_and_is_corrected():
         evaluate(MembershipInference(["ratio"])).value
         == evaluate(MembershipInference("ratio")).value
     )
+
+
+def test_what_no_labels_reach_has_the_p_value_after_bonferroni():
+    result = evaluate(MembershipInference(["distance", "eq1"], n_permutations=99), TRAIN)
+    p_values = [one["p_value"] for one in result.details["attacks"].values()]
+    assert result.p_value == pytest.approx(3 * min(p_values))
+    assert result.p_value < 1e-12
+
+
+def test_a_sample_of_the_rows_exchanges_its_labels_and_the_others_theirs():
+    part = MembershipInference(["distance", "eq1"], max_rows=60)
+    result = evaluate(part, pd.concat([TRAIN[:60], SYNTHETIC[60:]]))
+    told = result.details["attacks"]
+    assert told["distance"]["n_members"] == 240
+    assert told["eq1"]["n_members"] == told[BLEND]["n_members"] == 60
+    assert result.p_value < 0.05
+    unequal = evaluate(part, holdout=HOLDOUT[:50])
+    assert unequal.details["attacks"]["eq1"]["n_others"] == 50
+    assert unequal.baseline == pytest.approx(0.53, abs=0.03)
+
+
+def test_a_part_of_the_holdout_may_be_the_attackers():
+    result = evaluate(MembershipInference(["distance", "ratio"], reference_fraction=0.25))
+    told = result.details["attacks"]
+    assert (told["distance"]["n_others"], told["ratio"]["n_others"]) == (240, 180)
+    assert told[BLEND]["n_others"] == 180
 
 
 def test_a_copy_is_found_and_a_fresh_table_is_not():
@@ -181,10 +218,8 @@ def test_the_rate_as_value():
     assert result.baseline == pytest.approx(0.05, abs=0.015)
     copy = evaluate(MembershipInference(scoring="tpr_at_fpr"), TRAIN)
     assert copy.value == 1.0
-    assert copy.p_value == 1 / 2000
-    several = evaluate(MembershipInference(["distance", "ratio"], scoring="tpr_at_fpr"), TRAIN)
-    assert several.p_value == 2 / 2000
-    assert several.interval[0] < copy.interval[0] or several.details["n_members"] > 120
+    assert copy.p_value == 5 / 2000  # of four attacks and their blend
+    assert copy.details["n_members"] == 240
 
 
 def test_the_sentence_is_about_the_area_whatever_the_value_is():
@@ -221,8 +256,8 @@ def test_too_few_rows_have_no_halves():
 
 def test_attacks_that_cannot_be_run_are_left_out():
     result = evaluate(MembershipInference(), SYNTHETIC[:9])
-    assert set(result.details["left_out"]) == {"domias", "classifier", "eq1"}
-    assert set(result.details["attacks"]) == set(ATTACKS) - {"domias", "classifier", "eq1"}
+    assert set(result.details["left_out"]) == {"domias", "classifier"}
+    assert list(result.details["attacks"]) == ["distance_calibrated", "levatt", BLEND]
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.privacy.attacks.membership.rows import (
     drawing_order,
+    half_of_real,
     kernel_log_density,
     n_reference,
     plain_rows,
@@ -19,7 +20,15 @@ from skeval.privacy.attacks.membership.rows import (
     validation_half,
     vector_space,
 )
-from skeval.privacy.attacks.membership.scores import ATTACKS, CALIBRATED, member_scores, needs_of
+from skeval.privacy.attacks.membership.scores import (
+    ATTACKS,
+    CALIBRATED,
+    MemberScores,
+    blended,
+    member_scores,
+    needs_of,
+    pooled_scores,
+)
 from skeval.stats.roc import auc
 from skeval.steps.neighbors import nearest
 
@@ -41,7 +50,9 @@ def area(scores) -> float:
 
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_members_are_train_rows_and_others_those_not_in_the_reference(context, attack):
-    scores = member_scores(context, attack)
+    every = member_scores(context, attack)
+    assert every.member_rows.tolist() == every.other_rows.tolist() == list(range(150))
+    scores = member_scores(context, attack, reference_fraction=0.5)
     assert scores.member_rows.tolist() == list(range(150))
     assert scores.members.shape == scores.member_rows.shape
     assert scores.others.shape == scores.other_rows.shape
@@ -84,12 +95,49 @@ def test_equal_rows_have_equal_scores(attack):
     train = pd.concat([TRAIN, TRAIN.iloc[:50]], ignore_index=True)
     holdout = pd.concat([HOLDOUT, TRAIN.iloc[:50]], ignore_index=True)
     context = Context.of(train, holdout)
-    scores = member_scores(context.with_synthetic(SYNTHETIC), attack)
+    scores = member_scores(context.with_synthetic(SYNTHETIC), attack, reference_fraction=0.5)
     assert (scores.members[:50] == scores.members[150:]).all()
     shared = dict(zip(scores.other_rows, scores.others, strict=True))
     for i in range(50):
         if 150 + i in shared:
             assert shared[150 + i] == scores.members[i]
+
+
+@pytest.mark.parametrize("attack", [*sorted(CALIBRATED), "eq1"])
+def test_no_score_depends_on_which_rows_were_train(attack):
+    rows = pd.concat([TRAIN, HOLDOUT], ignore_index=True)
+    is_train = np.random.default_rng(0).permutation(len(rows)) < 130
+    given, other = (
+        member_scores(Context.of(rows[chosen], rows[~chosen]).with_synthetic(SYNTHETIC), attack)
+        for chosen in (np.arange(300) < 150, is_train)
+    )
+    by_row = np.concatenate([given.members, given.others])
+    np.testing.assert_allclose(other.members, by_row[is_train], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(other.others, by_row[~is_train], rtol=1e-9, atol=1e-9)
+
+
+def test_each_half_of_the_real_rows_is_the_reference_of_the_other():
+    context = Context.of(column(0, 4, 8), column(2, 10, 5)).with_synthetic(column(0, 3))
+    found = member_scores(context, "distance_calibrated")
+    values, in_half = np.array([0, 4, 8, 2, 10, 5]), np.concatenate(half_of_real(context))
+    assert in_half.sum() == 3
+    apart = np.abs(values[:, None] - values) / 10
+    to_reference = np.where(in_half[:, None] != in_half, apart, np.inf).min(axis=1)
+    to_synthetic = np.abs(values[:, None] - [0, 3]).min(axis=1) / 10
+    scores = np.concatenate([found.members, found.others])
+    np.testing.assert_allclose(scores, to_reference - to_synthetic)
+
+
+def test_a_blend_is_of_the_rows_that_all_attacks_score():
+    first = MemberScores(*map(np.array, ([3.0, 1.0], [2.0, 0.0], [0, 4], [1, 2])))
+    second = MemberScores(*map(np.array, ([9.0], [7.0, 8.0], [4], [2, 3])))
+    both = blended([first, second])
+    assert (both.member_rows.tolist(), both.other_rows.tolist()) == ([4], [2])
+    np.testing.assert_allclose([both.members[0], both.others[0]], [4.0, 2.0])  # ranks over 1/2
+    context = Context.of(column(*range(5)), column(*range(4)))
+    table = pooled_scores(context, [first, both])
+    assert np.isnan(table).sum(axis=0).tolist() == [5, 7]
+    assert table[4].tolist() == [1.0, both.members[0]]
 
 
 def test_samples_are_nested_and_halves_even(context):
@@ -110,14 +158,14 @@ def test_distances_by_hand():
     np.testing.assert_allclose(scores.others, [-0.1, -0.7])
     order = drawing_order(context, "holdout")
     known, left = (column(2, 10)["x"].to_numpy()[row] for row in order)
-    calibrated = member_scores(context, "distance_calibrated")
+    calibrated = member_scores(context, "distance_calibrated", reference_fraction=0.5)
     assert calibrated.other_rows.tolist() == [order[1]]
     to_reference = np.abs(np.array([0, 4, 8]) - known) / 10
     np.testing.assert_allclose(calibrated.members, to_reference + scores.members)
     np.testing.assert_allclose(
         calibrated.others, np.abs(left - known) / 10 + scores.others[order[1]]
     )
-    ratio = member_scores(context, "ratio")
+    ratio = member_scores(context, "ratio", reference_fraction=0.5)
     np.testing.assert_allclose(ratio.members[1:], np.log(to_reference[1:] / [0.1, 0.5]))
 
 
@@ -148,7 +196,8 @@ def test_density_ratios_by_hand(context):
     found = member_scores(context, "eq1").members
     np.testing.assert_allclose(found, of_synthetic, rtol=1e-6)
     ratio = of_synthetic - kernel_log_density(points, reference)
-    np.testing.assert_allclose(member_scores(context, "domias").members, ratio, atol=1e-6)
+    found = member_scores(context, "domias", reference_fraction=0.5).members
+    np.testing.assert_allclose(found, ratio, atol=1e-6)
 
 
 @pytest.mark.slow

@@ -1,0 +1,80 @@
+"""Follow the first advice that membership inference gives, and see whether the alarm ends.
+
+    python benchmarks/generators/advice.py --releases DIRECTORY > advice.jsonl
+
+Each leaking release of a choosing table at n = 500 is followed: where columns are to be dropped,
+the generator learns the table without them; where it is to be fitted again with much less room, its
+light fitting is taken. An advice helps if the alarm ends, or the AUC comes at least half of its way
+to what chance gives.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import warnings
+from pathlib import Path
+
+import pandas as pd
+from judge import part_of
+from make import GENERATORS
+from tables import CHOOSE, load, pack, rows, unpack
+
+from skeval import Context
+from skeval.privacy import MembershipInference
+from skeval.results.verdict import ALARM_LEVEL, REFIT
+from skeval.steps.entities import exposed_columns
+
+SLOW = {"gpt", "ctgan", "argn"}  # which are not fitted again without columns
+
+
+def attacked(train: pd.DataFrame, holdout: pd.DataFrame, release: pd.DataFrame):
+    """Return what membership inference says of a release, and its context."""
+    context = Context.of(train, holdout).with_synthetic(release)
+    return MembershipInference().fit_context(context.real).evaluate_context(context), context
+
+
+def helps(before, after) -> bool:
+    """Return whether an alarm ended or its excess was halved."""
+    ended = after.p_value > ALARM_LEVEL
+    return ended or after.value - after.baseline <= (before.value - before.baseline) / 2.0
+
+
+def main() -> None:
+    """Print a line of JSON for each release whose advice was followed."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--releases", type=Path, default=Path("releases"))
+    folder = parser.parse_args().releases
+    warnings.simplefilter("ignore")
+    for name in CHOOSE:
+        public = load(name)
+        train, holdout = (part_of(public, p) for p in rows(name, 500, len(public))[:2])
+        for path in sorted(folder.glob(f"{name}-500-*.parquet")):
+            _, _, generator, fitting = path.stem.split("-")
+            before, context = attacked(train, holdout, unpack(pd.read_parquet(path), public))
+            if before.p_value > ALARM_LEVEL:
+                continue
+            names = exposed_columns(context)
+            if before.advice.startswith(REFIT):
+                light = folder / f"{name}-500-{generator}-light.parquet"
+                if fitting == "light":
+                    continue
+                after, _ = attacked(train, holdout, unpack(pd.read_parquet(light), public))
+            elif generator in SLOW or GENERATORS[generator] is None:
+                continue
+            else:
+                own, kept = train.drop(columns=names), public.drop(columns=names)
+                made = unpack(pack(GENERATORS[generator](own, fitting, 1), kept), kept)
+                after, _ = attacked(own, holdout.drop(columns=names), made)
+            said = {
+                "release": path.stem,
+                "advice": "refit" if before.advice.startswith(REFIT) else "drop",
+                "excess": [one.value - one.baseline for one in (before, after)],
+                "p": [before.p_value, after.p_value],
+                "helps": helps(before, after),
+            }
+            print(json.dumps(said), flush=True)
+
+
+if __name__ == "__main__":
+    main()
