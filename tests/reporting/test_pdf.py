@@ -158,7 +158,7 @@ def test_columns_and_sections_can_be_chosen(suite_result: SuiteResult, tmp_path:
     assert printed == [("univariate", 1, 2), ("bivariate", 2, 2)]
     assert [entry["/Title"] for entry in reader.outline] == TITLES[13:15]
     (text,) = (page.extract_text() for page in reader.pages)
-    first, _, second = text.partition(TITLES[14])
+    first, _, second = text.rpartition(TITLES[14])
     assert "plan" in first
     assert "income" not in first
     assert "1 of 7 columns" in first
