@@ -77,8 +77,8 @@ def comparison_plan(comparison: Comparison, sections: Iterable[str] | None = Non
     >>> from skeval.reporting.comparison import comparison_plan
     >>> tags = MetricTags("fidelity", greater_is_better=True)
     >>> a, b = (SuiteResult({"ks": Result(value, tags=tags)}) for value in (0.9, 0.7))
-    >>> [section.title for section in comparison_plan(compare({"a": a, "b": b})).sections]
-    ['Which table to take', 'Metric by metric', 'Differences and their intervals']
+    >>> [section.name for section in comparison_plan(compare({"a": a, "b": b})).sections]
+    ['choice', 'metrics', 'differences', 'privacy']
     """
     asked = chosen(sections, [*(section.name for section, _ in _SECTIONS), "provenance"])
     shown = [_filled(*one, comparison) for one in _SECTIONS if one[0].name in asked]

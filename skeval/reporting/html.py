@@ -294,7 +294,7 @@ def _section(section: Section) -> str:
 
 
 def section_html(section: Section) -> str:
-    """Return what stands in a section below its heading."""
+    """Return what a section holds below its heading."""
     figures = "\n".join(drawn(item) for item in section.items)
     if section.layout.grid:
         figures = f'<div class="{section.layout.grid}">\n{figures}\n</div>'
