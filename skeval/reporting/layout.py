@@ -13,7 +13,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Self
 
 from skeval.reporting.displays.base import Box, Display, Margins
-from skeval.reporting.displays.distributions import PairDisplay
 from skeval.reporting.displays.ticks import write
 from skeval.reporting.displays.values import ColumnScoresDisplay
 from skeval.reporting.style import COLOURS, FAINT, GREY, INK, shorten, text_width, wrap
@@ -369,9 +368,9 @@ def _head(page: Page, x: float, y: float, item: Item, wide: float, n: int) -> No
     """Write a figure's heading and caption, each of its lines wrapped."""
     size, small = _SIZES[n]
     y += 2.0 if n == 1 else 0.0
-    base, names = y + 0.42 * size, getattr(item.display, "columns", ())
-    if isinstance(item.display, PairDisplay):
-        _pair_heading(page, x, base, wide, names, size)
+    base = y + 0.42 * size
+    if item.display.crossed:
+        _pair_heading(page, x, base, wide, item.display.crossed, size)
     else:
         page.fitted(x, base, item.heading, wide, size, least=0.7 * size, weight="bold")
     y += 0.63 * size
