@@ -18,7 +18,7 @@ Candidate = tuple[Sequence[float], Sequence[str], Sequence[int]]
 
 
 _DAY = 86400.0
-_ENDS = -62_135_596_800, 253_402_300_797  # of the years that a calendar has: 1 to 9999
+_ENDS = -62_135_596_800, 253_402_300_790  # of the years that a calendar has: 1 to 9999
 _STEPS = [1, 2, 2.5, 5, 10]  # of numbers, times a power of ten
 _CALENDAR = (  # how many units a step may be, and the days from which on a label is so long
     ("YEARLY", [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000], 365.0, "%Y"),
@@ -126,7 +126,7 @@ def date_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, list
         locator.intervald[getattr(dates, unit)] = steps
         formatter.scaled[length] = form
     epoch: float = dates.date2num(np.datetime64(0, "s"))  # type: ignore[no-untyped-call]
-    last = max(high, low + 2)  # steps of less than a second have labels of their own kind
+    last = max(high, low + 3)  # steps of less than a second have labels of their own kind
     ends = dates.num2date([epoch + end / _DAY for end in (low, last)])  # type: ignore[no-untyped-call]
     for n in range(most + 2, 2, -1):
         locator.maxticks = dict.fromkeys(locator.maxticks, n)
@@ -135,7 +135,8 @@ def date_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, list
         if len(ticks) <= most:
             break
     ticks = ticks[:most] if len(ticks) else np.array([float(low)])
-    return ticks, [formatter(epoch + tick / _DAY) for tick in ticks.tolist()]
+    # days are not exact, and a label is cut off at its last second
+    return ticks, [formatter(epoch + (tick + 0.5) / _DAY) for tick in ticks.tolist()]
 
 
 def value_ticks(kind: str, low: float, high: float, most: int = 4) -> tuple[np.ndarray, list[str]]:
