@@ -21,6 +21,7 @@ from skeval.utils.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
 
 Progress = Callable[[str, int, int], None]
 
@@ -36,16 +37,22 @@ def save(figure: Figure, file: Any, format: str) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.image import AxesImage
 
     canvases = {"pdf": FigureCanvasPdf, "png": FigureCanvasAgg, "svg": FigureCanvasSVG}
     if format == "svg":  # cells stay as they are, and are enlarged by the browser
-        for image in figure.findobj(AxesImage):
+        for image in _images(figure.axes):
             image.set_interpolation("none")
     undated = {"metadata": {"Date": None, "Creator": None}} if format == "svg" else {}
     with theme():
         figure.set_dpi(rcParams["savefig.dpi"])
         getattr(canvases[format](figure), f"print_{format}")(file, **undated)
+
+
+def _images(axes: Iterable[Any]) -> Iterator[AxesImage]:
+    """Yield the images in axes; `findobj` would make ticks of all axes to look at."""
+    for one in axes:
+        yield from one.images
+        yield from _images(one.child_axes)
 
 
 class Renderer:

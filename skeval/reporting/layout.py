@@ -64,8 +64,8 @@ class Page:
 
         self.figure = Figure() if figure is None else figure
         self.figure.set_size_inches(self.width / 25.4, self.height / 25.4)
-        self.canvas = self.figure.add_axes((0.0, 0.0, 1.0, 1.0), zorder=-1)
-        self.canvas.set(xlim=(0.0, self.width), ylim=(self.height, 0.0))
+        self.canvas = self.axes(0.0, 0.0, self.width, self.height)
+        self.canvas.set(xlim=(0.0, self.width), ylim=(self.height, 0.0), zorder=-1)
         self.canvas.set_axis_off()
         self.links: list[tuple[float, float, float, float, str]] = []
         self._lines: list[tuple[Point, Point]] = []

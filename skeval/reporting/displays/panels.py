@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.axes import Axes
+from matplotlib.axis import XAxis, YAxis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
@@ -67,8 +68,35 @@ def add_panel(figure: Figure, box: Box) -> Panel:
     return panel
 
 
+class _Bare:
+    """An axis that makes a tick when one is asked for, and none for the sake of its settings."""
+
+    def reset_ticks(self) -> None:
+        """Have no ticks."""
+        self.majorTicks: list[Any] = []
+        self.minorTicks: list[Any] = []
+
+
+class _BareX(_Bare, XAxis): ...
+
+
+class _BareY(_Bare, YAxis): ...
+
+
 class Panel(Axes):
     """Axes in a box of fixed size: an axis that `label` labelled is drawn by a few artists."""
+
+    def _init_axis(self) -> None:
+        self.xaxis, self.yaxis = _BareX(self, clear=False), _BareY(self, clear=False)
+        for axis, spines in ((self.xaxis, "bottom top"), (self.yaxis, "left right")):
+            for name in spines.split():
+                self.spines[name].register_axis(axis)
+
+    def clear(self) -> None:
+        """Clear the axes; making a tick would put the spines in their places, and there is none."""
+        super().clear()
+        for spine in self.spines.values():
+            spine.set_position(("outward", 0.0))
 
     def label(
         self,
