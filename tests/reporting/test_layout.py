@@ -15,6 +15,8 @@ from matplotlib.transforms import Bbox
 
 from skeval import Result
 from skeval.reporting import Display
+from skeval.reporting.displays.panels import add_panel
+from skeval.reporting.displays.ticks import label_axis
 from skeval.reporting.layout import TOP, Block, Item, Page, _head, paged
 from skeval.reporting.pdf import draw_pages
 from skeval.reporting.sections import plan
@@ -159,3 +161,15 @@ def test_any_display_of_two_columns_has_each_name_shortened() -> None:
         _head(page, 0.0, 0.0, item, 40.0, 2)
         (text,) = (text.get_text() for text in page.figure.findobj(Text) if text.get_text())
         assert text.count("\N{HORIZONTAL ELLIPSIS}") == n_shortened
+
+
+def test_a_panel_makes_no_tick_that_it_does_not_draw() -> None:
+    panel = add_panel(Figure(), (10.0, 10.0, 90.0, 90.0))
+    panel.set(xlim=(0.0, 2.0), ylim=(0.0, 2.0))
+    for axis in (panel.xaxis, panel.yaxis):
+        label_axis(axis, [0.0, 1.0], ["none", "one"])
+    FigureCanvasAgg(panel.figure).draw()
+    assert not [*panel.xaxis.majorTicks, *panel.yaxis.majorTicks]
+    left = panel.spines["left"].get_window_extent().x0
+    assert left == pytest.approx(panel.get_window_extent().x0, abs=1.0)
+    assert panel.xaxis.get_major_ticks()

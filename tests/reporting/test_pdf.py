@@ -99,6 +99,12 @@ def test_it_is_labelled(reader: PdfReader) -> None:
     assert reader.metadata.creation_date is None
 
 
+def test_each_weight_of_letters_is_one_font(reader: PdfReader) -> None:
+    fonts = [font.get_object() for font in reader.pages[0]["/Resources"]["/Font"].values()]
+    names = sorted(font["/BaseFont"].partition("+")[2] for font in fonts)
+    assert names == ["DejaVuSans", "DejaVuSans-Bold"]
+
+
 def test_it_is_small(path: Path) -> None:
     assert path.stat().st_size < 1_000_000
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 _TALL, _DEEP = 1.16, 0.24  # of a line and of what is below its base, in sizes of its letters
+_APART = ("-liga",)  # letters are not joined
 _PAD = 2.0  # points between a tick and its label, and between labels and the name of an axis
 
 
@@ -27,6 +28,10 @@ class Line(Text):
 
     def set_clip_path(self, path: Any, transform: Any = None) -> None:
         """Stay as it is: axes give their own box to anything that is put on them."""
+
+    def get_fontfeatures(self) -> tuple[str, ...]:
+        """Join no letters: the width is that of single ones, and a PDF needs no second font."""
+        return _APART
 
     def draw(self, renderer: Any) -> None:
         """Draw the text where its alignment and its width, known from its letters, put it."""
@@ -144,6 +149,11 @@ class Panel(Axes):
 
     def draw(self, renderer: Any) -> None:
         """Draw what is in the axes, then the names of both."""
+        legend = self.get_legend()
+        named = legend.get_texts() if legend is not None else []
+        for text in (*self.texts, *named, self.xaxis.label, self.yaxis.label):
+            if hasattr(text, "set_fontfeatures"):  # from matplotlib 3.11 on letters are joined
+                text.set_fontfeatures(_APART)
         super().draw(renderer)
         for axis in (self.xaxis, self.yaxis):
             if self.axison and not axis.get_visible():
