@@ -1,6 +1,5 @@
 """Results as figures and documents: displays draw one thing, renderers a whole report."""
 
-from skeval.reporting.comparison import draw_comparison_page
 from skeval.reporting.decision import DecisionPage
 from skeval.reporting.displays.attacks import (
     AttackDisplay,
@@ -35,7 +34,7 @@ from skeval.reporting.displays.values import (
 )
 from skeval.reporting.figures import FigureRenderer
 from skeval.reporting.html import HTMLRenderer
-from skeval.reporting.pdf import PDFRenderer, draw_decision_page
+from skeval.reporting.pdf import PDFRenderer, draw_comparison_page, draw_decision_page
 from skeval.reporting.style import theme
 
 __all__ = [

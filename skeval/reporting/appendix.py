@@ -139,7 +139,7 @@ def three_risks(results: SuiteResult) -> tuple[Part, ...]:
     verdict = results.verdict()
     for i, (risk, question) in enumerate(RISKS.items()):
         said = list(_said(risk, results))
-        alarms += [i] if any(name in verdict.alarms for name, _ in said) else []
+        alarms += [(i, 2)] if any(name in verdict.alarms for name, _ in said) else []
         rows.append(
             (risk.capitalize(), question, " ".join(text for _, text in said) or "Not looked at.")
         )

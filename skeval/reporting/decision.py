@@ -163,7 +163,7 @@ class DecisionPage:
             )
             for f in self.facets
         )
-        alarms = tuple(i for i, f in enumerate(self.facets) if f.alarm)
+        alarms = tuple((i, 0) for i, f in enumerate(self.facets) if f.alarm)
         shown: list[Part] = [Grid((), rows, (0.17, 0.83), alarms=alarms)]
         if self.facts:
             shown.append(Listed("Facts", self.facts))
@@ -190,7 +190,8 @@ class DecisionPage:
                 (0.22, 0.07, 0.19, 0.07, 0.13, 0.09, 0.23),
                 (1, 3, 4, 5),
                 title="Headline metrics",
-                alarms=tuple(i for i, name in enumerate(tests) if name in self.verdict.alarms),
+                alarms=tuple((i, 6) for i, n in enumerate(tests) if n in self.verdict.alarms),
+                spare=not scores,
             )
         if scores:
             yield Grid(
@@ -199,6 +200,7 @@ class DecisionPage:
                 (0.31, 0.065, 0.14, 0.09, 0.155, 0.24),
                 (1, 2, 3, 4),
                 title="" if tests else "Headline metrics",
+                spare=True,
             )
 
     def _score_row(self, name: str, result: Result) -> tuple[str, ...]:

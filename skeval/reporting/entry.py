@@ -8,17 +8,12 @@ from typing import Any
 
 from skeval.exceptions import InvalidParameterError
 from skeval.reporting import exports, style
-from skeval.reporting.comparison import (
-    comparison_lead,
-    pareto_of,
-    write_comparison_html,
-    write_comparison_pdf,
-)
+from skeval.reporting.comparison import comparison_plan, pareto_of
 from skeval.reporting.displays.relations import PropertyDisplay
 from skeval.reporting.displays.values import ScoresDisplay, display_of
 from skeval.reporting.exports import result_html, suite_result_html
 from skeval.reporting.exports import suite_html as suite_html
-from skeval.reporting.html import HTMLRenderer
+from skeval.reporting.html import HTMLRenderer, section_html
 from skeval.reporting.pdf import PDFRenderer
 from skeval.results.comparison import Comparison
 from skeval.results.rendering import Display, Form
@@ -26,10 +21,6 @@ from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 
 _RENDERERS: Mapping[Form, Callable[..., Any]] = {"pdf": PDFRenderer, "html": HTMLRenderer}
-_COMPARISONS: Mapping[Form, Callable[..., Path]] = {
-    "pdf": write_comparison_pdf,
-    "html": write_comparison_html,
-}
 
 
 def display(results: Any, property: str | None = None) -> Display:
@@ -47,13 +38,13 @@ def html(results: Any) -> str:
     """Return results as a notebook shows them."""
     if isinstance(results, Result):
         return result_html(results)
-    return (comparison_lead if isinstance(results, Comparison) else suite_result_html)(results)
+    if isinstance(results, Comparison):
+        return section_html(comparison_plan(results, ["choice"]).sections[0])
+    return suite_result_html(results)
 
 
 def write(results: Any, path: str | Path, form: Form, **settings: Any) -> Path:
     """Write a report of results, and return its path."""
-    if isinstance(results, Comparison):
-        return _COMPARISONS[form](results, Path(path), **settings)
     written: Path = _RENDERERS[form](**settings).render(results, path)
     return written
 

@@ -11,7 +11,8 @@ from collections.abc import Iterable
 from html import escape
 
 from skeval.core.tags import MetricTags
-from skeval.reporting.html import scores_table, style_of
+from skeval.reporting.html import parts_in_html, style_of
+from skeval.reporting.layout import Scores
 from skeval.reporting.scores import (
     DIFFERENCE,
     INTERVAL,
@@ -139,7 +140,7 @@ def result_html(result: Result) -> str:
     """Return one result: its sentence, and its value on its scale."""
     if result.error:
         return _page(f"<p>{escape(repr(result))}</p>")
-    return _page(scores_table(SuiteResult({result.metric or "result": result})))
+    return _page(parts_in_html([Scores(SuiteResult({result.metric or "result": result}))]))
 
 
 def suite_result_html(suite_result: SuiteResult) -> str:
@@ -149,7 +150,7 @@ def suite_result_html(suite_result: SuiteResult) -> str:
     said = summary(suite_result)
     return _page(
         f"<p>{escape(said)}</p>" if said else "",
-        scores_table(suite_result),
+        parts_in_html([Scores(suite_result)]),
         f"<p>Left out:</p><ul>{listed}</ul>" if left_out else "",
     )
 

@@ -5,19 +5,23 @@ from __future__ import annotations
 import re
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skeval.exceptions import InvalidParameterError
-from skeval.reporting.layout import Item
-from skeval.reporting.sections import Plan, plan
+from skeval.reporting.comparison import comparison_plan
+from skeval.reporting.displays.values import ScoresDisplay
+from skeval.reporting.layout import Item, Scores
+from skeval.reporting.sections import Plan, Section, plan
 from skeval.reporting.style import theme
+from skeval.results.comparison import Comparison
 from skeval.results.suite_result import SuiteResult
 from skeval.utils.files import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
 
 Progress = Callable[[str, int, int], None]
 
@@ -33,16 +37,22 @@ def save(figure: Figure, file: Any, format: str) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
     from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.image import AxesImage
 
     canvases = {"pdf": FigureCanvasPdf, "png": FigureCanvasAgg, "svg": FigureCanvasSVG}
     if format == "svg":  # cells stay as they are, and are enlarged by the browser
-        for image in figure.findobj(AxesImage):
+        for image in _images(figure.axes):
             image.set_interpolation("none")
     undated = {"metadata": {"Date": None, "Creator": None}} if format == "svg" else {}
     with theme():
         figure.set_dpi(rcParams["savefig.dpi"])
         getattr(canvases[format](figure), f"print_{format}")(file, **undated)
+
+
+def _images(axes: Iterable[Any]) -> Iterator[AxesImage]:
+    """Yield the images in axes; `findobj` would make ticks of all axes to look at."""
+    for one in axes:
+        yield from one.images
+        yield from _images(one.child_axes)
 
 
 class Renderer:
@@ -61,8 +71,10 @@ class Renderer:
         self.sections = sections
         self.progress = progress
 
-    def _plan(self, suite_result: SuiteResult) -> Plan:
-        return plan(suite_result, self.columns, self.sections)
+    def _plan(self, results: SuiteResult | Comparison) -> Plan:
+        if isinstance(results, Comparison):
+            return comparison_plan(results, self.sections)
+        return plan(results, self.columns, self.sections)
 
     def _report(self, section: str, n_done: int, content: Plan) -> None:
         if self.progress is not None:
@@ -72,13 +84,13 @@ class Renderer:
 class FileRenderer(Renderer, ABC):
     """Base of renderers that write one file; authors define `_write`."""
 
-    def render(self, suite_result: SuiteResult, path: str | Path) -> Path:
+    def render(self, results: SuiteResult | Comparison, path: str | Path) -> Path:
         """Write the report; an existing file is replaced only when the new one is complete.
 
         Parameters
         ----------
-        suite_result : SuiteResult
-            The results of any suite, live or from JSON.
+        results : SuiteResult or Comparison
+            The results of any suite, or of several tables by one; live or from JSON.
         path : str or Path
             The file.
 
@@ -92,7 +104,7 @@ class FileRenderer(Renderer, ABC):
         InvalidParameterError
             If there is no such section.
         """
-        path, content = Path(path), self._plan(suite_result)
+        path, content = Path(path), self._plan(results)
         with replacing(path) as temporary:
             self._write(content, temporary)
         return path
@@ -147,13 +159,13 @@ class FigureRenderer(Renderer):
         super().__init__(title=title, columns=columns, sections=sections, progress=progress)
         self.format = format
 
-    def render(self, suite_result: SuiteResult, path: str | Path) -> Path:
+    def render(self, results: SuiteResult | Comparison, path: str | Path) -> Path:
         """Write the figures; none is written unless all could be drawn.
 
         Parameters
         ----------
-        suite_result : SuiteResult
-            The results of any suite, live or from JSON.
+        results : SuiteResult or Comparison
+            The results of any suite, or of several tables by one; live or from JSON.
         path : str or Path
             The folder, made if need be. Other files in it are left alone.
 
@@ -171,7 +183,7 @@ class FigureRenderer(Renderer):
             raise InvalidParameterError(
                 f"FigureRenderer: format must be among {', '.join(_FORMATS)}, got {self.format!r}."
             )
-        path, content = Path(path), self._plan(suite_result)
+        path, content = Path(path), self._plan(results)
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=f".{path.name}.") as drafts:
             self._draw(content, Path(drafts))
             path.mkdir(exist_ok=True)
@@ -181,10 +193,18 @@ class FigureRenderer(Renderer):
 
     def _draw(self, content: Plan, folder: Path) -> None:
         for done, section in enumerate(content.sections, start=1):
-            for i, item in enumerate(section.items):
-                name = _file_name(section.key, i, len(section.items), item)
+            items = [*_of_tables(section), *section.items]
+            for i, item in enumerate(items):
+                name = _file_name(section.key, i, len(items), item)
                 save(item.display.plot().figure_, folder / f"{name}.{self.format}", self.format)
             self._report(section.key, done, content)
+
+
+def _of_tables(section: Section) -> Iterator[Item]:
+    """Yield a figure of all scores where the section has a table of them."""
+    for part in section.parts:
+        if isinstance(part, Scores):
+            yield Item(ScoresDisplay(part.results), "All scores")
 
 
 def _file_name(section: str, i: int, n: int, item: Item) -> str:

@@ -21,7 +21,7 @@ from skeval.reporting.displays.values import (
     display_of,
 )
 from skeval.reporting.flaws import worst_columns
-from skeval.reporting.layout import Grid, Item, Part, Words
+from skeval.reporting.layout import Grid, Item, Listed, Part, Words
 from skeval.reporting.scores import (
     UNREADABLE,
     entries,
@@ -157,6 +157,21 @@ def worst_pairs(results: SuiteResult) -> tuple[Part, ...]:
     return tuple(parts)
 
 
+def cautions(results: SuiteResult, left_out: Mapping[str, str]) -> tuple[Part, ...]:
+    """List the metrics and sections left out, and the warnings: those of the tables come first."""
+    reasons = [f"{name}: {result.error}" for name, result in results.items() if result.error]
+    for why in dict.fromkeys(left_out.values()):
+        titles = [repr(title) for title, reason in left_out.items() if reason == why]
+        several = "s" if len(titles) > 1 else ""
+        reasons.append(f"Section{several} {', '.join(titles)}: {why}")
+    warnings = [str(notice) for notice in results.notices]
+    for name, result in results.items():
+        if not result.error:
+            warnings += [f"{name}: {warning}" for warning in result.warnings]
+    warnings = list(dict.fromkeys(warnings))
+    return Listed("Left out", tuple(reasons)), Listed("Warnings", tuple(warnings))
+
+
 def disclosed(results: SuiteResult) -> tuple[Part, ...]:
     """Write a row for each measure of how rows stand out by known attributes."""
     verdict, shifted, titles = results.verdict(), is_shifted(results.notices), titles_of(results)
@@ -203,11 +218,6 @@ def cardinalities(results: Mapping[str, Result], columns: Any) -> Filled:
                 items.append(Item(CardinalityDisplay(result, key=key), key, f"score {score}"))
         items = items or [item]
     return tuple(items), ""
-
-
-def all_scores(results: Mapping[str, Result], columns: Any) -> Filled:
-    """Draw all values in one figure."""
-    return (Item(ScoresDisplay(SuiteResult(results)), "All scores"),), ""
 
 
 def _drawable(results: Mapping[str, Result]) -> dict[str, Result]:

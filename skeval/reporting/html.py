@@ -23,9 +23,8 @@ from skeval.reporting.decision import titles_of
 from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.values import comparable, scale_of
 from skeval.reporting.figures import FileRenderer, save
-from skeval.reporting.layout import Grid, Item, Listed, Part, Words
+from skeval.reporting.layout import Grid, Item, Listed, Number, Part, Scores, Words
 from skeval.reporting.scores import (
-    HOW_TO_READ,
     SCORE_HEADS,
     TEST_HEADS,
     difference_of,
@@ -37,7 +36,7 @@ from skeval.reporting.sections import Plan, Section
 from skeval.reporting.style import ALARM, COLOURS, FAINT, FONT, GREY, INK, evidence, finding, theme
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
-from skeval.results.verdict import is_shifted, summary
+from skeval.results.verdict import is_shifted
 from skeval.utils.formatting import as_float, number, shown_interval
 
 if TYPE_CHECKING:
@@ -179,27 +178,13 @@ class HTMLRenderer(FileRenderer):
             file.write_text(self._page(content), encoding="utf-8")
 
     def _page(self, content: Plan) -> str:
-        parts = []
+        parts = [_paragraph(content.lead, "lead")] if content.lead else []
         for done, section in enumerate(content.sections, start=1):
-            parts.append(_scores(content) if section.name == "scores" else _section(section))
+            if section is content.listed:
+                parts.append(_contents(content))
+            parts.append(_section(section))
             self._report(section.key, done, content)
-        return page(self.title, content.sizes(), "\n".join(parts))
-
-
-def _scores(content: Plan) -> str:
-    decided = any(section.name == "decision" for section in content.sections)
-    lead = "" if decided else summary(content.suite_result)
-    parts = [
-        _paragraph(lead, "lead") if lead else "",
-        _contents(content),
-        '<section id="scores">\n<h2>Scores</h2>',
-        _paragraph(HOW_TO_READ, "quiet"),
-        _table(content.suite_result),
-        _listed("Left out", content.reasons()),
-        _listed("Warnings", content.warnings()),
-        "</section>",
-    ]
-    return "\n".join(parts)
+        return page(self.title, content.sizes, "\n".join(parts))
 
 
 def _paragraph(text: str, kind: str) -> str:
@@ -302,6 +287,14 @@ def _strip(result: Result, width: float = 120.0) -> str:
 
 
 def _section(section: Section) -> str:
+    heading = f"<h2>{escape(section.heading)}</h2>"
+    intro = _paragraph(section.intro, "quiet") if section.intro else ""
+    content = "\n".join(filter(None, [heading, intro, section_html(section)]))
+    return f'<section id="{escape(_anchor(section))}">\n{content}\n</section>'
+
+
+def section_html(section: Section) -> str:
+    """Return what a section holds below its heading."""
     figures = "\n".join(drawn(item) for item in section.items)
     if section.layout.grid:
         figures = f'<div class="{section.layout.grid}">\n{figures}\n</div>'
@@ -311,11 +304,7 @@ def _section(section: Section) -> str:
         roles = [role for role in COLOURS if role in columns]
         spans = (f'<span><i style="background:{COLOURS[role]}"></i>{role}</span>' for role in roles)
         key = f'<p class="key">{"".join(spans)}</p>'
-    return (
-        f'<section id="{escape(_anchor(section))}">\n<h2>{escape(section.heading)}</h2>\n'
-        f"{_paragraph(section.intro, 'quiet') if section.intro else ''}\n"
-        f"{parts_in_html(section.parts)}\n{key}\n{figures}\n</section>"
-    )
+    return "\n".join(filter(None, [parts_in_html(section.parts), key, figures]))
 
 
 def parts_in_html(parts: Iterable[Part]) -> str:
@@ -328,6 +317,8 @@ def parts_in_html(parts: Iterable[Part]) -> str:
             texts.append(_listed(part.title, part.texts))
         elif isinstance(part, Grid):
             texts.append(_grid(part))
+        elif isinstance(part, Scores):
+            texts.append(_table(part.results))
         else:
             cells = "".join(f"<div>{escape(name)}</div>" for row in part.fields for name in row)
             texts.append(f'<h3>{escape(part.title)}</h3>\n<div class="form">{cells}</div>')
@@ -335,22 +326,19 @@ def parts_in_html(parts: Iterable[Part]) -> str:
 
 
 def _grid(grid: Grid) -> str:
-    rows = [_grid_row(grid, row, i in grid.alarms) for i, row in enumerate(grid.rows)]
+    rows = [
+        [_cell(text, k in grid.numbers, (i, k) in grid.alarms) for k, text in enumerate(row)]
+        for i, row in enumerate(grid.rows)
+    ]
     title = f"<h3>{escape(grid.title)}</h3>\n" if grid.title else ""
     return title + table(grid.heads or ("",) * len(grid.widths), rows, "text")
 
 
-def _grid_row(grid: Grid, row: Sequence[str], alarm: bool) -> list[Cell]:
-    cells = []
-    for k, text in enumerate(row):
-        first, *others = (escape(line) for line in text.split("\n"))
-        small = "".join(f"<small>{line}</small>" for line in others)
-        kinds = ["n"] if k in grid.numbers else []
-        # what an alarm marks: the verdict, which is last, or stands below the name
-        if alarm and k == (len(row) - 1 if grid.heads else 0):
-            kinds.append("alarm")
-        cells.append(Cell(first + small, None, " ".join(kinds)))
-    return cells
+def _cell(text: str, right: bool, alarm: bool) -> Cell:
+    first, *others = (escape(line) for line in text.split("\n"))
+    small = "".join(f"<small>{line}</small>" for line in others)
+    value = text.value if isinstance(text, Number) else None
+    return Cell(first + small, value, " ".join(["n"] * right + ["alarm"] * alarm))
 
 
 def drawn(item: Item) -> str:
@@ -378,8 +366,3 @@ def _figure(display: Display) -> Figure:
         figure = Figure(figsize=(wide / 72.0, tall / 72.0))
         display.boxed(partial(add_panel, figure), wide, tall, around)
         return figure
-
-
-def scores_table(suite_result: SuiteResult) -> str:
-    """Return the table of scores alone, for a page of another's."""
-    return _table(suite_result)

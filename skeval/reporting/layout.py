@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from skeval.reporting.displays.base import Box, Display, Margins
-from skeval.reporting.displays.distributions import PairDisplay
 from skeval.reporting.displays.ticks import write
 from skeval.reporting.displays.values import ColumnScoresDisplay
 from skeval.reporting.style import COLOURS, FAINT, GREY, INK, shorten, text_width, wrap
@@ -21,6 +20,8 @@ from skeval.reporting.style import COLOURS, FAINT, GREY, INK, shorten, text_widt
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from skeval.results.suite_result import SuiteResult
 
 
 A4 = (210.0, 297.0)
@@ -63,8 +64,8 @@ class Page:
 
         self.figure = Figure() if figure is None else figure
         self.figure.set_size_inches(self.width / 25.4, self.height / 25.4)
-        self.canvas = self.figure.add_axes((0.0, 0.0, 1.0, 1.0), zorder=-1)
-        self.canvas.set(xlim=(0.0, self.width), ylim=(self.height, 0.0))
+        self.canvas = self.axes(0.0, 0.0, self.width, self.height)
+        self.canvas.set(xlim=(0.0, self.width), ylim=(self.height, 0.0), zorder=-1)
         self.canvas.set_axis_off()
         self.links: list[tuple[float, float, float, float, str]] = []
         self._lines: list[tuple[Point, Point]] = []
@@ -367,9 +368,9 @@ def _head(page: Page, x: float, y: float, item: Item, wide: float, n: int) -> No
     """Write a figure's heading and caption, each of its lines wrapped."""
     size, small = _SIZES[n]
     y += 2.0 if n == 1 else 0.0
-    base, names = y + 0.42 * size, getattr(item.display, "columns", ())
-    if isinstance(item.display, PairDisplay):
-        _pair_heading(page, x, base, wide, names, size)
+    base = y + 0.42 * size
+    if item.display.crossed:
+        _pair_heading(page, x, base, wide, item.display.crossed, size)
     else:
         page.fitted(x, base, item.heading, wide, size, least=0.7 * size, weight="bold")
     y += 0.63 * size
@@ -424,9 +425,21 @@ class Listed:
     texts: tuple[str, ...]
 
 
+class Number(str):
+    """A text that is sorted by the value it shows, and not by its letters."""
+
+    value: float
+
+    def __new__(cls, text: str, value: float) -> Self:
+        """Make the text of a cell."""
+        made = super().__new__(cls, text)
+        made.value = value
+        return made
+
+
 @dataclass(frozen=True)
 class Grid:
-    """A table of texts.
+    """A table of texts; what follows the first line of a cell is less than it.
 
     Parameters
     ----------
@@ -437,13 +450,15 @@ class Grid:
     widths : tuple of float
         The widths of the columns, as shares of the page's.
     numbers : tuple of int
-        Which columns end at their right side.
+        Which columns end at their right side; their first lines are made smaller, not broken.
     bold : tuple of int
         Which columns are bold.
     title : str
         Above the table.
-    alarms : tuple of int
-        Which rows tell of an alarm.
+    alarms : tuple of (int, int)
+        Row and column of the cells that tell of an alarm.
+    spare : bool
+        Whether rows without an alarm may go where a page has no room: others show the same.
     """
 
     heads: tuple[str, ...]
@@ -452,7 +467,15 @@ class Grid:
     numbers: tuple[int, ...] = ()
     bold: tuple[int, ...] = (0,)
     title: str = ""
-    alarms: tuple[int, ...] = ()
+    alarms: tuple[tuple[int, int], ...] = ()
+    spare: bool = False
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The table of the scores of a suite, and that of its tests of privacy."""
+
+    results: SuiteResult
 
 
 @dataclass(frozen=True)
@@ -463,4 +486,4 @@ class Form:
     fields: tuple[tuple[str, ...], ...]
 
 
-Part = Words | Listed | Grid | Form
+Part = Words | Listed | Grid | Scores | Form

@@ -14,11 +14,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skeval.reporting.decision import DecisionPage, titles_of
+from skeval.reporting.comparison import comparison_plan
+from skeval.reporting.decision import titles_of
 from skeval.reporting.displays.values import scale_of, strip
 from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.layout import (
-    FRONT,
     LEADING,
     MARGIN,
     MM,
@@ -27,18 +27,17 @@ from skeval.reporting.layout import (
     Block,
     Form,
     Grid,
-    Item,
     Listed,
     Page,
     Part,
     Placed,
+    Scores,
     Words,
     legend,
     paged,
     paragraph_height,
 )
 from skeval.reporting.scores import (
-    HOW_TO_READ,
     SCORE_HEADS,
     TEST_HEADS,
     good,
@@ -46,17 +45,18 @@ from skeval.reporting.scores import (
     parted,
     shown_difference,
 )
-from skeval.reporting.sections import Plan, Section
+from skeval.reporting.sections import Plan, Section, plan
 from skeval.reporting.style import ALARM, COLOURS, GREY, evidence, finding, theme, wrap
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
-from skeval.results.verdict import is_shifted, summary
-from skeval.utils.files import replacing
+from skeval.results.verdict import is_shifted
 from skeval.utils.formatting import number, shown_interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pypdf import PdfWriter
+
+    from skeval.results.comparison import Comparison
 
 
 _Texts = Sequence[tuple[str, float, dict[str, Any]]]  # a text, its size and its style
@@ -332,94 +332,85 @@ def draw_decision_page(
     >>> draw_decision_page(SuiteResult({"a": Result(0.5)})).get_size_inches().round(1).tolist()
     [8.3, 11.7]
     """
-    with theme():
-        page, above = Page(figure), list(_lines(title, 20.0, after=4.0, weight="bold"))
-        written = _on_one_page(DecisionPage.of(suite_result).parts(), above)
-        page.draw(paged([*above, *written])[0])
-    return page.complete().figure
+    return _first_page(plan(suite_result, sections=["decision"]), title, figure)
 
 
-def write_paper(path: Path, title: str, sizes: str, content: Iterable[Part | Item]) -> Path:
-    """Write words, tables and figures of one panel as a PDF, from top to bottom.
+def draw_comparison_page(
+    comparison: Comparison, title: str = "Which table", *, figure: Figure | None = None
+) -> Figure:
+    """Draw the first page of a report of several synthetic tables: which one to take, and why.
 
     Parameters
     ----------
-    path : Path
-        Replaced only when the paper is complete.
-    title, sizes : str
+    comparison : Comparison
+        As :meth:`skeval.MetricSuite.compare` returns it.
+    title : str, default="Which table"
         Above it.
-    content : iterable of parts and items
-        In their order.
+    figure : Figure, optional
+        To draw on, as ``plt.figure()``; a new one otherwise.
+
+    Returns
+    -------
+    Figure
+        A figure of the size of the paper.
+
+    See Also
+    --------
+    draw_decision_page : That of one table.
+
+    Examples
+    --------
+    >>> from skeval import MetricSuite
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import KSComplement
+    >>> from skeval.reporting import draw_comparison_page
+    >>> train, holdout, a, b = (make_mixed(100, random_state=seed) for seed in range(4))
+    >>> suite = MetricSuite([("ks", KSComplement())]).fit(train, holdout)
+    >>> draw_comparison_page(suite.compare({"a": a, "b": b})).get_size_inches().round(1).tolist()
+    [8.3, 11.7]
     """
-    from matplotlib.backends.backend_pdf import PdfPages
-
-    about = {"Title": title, "Author": "skeval", "CreationDate": None}
-    with replacing(path) as temporary, theme(), PdfPages(temporary, metadata=about) as pdf:
-        for page in _drawn(paged(_of_paper(title, sizes, content)), title):
-            save(page.figure, pdf, "pdf")
-    return path
+    return _first_page(comparison_plan(comparison, ["choice"]), title, figure)
 
 
-def draw_paper(
-    title: str, sizes: str, content: Iterable[Part | Item], figure: Figure | None = None
-) -> Figure:
-    """Draw the first page of what :func:`write_paper` writes."""
+def _first_page(content: Plan, title: str, figure: Figure | None) -> Figure:
     with theme():
         page = Page(figure)
-        page.draw(paged(_of_paper(title, sizes, content))[0])
+        page.draw(paged(_blocks(content, title, {}))[0])
     return page.complete().figure
-
-
-def _of_paper(title: str, sizes: str, content: Iterable[Part | Item]) -> Iterator[Block]:
-    yield from _lines(title, 20.0, after=2.0, weight="bold")
-    yield from _lines(sizes, 9.0, after=3.0, color=GREY)
-    for one in content:
-        yield from FRONT.blocks([one]) if isinstance(one, Item) else _written([one])
 
 
 def _blocks(plan: Plan, title: str, numbers: Mapping[str, int]) -> Iterator[Block]:
     """Yield all blocks of a report: each knows its section, and its heading on a new page."""
-    titled = False
-    for section in plan.sections:
-        blocks = list(_of_section(section, plan, numbers))
-        if section.name in ("decision", "scores") and not titled:
-            titled = True
-            above = [
-                *_lines(title, 20.0, after=2.0, weight="bold"),
-                *_lines(plan.sizes(), 9.0, after=3.0, color=GREY),
-            ]
-            if section.name == "decision":
-                blocks = _on_one_page(section.parts, above)
-            blocks = [*above, *blocks]
-        for block in blocks:
+    above = [
+        *_lines(title, 20.0, after=2.0, weight="bold"),
+        *_lines(plan.sizes, 9.0, after=3.0, color=GREY),
+        *_lines(plan.lead, 9.5, after=4.0),
+    ]
+    for i, section in enumerate(plan.sections):
+        blocks = list((_front if section.front else _headed)(section, above))
+        if section is plan.listed:
+            blocks.insert(0, _contents(plan, numbers))
+        for block in [*above, *blocks] if i == 0 else blocks:
             head = block.head and replace(block.head, section=section.key)
             yield replace(block, section=section.key, head=head)
 
 
-def _of_section(section: Section, plan: Plan, numbers: Mapping[str, int]) -> Iterator[Block]:
-    if section.name == "decision":
-        yield from _written(section.parts)
-    elif section.name == "scores":
-        if len(plan.sections) > 1:
-            yield _contents(plan, numbers)
-        if not any(one.name == "decision" for one in plan.sections):
-            yield from _lines(summary(plan.suite_result), 9.5, after=4.0)
-        yield _heading(section, 0.0)
-        yield from _lines(HOW_TO_READ, 8.0, after=4.0, color=GREY)
-        yield from score_blocks(plan.suite_result)
-        yield from _written((Listed("Left out", tuple(plan.reasons())),))
-        yield from _written((Listed("Warnings", tuple(plan.warnings())),))
-    else:
-        yield _heading(section, 1.5)
-        head = _heading(section, 0.0, continued=True)
-        for block in (*_written(section.parts), *section.layout.blocks(section.items)):
-            yield block if block.head else replace(block, head=head)
+def _front(section: Section, above: Sequence[Block]) -> Iterator[Block]:
+    yield from _on_one_page(section.parts, above)
+    yield from section.layout.blocks(section.items)
+
+
+def _headed(section: Section, above: Sequence[Block]) -> Iterator[Block]:
+    yield _heading(section, 1.5)
+    head = _heading(section, 0.0, continued=True)
+    for block in (*_written(section.parts), *section.layout.blocks(section.items)):
+        yield block if block.head else replace(block, head=head)
 
 
 def _heading(section: Section, after: float, *, continued: bool = False) -> Block:
     """Return a section's title, what it shows and which colour is which table."""
     again = " (continued)" if continued else ""
-    intro = "" if continued or section.name == "scores" else section.intro
+    intro = "" if continued else section.intro
     roles = _roles(section)
     below = 8.5 + paragraph_height(intro, WIDTH, 8.0)
     above = 0.0 if continued else 3.0
@@ -454,17 +445,19 @@ def _on_one_page(parts: Sequence[Part], above: Sequence[Block]) -> list[Block]:
         blocks = list(_written(parts, closer=closer))
         over = sum(block.height for block in (*above, *blocks)) - (Page.floor - TOP)
         last = parts[-1] if parts else None
-        if over <= 0.0 or not isinstance(last, Grid):
+        if over <= 0.0 or not (isinstance(last, Grid) and last.spare):
             return blocks
         if closer == 0.0:
             n_rows = sum(len(part.rows) for part in parts if isinstance(part, Grid))
             closer = min(over / n_rows + 0.01, _PADDING - _LEAST_PADDING)
             continue
-        calm = [i for i in range(len(last.rows)) if i not in last.alarms]
+        alarmed = {i for i, _ in last.alarms}
+        calm = [i for i in range(len(last.rows)) if i not in alarmed]
         if not calm:
             return blocks
         rows = tuple(row for i, row in enumerate(last.rows) if i != calm[-1])
-        parts[-1] = replace(last, rows=rows, alarms=tuple(i - (i > calm[-1]) for i in last.alarms))
+        alarms = tuple((i - (i > calm[-1]), k) for i, k in last.alarms)
+        parts[-1] = replace(last, rows=rows, alarms=alarms)
 
 
 def _written(parts: Iterable[Part], *, closer: float = 0.0) -> Iterator[Block]:
@@ -477,6 +470,8 @@ def _written(parts: Iterable[Part], *, closer: float = 0.0) -> Iterator[Block]:
             yield from _listed(part.title, part.texts)
         elif isinstance(part, Grid):
             yield from _grid(part, closer)
+        elif isinstance(part, Scores):
+            yield from score_blocks(part.results)
         else:
             yield _form(part)
 
@@ -528,13 +523,10 @@ def _grid(grid: Grid, closer: float) -> Iterator[Block]:
     if head is not None:
         yield replace(head, keeps=True)
     for i, row in enumerate(grid.rows):
-        heights = [
-            len(_cell_lines(text, rooms[k], k in grid.bold)) * _CELL * LEADING * MM
-            for k, text in enumerate(row)
-            if k not in grid.numbers
-        ]
-        draw = partial(_grid_row, grid, row, lefts, rooms, i in grid.alarms)
-        yield Block(max(heights) + _PADDING - closer, draw, head=head)
+        cells = [_cell_lines(grid, k, text, rooms[k]) for k, text in enumerate(row)]
+        height = max(map(len, cells)) * _CELL * LEADING * MM
+        draw = partial(_grid_row, grid, i, cells, lefts, rooms)
+        yield Block(height + _PADDING - closer, draw, head=head)
 
 
 def _grid_title(title: str, page: Page, y: float, height: float) -> None:
@@ -558,45 +550,38 @@ def _grid_head(
 
 def _grid_row(
     grid: Grid,
-    row: Sequence[str],
+    i: int,
+    cells: Sequence[Sequence[tuple[int, str]]],
     lefts: Sequence[float],
     rooms: Sequence[float],
-    alarm: bool,
     page: Page,
     y: float,
     height: float,
 ) -> None:
     leading = _CELL * LEADING * MM
-    for k, text in enumerate(row):
-        top = y + 0.4
-        if k in grid.numbers:
-            right = MARGIN + lefts[k] + rooms[k]
-            page.fitted(right, top + 0.78 * leading, text, rooms[k], _CELL, least=0.0, ha="right")
-            continue
-        for n, piece in _cell_lines(text, rooms[k], k in grid.bold):
-            style: dict[str, Any] = {"color": ALARM} if alarm and _is_said(grid, k, n) else {}
+    for k, lines in enumerate(cells):
+        right = k in grid.numbers
+        x = MARGIN + lefts[k] + (rooms[k] if right else 0.0)
+        # what an alarm marks stands first, or below the name
+        alarmed = (1 if k in grid.bold else 0) if (i, k) in grid.alarms else None
+        for j, (n, piece) in enumerate(lines):
+            style: dict[str, Any] = {"ha": "right"} if right else {}
             if k in grid.bold and n == 0:
                 style["weight"] = "bold"
-            elif n > 0 and not style:
-                style["color"] = GREY
-            x, base = MARGIN + lefts[k], top + 0.78 * leading
-            page.text(x, base, piece, _CELL, **style)
-            top += leading
+            if n == alarmed or n > 0:
+                style["color"] = ALARM if n == alarmed else GREY
+            base = y + 0.4 + (j + 0.78) * leading
+            page.fitted(x, base, piece, rooms[k], _CELL, least=0.0, **style)
     page.rule(y + height - 0.6)
 
 
-def _cell_lines(text: str, room: float, bold: bool) -> list[tuple[int, str]]:
+def _cell_lines(grid: Grid, k: int, text: str, room: float) -> list[tuple[int, str]]:
     """Return the lines of a cell, each with the number of the line of the text that it is of."""
-    return [
-        (n, piece)
-        for n, line in enumerate(text.split("\n"))
-        for piece in wrap(line, room / MM, _CELL, bold and n == 0)
-    ]
-
-
-def _is_said(grid: Grid, k: int, n: int) -> bool:
-    """Return whether a cell of an alarmed row is red: the verdict, last or below the name."""
-    return (k, n) == ((len(grid.widths) - 1, 0) if grid.heads else (0, 1))
+    first, *others = text.split("\n")
+    room /= MM
+    lines = [first] if k in grid.numbers else wrap(first, room, _CELL, k in grid.bold)
+    below = [(n, piece) for n, line in enumerate(others, 1) for piece in wrap(line, room, _CELL)]
+    return [*((0, piece) for piece in lines), *below]
 
 
 def _form(form: Form) -> Block:

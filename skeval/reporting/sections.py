@@ -14,12 +14,12 @@ from skeval.reporting.decision import DecisionPage
 from skeval.reporting.displays.base import DISPLAYS
 from skeval.reporting.filling import (
     Filled,
-    all_scores,
     aspect_of,
     attacked,
     bars,
     bivariate,
     cardinalities,
+    cautions,
     checked,
     curves,
     disclosed,
@@ -42,10 +42,12 @@ from skeval.reporting.layout import (
     Item,
     Layout,
     Part,
+    Scores,
 )
-from skeval.reporting.scores import entries, names_of
+from skeval.reporting.scores import HOW_TO_READ, entries, names_of
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
+from skeval.results.verdict import summary
 
 _ANY, _OWN = "any display", "any display of one table"
 
@@ -77,6 +79,8 @@ class Section:
         How they are laid out.
     on_request : bool
         Whether few suites measure it, so that it is not missed where none of its metrics is there.
+    front : bool
+        Whether it fills the first page of a report, below the title of that.
     table : str
         The table of the section, if the data are several tables; empty for what is of all.
     items : tuple of Item
@@ -96,6 +100,7 @@ class Section:
     fill: Callable[[Mapping[str, Result], Any], Filled] = each_display
     layout: Layout = STACKED
     on_request: bool = False
+    front: bool = False
     table: str = ""
     items: tuple[Item, ...] = ()
     parts: tuple[Part, ...] = ()
@@ -172,8 +177,16 @@ SECTIONS = (
         display=_ANY,
         write=lambda results: DecisionPage.of(results).parts(),
         fill=nothing,
+        front=True,
     ),
-    Section("scores", "Scores", display=_ANY, fill=all_scores),
+    Section(
+        "scores",
+        "Scores",
+        HOW_TO_READ,
+        display=_ANY,
+        write=lambda results: (Scores(results),),
+        fill=nothing,
+    ),
     Section(
         "worst",
         "Columns to mend",
@@ -437,39 +450,51 @@ SECTIONS = (
 
 @dataclass(frozen=True)
 class Plan:
-    """What a report shows: the sections, and why others are not there, by title."""
+    """What a report shows.
 
-    suite_result: SuiteResult
+    Parameters
+    ----------
+    sections : tuple of Section
+        In their order.
+    sizes, lead : str
+        What stands below the title of the report: how many rows there are, and a conclusion.
+    left_out : mapping of str to str
+        Why other sections are not there, by title.
+    """
+
     sections: tuple[Section, ...]
+    sizes: str = ""
+    lead: str = ""
     left_out: Mapping[str, str] = field(default_factory=dict)
 
-    def sizes(self) -> str:
-        """Say how many rows there are, and how many tables or columns were compared."""
-        sizes = [f"{role} {n:,} rows" for role, n in self.suite_result.sizes.items()]
-        for result in self.suite_result.values():
-            if _display_name(result) == "SchemaDisplay":
-                return ", ".join([*sizes, f"{len(entries(result.details, 'tables')):,} tables"])
-        n_columns = max([0, *(len(names_of(r.details)) for r in self.suite_result.values())])
-        if n_columns:
-            sizes.append(f"{n_columns:,} columns")
-        return ", ".join(sizes)
+    @property
+    def listed(self) -> Section | None:
+        """The section above which all are listed: the first with a heading, if there are others."""
+        headed = [section for section in self.sections if not section.front]
+        return headed[0] if headed and len(self.sections) > 1 else None
 
-    def reasons(self) -> list[str]:
-        """Return the metrics and sections left out, and why: sections of one reason together."""
-        reasons = [f"{name}: {r.error}" for name, r in self.suite_result.items() if r.error]
-        for why in dict.fromkeys(self.left_out.values()):
-            titles = [repr(title) for title, reason in self.left_out.items() if reason == why]
-            several = "s" if len(titles) > 1 else ""
-            reasons.append(f"Section{several} {', '.join(titles)}: {why}")
-        return reasons
 
-    def warnings(self) -> list[str]:
-        """Return the warnings: first those of the tables, then those of metrics by name."""
-        said = [str(notice) for notice in self.suite_result.notices]
-        for name, result in self.suite_result.items():
-            if not result.error:
-                said += [f"{name}: {warning}" for warning in result.warnings]
-        return list(dict.fromkeys(said))
+def _sizes(suite_result: SuiteResult) -> str:
+    """Say how many rows there are, and how many tables or columns were compared."""
+    sizes = [f"{role} {n:,} rows" for role, n in suite_result.sizes.items()]
+    for result in suite_result.values():
+        if _display_name(result) == "SchemaDisplay":
+            return ", ".join([*sizes, f"{len(entries(result.details, 'tables')):,} tables"])
+    n_columns = max([0, *(len(names_of(r.details)) for r in suite_result.values())])
+    if n_columns:
+        sizes.append(f"{n_columns:,} columns")
+    return ", ".join(sizes)
+
+
+def chosen(sections: Iterable[str] | None, known: Iterable[str]) -> list[str]:
+    """Return the sections asked for, all if None; raise if one is not known."""
+    known = list(known)
+    asked = known if sections is None else list(sections)
+    if unknown := [name for name in asked if name not in known]:
+        raise InvalidParameterError(
+            f"sections must be among {', '.join(known)}, got {', '.join(unknown)}."
+        )
+    return asked
 
 
 def plan(
@@ -503,22 +528,20 @@ def plan(
     >>> [section.name for section in plan(SuiteResult({"a": Result(0.5)})).sections]
     ['decision', 'scores', 'risks', 'sign_off']
     """
-    known = [section.name for section in SECTIONS]
-    chosen = known if sections is None else list(sections)
-    if unknown := [name for name in chosen if name not in known]:
-        raise InvalidParameterError(
-            f"sections must be among {', '.join(known)}, got {', '.join(unknown)}."
-        )
-    shown, left_out = [], {}
+    asked = chosen(sections, (section.name for section in SECTIONS))
+    shown, left_out = dict[str, Section](), dict[str, str]()
     for section, results, choice in _parts(suite_result, columns):
-        filled = section.filled(results, choice) if section.name in chosen else section
+        filled = section.filled(results, choice) if section.name in asked else section
         if filled.items or filled.parts:
-            shown.append(filled)
-        elif section.name in chosen and section.display not in (_ANY, _OWN):
+            shown[filled.key] = filled
+        elif section.name in asked and section.display not in (_ANY, _OWN):
             asked_for = sections is not None or not section.on_request
             if asked_for or section.results(results):
                 left_out[section.heading] = section.why_empty(results)
-    return Plan(suite_result, tuple(shown), left_out)
+    if (scores := shown.get("scores")) is not None:
+        shown["scores"] = replace(scores, parts=(*scores.parts, *cautions(suite_result, left_out)))
+    lead = summary(suite_result) if "scores" in shown and "decision" not in shown else ""
+    return Plan(tuple(shown.values()), _sizes(suite_result), lead, left_out)
 
 
 def _parts(suite_result: SuiteResult, columns: Any) -> Iterator[tuple[Section, SuiteResult, Any]]:

@@ -55,6 +55,7 @@ _SETTINGS: Any = {
     "legend.fontsize": 7.0,
     "legend.frameon": False,
     "pdf.fonttype": 42,
+    "ps.fonttype": 42,  # read for PDF too, where another one makes a second font of signs
     "savefig.dpi": 150.0,
     "svg.fonttype": "none",
     "svg.hashsalt": "skeval",

@@ -105,7 +105,7 @@ def test_a_leak_is_marked_at_its_risk_only() -> None:
     )
     (table,) = three_risks(SuiteResult({"anonymeter": result}, sizes={"holdout": 9}))
     assert isinstance(table, Grid)
-    assert table.alarms == (1,)
+    assert table.alarms == ((1, 2),)
     assert "leak found" in table.rows[1][2]
     assert "leak found." not in table.rows[0][2].replace("no leak found", "")
 

@@ -13,7 +13,11 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.transforms import Bbox
 
-from skeval.reporting.layout import TOP, Block, Page, paged
+from skeval import Result
+from skeval.reporting import Display
+from skeval.reporting.displays.panels import add_panel
+from skeval.reporting.displays.ticks import label_axis
+from skeval.reporting.layout import TOP, Block, Item, Page, _head, paged
 from skeval.reporting.pdf import draw_pages
 from skeval.reporting.sections import plan
 from skeval.reporting.style import theme
@@ -141,3 +145,31 @@ def test_the_overlap_of_boxes() -> None:
     a, b, c = (Bbox.from_bounds(x, 0, 2, 1) for x in (0, 1.5, 4))
     assert overlap(a, b) == pytest.approx(0.5)
     assert [overlap(x, y) > 0 for x, y in combinations((a, b, c), 2)] == [True, False, False]
+
+
+def test_any_display_of_two_columns_has_each_name_shortened() -> None:
+    names = "a" * 80, "b" * 80
+
+    class Plain(Display): ...
+
+    class Crossed(Display):
+        crossed = names
+
+    for kind, n_shortened in ((Crossed, 2), (Plain, 1)):
+        page = Page()
+        item = Item(kind(Result(0.5)), " \N{MULTIPLICATION SIGN} ".join(names))
+        _head(page, 0.0, 0.0, item, 40.0, 2)
+        (text,) = (text.get_text() for text in page.figure.findobj(Text) if text.get_text())
+        assert text.count("\N{HORIZONTAL ELLIPSIS}") == n_shortened
+
+
+def test_a_panel_makes_no_tick_that_it_does_not_draw() -> None:
+    panel = add_panel(Figure(), (10.0, 10.0, 90.0, 90.0))
+    panel.set(xlim=(0.0, 2.0), ylim=(0.0, 2.0))
+    for axis in (panel.xaxis, panel.yaxis):
+        label_axis(axis, [0.0, 1.0], ["none", "one"])
+    FigureCanvasAgg(panel.figure).draw()
+    assert not [*panel.xaxis.majorTicks, *panel.yaxis.majorTicks]
+    left = panel.spines["left"].get_window_extent().x0
+    assert left == pytest.approx(panel.get_window_extent().x0, abs=1.0)
+    assert panel.xaxis.get_major_ticks()

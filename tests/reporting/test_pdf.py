@@ -99,6 +99,12 @@ def test_it_is_labelled(reader: PdfReader) -> None:
     assert reader.metadata.creation_date is None
 
 
+def test_each_weight_of_letters_is_one_font(reader: PdfReader) -> None:
+    fonts = [font.get_object() for font in reader.pages[0]["/Resources"]["/Font"].values()]
+    names = sorted(font["/BaseFont"].partition("+")[2] for font in fonts)
+    assert names == ["DejaVuSans", "DejaVuSans-Bold"]
+
+
 def test_it_is_small(path: Path) -> None:
     assert path.stat().st_size < 1_000_000
 
@@ -158,7 +164,7 @@ def test_columns_and_sections_can_be_chosen(suite_result: SuiteResult, tmp_path:
     assert printed == [("univariate", 1, 2), ("bivariate", 2, 2)]
     assert [entry["/Title"] for entry in reader.outline] == TITLES[13:15]
     (text,) = (page.extract_text() for page in reader.pages)
-    first, _, second = text.partition(TITLES[14])
+    first, _, second = text.rpartition(TITLES[14])
     assert "plan" in first
     assert "income" not in first
     assert "1 of 7 columns" in first

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skeval.reporting.displays.ticks import date_ticks, number_ticks, strided, thinned, value_ticks
@@ -14,6 +17,7 @@ from skeval.utils.formatting import number, percent
 DAY = 86_400.0
 
 
+@settings(deadline=None)  # the first one reads the font
 @given(st.text(max_size=60), st.floats(10.0, 200.0))
 def test_shortened_text_fits_or_is_one_sign(text: str, room: float) -> None:
     short = shorten(text, room, 8.0)
@@ -95,6 +99,26 @@ def test_dates_are_as_long_as_they_need_be(span: float, labels: list[str]) -> No
     assert actual == labels
     assert np.all((ticks >= start) & (ticks <= start + span))
     assert value_ticks("datetime", start, start + span)[1] == labels
+
+
+@settings(deadline=None)  # the first one imports
+@given(st.floats(-6.3e10, 2.6e11), st.floats(-1, 11), st.integers(2, 6))
+def test_dates_are_few_within_and_told_apart(low: float, power: float, most: int) -> None:
+    high = low + 10.0**power
+    ticks, labels = date_ticks(low, high, most)
+    assert 1 <= len(ticks) <= most
+    assert len(set(labels)) == len(labels)
+    within = (ticks >= low - 1.0) & (ticks <= high + 1.0)
+    assert within.all() or low < -62_135_596_800 or high > 253_402_300_790
+
+
+def test_dates_do_not_depend_on_the_epoch_of_the_user() -> None:
+    code = "import matplotlib.dates as d; d.set_epoch('0000-12-31'); "
+    code += "from skeval.reporting.displays.ticks import date_ticks; "
+    code += "print(date_ticks(1704067200.0, 1704067203.0)[1][-1])"
+    command = [sys.executable, "-c", code]
+    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert said.strip() == "2024-01-01 00:00:03"
 
 
 def test_labels_that_touch_are_left_out_and_ends_are_kept_within() -> None:

@@ -91,6 +91,8 @@ class Display:
     n_panels = 1
     stacked = False
     figsize: tuple[float, float] = (5.5, 3.0)
+    crossed: tuple[str, ...] = ()
+    """The two columns that its heading names; in a narrow place each name is shortened."""
 
     def __init__(self, result: Result) -> None:
         self.result = result

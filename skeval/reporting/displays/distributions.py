@@ -410,7 +410,7 @@ class PairDisplay(Display):
     figsize = (5.2, 2.9)
 
     def __init__(self, pair: Mapping[str, Any]) -> None:
-        self.columns = tuple(str(name) for name in pair["columns"])
+        self.columns = self.crossed = tuple(str(name) for name in pair["columns"])
         self.bars = tuple(Bars(axis) for axis in pair["axes"])
         self.shares = {role: numbers(pair["shares"][role]) for role in ("train", "synthetic")}
 

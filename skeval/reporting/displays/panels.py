@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from matplotlib.axes import Axes
+from matplotlib.axis import XAxis, YAxis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 
 _TALL, _DEEP = 1.16, 0.24  # of a line and of what is below its base, in sizes of its letters
+_APART = ("-liga",)  # letters are not joined
 _PAD = 2.0  # points between a tick and its label, and between labels and the name of an axis
 
 
@@ -26,6 +28,10 @@ class Line(Text):
 
     def set_clip_path(self, path: Any, transform: Any = None) -> None:
         """Stay as it is: axes give their own box to anything that is put on them."""
+
+    def get_fontfeatures(self) -> tuple[str, ...]:
+        """Join no letters: the width is that of single ones, and a PDF needs no second font."""
+        return _APART
 
     def draw(self, renderer: Any) -> None:
         """Draw the text where its alignment and its width, known from its letters, put it."""
@@ -67,8 +73,35 @@ def add_panel(figure: Figure, box: Box) -> Panel:
     return panel
 
 
+class _Bare:
+    """An axis that makes a tick when one is asked for, and none for the sake of its settings."""
+
+    def reset_ticks(self) -> None:
+        """Have no ticks."""
+        self.majorTicks: list[Any] = []
+        self.minorTicks: list[Any] = []
+
+
+class _BareX(_Bare, XAxis): ...
+
+
+class _BareY(_Bare, YAxis): ...
+
+
 class Panel(Axes):
     """Axes in a box of fixed size: an axis that `label` labelled is drawn by a few artists."""
+
+    def _init_axis(self) -> None:
+        self.xaxis, self.yaxis = _BareX(self, clear=False), _BareY(self, clear=False)
+        for axis, spines in ((self.xaxis, "bottom top"), (self.yaxis, "left right")):
+            for name in spines.split():
+                self.spines[name].register_axis(axis)
+
+    def clear(self) -> None:
+        """Clear the axes; making a tick would put the spines in their places, and there is none."""
+        super().clear()
+        for spine in self.spines.values():
+            spine.set_position(("outward", 0.0))
 
     def label(
         self,
@@ -116,6 +149,11 @@ class Panel(Axes):
 
     def draw(self, renderer: Any) -> None:
         """Draw what is in the axes, then the names of both."""
+        legend = self.get_legend()
+        named = legend.get_texts() if legend is not None else []
+        for text in (*self.texts, *named, self.xaxis.label, self.yaxis.label):
+            if hasattr(text, "set_fontfeatures"):  # from matplotlib 3.11 on letters are joined
+                text.set_fontfeatures(_APART)
         super().draw(renderer)
         for axis in (self.xaxis, self.yaxis):
             if self.axison and not axis.get_visible():

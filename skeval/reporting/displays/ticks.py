@@ -18,15 +18,15 @@ Candidate = tuple[Sequence[float], Sequence[str], Sequence[int]]
 
 
 _DAY = 86400.0
-
-
-_CALENDAR = (  # unit, its seconds, and how many of them a step may be
-    ("s", 1.0, (1, 5, 15, 30)),
-    ("m", 60.0, (1, 5, 15, 30)),
-    ("h", 3600.0, (1, 3, 6, 12)),
-    ("D", _DAY, (1, 2, 5, 10)),
-    ("M", 30.4 * _DAY, (1, 2, 3, 6)),
-    ("Y", 365.2 * _DAY, (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)),
+_ENDS = -62_135_596_800, 253_402_300_790  # of the years that a calendar has: 1 to 9999
+_STEPS = [1, 2, 2.5, 5, 10]  # of numbers, times a power of ten
+_CALENDAR = (  # how many units a step may be, and the days from which on a label is so long
+    ("YEARLY", [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 5000], 365.0, "%Y"),
+    ("MONTHLY", [1, 2, 3, 6, 12], 30.0, "%Y-%m"),
+    ("DAILY", [1, 2, 7, 14, 31], 1.0, "%Y-%m-%d"),
+    ("HOURLY", [1, 3, 6, 12, 24], 1.0 / 24.0, "%Y-%m-%d %H:%M"),
+    ("MINUTELY", [1, 5, 15, 30, 60], 1.0 / 1440.0, "%Y-%m-%d %H:%M"),
+    ("SECONDLY", [1, 5, 15, 30, 60], 1.0 / _DAY, "%Y-%m-%d %H:%M:%S"),
 )
 
 
@@ -55,25 +55,20 @@ def number_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, li
     """
     if not high > low:
         return np.array([low]), tick_labels(np.array([low]))
-    # MaxNLocator counts intervals, not ticks, and would go from 20 straight to 50 where 25 fits
-    step = _round_step((high - low) / (most + 1))
-    ticks = _multiples(low, high, step)
-    while len(ticks) > most:
-        step = _round_step(step * 1.01)
-        ticks = _multiples(low, high, step)
-    return ticks, tick_labels(ticks, step)
+    from matplotlib.ticker import MaxNLocator
+
+    for n in range(most + 1, 0, -1):  # it counts steps, and begins and ends outside
+        every = MaxNLocator(n, steps=_STEPS, min_n_ticks=1).tick_values(low, high)
+        ticks = _within(every, low, high)
+        if len(ticks) <= most:
+            break
+    return ticks, tick_labels(ticks, float(every[1] - every[0]))
 
 
-def _round_step(least: float) -> float:
-    """Return the next of 1, 2, 2.5 or 5 times a power of ten."""
-    power = 10.0 ** math.floor(math.log10(least))
-    steps = (m * power for m in (1.0, 2.0, 2.5, 5.0, 10.0))
-    return next(step for step in steps if step >= least * (1 - 1e-9))
-
-
-def _multiples(low: float, high: float, step: float) -> np.ndarray:
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return np.arange(first, last + 1) * step
+def _within(ticks: Any, low: float, high: float) -> np.ndarray:
+    slack = 1e-9 * (high - low)
+    ticks = np.asarray(ticks, dtype=float)
+    return ticks[(ticks >= low - slack) & (ticks <= high + slack)]
 
 
 def tick_labels(ticks: np.ndarray, step: float | None = None) -> list[str]:
@@ -122,30 +117,26 @@ def date_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, list
     >>> date_ticks(1.3571e9, 1.3883e9)[1]
     ['2013-04', '2013-07', '2013-10']
     """
-    ends = np.array([math.floor(low), math.ceil(high)]).astype("datetime64[s]")
-    for unit, seconds, steps in _CALENDAR:
-        for step in steps:
-            if (high - low) / (step * seconds) <= most + 1:
-                ticks = _calendar_steps(ends, unit, step)
-                if len(ticks) <= most:
-                    return _placed(ticks, unit) if len(ticks) else _placed(ends[:1], "m")
-    return _placed(ends[:1], "Y")
+    from matplotlib import dates
 
-
-def _calendar_steps(ends: np.ndarray, unit: str, step: int) -> np.ndarray:
-    units = ends.astype(f"datetime64[{unit}]").astype(np.int64)
-    # days are counted from the first of January 1970, years and months from year 0
-    shift = {"Y": 1970, "M": 0}.get(unit, 0)
-    first, last = ((units + shift) // step).tolist()
-    every = np.arange(first, last + 2) * step - shift
-    ticks = every.astype(f"datetime64[{unit}]").astype("datetime64[s]")
-    return ticks[(ticks >= ends[0]) & (ticks <= ends[1])]
-
-
-def _placed(ticks: np.ndarray, unit: str) -> tuple[np.ndarray, list[str]]:
-    precision: Any = "m" if unit == "h" else unit
-    labels = np.datetime_as_string(ticks, unit=precision).tolist()
-    return ticks.astype(np.int64).astype(float), [label.replace("T", " ") for label in labels]
+    low, high = np.clip([math.floor(low), math.ceil(high)], *_ENDS).tolist()
+    locator: Any = dates.AutoDateLocator(minticks=2)  # type: ignore[no-untyped-call]
+    formatter: Any = dates.AutoDateFormatter(locator)  # type: ignore[no-untyped-call]
+    for unit, steps, length, form in _CALENDAR:
+        locator.intervald[getattr(dates, unit)] = steps
+        formatter.scaled[length] = form
+    epoch: float = dates.date2num(np.datetime64(0, "s"))  # type: ignore[no-untyped-call]
+    last = max(high, low + 3)  # steps of less than a second have labels of their own kind
+    ends = dates.num2date([epoch + end / _DAY for end in (low, last)])  # type: ignore[no-untyped-call]
+    for n in range(most + 2, 2, -1):
+        locator.maxticks = dict.fromkeys(locator.maxticks, n)
+        days = np.asarray(locator.tick_values(*ends)) - epoch
+        ticks = _within((_DAY * days).round(), low, high)
+        if len(ticks) <= most:
+            break
+    ticks = ticks[:most] if len(ticks) else np.array([float(low)])
+    # days are not exact, and a label is cut off at its last second
+    return ticks, [formatter(epoch + (tick + 0.5) / _DAY) for tick in ticks.tolist()]
 
 
 def value_ticks(kind: str, low: float, high: float, most: int = 4) -> tuple[np.ndarray, list[str]]:
