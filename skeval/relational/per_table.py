@@ -614,6 +614,7 @@ def mean_contrast(contrasts: list[Contrast | None], subject: str) -> Contrast | 
         expected=expected,
         tests=tuple(f"{name}, {len(shown)} draws of {each}" for name in first.tests),
         least_p=merged_p_value([one.least_p for one in shown]),
+        least_here=merged_p_value([one.least_here for one in shown]),
     )
 
 
@@ -629,6 +630,7 @@ def most_significant(results: Mapping[str, Result], corrected: Mapping[str, floa
             n_tests=shown.n_tests * len(corrected),
             tests=tuple(test for one in every for test in one.tests) if named else (),
             least_p=min(1.0, len(corrected) * min(one.least_p for one in every)),
+            least_here=min(1.0, len(corrected) * min(one.least_here for one in every)),
         )
     advising = {"advice": results[name].advice, "refit": results[name].refit} if name else {}
     return {"contrast": shown, **advising}

@@ -148,7 +148,7 @@ class Evidence:
     ) -> Relabelled:
         """Compare the weighted share of train among repeated entities with random relabellings."""
         if not keys.weights[... if chosen is None else chosen].size:
-            return Relabelled(0.0, 0.0, 0.0, 1.0)
+            return Relabelled(0.0, 0.0, 0.0, 1.0, 1.0)
         lists, settings = keys.lists(chosen), {"n_permutations": n_permutations, "seed": seed}
         test = list_contrast(lists, self.in_train, self.in_holdout, **settings)
         # shares of train alone less those of the holdout alone: if an entity is of one document,
@@ -550,6 +550,7 @@ class EntityLeakage(CorpusMetric):
                 round(tests[best].mean, 12),
                 n_tests=len(tests),
                 least_p=min(1.0, len(tests) * least_p_value(evidence.n_train, evidence.n_holdout)),
+                least_here=min(1.0, len(tests) * min(test.least for test in tests.values())),
             ),
             details={
                 **texts_in_numbers(context, self._reading(context)),
