@@ -35,6 +35,7 @@ class _Cardinality(RelationalMetric):
     """Base of the metrics of children per parent: authors score two sorted samples of counts."""
 
     tags = _TAGS
+    _halved = True
 
     def _score(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         raise NotImplementedError(f"{type(self).__name__} must define _score(train, synthetic).")
@@ -213,6 +214,7 @@ class CardinalityBoundaryAdherence(_Cardinality):
     """
 
     tags = replace(_TAGS, aspect="diagnostic")
+    _halved = False  # few parents decide it
 
     def _score(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         return float(((synthetic >= train[0]) & (synthetic <= train[-1])).mean())
