@@ -32,7 +32,7 @@ from skeval.exceptions import (
 )
 from skeval.results.result import Result
 from skeval.results.verdict import ALARM_LEVEL
-from skeval.stats.intervals import Sampled, Varied, halves_interval
+from skeval.stats.intervals import Sampled, Varied, halves_interval, independent_interval
 from skeval.steps.neighbors import is_gower, preprocessor
 from skeval.steps.relabelled import shift_notices
 from skeval.steps.samples import (
@@ -196,7 +196,7 @@ def difference_by_subject(
         )
         for role in sizes
     ]
-    return halves_interval(values[0] - values[1], *halves, share=drawn / counted)
+    return halves_interval(values[0] - values[1], halves[0], halves[1], share=drawn / counted)
 
 
 Halved = Literal[False, True, "root"]
@@ -669,7 +669,8 @@ class RelationalMetric(Metric):
     If a holdout is given, the baseline is the same metric with the holdout's tables in the
     synthetic place. Metrics with ``_halved = True`` have an interval of value minus baseline
     (``Result.difference``) from halves of the subjects, each with all its rows; where rows belong
-    to several subjects, or nobody knows to whom, there is none.
+    to several subjects, or nobody knows to whom, there is none. Others have it from the intervals
+    of both, if they have these.
 
     Attributes
     ----------
@@ -687,12 +688,12 @@ class RelationalMetric(Metric):
         relational = cast("RelationalContext", context)
         fresh = self._result(relational.in_place("holdout"))
         result = self._beside(fresh, result)
-        if not self._halved:
-            return result
         both = result.value, fresh.value
-        return replace(
-            result, difference=difference_by_subject(relational, self._value_alone, *both)
-        )
+        if self._halved:
+            difference = difference_by_subject(relational, self._value_alone, *both)
+        else:
+            difference = independent_interval(both[0], result.interval, both[1], fresh.interval)
+        return replace(result, difference=difference)
 
     def variation(self, context: Context, n_rows: int) -> Sampled | None:
         """Return None: rows of several tables are no sample that can be cut to a number."""

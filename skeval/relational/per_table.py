@@ -321,9 +321,7 @@ class OfTable(Lifted, OnTables):
             result = replace(result, warnings=(*warnings, NoTestWarning(said)))
         return replace(result, summary=metric._summary(result))
 
-    def _by_subject(
-        self, context: RelationalContext, result: Result
-    ) -> tuple[float, float] | None:
+    def _by_subject(self, context: RelationalContext, result: Result) -> tuple[float, float] | None:
         """Return the interval of value minus baseline from halves of subjects, if it has one."""
         if result.difference is None or self.metric._halved is not True or self.max_rows:
             return None
