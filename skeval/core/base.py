@@ -142,7 +142,7 @@ _N_HALVINGS_OF_SUBJECTS = 4
 
 @shared
 def _halved_by_subject(context: RelationalContext, role: str, half: int, seed: int) -> Any:
-    from skeval.steps.subjects import subjects_in_place
+    from skeval.steps.joins import subjects_in_place
 
     return subjects_in_place(context, role, half, seed, 2)
 
@@ -167,15 +167,15 @@ def difference_by_subject(
     Returns
     -------
     tuple of float or None
-        Of as many subjects on both sides. None where these are few, or rows belong to none or to
-        several: no part of such tables is independent of the rest.
+        Both of the same number of subjects. None where these are few, or rows belong to none or
+        to several: no part of such tables is independent of the rest.
 
     Notes
     -----
     A subject changes halves with all its rows. More rows than 8,192 are not halved: the noise is
     then that of fewer subjects, scaled.
     """
-    from skeval.steps.subjects import n_subjects, subjects_in_place
+    from skeval.steps.joins import n_subjects, subjects_in_place
 
     sizes = {role: n_subjects(context, role) for role in ("synthetic", "holdout")}
     counted = min(sizes.values())

@@ -35,7 +35,7 @@ from skeval.utils.parameters import Count, Interval, Legal, has_methods
 REAL = ("train", "holdout")
 _MOST_WORDS = 3  # of an entity: more count as three
 _SCALE = 8  # of the least weight: weights are rounded to whole numbers
-_PARTS = (0.95, 0.05)  # of the level: of entities, and of phrases around them
+_PARTS = (0.8, 0.2)  # of the level: of entities, and of phrases around them
 
 
 @dataclass(frozen=True)
@@ -448,16 +448,16 @@ class EntityLeakage(CorpusMetric):
     all choices of which were train are equally likely if none was learned. The share of train among
     the rare entities that are repeated is compared with that of random choices. A kind of entities,
     of one type and number of words, has a larger weight if it is seldom repeated by anyone: full
-    names weigh more than names of towns. An entity weighs less the more rare words its texts have
-    in common beside it, and least if they share other entities, since a common subject explains it;
-    so does a word by itself that is no address or number. Labels play no part in this. A document
-    that lists many entities weighs less for each, by the root. The p-value is one-sided, and exact
+    names weigh more than names of towns. An entity weighs less the more other rare words its texts
+    have in common, and least if they share other entities, since a common subject explains it; so
+    does a word by itself that is no address or number. Labels play no part in this. A document that
+    lists many entities weighs less for each, by the root. The p-value is one-sided, and exact
     if rows that belong together change places together (`group`). If both tables have an author,
     documents were no samples of authors: such authors are left out, with a warning.
 
     A phrase around a common name may be as telling as a rare name. Phrases are tested alike, all
-    windows together. The p-value is the lesser of that of entities over 0.95 and that of phrases
-    over 0.05. ``details`` has both tests, each type with a p-value by itself and one after Holm,
+    windows together. The p-value is the lesser of that of entities over 0.8 and that of phrases
+    over 0.2. ``details`` has both tests, each type with a p-value by itself and one after Holm,
     each window, and the share of train's and of the holdout's rare entities that are repeated
     (``recall``). ``syneval`` are the numbers that SynEval prints: distinct entities by type, their
     density, which is their number over that of words and no level of risk, and the percentage of
