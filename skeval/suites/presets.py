@@ -105,9 +105,8 @@ def _headlines() -> Named:
 
 
 def text_headlines() -> Named:
-    """Return the screens of texts that the report shows: each finds what no other one does."""
-    few = ("ngram_novelty", "stylistic_outliers")  # passages find what the former does
-    return [(name, metric) for name, metric in text_screens() if name not in few]
+    """Return the screens of texts that the report shows: those that find copies or names."""
+    return [(name, metric) for name, metric in text_screens() if name != "stylistic_outliers"]
 
 
 def text_screens() -> Named:
