@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
@@ -32,7 +32,7 @@ from skeval.exceptions import (
 )
 from skeval.results.result import Result
 from skeval.results.verdict import ALARM_LEVEL
-from skeval.stats.intervals import Sampled, Varied, halves_interval
+from skeval.stats.intervals import Sampled, Varied, halves_interval, independent_interval
 from skeval.steps.neighbors import is_gower, preprocessor
 from skeval.steps.relabelled import shift_notices
 from skeval.steps.samples import (
@@ -134,6 +134,69 @@ def halved(context: Context, role: str, n_rows: int, seed: int) -> Halves:
 @shared
 def _pool(context: Context, role: str) -> Context:
     return in_place(context, role, drawn_positions(context, role, MOST_HALVED, named_seed(role, 0)))
+
+
+MOST_HALVED_OF_SUBJECTS = 2**13  # rows of all tables
+_N_HALVINGS_OF_SUBJECTS = 4
+
+
+@shared
+def _halved_by_subject(context: RelationalContext, role: str, half: int, seed: int) -> Any:
+    from skeval.steps.joins import subjects_in_place
+
+    return subjects_in_place(context, role, half, seed, 2)
+
+
+def difference_by_subject(
+    context: RelationalContext,
+    value_of: Callable[[RelationalContext], float],
+    value: float,
+    fresh: float,
+) -> tuple[float, float] | None:
+    """Return the interval of value minus baseline of several tables, from halves of subjects.
+
+    Parameters
+    ----------
+    context : RelationalContext
+        With a holdout and synthetic rows.
+    value_of : callable
+        The value of a context.
+    value, fresh : float
+        The value of the synthetic tables, and of the holdout's in their place.
+
+    Returns
+    -------
+    tuple of float or None
+        Both of the same number of subjects. None where these are few, or rows belong to none or
+        to several: no part of such tables is independent of the rest.
+
+    Notes
+    -----
+    A subject changes halves with all its rows. More rows than 8,192 are not halved: the noise is
+    then that of fewer subjects, scaled.
+    """
+    from skeval.steps.joins import n_subjects, subjects_in_place
+
+    sizes = {role: n_subjects(context, role) for role in ("synthetic", "holdout")}
+    counted = min(sizes.values())
+    if counted < _FEWEST_HALVED or np.isnan(value - fresh):
+        return None
+    values = [
+        whole if n == counted else value_of(subjects_in_place(context, role, counted, 0)[0])
+        for (role, n), whole in zip(sizes.items(), (value, fresh), strict=True)
+    ]
+    rows = max(context.n_rows(role) / n for role, n in sizes.items())
+    drawn = min(counted, max(_FEWEST_HALVED, int(MOST_HALVED_OF_SUBJECTS / rows)))
+    halves = [
+        np.array(
+            [
+                [value_of(half) for half in _halved_by_subject(context, role, drawn // 2, k)]
+                for k in range(_N_HALVINGS_OF_SUBJECTS)
+            ]
+        )
+        for role in sizes
+    ]
+    return halves_interval(values[0] - values[1], halves[0], halves[1], share=drawn / counted)
 
 
 Halved = Literal[False, True, "root"]
@@ -604,7 +667,10 @@ class RelationalMetric(Metric):
     """A metric of several tables: its author writes `_measure`, of a relational context.
 
     If a holdout is given, the baseline is the same metric with the holdout's tables in the
-    synthetic place.
+    synthetic place. Metrics with ``_halved = True`` have an interval of value minus baseline
+    (``Result.difference``) from halves of the subjects, each with all its rows; where rows belong
+    to several subjects, or nobody knows to whom, there is none. Others have it from the intervals
+    of both, if they have these.
 
     Attributes
     ----------
@@ -619,5 +685,16 @@ class RelationalMetric(Metric):
         raise NotImplementedError(f"{type(self).__name__} must define _measure(context).")
 
     def _with_baseline(self, context: Context, result: Result) -> Result:
-        in_place = cast("RelationalContext", context).in_place("holdout")
-        return self._beside(self._result(in_place), result)
+        relational = cast("RelationalContext", context)
+        fresh = self._result(relational.in_place("holdout"))
+        result = self._beside(fresh, result)
+        both = result.value, fresh.value
+        if self._halved:
+            difference = difference_by_subject(relational, self._value_alone, *both)
+        else:
+            difference = independent_interval(both[0], result.interval, both[1], fresh.interval)
+        return replace(result, difference=difference)
+
+    def variation(self, context: Context, n_rows: int) -> Sampled | None:
+        """Return None: rows of several tables are no sample that can be cut to a number."""
+        return None

@@ -218,8 +218,13 @@ class ByGroup(Metric):
         if shown is None:
             return None
         what = f"{shown.what}, where {self.by} is {label}"
+        every = [results[name].contrast for name in corrected]
+        least = min(getattr(one, "least_here", 0.0) for one in every)
+        n = len(corrected)
         # tests of groups are none of those that metrics make of the whole table
-        return replace(shown, what=what, n_tests=shown.n_tests * len(corrected), tests=())
+        return replace(
+            shown, what=what, n_tests=shown.n_tests * n, tests=(), least_here=min(1.0, n * least)
+        )
 
     def _copies(self, results: Mapping[str, Result]) -> tuple[Copies, ...]:
         """Return what was counted of copies in each group; chance has as many trials."""

@@ -6,11 +6,11 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from skeval.core.base import NO_KEYS, RelationalMetric
+from skeval.core.base import NO_KEYS, Halved, RelationalMetric
 from skeval.core.declared import declared
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
@@ -35,6 +35,7 @@ class _Cardinality(RelationalMetric):
     """Base of the metrics of children per parent: authors score two sorted samples of counts."""
 
     tags = _TAGS
+    _halved: ClassVar[Halved] = True
 
     def _score(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         raise NotImplementedError(f"{type(self).__name__} must define _score(train, synthetic).")
@@ -213,6 +214,7 @@ class CardinalityBoundaryAdherence(_Cardinality):
     """
 
     tags = replace(_TAGS, aspect="diagnostic")
+    _halved = False  # few parents decide it
 
     def _score(self, train: np.ndarray, synthetic: np.ndarray) -> float:
         return float(((synthetic >= train[0]) & (synthetic <= train[-1])).mean())

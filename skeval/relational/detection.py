@@ -6,7 +6,7 @@ Whether synthetic sequences can be told from real ones.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, Literal, NamedTuple, cast
 
@@ -52,6 +52,22 @@ _TOO_FEW = (
 
 
 _SIDES = ("train", "synthetic")
+
+
+def mean_interval(intervals: Iterable[tuple[float, float] | None]) -> tuple[float, float] | None:
+    """Return an interval of a mean of values from theirs, however these depend on each other.
+
+    Examples
+    --------
+    >>> from skeval.relational.detection import mean_interval
+    >>> mean_interval([(0.25, 0.75), None, (0.5, 1.0)])
+    (0.375, 0.875)
+    """
+    known = [ends for ends in intervals if ends is not None]
+    if not known:
+        return None
+    low, high = np.mean(known, axis=0)
+    return float(low), float(high)
 
 
 class Entities(NamedTuple):
@@ -124,8 +140,7 @@ class _Detection(RelationalMetric):
             intervals={name: ends for name, (_, ends) in areas.items() if ends},
             similarity={name: 2.0 - 2.0 * max(value, 0.5) for name, value in scores.items()},
         )
-        ends = areas[next(iter(areas))][1]
-        return replace(result, interval=ends if len(areas) == 1 else None)
+        return replace(result, interval=mean_interval(ends for _, ends in areas.values()))
 
     def _area(
         self, part: Part, real: Entities, synthetic: Entities
@@ -502,6 +517,7 @@ class SequenceDetection(SequenceMetric):
 
     def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
         scores: dict[str, float] = {}
+        intervals: list[tuple[float, float] | None] = []
         warnings: list[MetricWarning] = []
         for table in tables:
             features = self._features(context, table)
@@ -511,14 +527,16 @@ class SequenceDetection(SequenceMetric):
             # the value alone: its test comes with `evaluate`
             result = self._classifier_test().fit_context(features.real)._result(features)
             scores[table] = result.value
+            intervals.append(result.interval)
             warnings += result.warnings
-        return mean_of_columns(
+        result = mean_of_columns(
             scores,
             n_total=len(tables),
             unit="table",
             greater_is_better=False,
             warnings=tuple(warnings),
         )
+        return replace(result, interval=mean_interval(intervals))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if math.isnan(result.value):
@@ -531,11 +549,9 @@ class SequenceDetection(SequenceMetric):
                 test = self._classifier_test().fit_context(features.real)
                 tested[table] = test.evaluate_context(features)
         p_values = [r.p_value for r in tested.values() if r.p_value is not None]
-        only = next(iter(tested.values()))
         result = replace(
             result,
             p_value=min(1.0, len(p_values) * min(p_values)) if p_values else None,
-            interval=only.interval if len(tested) == 1 else None,
             details={**result.details, "tables": {name: r.details for name, r in tested.items()}},
             warnings=(*result.warnings, *(w for r in tested.values() for w in r.warnings)),
         )

@@ -15,7 +15,7 @@ from typing import Annotated, Any, ClassVar, cast
 import numpy as np
 from sklearn.base import clone
 
-from skeval.core.base import Metric
+from skeval.core.base import Metric, difference_by_subject
 from skeval.core.by_group import AnyMetric, goodness
 from skeval.core.context import Context
 from skeval.core.declared import declared
@@ -259,9 +259,10 @@ class OfTable(Lifted, OnTables):
     several draws depend on each other, and are exchangeable: a little less than twice their mean is
     a valid p-value [1]_. A single draw has its own. With several subjects (flights of planes and of
     pilots) the largest p-value is taken. Rows without a subject are left out of the test. The
-    contrast has the means over the draws, ``details["by_subject"]`` their p-values. Intervals,
-    differences and p-values that take rows for independent are left out for any metric of a
-    dependent table, in the details too.
+    contrast has the means over the draws, ``details["by_subject"]`` their p-values. Intervals and
+    p-values that take rows for independent are left out for any metric of a dependent table, in the
+    details too. The interval of value minus baseline is that of halves of subjects, each with all
+    its rows; there is none if a row belongs to several subjects, or with `max_rows`.
 
     If the schema does not say whose the rows are, there is a value and no test, with a
     :class:`~skeval.exceptions.NoTestWarning`.
@@ -302,7 +303,8 @@ class OfTable(Lifted, OnTables):
             return result
         had_test, metric = result.p_value is not None, self.metric
         # nothing holds that takes rows for independent
-        result = replace(untested(result), interval=None, difference=None)
+        difference = self._by_subject(context, result)
+        result = replace(untested(result), interval=None, difference=difference)
         if not had_test or self.tags.aspect != "privacy":
             summary = "" if np.isnan(result.value) else metric._summary(result)
             return replace(result, summary=summary)
@@ -318,6 +320,18 @@ class OfTable(Lifted, OnTables):
             said = _NO_TEST.format(table=table, undetermined=relations.undetermined)
             result = replace(result, warnings=(*warnings, NoTestWarning(said)))
         return replace(result, summary=metric._summary(result))
+
+    def _by_subject(self, context: RelationalContext, result: Result) -> tuple[float, float] | None:
+        """Return the interval of value minus baseline from halves of subjects, if it has one."""
+        if result.difference is None or self.metric._halved is not True or self.max_rows:
+            return None
+        metric = fitted(self.metric, self._own(context))
+        return difference_by_subject(
+            context,
+            lambda part: metric._value_alone(part.table(self.table)),
+            result.value,
+            as_float(result.baseline),
+        )
 
 
 @declared
@@ -614,6 +628,7 @@ def mean_contrast(contrasts: list[Contrast | None], subject: str) -> Contrast | 
         expected=expected,
         tests=tuple(f"{name}, {len(shown)} draws of {each}" for name in first.tests),
         least_p=merged_p_value([one.least_p for one in shown]),
+        least_here=merged_p_value([one.least_here for one in shown]),
     )
 
 
@@ -629,6 +644,7 @@ def most_significant(results: Mapping[str, Result], corrected: Mapping[str, floa
             n_tests=shown.n_tests * len(corrected),
             tests=tuple(test for one in every for test in one.tests) if named else (),
             least_p=min(1.0, len(corrected) * min(one.least_p for one in every)),
+            least_here=min(1.0, len(corrected) * min(one.least_here for one in every)),
         )
     advising = {"advice": results[name].advice, "refit": results[name].refit} if name else {}
     return {"contrast": shown, **advising}

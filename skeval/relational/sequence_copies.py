@@ -23,7 +23,13 @@ from skeval.results.verdict import Contrast
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import digits_kept
-from skeval.stats.relabelling import Relabelled, least_of_several, relabelling_test, share_p_value
+from skeval.stats.relabelling import (
+    Relabelled,
+    least_of_listed,
+    least_of_several,
+    relabelling_test,
+    share_p_value,
+)
 from skeval.steps.neighbors import nearest, pool_index, reference_index
 from skeval.steps.samples import ColumnChoice, named_seed, sample_positions
 from skeval.steps.sequences import (
@@ -167,6 +173,7 @@ class SharedSubsequences(SequenceMetric):
                 least_p=least_of_several(
                     (one.n_counted["train"], one.n_counted["holdout"]) for one in found.values()
                 ),
+                least_here=min(1.0, len(found) * min(one.least_p for one in found.values())),
             ),
             advice=DROP_SEQUENCES,
             refit=True,
@@ -213,6 +220,12 @@ class Pieces:
         pairs = ((self.n_found[role], self.n_counted[role]) for role in ("train", "holdout"))
         (k, n), (k_other, n_other) = pairs
         return share_p_value(k, n, k_other, n_other)
+
+    @property
+    def least_p(self) -> float:
+        """The least p-value for as many found: of all of them in train."""
+        k, n = sum(self.n_found.values()), self.n_counted["train"]
+        return least_of_listed(k, n, n + self.n_counted["holdout"])
 
     def in_words(self, who: str) -> str:
         """Return how many are found, as a fact; empty if nobody is."""

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.core.base import RelationalMetric
-from skeval.core.context import Context
+from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
@@ -18,7 +18,7 @@ from skeval.exceptions import InvalidParameterError, NothingToMeasureWarning
 from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.stats.distributions import kolmogorov_distance, weighted_kolmogorov
 from skeval.stats.matches import digits_kept
-from skeval.steps.samples import cells, codes
+from skeval.steps.samples import cells, codes, mean_of_defined
 from skeval.steps.sequences import (
     FEWEST_SEQUENCES,
     Sequences,
@@ -126,15 +126,25 @@ class ColumnSequenceMetric(SequenceMetric):
         not read are left out.
     """
 
+    _halved = True
+
     _: KW_ONLY
     columns: Columns = None
 
-    def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
-        measured = {
+    def _of_columns(self, context: RelationalContext, tables: tuple[str, ...]) -> Measured:
+        return {
             (table, column): self._measured(context, table, column)
             for table in tables
             for column in sequence_columns(context, table, self.columns, self._kinds())
         }
+
+    def _value_alone(self, context: Context) -> float:
+        relational = cast("RelationalContext", context)
+        measured = _named(self._of_columns(relational, self._tables(relational)))
+        return mean_of_defined({name: self._score(one) for name, one in measured.items()})
+
+    def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
+        measured = self._of_columns(context, tables)
         return mean_of_columns(
             {name: self._score(one) for name, one in _named(measured).items()},
             n_total=sum(len(context.relations.tables[table].kinds) for table in tables),
@@ -197,6 +207,7 @@ class SequenceLengthSimilarity(SequenceMetric):
 
     tags = RELATIONAL_TAGS
     _parts = ("lengths",)
+    _halved = True
 
     table: SequenceTable = None
 
@@ -479,6 +490,7 @@ class InterEventTimeSimilarity(SequenceMetric):
     """
 
     tags = RELATIONAL_TAGS
+    _halved = True
 
     weight: Weight = "row"
 
@@ -825,16 +837,8 @@ class AutocorrelationDifference(ColumnSequenceMetric):
     def _measured(
         self, context: RelationalContext, table: str, column: str
     ) -> dict[str, np.ndarray]:
-        curves = {}
-        for role in BOTH:
-            own = sequences(context, role, table)
-            values = sequence_values(context, role, table, column)
-            values = np.where(np.isfinite(values), values, np.nan)
-            if self.centre == "sequence":
-                values = values - by_sequence(own, values, "mean")[own.owners]
-            lags = range(1, self.max_lag + 1)
-            curves[role] = np.array([lag_correlation(values, own.pairs(lag), lag) for lag in lags])
-        return curves
+        settings = table, column, self.max_lag, self.centre
+        return {role: autocorrelations(context, role, *settings) for role in BOTH}
 
     def _score(self, measured: dict[str, np.ndarray]) -> float:
         gaps = np.abs(np.subtract(*measured.values()))
@@ -848,6 +852,20 @@ class AutocorrelationDifference(ColumnSequenceMetric):
             f"Correlations of values up to {self.max_lag} rows apart differ by "
             f"{number(result.value)} on average."
         )
+
+
+@shared
+def autocorrelations(
+    context: RelationalContext, role: str, table: str, column: str, max_lag: int, centre: str
+) -> np.ndarray:
+    """Return the correlations of a column's values 1, 2, ... rows apart in their sequences."""
+    own = sequences(context, role, table)
+    values = sequence_values(context, role, table, column)
+    values = np.where(np.isfinite(values), values, np.nan)
+    if centre == "sequence":
+        values = values - by_sequence(own, values, "mean")[own.owners]
+    lags = range(1, max_lag + 1)
+    return np.array([lag_correlation(values, own.pairs(lag), lag) for lag in lags])
 
 
 def lag_correlation(values: np.ndarray, firsts: np.ndarray, lag: int) -> float:

@@ -339,13 +339,14 @@ class SharedHistoryShare(SubjectMetric):
         shown = contrast_of(
             relational.table(subject), what, found[name].share, tests[name], reference="a holdout's"
         )
+        least_here = min(1.0, len(tests) * min(test.least for test in tests.values()))
         fresh = {part: self._shared(context, own, "holdout") for part, own in parts.items()}
         details["baseline_columns"] = {part: one.share for part, one in fresh.items()}
         return replace(
             result,
             p_value=adjusted[name],
             baseline=fresh[" and ".join(tables)].share,
-            contrast=shown and replace(shown, n_tests=len(tests)),
+            contrast=shown and replace(shown, n_tests=len(tests), least_here=least_here),
             fact=shared_in_words(subject, name, found[name], shown, tests[name].p_value),
             advice=_UNLINK.format(subject=subject, tables=name),
             details=details,
@@ -375,7 +376,7 @@ class Shared:
     def test(self, *, n_permutations: int, seed: int) -> Relabelled:
         """Exchange subjects between train and holdout."""
         if not self.lists.weights.size:
-            return Relabelled(0.0, 0.0, 0.0, 1.0)
+            return Relabelled(0.0, 0.0, 0.0, 1.0, 1.0)
         return list_contrast(
             self.lists, self.train, self.holdout, n_permutations=n_permutations, seed=seed
         )

@@ -96,6 +96,7 @@ class InterTableTrends(RelationalMetric):
     """
 
     tags = RELATIONAL_TAGS
+    _halved = True
 
     max_hops: Count | None = 1
     weight: Literal["child", "parent"] = "child"
@@ -227,6 +228,7 @@ class ParentChildAggregates(RelationalMetric):
 
     tags = RELATIONAL_TAGS
     _parts = ("pairs",)
+    _halved = True
 
     stats: Stats = STATS
     _: KW_ONLY
@@ -242,6 +244,10 @@ class ParentChildAggregates(RelationalMetric):
             return undefined("no table that is not public has children.", NothingToMeasureWarning)
         mean = exact_mean(pairs) if pairs else math.nan
         return mean_of_columns(defined, n_total=len(scores), pairs=mean, n_pairs=len(pairs))
+
+    def _value_alone(self, context: Context) -> float:
+        parts = _aggregates(cast("RelationalContext", context), tuple(self.stats))
+        return mean_of_defined({name: score for _, own in parts for name, score in own.items()})
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         result = super()._in_relation(context, result)
@@ -272,12 +278,22 @@ def _agreements(
     """Return the scores of the aggregates, and of the pairs that have one of them."""
     scores: dict[str, float] = {}
     pairs: list[float] = []
-    for table in private_parents(context.relations):
+    for table, of_table in _aggregates(context, stats):
         rows = aggregated_context(context, table, stats)
         own = set(context.relations.tables[table].measured)
-        scores |= {f"{table}: {n}": s for n, s in marginals(rows) if n not in own}
+        scores |= of_table
         pairs += [score for names, score in pairs_within(rows) if not own.issuperset(names)]
     return scores, pairs
+
+
+def _aggregates(
+    context: RelationalContext, stats: tuple[Stat, ...]
+) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield the scores of the aggregates of each parent table."""
+    for table in private_parents(context.relations):
+        own = set(context.relations.tables[table].measured)
+        scores = marginals(aggregated_context(context, table, stats))
+        yield table, {f"{table}: {n}": score for n, score in scores if n not in own}
 
 
 def marginals(context: Context) -> Iterator[tuple[str, float]]:
@@ -360,6 +376,7 @@ class KHopCorrelation(RelationalMetric):
 
     tags = RELATIONAL_TAGS
     _parts = ("hops",)
+    _halved = True
 
     max_hops: Annotated[int, Interval(0)] | None = None
     reduce: Literal["mean", "hops", "min"] = "mean"

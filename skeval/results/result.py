@@ -57,6 +57,9 @@ class Contrast:
         that it is known before any number is. Empty for a test that no other metric makes.
     least_p : float, default=0
         The least p-value possible for tables of these sizes, for any synthetic rows.
+    least_here : float, default=0
+        The least p-value possible for these rows, whichever of the real ones were train: 1 for a
+        test of copies where no synthetic row equals a real one. 0 where it is not known.
 
     Examples
     --------
@@ -75,6 +78,7 @@ class Contrast:
     n_tests: int = 1
     tests: tuple[str, ...] = ()
     least_p: float = 0.0
+    least_here: float = 0.0
 
     def __str__(self) -> str:
         observed, expected = self.written
@@ -107,6 +111,7 @@ class Contrast:
         if wrong := [name for name, kind in kinds.items() if not isinstance(content[name], kind)]:
             raise TypeError(f"a contrast has another type of {', '.join(wrong)}.")
         numbers = {name: as_float(content[name]) for name in ("observed", "expected", "least_p")}
+        numbers["least_here"] = as_float(content.get("least_here", 0.0))  # older files lack it
         tests = tuple(map(str, content["tests"]))
         return cls(**{**content, **numbers, "tests": tests})
 

@@ -187,13 +187,15 @@ def adjusted_p_values(
 ) -> dict[str, float]:
     """Return Holm's adjusted p-values of all tests of privacy, by metric, with their weights.
 
-    Which tests make up the family depends on what they look at and on the sizes of the tables,
-    never on what they give: otherwise it would not hold the level.
+    Which tests make up the family depends on what they look at, on the sizes of the tables and on
+    the rows without their labels, never on which of the real rows were train: otherwise it would
+    not hold the level.
 
     Results that name the same tests made one, and the least significant of them gives its p-value.
     A test that was picked from several is none of its own where the suite has all of those; it is
     significant where one of them is, since then not all are null. Left out are tests whose least
-    possible p-value is too large for an alarm at `level`, after Tarone.
+    possible p-value is too large for an alarm at `level`, after Tarone. If it is so for these rows
+    alone, as of copies where there is none, the adjusted p-value is 1.
 
     References
     ----------
@@ -204,14 +206,16 @@ def adjusted_p_values(
         if _is_test(result):
             tests = result.contrast.tests if result.contrast else ()
             names.setdefault(frozenset(tests or (f"of {name} alone",)), []).append(name)
-    least = {
-        tests: max(shown.least_p if (shown := results[name].contrast) else 0.0 for name in same)
-        for tests, same in names.items()
-    }
+    shown = {tests: [results[name].contrast for name in same] for tests, same in names.items()}
+    least, here = (
+        {tests: max(getattr(one, bound, 0.0) for one in same) for tests, same in shown.items()}
+        for bound in ("least_p", "least_here")
+    )
     weights = {tests: max(_weight(results[name]) for name in same) for tests, same in names.items()}
-    family = _family(least, weights, level)
+    family = _family({t: max(least[t], here[t]) for t in names}, weights, level)
     p_values = [max(as_float(results[name].p_value) for name in names[tests]) for tests in family]
-    adjusted = dict(zip(family, holm(p_values, [weights[tests] for tests in family]), strict=True))
+    adjusted = dict.fromkeys(_family(least, weights, level), 1.0)
+    adjusted |= dict(zip(family, holm(p_values, [weights[tests] for tests in family]), strict=True))
     by_metric: dict[str, float] = {}
     for whole, same in names.items():
         if within := [p_value for part, p_value in adjusted.items() if part <= whole]:

@@ -12,7 +12,13 @@ from scipy.sparse import csr_array
 from scipy.stats import hypergeom
 
 from skeval.stats.disclosure import joint_classes
-from skeval.stats.relabelling import Relabelled, block_sizes, sequential_test, share_p_value
+from skeval.stats.relabelling import (
+    Relabelled,
+    block_sizes,
+    least_of_listed,
+    sequential_test,
+    share_p_value,
+)
 
 _WHOLE = 2.0**53  # from here on every float is a whole number
 _TENS = np.array([float(f"1e{i}") for i in range(309)])
@@ -181,7 +187,8 @@ def match_contrast(
 
     width = min(_AT_ONCE, max(1, _BLOCK // counts.size))
     test = sequential_test(observed, map(values, block_sizes(n_permutations, width)))
-    return test if count == "multiset" else replace(test, mean=mean)
+    least = least_of_listed(int(copies.sum()), n_train, n_real, n_permutations)
+    return replace(test, mean=test.mean if count == "multiset" else mean, least=least)
 
 
 def mean_difference(copies: np.ndarray, weights: np.ndarray, n_train: int, n_real: int) -> float:
@@ -221,9 +228,10 @@ def _one_class(observed: float, unit: float, n: int, n_train: int, n_real: int) 
     p_value = share_p_value(in_train, n_train, n - in_train, n_real - n_train)
     share = n_train / n_real
     variance = n * share * (1.0 - share) * (n_real - n) / max(1, n_real - 1)
-    return Relabelled(
-        observed, unit * n * (2.0 * share - 1.0), 2.0 * unit * float(np.sqrt(variance)), p_value
-    )
+    mean, spread = unit * n * (2.0 * share - 1.0), 2.0 * unit * float(np.sqrt(variance))
+    most = min(n, n_train)
+    least = share_p_value(most, n_train, n - most, n_real - n_train)
+    return Relabelled(observed, mean, spread, p_value, least)
 
 
 def _differences(train: np.ndarray, copies: np.ndarray, cap: np.ndarray) -> np.ndarray:
@@ -414,7 +422,8 @@ def list_contrast(
     )
     in_lists = np.add.reduceat(copies[lists.values], lists.starts[:-1])
     mean = mean_difference(in_lists, lists.weights / lists.n_rows, n_train, n_real)
-    return replace(test, mean=mean)
+    least = least_of_listed(int(sum(classes[:-1])), n_train, n_real, n_permutations)
+    return replace(test, mean=mean, least=least)
 
 
 def held_contrast(
@@ -480,7 +489,8 @@ def held_contrast(
         in_train = rng.hypergeometric(n_train, n_units - n_train, units.size, n)
         return np.concatenate([counted(*side) for side in _label_words(units.size, in_train, rng)])
 
-    return sequential_test(observed, map(draws, block_sizes(n_permutations, _AT_ONCE)))
+    test = sequential_test(observed, map(draws, block_sizes(n_permutations, _AT_ONCE)))
+    return replace(test, least=least_of_listed(units.size, n_train, n_units, n_permutations))
 
 
 def _held_lists(lists: MatchLists, is_held: np.ndarray) -> MatchLists:

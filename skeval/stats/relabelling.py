@@ -36,12 +36,15 @@ class Relabelled:
         Mean and standard deviation over the relabellings.
     p_value : float
         Share of relabellings that reach what was observed; see :func:`sequential_test`.
+    least : float, default=0
+        The least p-value that any labels of these rows could give; 0 where that is not known.
     """
 
     observed: float
     mean: float
     spread: float
     p_value: float
+    least: float = 0.0
 
 
 def relabelling_test(
@@ -275,6 +278,32 @@ def least_p_value(n: int, n_other: int, n_permutations: int | None = None) -> fl
     """
     log_choices = math.lgamma(n + n_other + 1) - math.lgamma(n + 1) - math.lgamma(n_other + 1)
     return max(math.exp(-log_choices), 1.0 / (n_permutations + 1) if n_permutations else 0.0)
+
+
+def least_of_listed(
+    n_listed: int, n_train: int, n_real: int, n_permutations: int | None = None
+) -> float:
+    """Return the least p-value of a test in which some real rows count, and the others do not.
+
+    It is the chance that all of them are train: more speak for a leak under no labels.
+
+    Parameters
+    ----------
+    n_listed : int
+        How many real rows count, such as those that a synthetic row equals.
+    n_train, n_real : int
+        Number of train rows, and of real rows.
+    n_permutations : int, optional
+        How many relabellings are drawn at most, if the test is not exact.
+
+    Examples
+    --------
+    >>> from skeval.stats.relabelling import least_of_listed
+    >>> least_of_listed(0, 50, 100), least_of_listed(1, 50, 100), least_of_listed(60, 50, 100, 99)
+    (1.0, 0.5, 0.01)
+    """
+    all_of_train = float(hypergeom.pmf(n_listed, n_real, n_listed, n_train))
+    return max(all_of_train, 1.0 / (n_permutations + 1) if n_permutations else 0.0)
 
 
 def least_of_several(sizes: Iterable[tuple[int, int]]) -> float:

@@ -271,20 +271,38 @@ def clustered_shares(
     train: np.ndarray, synthetic: np.ndarray, n_clusters: int, n_runs: int, seed: int
 ) -> np.ndarray:
     """Return the shares of both tables' rows in each cluster of both, for each run of k-means."""
-    pooled, n_train = np.concatenate([train, synthetic]), len(train)
+    n_train = len(train)
+    labels = clustered_labels(train, synthetic, n_clusters, n_runs, seed)
+    return shares_of_labels(labels[:, :n_train], labels[:, n_train:])
+
+
+def shares_of_labels(train: np.ndarray, synthetic: np.ndarray) -> np.ndarray:
+    """Return the shares of both tables' rows in each cluster, from the cluster of each row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.steps.manifolds import shares_of_labels
+    >>> shares_of_labels(np.array([[0, 1, 1, 0]]), np.array([[1, 1]])).tolist()
+    [[[0.5, 0.5], [0.0, 1.0]]]
+    """
+    n_clusters = 1 + max(int(of.max(initial=-1)) for of in (train, synthetic))
+    pairs = zip(train, synthetic, strict=True)
+    return np.array([[_shares(cluster, n_clusters) for cluster in pair] for pair in pairs])
+
+
+def clustered_labels(
+    train: np.ndarray, synthetic: np.ndarray, n_clusters: int, n_runs: int, seed: int
+) -> np.ndarray:
+    """Return the cluster of each row of both tables, for each run of k-means on both."""
+    pooled = np.concatenate([train, synthetic])
     # a few rows show that there are more than enough distinct ones
     labels = []
     if len(np.unique(pooled[: 4 * n_clusters], axis=0)) <= n_clusters:
         distinct, which = np.unique(pooled, axis=0, return_inverse=True)
         if len(distinct) <= n_clusters:
-            labels, n_clusters = [which.ravel()], len(distinct)
-    labels = labels or _runs(pooled, n_clusters, n_runs, seed)
-    return np.array(
-        [
-            [_shares(cluster[:n_train], n_clusters), _shares(cluster[n_train:], n_clusters)]
-            for cluster in labels
-        ]
-    )
+            labels = [which.ravel()]
+    return np.array(labels or _runs(pooled, n_clusters, n_runs, seed))
 
 
 def _runs(pooled: np.ndarray, n_clusters: int, n_runs: int, seed: int) -> list[np.ndarray]:

@@ -415,6 +415,7 @@ def contrast_of(
         share=share,
         tests=(name,) if name else (),
         least_p=least_p_value(*sizes, n_permutations),
+        least_here=test.least,
     )
 
 

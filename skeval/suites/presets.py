@@ -98,9 +98,14 @@ def _headlines() -> Named:
         ("anonymeter", privacy.AnonymeterRisk()),
         ("reconstruction", privacy.RecordReconstruction()),
         ("one_run_audit", privacy.OneRunDPAudit()),
-        *text_screens(),
+        *text_headlines(),
         *text_attacks(),
     ]
+
+
+def text_headlines() -> Named:
+    """Return the screens of texts that the report shows: those that find copies or names."""
+    return [(name, metric) for name, metric in text_screens() if name != "stylistic_outliers"]
 
 
 def text_screens() -> Named:

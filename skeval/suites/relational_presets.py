@@ -37,6 +37,7 @@ from skeval.suites.presets import (
     of_property,
     text_attacks,
     text_fidelity,
+    text_headlines,
     text_screens,
 )
 from skeval.tables.relational_schema import RelationalSchema
@@ -173,7 +174,7 @@ def _headlines(schema: RelationalSchema) -> Named:
             ("exact_matches", privacy.ExactMatchShare()),
             ("near_duplicates", privacy.NearDuplicateShare()),
             ("dcr_overfitting", privacy.DCROverfittingProtection()),
-            *text_screens(),
+            *text_headlines(),
         ]
 
     return of_each(persons(schema), of_one)

@@ -43,11 +43,27 @@ _PHONE = re.compile(
 _DATE = re.compile(r"\d{1,2}[./-]\d{1,2}[./-]\d{2,4}")
 _NAMES = re.compile(rf"(?<!\w){_CAPITALISED}(?:[ \t]{_CAPITALISED}){{0,7}}")
 _FIRST = re.compile(r"\S+\s*")
-_OPENING = re.compile(
-    r"(?:a|after|all|also|although|an|and|as|at|because|before|both|but|by|do|during|each|even|for|"
-    r"from|he|her|his|how|i|i'm|if|in|is|it|it's|its|my|no|not|of|on|one|or|our|she|since|so|some|"
-    r"such|that|the|their|then|there|these|they|this|those|though|to|under|until|was|we|what|when|"
-    r"where|which|while|who|with|you|your)\s*",
+_OPENING = re.compile(  # words that begin a sentence and no name
+    r"(?:a|about|above|according|across|after|again|against|ago|all|almost|along|already|also|"
+    r"although|always|am|among|an|and|another|any|anyone|apart|are|around|as|aside|at|away|"
+    r"back|be|because|been|before|behind|below|beneath|beside|besides|between|beyond|both|but|"
+    r"by|called|can|compared|could|currently|dear|despite|did|do|does|down|due|during|each|"
+    r"earlier|early|either|else|especially|even|eventually|every|everyone|everything|except|"
+    r"few|finally|first|following|for|former|formerly|from|further|furthermore|generally|"
+    r"given|had|has|have|having|he|hello|hence|her|here|hers|hi|him|his|how|however|i|i'd|"
+    r"i'll|i'm|i've|if|in|including|indeed|initially|inside|instead|into|is|it|it's|its|just|"
+    r"last|late|later|latest|like|likewise|many|maybe|me|meanwhile|more|moreover|most|mostly|"
+    r"much|my|near|nearby|nearly|neither|never|nevertheless|next|no|nobody|none|nonetheless|"
+    r"nor|not|nothing|now|of|off|often|on|once|one|only|onto|opposite|or|originally|other|"
+    r"others|otherwise|our|out|outside|over|own|part|per|perhaps|please|possibly|previously|"
+    r"probably|rather|recently|regarding|said|second|several|shall|she|should|similarly|since|"
+    r"so|some|somebody|someone|something|sometimes|soon|still|such|suddenly|than|thank|thanks|"
+    r"that|the|their|them|then|there|thereafter|therefore|these|they|third|this|those|though|"
+    r"three|through|throughout|thus|till|to|today|together|tomorrow|too|toward|towards|"
+    r"traditionally|two|typically|ultimately|under|underneath|unfortunately|unless|unlike|"
+    r"until|up|upon|us|usually|various|very|via|was|we|well|were|what|whatever|when|whenever|"
+    r"where|whereas|wherever|whether|which|while|who|whoever|whom|whose|why|will|with|within|"
+    r"without|would|yes|yesterday|yet|you|your)\s*",
     re.IGNORECASE,
 )
 _ENDS = '.!?:;\n\r"\u201c\u201d\u00ab\u00bb(\u2022*-'

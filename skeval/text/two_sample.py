@@ -18,9 +18,10 @@ from skeval.core.tags import TEXT_TAGS
 from skeval.fidelity.prd import CurveMetric, curve_result
 from skeval.fidelity.two_sample import TwoSampleTest
 from skeval.results.result import Result, undefined
+from skeval.stats.intervals import halves_interval
 from skeval.steps.classifiers import LINEAR, TREE, Chosen, Classifier, named
-from skeval.steps.manifolds import clustered_rows, clustered_shares
-from skeval.steps.samples import named_seed, sample_positions
+from skeval.steps.manifolds import clustered_labels, clustered_rows, shares_of_labels
+from skeval.steps.samples import holdout_in_place, named_seed, sample_positions, synthetic_sample
 from skeval.steps.texts import beside, text_columns, text_numbers, text_source
 from skeval.tables.embedding import Vectorizer
 from skeval.utils.parameters import AnyColumns, Count, Interval, Seed
@@ -107,6 +108,7 @@ class TextTwoSampleTest(TwoSampleTest):
 _SCALE = 5.0  # of divergences, as MAUVE has it
 _N_MIXTURES = 25
 _LARGEST = 1e6
+_N_HALVINGS = 5  # of each table
 
 
 @declared
@@ -163,7 +165,8 @@ class TextPRD(CurveMetric):
     clusters the states of a large language model after a PCA, in a tenth as many clusters as there
     are texts, once; here vectors are TF-IDF or of an embedder of your choice, clusters are few, and
     the area is the mean over runs. So its numbers are not comparable with those that are published.
-    What counts is the same question asked of fresh real texts: the baseline.
+    What counts is the same question asked of fresh real texts: the baseline. The interval of value
+    minus baseline takes the clusters for given, and is of halves of the texts in them.
 
     Clusters see what is larger than themselves: subjects and stock phrases rather than style.
     Copies of train score 1.
@@ -208,22 +211,62 @@ class TextPRD(CurveMetric):
         text_columns(context.schema, self.columns)
 
     def _compute(self, context: Context) -> Result:
-        names = text_columns(context.schema, self.columns)
         sizes = clustered_rows(context, True, self.max_rows)
         if min(sizes.values()) < self.n_clusters:
             return undefined(
                 f"{self.n_clusters} clusters need as many texts of each table at least; "
                 f"there are {min(sizes.values())}."
             )
-        vectors = text_vectors(
-            context, names, self.vectorizer, self.n_components, sizes["train"], self.random_state
-        )
-        histograms = clustered_shares(*vectors, self.n_clusters, self.n_runs, self.random_state)
+        return self._of_clusters(*self._clusters(context))
+
+    def _clusters(self, context: Context) -> tuple[np.ndarray, np.ndarray]:
+        names = text_columns(context.schema, self.columns)
+        n_rows = clustered_rows(context, True, self.max_rows)["train"]
+        settings = (self.vectorizer, self.n_components, n_rows, self.n_clusters, self.n_runs)
+        labels = clusters_of_texts(context, names, *settings, self.random_state)
+        return labels[:, :n_rows], labels[:, n_rows:]
+
+    def _of_clusters(self, train: np.ndarray, synthetic: np.ndarray) -> Result:
+        histograms = shares_of_labels(train, synthetic)
+        sizes = {"train": train.shape[1], "synthetic": synthetic.shape[1]}
         frontier = float(np.mean([frontier_area(real, other) for real, other in histograms]))
         headline = "f_beta" if self.headline == "frontier" else self.headline
         result = curve_result(histograms, sizes, self.n_angles, self.beta, headline)
         value = frontier if self.headline == "frontier" else result.value
         return replace(result, value=value, details={**result.details, "frontier": frontier})
+
+    def _difference(
+        self, context: Context, n_rows: int, value: float, fresh: float
+    ) -> tuple[float, float] | None:
+        """Return the interval of value minus baseline: clusters stay, and halves fill them."""
+        if n_rows < 2 * self.n_clusters or np.isnan(value - fresh):
+            return None
+        halves, rng = [], np.random.default_rng(self.random_state)
+        for other in (synthetic_sample(context, n_rows), holdout_in_place(context, n_rows)):
+            train, texts = self._clusters(other)
+            orders = (rng.permutation(texts.shape[1]) for _ in range(_N_HALVINGS))
+            pairs = [np.array_split(order, 2) for order in orders]
+            values = [
+                [self._of_clusters(train, texts[:, half]).value for half in pair] for pair in pairs
+            ]
+            halves.append(np.array(values))
+        return halves_interval(value - fresh, halves[0], halves[1])
+
+
+@shared
+def clusters_of_texts(
+    context: Context,
+    columns: tuple[str, ...],
+    vectorizer: Any,
+    n_components: int,
+    n_rows: int,
+    n_clusters: int,
+    n_runs: int,
+    seed: int,
+) -> np.ndarray:
+    """Return the cluster of each text, those of train first, for each run."""
+    vectors = text_vectors(context, columns, vectorizer, n_components, n_rows, seed)
+    return clustered_labels(*vectors, n_clusters, n_runs, seed)
 
 
 @shared

@@ -25,6 +25,7 @@ from skeval.results.verdict import (
     summary,
     verdict,
 )
+from skeval.stats.matches import match_contrast
 from skeval.stats.repeats import Copied, Copies
 
 TAGS = {
@@ -157,6 +158,38 @@ def test_tests_that_cannot_alarm_are_not_looked_at():
     parts = {n: made(0.5, contrast=named(n, least_p=0.3)) for n in "xy"}
     whole = suite(both=made(0.01, contrast=named("x", "y")), **parts).verdict()
     assert whole.adjusted == {"both": 0.01}
+
+
+def test_tests_that_these_rows_leave_without_power_cost_the_others_nothing():
+    """They were looked at all the same: where no row is copied, no copy is a leak."""
+    copies = {f"c{i}": made(1.0, contrast=named(f"c{i}", least_here=1.0)) for i in range(9)}
+    judged = suite(a=made(0.04), **copies).verdict()
+    assert judged.adjusted == {"a": 0.04, **dict.fromkeys(copies, 1.0)}
+    assert (judged.alarms, judged.n_tests, judged.not_looked_at) == (("a",), 2, {})
+    alone = suite(**copies).verdict()
+    assert (alone.alarm, alone.outcome) == (False, "no leak found")
+    small = suite(a=made(0.04), c=made(0.5, contrast=named("c", least_p=0.5, least_here=0.5)))
+    assert list(small.verdict().not_looked_at) == ["c"]
+    older = {n: v for n, v in copies["c0"].contrast.to_dict().items() if n != "least_here"}
+    assert Contrast.from_dict(older).least_here == 0.0
+
+
+def test_level_where_copies_are_tested_only_where_there_are_any():
+    """Which of the pooled rows are copied says nothing of which of them are train."""
+    rng, n_suites, n_alarms = np.random.default_rng(0), 2000, 0
+    rows = np.arange(40)
+    for _ in range(n_suites):
+        results = {}
+        for name, n_copied in (("x", rng.integers(0, 9)), ("y", rng.integers(0, 9))):
+            of = rng.permutation(rows < 20)
+            settings = {"n_permutations": 1, "seed": 0}
+            synthetic = np.where(rows < n_copied, 1, 0)
+            test = match_contrast(synthetic, of.astype(int), (~of).astype(int), **settings)
+            shown = named(name, observed=rng.random(), least_here=test.least)
+            results[name] = made(test.p_value, contrast=shown)
+        n_alarms += min(adjusted_p_values(suite(**results)).values()) <= 0.05
+    assert binom.cdf(n_alarms, n_suites, 0.05) < 0.9
+    assert n_alarms > 0
 
 
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")

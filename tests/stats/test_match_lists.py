@@ -165,3 +165,30 @@ def test_units_of_one_value_each_are_counted_exactly():
     rows = np.array([1, 1, 1])
     same = list_contrast(lists, rows, 0 * rows, n_permutations=99, seed=0)
     assert test == same
+
+
+@pytest.mark.parametrize("lists", [[[0, 1], [2]], [[0], [1]], [[3, 4], [4, 5]], [[6]]])
+def test_the_least_p_value_is_that_of_the_strongest_labels(lists):
+    """Where every real row that is in a list is of train, whatever the labels are."""
+    pool, weights = TRAIN + HOLDOUT, np.ones(len(lists), dtype=int)
+    rows = np.repeat(np.arange(pool.size), pool)
+    values, least = [], set()
+    for chosen in combinations(range(rows.size), int(TRAIN.sum())):
+        train = np.bincount(rows[list(chosen)], minlength=pool.size)
+        values.append(statistic(lists, weights, train, pool - train))
+        if len(values) % 50 == 1:
+            tables = train, pool - train
+            least.add(list_contrast(as_lists(lists, weights), *tables, n_permutations=999, seed=0))
+    exact = np.mean(np.array(values) > max(values) - 1e-12)
+    assert {round(test.least, 9) for test in least} == {round(float(exact), 9)}
+
+
+def test_a_test_without_a_match_cannot_speak():
+    nothing = MatchLists.of_pairs(np.empty(0, int), np.empty(0, int), np.empty(0, int), 5)
+    settings = {"n_permutations": 99, "seed": 0}
+    assert list_contrast(nothing, TRAIN, HOLDOUT, **settings).least == 1.0
+    holders = csr_array(np.repeat(np.eye(6), 2, axis=0))
+    assert held_contrast(nothing, holders, 3, **settings).least == 1.0
+    # two of the six authors hold what is repeated: both are of train in a fifth of the choices
+    two = as_lists([[0, 2], [1]], np.ones(2, dtype=int))
+    assert held_contrast(two, holders, 3, **settings).least == pytest.approx(0.2)

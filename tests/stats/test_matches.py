@@ -116,6 +116,7 @@ def test_values_of_one_copy_are_tested_exactly():
         assert found.observed == pytest.approx((train - holdout)[used].sum() / max(1, used.sum()))
         assert found.p_value == pytest.approx((exact >= found.observed - 1e-12).mean())
         assert (found.mean, found.spread) == pytest.approx((exact.mean(), exact.std()))
+        assert found.least == pytest.approx((exact > exact.max() - 1e-12).mean())
 
 
 @pytest.mark.parametrize("count", ["rows", "unique"])

@@ -67,3 +67,17 @@ def test_odd_texts_have_values():
     assert TextPRD().fit(same, schema=SCHEMA).score(same) == pytest.approx(1.0)
     assert 0.0 <= TextPRD().fit(same, schema=SCHEMA).score(odd) < 0.5
     assert np.isnan(TextPRD().fit(same, schema=SCHEMA).score(odd[:10]))
+
+
+def test_the_interval_of_value_minus_baseline_is_of_halves_of_the_texts(thirds):
+    """Clusters stay: what is drawn is which texts fill them."""
+    settings = {"n_components": 5, "n_clusters": 8, "n_runs": 3}
+    train, holdout, fresh = thirds(0, 200)
+    metric = TextPRD(**settings).fit(train, holdout, schema={"text": "text"})
+    near = metric.evaluate(fresh).difference
+    assert near[0] < 0.0 < near[1]
+    one = holdout.sort_values("text").head(50)  # of a few articles, each paragraph four times
+    assert metric.evaluate(fresh.assign(text=list(one["text"]) * 4)).difference[1] < near[1]
+    assert metric.evaluate(fresh).difference == near
+    few = TextPRD(**settings).fit(train, holdout.head(15), schema={"text": "text"})
+    assert few.evaluate(fresh).difference is None
