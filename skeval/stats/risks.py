@@ -592,7 +592,8 @@ def abstaining_test(
     ones among them are of train as in a random choice of train rows. The excess of train over the
     mean of all choices, in standard deviations, is compared with the largest of all shares in
     random choices: 999, or up to 9,999 where few of these reach it. If Fisher's exact tests of the
-    shares add up to a smaller p-value than these choices can show, the sum is the p-value.
+    shares add up to a smaller p-value than these choices can show, the sum is the p-value. If all
+    guesses are equally sure, it is that of one such test.
 
     The anonymity loss coefficient is
 
@@ -623,38 +624,53 @@ def abstaining_test(
     >>> test.p_value < 0.001
     True
     """
-    columns = among_surest(confidence) * right[:, None]
-    parts = slice(n_train), slice(n_train, None)
-    own = [among_surest(confidence[rows]) for rows in parts]
-    achieved = [
-        np.stack([given.sum(axis=0), right[rows] @ given])
-        for given, rows in zip(own, parts, strict=True)
-    ]
-    standardised = _standardised(columns, n_train)
-    kinds, counts = np.unique(standardised.round(12), axis=0, return_counts=True)
-    excesses, rng = standardised[:n_train].sum(axis=0), np.random.default_rng(seed)
+    given, parts = among_surest(confidence), (slice(n_train), slice(n_train, None))
+    columns = given * right[:, None]
+    achieved = []
+    for rows in parts:
+        own = among_surest(confidence[rows])
+        achieved.append(np.stack([own.sum(axis=0), right[rows] @ own]))
+    standardised = _standardised(columns, n_train).round(12)
+    first, counts = _kinds(given, right)
+    kinds, rng = standardised[first], np.random.default_rng(seed)
 
     def draw(size: int) -> np.ndarray:
         drawn = rng.multivariate_hypergeometric(counts, n_train, size, method="marginals")
         return np.asarray(drawn @ kinds)
 
+    excesses = standardised[:n_train].sum(axis=0)
     p_values = _jointly(excesses, draw)[1]
-    exact = np.array([_chance_of_excess(standardised, n_train, one) for one in excesses])
-    p_values = np.where(exact < 1.0 / (1.0 + _MOST_DRAWS), exact, p_values)
+    distinct = np.unique(kinds, axis=1)
+    exact = np.array([_chance_of_excess(distinct, counts, n_train, one) for one in excesses])
+    is_exact = (exact < 1.0 / (1.0 + _MOST_DRAWS)) | (distinct.shape[1] == 1)
     pooled = np.stack([columns[rows].sum(axis=0) for rows in parts])
-    return Abstention(achieved[0], achieved[1], pooled, p_values)
+    return Abstention(achieved[0], achieved[1], pooled, np.where(is_exact, exact, p_values))
 
 
-def _chance_of_excess(standardised: np.ndarray, n_train: int, excess: float) -> float:
+def _kinds(given: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return one guess of each kind, and how many there are; those of a kind count alike.
+
+    A surer guess is given for no smaller share: guesses of equal sums are given alike.
+    """
+    sums, scores = (
+        np.unique(one.round(12), return_inverse=True)[1] for one in (given.sum(axis=1), right)
+    )
+    kinds = sums * (scores.max() + 1) + scores
+    _, first, counts = np.unique(kinds, return_index=True, return_counts=True)
+    return first, counts
+
+
+def _chance_of_excess(kinds: np.ndarray, counts: np.ndarray, n_train: int, excess: float) -> float:
     """Return the sum of the exact chances of columns to reach an excess; 1 where it is unknown."""
     total = 0.0
-    for column in standardised.T:
-        levels, counts = np.unique(column.round(12), return_counts=True)
+    for column in kinds.T:
+        levels, which = np.unique(column, return_inverse=True)
         if levels.size > 2:
             return 1.0
         if levels.size == 2:  # one success more or less is one row of the higher level
+            n_high = int(counts[which == 1].sum())
             least = math.ceil((excess - 1e-9 - n_train * levels[0]) / (levels[1] - levels[0]))
-            total += float(hypergeom.sf(least - 1, column.size, counts[1], n_train))
+            total += float(hypergeom.sf(least - 1, int(counts.sum()), n_high, n_train))
     return min(1.0, total)
 
 

@@ -24,12 +24,11 @@ from skeval.privacy.attacks.anonymeter.risks import (
     shown_level,
     shown_rates,
     shown_share,
-    shown_surest,
     synthetic_index,
     synthetic_rows,
     targets,
 )
-from skeval.privacy.attacks.secrets import Lesson, guess_labels, guess_numbers
+from skeval.privacy.attacks.secrets import Lesson, guess_labels, guess_numbers, shown_surest
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import least_p_value

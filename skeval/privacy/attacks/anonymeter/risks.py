@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from numbers import Real
-from typing import Annotated, Any, Literal, NamedTuple, cast
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,12 @@ from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS
 from skeval.exceptions import MetricWarning, MissingInputError
 from skeval.neighbors.mixed import MixedNearestNeighbors
+from skeval.privacy.attacks.secrets import surest_contrast
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import ALARM_LEVEL, Contrast, raises_alarm
 from skeval.stats.risks import (
     N_DRAWS,
     RISK_LEVELS,
-    SHARES,
     Rate,
     Risk,
     abstaining_test,
@@ -294,11 +294,7 @@ def evidence_of_surest(
     """
     n = scores.size // 2
     test = abstaining_test(scores, confidence, n, seed=seed)
-    share, (train, holdout) = SHARES[test.clearest], test.pooled[:, test.clearest] / n
-    if share < 1.0:
-        what = f"{contrast.what}, by the surest {share:.0%} of guesses"
-        contrast = replace(contrast, what=what, observed=float(train), expected=float(holdout))
-    contrast = replace(contrast, n_tests=len(SHARES))
+    contrast = surest_contrast(contrast, test, n, n)
     return Evidence(contrast, test.p_value, advice, details={"abstaining": test.to_dict()})
 
 
@@ -478,24 +474,6 @@ def shown_level(result: Result) -> str:
     return (
         f"Beyond that, the residual risk is {number(result.value)}{level}; chance alone gives "
         f"{number(result.baseline)} on average."
-    )
-
-
-def shown_surest(result: Result) -> str:
-    """Return a sentence on the surest guesses, to follow others; empty unless they raise an alarm.
-
-    It is of the share of guesses that is most significant. All guesses need no further sentence.
-    """
-    found = cast("dict[str, Any]", result.details.get("abstaining", {}))
-    if not found or found["clearest"] == 1.0 or not raises_alarm(result):
-        return ""
-    (at,) = (one for one in found["by_share"] if one["share"] == found["clearest"])
-    n, right, n_strangers, strangers = (
-        f"{at[who][what]:,.4g}" for who in ("train", "holdout") for what in ("n", "n_right")
-    )
-    return (
-        f" At the surest {at['share']:.0%} of guesses, {right} of {n} are right, of strangers "
-        f"{strangers} of {n_strangers}."
     )
 
 
