@@ -629,7 +629,7 @@ def abstaining_test(
     achieved = []
     for rows in parts:
         own = among_surest(confidence[rows])
-        achieved.append(np.stack([own.sum(axis=0), right[rows] @ own]))
+        achieved.append(np.stack([own.sum(axis=0), right[rows] @ own]).round(9))
     standardised = _standardised(columns, n_train).round(12)
     first, counts = _kinds(given, right)
     kinds, rng = standardised[first], np.random.default_rng(seed)
@@ -643,7 +643,7 @@ def abstaining_test(
     distinct = np.unique(kinds, axis=1)
     exact = np.array([_chance_of_excess(distinct, counts, n_train, one) for one in excesses])
     is_exact = (exact < 1.0 / (1.0 + _MOST_DRAWS)) | (distinct.shape[1] == 1)
-    pooled = np.stack([columns[rows].sum(axis=0) for rows in parts])
+    pooled = np.stack([columns[rows].sum(axis=0) for rows in parts]).round(9)
     return Abstention(achieved[0], achieved[1], pooled, np.where(is_exact, exact, p_values))
 
 
