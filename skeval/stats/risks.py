@@ -489,7 +489,7 @@ class Abstention:
     pooled : ndarray of shape (2, n_shares)
         Numbers of right ones about train and about the holdout, among the surest of all.
     p_values : ndarray of shape (n_shares,)
-        Of the latter, for all shares at once; the least is that of the whole test.
+        One-sided, of the excess of `pooled` for train; they hold for all shares at once.
     """
 
     train: np.ndarray
