@@ -3,8 +3,9 @@
     python benchmarks/generators/abstain.py --releases releases > attacks.jsonl
     python benchmarks/generators/abstain.py --null 40      # a third part of fresh rows instead
 
-An attack is the inference of one column from all others, of seven columns a release of the choosing tables.
-Each line has p-values of the average and of all shares of the surest guesses, and the anonymity loss.
+An attack is the inference of one column from all others, of seven columns a release of the choosing
+tables. Each line has p-values of the average and of all shares of the surest guesses, and the
+anonymity loss.
 """
 
 from __future__ import annotations
