@@ -222,7 +222,7 @@ class ExactMatchShare(CopyScreen, ClaimTested):
 
     If there is a holdout, ``details["epsilon"]`` has lower bounds of the generator's epsilon at
     `delta`, for one row more or less (``add_remove``) and for one that is another (``replace``), at
-    95% confidence. They are those of :func:`skeval.stats.risks.matches_epsilon`, of real rows that
+    95% confidence. They are those of ``skeval.stats.risks.matches_epsilon``, of real rows that
     no other one equals, and that the release has (``matched``, of all rows). A bound of 0 does not
     show that epsilon is small.
 

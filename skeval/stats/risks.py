@@ -849,50 +849,29 @@ class Matched:
     k_holdout: int
     n_holdout: int
 
+    def __post_init__(self) -> None:
+        if not (0 <= self.k_train <= self.n_train and 0 <= self.k_holdout <= self.n_holdout):
+            raise InvalidParameterError(f"{self}: no more records can match than there are.")
+
 
 def matches_p_value(
     matched: Matched, epsilon: float, delta: float = 0.0, adjacency: Adjacency = "add_remove"
 ) -> float:
-    r"""Return how likely an (epsilon, delta)-DP mechanism allows this many matches of train.
-
-    Train is a random part of the pooled records, of a fixed size, and the mechanism ran once.
+    """Return how likely an (epsilon, delta)-DP mechanism allows this many matches of train.
 
     Parameters
     ----------
     matched : Matched
-        Records, such as rows or persons: those that the release matches, of train and of the
-        holdout, which the mechanism has not seen.
+        Records that the release matches.
     epsilon, delta : float
         The bounds of the hypothesis.
     adjacency : {"replace", "add_remove"}, default="add_remove"
-        What the hypothesis is about. To exchange a train record for one of the holdout replaces one
-        record, or removes one and adds one: then 2 epsilon, and delta times ``1 + e^epsilon``.
+        What the hypothesis is about, as in :func:`matches_epsilon`.
 
     Returns
     -------
     float
         An upper bound of the probability, in [0, 1]; with delta above 0 it holds up to 1/4.
-
-    Notes
-    -----
-    Given the release, the number of train records among the m that match is at most as large as
-    Fisher's noncentral hypergeometric variable T: each choice of train with t + 1 of them becomes
-    one with t by an exchange, which changes the chance of the release by a factor of ``e^epsilon``
-    at most, so that the ratio of the chances of t + 1 and t is at most that of T, whose odds are
-    ``e^epsilon``. Nothing is assumed of the rate of matches without inclusion, nor of the number of
-    matches. With epsilon = 0 the p-value is that of Fisher's exact test.
-
-    With delta above 0, ``2 n_train delta / k`` is added, k being the least number of matches that
-    would be as significant if all were of train. The exceptions of all exchanges, counted the same
-    way, add less to a probability of at most 1/4, if at most half of the pooled records match. If
-    more do, the p-value is 1.
-
-    References
-    ----------
-    K. Amin et al., "Phantoms and disclosures: a causal framework for auditing synthetic data"
-    (2026), arXiv:2606.16952, tests matches of train and of a holdout; the argument for tables of
-    fixed sizes is ours. T. Steinke, M. Nasr, M. Jagielski, "Privacy auditing with one (1) training
-    run", NeurIPS 2023, arXiv:2305.08846, has it for records chosen by coins.
 
     Examples
     --------
@@ -953,14 +932,17 @@ def matches_epsilon(
     confidence: float = 0.95,
     adjacency: Adjacency = "add_remove",
 ) -> float:
-    """Return a lower bound of epsilon from the records of train and of the holdout that match.
+    r"""Return a lower bound of epsilon from the records of train and of the holdout that match.
+
+    Train is a random part of the pooled records, of a fixed size, and the generator ran once.
 
     Parameters
     ----------
     matched : Matched
-        As in :func:`matches_p_value`.
+        Records, such as rows or persons: those that the release matches, of train and of the
+        holdout, which the generator has not seen.
     delta : float, default=0.0
-        The delta of the pair (epsilon, delta) that is bounded.
+        In [0, 1): the delta of the pair (epsilon, delta) that is bounded.
     confidence : float, default=0.95
         In [3/4, 1): how often at least the bound holds.
     adjacency : {"replace", "add_remove"}, default="add_remove"
@@ -971,6 +953,34 @@ def matches_epsilon(
     float
         The least epsilon that the matches do not refute; 0 if they refute none.
 
+    Raises
+    ------
+    InvalidParameterError
+        If `delta` or `confidence` is out of range.
+
+    Notes
+    -----
+    To exchange a record of train for one of the holdout replaces one record. It changes the chance
+    of the release by a factor of ``e^epsilon`` at most. For "add_remove" it is one record removed
+    and one added: 2 epsilon, and delta times ``1 + e^epsilon``. Let m records match. Each choice of
+    train with t + 1 of them becomes one with t by such an exchange, so that the ratio of the
+    chances of t + 1 and t, given the release, is at most that of Fisher's noncentral hypergeometric
+    distribution with odds of ``e^epsilon``. The p-value of an epsilon is the chance that this
+    distribution gives as many matches of train. Nothing is assumed of the rate of chance matches,
+    nor of their number. With epsilon = 0 the p-value is that of Fisher's exact test.
+
+    With delta above 0, ``2 n_train delta / k`` is added, k being the least number of matches that
+    would be as significant if all were of train. The exceptions of all exchanges, counted the same
+    way, add less to a probability of at most 1/4, if at most half of the pooled records match. If
+    more do, the p-value is 1.
+
+    References
+    ----------
+    K. Amin et al., "Phantoms and disclosures: a causal framework for auditing synthetic data"
+    (2026), arXiv:2606.16952, tests matches of train and of a holdout; the argument for tables of
+    fixed sizes is ours. T. Steinke, M. Nasr, M. Jagielski, "Privacy auditing with one (1) training
+    run", NeurIPS 2023, arXiv:2305.08846, has one for records that are chosen by coins.
+
     Examples
     --------
     >>> from skeval.stats.risks import Matched, matches_epsilon
@@ -980,6 +990,11 @@ def matches_epsilon(
     >>> round(matches_epsilon(Matched(200, 1000, 40, 1000), delta=1e-6), 3)
     0.743
     """
+    if not (0.0 <= delta < 1.0 and 0.75 <= confidence < 1.0):
+        raise InvalidParameterError(
+            "matches_epsilon: delta must be in [0, 1) and confidence in [3/4, 1), got "
+            f"{delta} and {confidence}."
+        )
     return _least_epsilon(_matches_test(matched, delta, adjacency), 1.0 - confidence)
 
 

@@ -9,6 +9,7 @@ import pytest
 from scipy.special import expit
 from scipy.stats import binom
 
+from skeval.exceptions import InvalidParameterError
 from skeval.stats.relabelling import share_p_value
 from skeval.stats.risks import (
     Matched,
@@ -159,3 +160,15 @@ def test_what_exceptions_of_exchanges_can_add(n, n_holdout, odds):
             added = n * n_holdout * (moved / chances / np.maximum(n_exchanges, 1e-300))[1:]
             matched = Matched(int(t[k]), n, int(m - t[k]), n_holdout)
             assert added.max() <= 2 * n / _fewest_matches(reached[k], matched, odds)
+
+
+@pytest.mark.parametrize("counts", [(3, 2, 0, 2), (0, 2, 3, 2), (-1, 2, 0, 2)])
+def test_counts_that_cannot_be(counts):
+    with pytest.raises(InvalidParameterError, match="no more records can match"):
+        Matched(*counts)
+
+
+@pytest.mark.parametrize("named", [{"delta": 1.0}, {"delta": -0.1}, {"confidence": 0.5}])
+def test_settings_out_of_range(named):
+    with pytest.raises(InvalidParameterError, match=r"in \[0, 1\) and confidence in"):
+        matches_epsilon(Matched(1, 2, 0, 2), **named)

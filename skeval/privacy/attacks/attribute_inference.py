@@ -120,7 +120,7 @@ class AttributeInferenceRisk(Metric):
     known exactly where the average does not show it. ``details["abstaining"]`` has, for the surest
     1%, 2%, 5%, 10%, 20%, 50% and all of the guesses (``by_share``), how many are right, or within
     5% of the range, of train and of the holdout; the anonymity loss coefficient; and the p-value of
-    all shares at once (see :func:`skeval.stats.risks.abstaining_test`). For accuracies that is the
+    all shares at once (see ``skeval.stats.risks.abstaining_test``). For accuracies that is the
     p-value. Otherwise it is twice the lesser of this one and that of the performance
     (`p_average`), for which recalls are exchanged within classes, and so is an AUC, which is taken
     in its linear form.

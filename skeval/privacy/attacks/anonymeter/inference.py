@@ -214,7 +214,7 @@ class InferenceRisk(InferenceMetric):
     is near (or of whose label the estimator is sure). ``details["abstaining"]`` has, for the surest
     1%, 2%, 5%, 10%, 20%, 50% and all of the guesses (``by_share``), how many are given and right of
     train and of the holdout, and the anonymity loss coefficient. Next to an alarm the summary says
-    how the ``clearest`` share differs. See :func:`skeval.stats.risks.abstaining_test`.
+    how the ``clearest`` share differs. See ``skeval.stats.risks.abstaining_test``.
 
     The p-value is one-sided: if the synthetic table does not depend on which of the pooled real
     rows were train, all choices of them are equally likely. It holds for all shares at once, all
