@@ -490,22 +490,20 @@ class Abstention:
         Numbers of right ones about train and about the holdout, among the surest of all.
     p_values : ndarray of shape (n_shares,)
         One-sided, of the excess of `pooled` for train; they hold for all shares at once.
+    clearest : int
+        The place of the share with the greatest excess, the largest of equal ones.
     """
 
     train: np.ndarray
     holdout: np.ndarray
     pooled: np.ndarray
     p_values: np.ndarray
+    clearest: int
 
     @property
     def p_value(self) -> float:
         """The p-value of all shares together."""
         return float(self.p_values.min())
-
-    @property
-    def clearest(self) -> int:
-        """The place of the most significant share, the largest of equals."""
-        return int(np.flatnonzero(self.p_values == self.p_values.min())[-1])
 
     @property
     def anonymity_loss(self) -> float:
@@ -644,7 +642,9 @@ def abstaining_test(
     exact = np.array([_chance_of_excess(distinct, counts, n_train, one) for one in excesses])
     is_exact = (exact < 1.0 / (1.0 + _MOST_DRAWS)) | (distinct.shape[1] == 1)
     pooled = np.stack([columns[rows].sum(axis=0) for rows in parts]).round(9)
-    return Abstention(achieved[0], achieved[1], pooled, np.where(is_exact, exact, p_values))
+    p_values = np.where(is_exact, exact, p_values)
+    clearest = int(np.flatnonzero(excesses >= excesses.max() - 1e-9)[-1])
+    return Abstention(achieved[0], achieved[1], pooled, p_values, clearest)
 
 
 def _kinds(given: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
