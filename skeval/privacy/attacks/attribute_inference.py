@@ -49,7 +49,7 @@ _TESTED = {
     "accuracy": f"train rows whose {{secret}} is guessed rightly {_MODEL}",
     "balanced_accuracy": f"train rows whose {{secret}} is guessed rightly {_MODEL}, by class",
     "roc_auc": f"pairs that {_MODEL[3:]} puts in the order of {{secret}}, for train rows",
-    "near": f"train rows whose {{secret}} is guessed within 5% of its range {_MODEL}",
+    "right": f"train rows whose {{secret}} is guessed rightly, or within 5% of its range, {_MODEL}",
     "neg_mae": f"mean error of {{secret}} of train rows {_MODEL}, in its range",
 }
 _NEAR = 0.05  # of the range, within which the guess of a number counts as right
@@ -228,11 +228,12 @@ class AttributeInferenceRisk(Metric):
         found = abstention(scoring, on_train, on_holdout, seed)
         p_value = scoring.p_value(on_train, on_holdout, self.n_permutations, seed)
         contrast = scoring.contrast(on_train, on_holdout, self.secret)
-        near, sizes = scoring.near(self.secret), (on_train.secrets.size, on_holdout.secrets.size)
+        sizes = on_train.secrets.size, on_holdout.secrets.size
+        both = of_both_tests(p_value, contrast, found, self.secret, sizes, scoring.name)
         return replace(
             result,
             interval=difference_interval(at_train, around_train, at_holdout, around_holdout),
-            **of_both_tests(p_value, contrast, found, near, sizes),
+            **both,
             baseline=0.0,
             details={**details, "p_average": p_value, "abstaining": found.to_dict()},
             advice=(
@@ -263,20 +264,27 @@ def abstention(scoring: Scoring, train: GuessedRows, holdout: GuessedRows, seed:
 
 
 def of_both_tests(
-    p_value: float, average: Contrast, found: Abstention, near: str, sizes: tuple[int, int]
+    p_value: float,
+    average: Contrast,
+    found: Abstention,
+    secret: str,
+    sizes: tuple[int, int],
+    scoring: str,
 ) -> dict[str, Any]:
     """Return the p-value and the contrast of the average and of the surest guesses together.
 
-    `near` is what the surest guesses count, "" where the average is one of their shares. Otherwise
-    the p-value is corrected after Bonferroni, and the contrast that of the smaller one.
+    Accuracy is that of all guesses, which are one of the shares. Otherwise the p-value is corrected
+    after Bonferroni, and the contrast that of the smaller one.
     """
-    if not near:
-        return {"p_value": found.p_value, "contrast": surest_contrast(average, found, *sizes)}
+    if scoring == "accuracy":
+        contrast = surest_contrast(average, found, secret, *sizes)
+        return {"p_value": found.p_value, "contrast": contrast}
     contrast, n_tests = average, 2
     if found.p_value < p_value:
         train, holdout = (float(rate) for rate in found.pooled[:, -1] / sizes)
-        contrast = replace(average, what=near, observed=train, expected=holdout, high_leaks=True)
-        contrast = surest_contrast(contrast, found, *sizes)
+        what = _TESTED["right"].format(secret=secret)
+        contrast = replace(average, what=what, observed=train, expected=holdout, high_leaks=True)
+        contrast = surest_contrast(contrast, found, secret, *sizes)
         n_tests = 1 + contrast.n_tests
     least_p = min(1.0, 2.0 * average.least_p)
     return {
@@ -449,11 +457,6 @@ class Scoring:
         else:
             scores = (rows.guesses.values == rows.secrets).astype(np.float64)
         return _scored_once(scores)
-
-    def near(self, secret: str) -> str:
-        """Return what is counted of guesses that are right or not; "" where that is the score."""
-        what = {"accuracy": "", "neg_mae": _TESTED["near"]}.get(self.name, _TESTED["accuracy"])
-        return what.format(secret=secret)
 
     def is_right(self, rows: GuessedRows) -> np.ndarray:
         """Return 1 for each guess that is right, and for a number that is near; else 0."""

@@ -415,32 +415,46 @@ def marginal_guesses(secrets: np.ndarray, n_rows: Sequence[int], are_labels: boo
     ]
 
 
-def surest_contrast(contrast: Contrast, test: Abstention, n_train: int, n_holdout: int) -> Contrast:
+def surest_contrast(
+    contrast: Contrast, test: Abstention, secret: str, n_train: int, n_holdout: int
+) -> Contrast:
     """Return what a test of the surest guesses compared, by the share of them that is clearest.
 
-    The contrast that is given is that of all guesses.
+    The contrast that is given is that of all guesses. Numbers of the holdout are those of as many
+    rows as train has.
     """
-    at = test.clearest
-    if SHARES[at] < 1.0:
-        train, holdout = test.pooled[:, at] / (n_train, n_holdout)
-        what = f"{contrast.what}, by the surest {SHARES[at]:.0%} of guesses"
-        contrast = replace(contrast, what=what, observed=float(train), expected=float(holdout))
+    share = SHARES[test.clearest]
+    if share < 1.0:
+        n_given = max(1.0, np.round(share * (n_train + n_holdout)))
+        train, holdout = test.pooled[:, test.clearest] / n_given
+        contrast = replace(
+            contrast,
+            what=f"surest {share:.0%} of guesses of {secret} that are right and about train rows",
+            observed=float(train),
+            expected=float(holdout) * n_train / n_holdout,
+            reference="about holdout rows",
+            high_leaks=True,
+        )
     return replace(contrast, n_tests=len(SHARES))
 
 
 def shown_surest(result: Result) -> str:
-    """Return a sentence on the surest guesses, to follow others; empty unless they raise an alarm.
+    """Return what was tested of the surest guesses, to follow other sentences of an alarm.
 
-    It is of the share of guesses that is most significant. All guesses need no further sentence.
+    It is of the share of guesses that is most significant; empty if that is all of them and other
+    sentences say it.
     """
     found = cast("dict[str, Any]", result.details.get("abstaining", {}))
-    if not found or found["clearest"] == 1.0 or not raises_alarm(result):
+    if not found or not raises_alarm(result):
         return ""
+    tested = f" The test compared {result.contrast}."
+    if found["clearest"] == 1.0:
+        return "" if result.details.get("scoring", "accuracy") == "accuracy" else tested
     (at,) = (one for one in found["by_share"] if one["share"] == found["clearest"])
     n, right, n_strangers, strangers = (
-        f"{at[who][what]:,.4g}" for who in ("train", "holdout") for what in ("n", "n_right")
+        f"{at[who][what]:,.0f}" for who in ("train", "holdout") for what in ("n", "n_right")
     )
     return (
         f" At the surest {at['share']:.0%} of guesses, {right} of {n} are right, of strangers "
-        f"{strangers} of {n_strangers}."
+        f"{strangers} of {n_strangers}.{tested}"
     )

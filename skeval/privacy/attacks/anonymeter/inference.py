@@ -124,7 +124,7 @@ class InferenceMetric(ResidualRiskMetric):
             guessed=float(by_chance.sum()),
             n_guessed=n,
             test=partial(
-                evidence_of_surest, scores, confidence, contrast, advice, self.random_state
+                evidence_of_surest, scores, confidence, secret, contrast, advice, self.random_state
             ),
             scores=scores,
             confidence=confidence,

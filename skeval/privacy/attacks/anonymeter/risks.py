@@ -286,7 +286,12 @@ def evidence_of_scores(
 
 
 def evidence_of_surest(
-    scores: np.ndarray, confidence: np.ndarray, contrast: Contrast, advice: str, seed: int
+    scores: np.ndarray,
+    confidence: np.ndarray,
+    secret: str,
+    contrast: Contrast,
+    advice: str,
+    seed: int,
 ) -> Evidence:
     """Return what relabelling says of all guesses and of the surest ones, which are tested at once.
 
@@ -294,7 +299,7 @@ def evidence_of_surest(
     """
     n = scores.size // 2
     test = abstaining_test(scores, confidence, n, seed=seed)
-    contrast = surest_contrast(contrast, test, n, n)
+    contrast = surest_contrast(contrast, test, secret, n, n)
     return Evidence(contrast, test.p_value, advice, details={"abstaining": test.to_dict()})
 
 
