@@ -13,6 +13,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.results.result import Result, undefined
+from skeval.stats.risks import Matched, privacy_of_matches
 from skeval.steps.entities import advice_on_leak
 from skeval.steps.neighbors import (
     _LARGEST_THRESHOLD,
@@ -31,7 +32,17 @@ from skeval.steps.neighbors import (
     scaled_distances,
 )
 from skeval.steps.samples import column_key
-from skeval.utils.parameters import Columns, Count, JobCount, Legal, Scaling, Seed, Space
+from skeval.utils.parameters import (
+    Columns,
+    Count,
+    Interval,
+    JobCount,
+    Legal,
+    NonNegative,
+    Scaling,
+    Seed,
+    Space,
+)
 
 ColumnKey = tuple[str, ...] | None
 
@@ -52,6 +63,28 @@ class RelabelledTest(Metric):
     _: KW_ONLY
     n_permutations: Count = 1999
     random_state: Seed = 0
+
+
+@declared
+class ClaimTested(Metric):
+    """Base of the metrics whose matches of train and of the holdout bound the generator's epsilon.
+
+    Parameters
+    ----------
+    claimed_epsilon : float, optional
+        The epsilon that the generator claims, for one record more or less. The summary then says
+        whether the matches contradict it, and ``details["verdict"]`` whether this is a violation.
+    delta : float, default=0.0
+        In [0, 1): the delta of the claim and of the bounds in ``details["epsilon"]``.
+    """
+
+    _: KW_ONLY
+    claimed_epsilon: NonNegative | None = None
+    delta: Annotated[float, Interval(0, 1, "left")] = 0.0
+
+    def _privacy(self, matched: Matched) -> dict[str, Any]:
+        """Return what matches say of epsilon, for the details."""
+        return privacy_of_matches(matched, self.claimed_epsilon, self.delta)
 
 
 @declared

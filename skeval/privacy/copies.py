@@ -17,7 +17,7 @@ from scipy.stats import hypergeom
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.core.families import RelabelledTest
+from skeval.core.families import ClaimTested, RelabelledTest
 from skeval.core.tags import SCREEN_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy.near_texts import ROLES, text_values
@@ -28,9 +28,17 @@ from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import digits_kept
 from skeval.stats.repeats import Copied, Copies, changed_copies, copied, distinct_expected
+from skeval.stats.risks import Matched
 from skeval.steps.identifiers import advice_on_identifiers, identifier_copies, identifiers_in_words
 from skeval.steps.neighbors import encoded_columns
-from skeval.steps.relabelled import DROP_COPIES, MATCHES, contrast_of, name_of_test, set_against
+from skeval.steps.relabelled import (
+    DROP_COPIES,
+    MATCHES,
+    contrast_of,
+    name_of_test,
+    set_against,
+    with_claim,
+)
 from skeval.steps.samples import ColumnChoice
 from skeval.steps.texts import folded
 from skeval.tables.frames import column_values
@@ -141,7 +149,7 @@ class CopyScreen(RelabelledTest):
 
 
 @declared
-class ExactMatchShare(CopyScreen):
+class ExactMatchShare(CopyScreen, ClaimTested):
     r"""Share of synthetic rows that are copies of train rows: 0 if none is, 1 if all are.
 
     An attacker compares the release with a register, cell by cell. A synthetic row that agrees in
@@ -212,6 +220,12 @@ class ExactMatchShare(CopyScreen):
     nearly all of which are unique, such as names and e-mails. Counters and other values that can be
     guessed are no identifiers; numbers are, if the schema says that their column is one of ids.
 
+    If there is a holdout, ``details["epsilon"]`` has lower bounds of the generator's epsilon at
+    `delta`, for one row more or less (``add_remove``) and for one that is another (``replace``), at
+    95% confidence. They are those of ``skeval.stats.risks.matches_epsilon``, of real rows that
+    no other one equals, and that the release has (``matched``, of all rows). A bound of 0 does not
+    show that epsilon is small.
+
     The interval is Wilson's, of the share that a table of many more rows from this generator would
     have; of the release itself the value is the whole truth. With "unique" and "multiset" that
     share depends on the number of rows, and the interval is a rough one.
@@ -219,6 +233,8 @@ class ExactMatchShare(CopyScreen):
     References
     ----------
     Z. Yao et al., "The DCR Delusion", ESORICS 2025, arXiv:2505.01524, on what such shares miss.
+    K. Amin et al., "Phantoms and disclosures: a causal framework for auditing synthetic data"
+    (2026), arXiv:2606.16952, on tests of an epsilon by matches.
 
     Examples
     --------
@@ -271,6 +287,7 @@ class ExactMatchShare(CopyScreen):
             if self.count == "rows" and self.decimals is None:
                 name = name_of_equal_rows(*compared(context.schema, self.columns))
             result = replace(result, **beside_holdout(context, counts, self.count, *seeds, name))
+            details |= self._privacy(unique_matches(counts))
         details |= result.details
         chosen = compared(context.schema, self.columns)
         read, spelled = folded_counts(context, *chosen, self.decimals)
@@ -292,9 +309,8 @@ class ExactMatchShare(CopyScreen):
         return super()._in_relation(context, result)
 
     def _summary(self, result: Result) -> str:
-        return set_against(
-            f"{percent(result.value)} of synthetic rows equal a train row in all columns", result
-        )
+        lead = f"{percent(result.value)} of synthetic rows equal a train row in all columns"
+        return with_claim(set_against(lead, result), result)
 
 
 @declared
@@ -341,9 +357,8 @@ class IdenticalMatchShare(ExactMatchShare):
     count: Literal["rows", "multiset", "unique"] = "unique"
 
     def _summary(self, result: Result) -> str:
-        return set_against(
-            f"{percent(result.value)} of the distinct synthetic rows equal a train row", result
-        )
+        lead = f"{percent(result.value)} of the distinct synthetic rows equal a train row"
+        return with_claim(set_against(lead, result), result)
 
 
 def duplicated_share(counts: np.ndarray) -> float:
@@ -364,6 +379,28 @@ def matches_of_singletons(counts: Mapping[str, np.ndarray], count: str) -> int:
     in_holdout = counts.get("holdout", np.zeros_like(counts["train"]))
     alone = np.where((counts["train"] == 1) & (in_holdout == 0), 1, 0)
     return stats.matches(counts["synthetic"], alone, count)[0]
+
+
+def unique_matches(counts: Mapping[str, np.ndarray]) -> Matched:
+    """Return how many real rows a release matches that no other real row equals, by table.
+
+    Parameters
+    ----------
+    counts : mapping of str to ndarray of shape (n_values,)
+        How often each distinct row is in each table, by role.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.copies import unique_matches
+    >>> train, holdout = np.array([1, 1, 2, 1, 0]), np.array([0, 0, 0, 1, 1])
+    >>> unique_matches({"synthetic": np.full(5, 3), "train": train, "holdout": holdout})
+    Matched(k_train=2, n_train=5, k_holdout=1, n_holdout=2)
+    """
+    train, holdout = counts["train"], counts["holdout"]
+    matched = (counts["synthetic"] > 0) & (train + holdout == 1)
+    sizes = int(train.sum()), int(holdout.sum())
+    return Matched(int(train[matched].sum()), sizes[0], int(holdout[matched].sum()), sizes[1])
 
 
 def copies_in_words(

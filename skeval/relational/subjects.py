@@ -17,13 +17,14 @@ from scipy.stats import rankdata
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
+from skeval.core.families import ClaimTested
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import ATTACK_TAGS, SCREEN_TAGS
 from skeval.exceptions import Sentence, TableError
 from skeval.privacy.attacks.membership.membership_inference import against_half, overview, success
 from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.membership.scores import CALIBRATED, MemberScores, member_scores
-from skeval.privacy.copies import copies_of, matches_of_singletons
+from skeval.privacy.copies import copies_of, matches_of_singletons, unique_matches
 from skeval.privacy.near_texts import NearPairs, TokenSets, similar_pairs
 from skeval.relational.per_table import SubjectName, chosen_subject, with_whole_subjects
 from skeval.results.result import Result, undefined
@@ -37,7 +38,7 @@ from skeval.stats.roc import auc
 from skeval.steps.aggregates import STATS, aggregated_context
 from skeval.steps.entities import advice_on_leak
 from skeval.steps.joins import subject_positions
-from skeval.steps.relabelled import contrast_of, set_against
+from skeval.steps.relabelled import contrast_of, set_against, with_claim
 from skeval.steps.samples import nothing_to_measure, sample_positions
 from skeval.steps.subjects import Histories, histories, row_codes, rows_taken
 from skeval.utils.formatting import as_float, percent
@@ -94,7 +95,7 @@ class SubjectMetric(Metric):
 
 
 @declared
-class SubjectCopies(SubjectMetric):
+class SubjectCopies(SubjectMetric, ClaimTested):
     r"""Share of synthetic subjects that are copies of train ones with all their rows: 0 if none.
 
     A patient whose age and town are in the release is one of many. With every visit as it was, in
@@ -147,7 +148,8 @@ class SubjectCopies(SubjectMetric):
 
     The p-value exchanges subjects with all their rows between train and holdout. Subjects with few
     rows of few values agree by chance: the holdout's share, the baseline, has as many. A ``fact``
-    counts the copies for any p-value.
+    counts the copies for any p-value. ``details["epsilon"]`` has lower bounds of the epsilon of
+    subjects, as :class:`skeval.privacy.ExactMatchShare` has them of rows.
 
     Examples
     --------
@@ -210,13 +212,18 @@ class SubjectCopies(SubjectMetric):
             contrast=contrast_of(
                 relational.table(subject), what, result.value, test, reference=reference
             ),
-            details={**details, "difference": test.observed, "expected": test.mean},
+            details={
+                **details,
+                "difference": test.observed,
+                "expected": test.mean,
+                **self._privacy(unique_matches(counts)),
+            },
         )
 
     def _summary(self, result: Result) -> str:
         rows = _compared(self.own_row)
         lead = f"{percent(result.value)} of the synthetic subjects equal a train subject in {rows}"
-        return set_against(lead, result)
+        return with_claim(set_against(lead, result), result)
 
 
 @declared

@@ -6,14 +6,15 @@ Lower bounds of a privacy parameter from the right and wrong guesses of an attac
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import expit, gammaln, log_ndtr
-from scipy.stats import binom, norm
+from scipy.special import expit, gammaln, log_ndtr, logsumexp
+from scipy.stats import binom, hypergeom, norm
 
 from skeval.exceptions import InvalidParameterError
 from skeval.stats.intervals import clopper_pearson
@@ -404,19 +405,36 @@ def largest_excess_test(
     >>> test.p_value, int(p_values.argmin()), int((p_values < 0.05).sum())
     (0.0001, 7, 1)
     """
+    standardised = _standardised(scores, n_train)
+    rng = np.random.default_rng(seed)
+    return _jointly(
+        standardised[:n_train].sum(axis=0),
+        lambda size: relabelled_sums(standardised, n_train, size, rng),
+    )
+
+
+def _standardised(scores: np.ndarray, n_train: int) -> np.ndarray:
+    """Return scores whose sums over random choices of train have mean 0 and variance 1."""
     n_rows = len(scores)
     centred = scores - scores.mean(axis=0)
     factor = n_train * (n_rows - n_train) / (n_rows * max(1.0, n_rows - 1.0))
     spread = np.sqrt(factor * (centred**2).sum(axis=0))
     # an attack that succeeds alike on all rows has no excess
-    standardised = centred / np.where(spread > NOISE, spread, np.inf)
-    excesses = standardised[:n_train].sum(axis=0)
-    rng, largest = np.random.default_rng(seed), []
+    return np.asarray(centred / np.where(spread > NOISE, spread, np.inf))
+
+
+def _jointly(
+    excesses: np.ndarray, draw: Callable[[int], np.ndarray]
+) -> tuple[Relabelled, np.ndarray]:
+    """Return the test of the largest excess, and p-values of all that hold at once.
+
+    `draw` returns the excesses of as many random choices as it is asked for.
+    """
+    largest = []
 
     def draws() -> Iterator[np.ndarray]:
         for size in (N_DRAWS, *block_sizes(_MOST_DRAWS - N_DRAWS, N_DRAWS + 1)):
-            sums = relabelled_sums(standardised, n_train, size, rng)
-            largest.append(sums.max(axis=1))
+            largest.append(draw(size).max(axis=1))
             yield largest[-1]
 
     # sums of scores depend on their order
@@ -424,6 +442,236 @@ def largest_excess_test(
     ordered = np.sort(np.concatenate(largest))
     n_reached = ordered.size - np.searchsorted(ordered, excesses - 1e-9, side="left")
     return test, np.maximum(test.p_value, (1.0 + n_reached) / (1.0 + ordered.size))
+
+
+SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # of guesses that an attacker gives, the surest
+_LEAST_RECALL, _RECALL_POWER = 1e-4, 3  # of the precision-recall coefficient, as published
+_WIDEST = 0.5  # a precision whose interval is wider says nothing
+
+
+def among_surest(confidence: np.ndarray, shares: Sequence[float] = SHARES) -> np.ndarray:
+    """Return which guesses are among the surest, shape (n, n_shares).
+
+    Parameters
+    ----------
+    confidence : ndarray of shape (n,)
+        How sure each guess is; a higher number is surer.
+    shares : sequence of float, default=(0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
+        Shares of the guesses; at least one guess is given.
+
+    Returns
+    -------
+    ndarray
+        1 for a guess that is given, 0 for one that is not. If too many guesses are equally sure,
+        each counts the part of them that is given, so that the order of rows does not matter.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.risks import among_surest
+    >>> among_surest(np.array([3.0, 1.0, 1.0, 0.0]), (0.25, 0.5)).tolist()
+    [[1.0, 1.0], [0.0, 0.5], [0.0, 0.5], [0.0, 0.0]]
+    """
+    _, level, counts = np.unique(-confidence, return_inverse=True, return_counts=True)
+    surer = np.cumsum(counts) - counts
+    n_given = np.maximum(1.0, np.round(np.asarray(shares) * confidence.size))
+    return np.asarray(np.clip((n_given - surer[:, None]) / counts[:, None], 0.0, 1.0)[level])
+
+
+@dataclass(frozen=True)
+class Abstention:
+    """What an attacker achieves who gives the surest share of the guesses, for several shares.
+
+    Attributes
+    ----------
+    train, holdout : ndarray of shape (2, n_shares)
+        Numbers of guesses given and of right ones, among the surest of those about this table.
+    pooled : ndarray of shape (2, n_shares)
+        Numbers of right ones about train and about the holdout, among the surest of all.
+    p_values : ndarray of shape (n_shares,)
+        One-sided, of the excess of `pooled` for train; they hold for all shares at once.
+    clearest : int
+        The place of the share with the greatest excess, the largest of equal ones.
+    """
+
+    train: np.ndarray
+    holdout: np.ndarray
+    pooled: np.ndarray
+    p_values: np.ndarray
+    clearest: int
+
+    @property
+    def p_value(self) -> float:
+        """The p-value of all shares together."""
+        return float(self.p_values.min())
+
+    @property
+    def anonymity_loss(self) -> float:
+        """The anonymity loss coefficient; see :func:`abstaining_test`."""
+        attack, baseline = (best_coefficient(*part) for part in (self.train, self.holdout))
+        return (attack - baseline) / (1.0 - baseline)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a result says of it."""
+        by_share = zip(
+            SHARES, self.train.T, self.holdout.T, self.pooled.T, self.p_values, strict=True
+        )
+        return {
+            "p_value": self.p_value,
+            "anonymity_loss": self.anonymity_loss,
+            "clearest": SHARES[self.clearest],
+            "by_share": [
+                {
+                    "share": share,
+                    "train": {"n": float(train[0]), "n_right": float(train[1])},
+                    "holdout": {"n": float(holdout[0]), "n_right": float(holdout[1])},
+                    "of_all": {"train": float(pooled[0]), "holdout": float(pooled[1])},
+                    "p_value": float(p_value),
+                }
+                for share, train, holdout, pooled, p_value in by_share
+            ],
+        }
+
+
+def best_coefficient(n_given: np.ndarray, n_right: np.ndarray) -> float:
+    """Return the largest precision-recall coefficient of several shares, the last of which is all.
+
+    Parameters
+    ----------
+    n_given, n_right : ndarray of shape (n_shares,)
+        Numbers of guesses, and of right ones among them.
+
+    Returns
+    -------
+    float
+        See :func:`abstaining_test`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.stats.risks import best_coefficient
+    >>> round(best_coefficient(np.array([10.0, 1000.0]), np.array([10.0, 300.0])), 4)
+    0.7536
+    """
+    best = 0.0
+    for n, right in zip(n_given, n_right, strict=True):
+        rate = attack_rate(min(float(right), float(n)), float(n))
+        if 2.0 * rate.half_width < _WIDEST:
+            lost = math.log(n / n_given[-1]) / math.log(_LEAST_RECALL)
+            best = max(best, (1.0 - lost**_RECALL_POWER) * rate.centre)
+    return best
+
+
+def abstaining_test(
+    right: np.ndarray, confidence: np.ndarray, n_train: int, *, seed: int = 0
+) -> Abstention:
+    r"""Test whether an attacker who may abstain is right about train more often.
+
+    Parameters
+    ----------
+    right : ndarray of shape (n,)
+        Whether the guess about each row is right, or the chance that it is; train rows first. If
+        the guess is that a row is in train, it is 1 for all rows.
+    confidence : ndarray of shape (n,)
+        How sure each guess is, by what the attacker knows: the release and the row.
+    n_train : int
+        Number of train rows.
+    seed : int, default=0
+        The seed of the random choices of train.
+
+    Returns
+    -------
+    Abstention
+
+    Notes
+    -----
+    The surest 1%, 2%, 5%, 10%, 20%, 50% and all of the guesses about both tables are chosen without
+    regard to the table. If the release does not depend on which real rows were train, the right
+    ones among them are of train as in a random choice of train rows. The excess of train over the
+    mean of all choices, in standard deviations, is compared with the largest of all shares in
+    random choices: 999, or up to 9,999 where few of these reach it. If Fisher's exact tests of the
+    shares add up to a smaller p-value than these choices can show, the sum is the p-value. If all
+    guesses are equally sure, it is that of one such test.
+
+    The anonymity loss coefficient is
+
+    .. math:: \frac{C(T) - C(H)}{1 - C(H)}, \qquad
+        C = \max_r \left(1 - \left(\frac{\log r}{\log 10^{-4}}\right)^3\right) p_r
+
+    with :math:`p_r` the precision at recall r: the share of right ones among the surest share r of
+    the guesses about a table, by the centre of Wilson's interval. A precision whose interval is
+    wider than 1/2 does not count. The published baseline is a model of original rows without the
+    target. Here it is the same attack on holdout rows. Above 1/2 a loss is published as a risk.
+
+    References
+    ----------
+    P. Francis, D. Wagner, "Towards better attribute inference vulnerability measures" (2025),
+    arXiv:2507.01710; P. H. Westfall, S. S. Young, "Resampling-based multiple testing", Wiley
+    (1993).
+
+    Examples
+    --------
+    A guess in ten is sure, and right if the row is of train; all others are right by chance.
+
+    >>> import numpy as np
+    >>> from skeval.stats.risks import abstaining_test
+    >>> rng = np.random.default_rng(0)
+    >>> sure = rng.random(1000) < 0.1
+    >>> right = np.where(sure & (np.arange(1000) < 500), 1.0, rng.random(1000) < 0.3)
+    >>> test = abstaining_test(right, sure.astype(float), 500)
+    >>> test.p_value < 0.001
+    True
+    """
+    given, parts = among_surest(confidence), (slice(n_train), slice(n_train, None))
+    columns = given * right[:, None]
+    achieved = []
+    for rows in parts:
+        own = among_surest(confidence[rows])
+        achieved.append(np.stack([own.sum(axis=0), right[rows] @ own]).round(9))
+    standardised = _standardised(columns, n_train).round(12)
+    first, counts = _kinds(given, right)
+    kinds, rng = standardised[first], np.random.default_rng(seed)
+
+    def draw(size: int) -> np.ndarray:
+        drawn = rng.multivariate_hypergeometric(counts, n_train, size, method="marginals")
+        return np.asarray(drawn @ kinds)
+
+    excesses = standardised[:n_train].sum(axis=0)
+    p_values = _jointly(excesses, draw)[1]
+    distinct = np.unique(kinds, axis=1)
+    if (alike := distinct.shape[1] == 1) or p_values.min() <= 10.0 / (1.0 + _MOST_DRAWS):
+        exact = np.array([_chance_of_excess(distinct, counts, n_train, one) for one in excesses])
+        p_values = np.where(alike | (exact < 1.0 / (1.0 + _MOST_DRAWS)), exact, p_values)
+    pooled = np.stack([columns[rows].sum(axis=0) for rows in parts]).round(9)
+    clearest = int(np.flatnonzero(excesses >= excesses.max() - 1e-9)[-1])
+    return Abstention(achieved[0], achieved[1], pooled, p_values, clearest)
+
+
+def _kinds(given: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return one guess of each kind, and how many there are; those of a kind count alike.
+
+    A surer guess is given for no smaller share: guesses of equal sums are given alike.
+    """
+    sums, scores = (
+        np.unique(one.round(12), return_inverse=True)[1] for one in (given.sum(axis=1), right)
+    )
+    kinds = sums * (scores.max() + 1) + scores
+    _, first, counts = np.unique(kinds, return_index=True, return_counts=True)
+    return first, counts
+
+
+def _chance_of_excess(kinds: np.ndarray, counts: np.ndarray, n_train: int, excess: float) -> float:
+    """Return the sum of the exact chances of columns to reach an excess; 1 where it is unknown."""
+    total = 0.0
+    for column in kinds.T:
+        levels, which = np.unique(column, return_inverse=True)
+        if levels.size > 2:
+            return 1.0
+        if levels.size == 2:  # one success more or less is one row of the higher level
+            n_high = int(counts[which == 1].sum())
+            least = math.ceil((excess - 1e-9 - n_train * levels[0]) / (levels[1] - levels[0]))
+            total += float(hypergeom.sf(least - 1, int(counts.sum()), n_high, n_train))
+    return min(1.0, total)
 
 
 Adjacency = Literal["replace", "add_remove"]
@@ -586,6 +834,205 @@ def pairs_epsilon(
         lambda epsilon: pairs_p_value(n_pairs, n_guesses, n_correct, epsilon, delta, adjacency),
         1.0 - confidence,
     )
+
+
+@dataclass(frozen=True)
+class Matched:
+    """How many records of train and of the holdout a release matches, and of how many.
+
+    Which records match may depend on the release and on the pool of both tables, never on which of
+    them were train.
+    """
+
+    k_train: int
+    n_train: int
+    k_holdout: int
+    n_holdout: int
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.k_train <= self.n_train and 0 <= self.k_holdout <= self.n_holdout):
+            raise InvalidParameterError(f"{self}: no more records can match than there are.")
+
+
+def matches_p_value(
+    matched: Matched, epsilon: float, delta: float = 0.0, adjacency: Adjacency = "add_remove"
+) -> float:
+    """Return how likely an (epsilon, delta)-DP mechanism allows this many matches of train.
+
+    Parameters
+    ----------
+    matched : Matched
+        Records that the release matches.
+    epsilon, delta : float
+        The bounds of the hypothesis.
+    adjacency : {"replace", "add_remove"}, default="add_remove"
+        What the hypothesis is about, as in :func:`matches_epsilon`.
+
+    Returns
+    -------
+    float
+        An upper bound of the probability, in [0, 1]; with delta above 0 it holds up to 1/4.
+
+    Examples
+    --------
+    >>> from skeval.stats.risks import Matched, matches_p_value
+    >>> ten_copies = Matched(10, 100, 0, 100)
+    >>> [round(matches_p_value(ten_copies, epsilon, 0, "replace"), 4) for epsilon in (0, 1, 2)]
+    [0.0008, 0.0361, 0.2538]
+    """
+    return _matches_test(matched, delta, adjacency)(epsilon)
+
+
+def _matches_test(matched: Matched, delta: float, adjacency: Adjacency) -> Callable[[float], float]:
+    """Return the p-value as a function of epsilon, the ways to choose train being counted once."""
+    n, n_holdout = matched.n_train, matched.n_holdout
+    m = matched.k_train + matched.k_holdout
+    counts, log_ways = _log_ways(m, n, n_holdout)
+    is_reached = counts >= matched.k_train
+
+    def p_value(epsilon: float) -> float:
+        odds, exceptions = epsilon, delta
+        if adjacency == "add_remove":
+            odds *= 2.0
+            exceptions *= 1.0 + float(np.exp(min(epsilon, _LARGEST)))
+        logs = log_ways + odds * counts
+        reached = min(1.0, float(np.exp(logsumexp(logs[is_reached]) - logsumexp(logs))))
+        if exceptions == 0.0 or reached == 1.0:
+            return reached
+        if 2 * m > n + n_holdout:
+            return 1.0
+        fewest = _fewest_matches(reached, matched, odds)
+        return min(1.0, reached + 2.0 * n * exceptions / fewest)
+
+    return p_value
+
+
+def _log_ways(m: int, n_train: int, n_holdout: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return how many of m records may be train, and the log of the ways, but for a constant."""
+    counts = np.arange(max(0, m - n_holdout), min(m, n_train) + 1.0)
+    others = (m - counts, n_train - counts, n_holdout - m + counts)
+    return counts, -sum(gammaln(part + 1.0) for part in (counts, *others))
+
+
+def _fewest_matches(level: float, matched: Matched, odds: float) -> int:
+    """Return the least number of matches that, all of train, have no more than this chance."""
+
+    def none_of_holdout(m: int) -> bool:
+        counts, log_ways = _log_ways(m, matched.n_train, matched.n_holdout)
+        logs = log_ways + odds * counts
+        return bool(logs[-1] - logsumexp(logs) <= np.log(level) + NOISE)
+
+    numbers = range(1, matched.k_train + 1)
+    return 1 + bisect_left(numbers, True, hi=matched.k_train - 1, key=none_of_holdout)
+
+
+def matches_epsilon(
+    matched: Matched,
+    delta: float = 0.0,
+    confidence: float = 0.95,
+    adjacency: Adjacency = "add_remove",
+) -> float:
+    r"""Return a lower bound of epsilon from the records of train and of the holdout that match.
+
+    Train is a random part of the pooled records, of a fixed size, and the generator ran once.
+
+    Parameters
+    ----------
+    matched : Matched
+        Records, such as rows or persons: those that the release matches, of train and of the
+        holdout, which the generator has not seen.
+    delta : float, default=0.0
+        In [0, 1): the delta of the pair (epsilon, delta) that is bounded.
+    confidence : float, default=0.95
+        In [3/4, 1): how often at least the bound holds.
+    adjacency : {"replace", "add_remove"}, default="add_remove"
+        Whether neighbouring tables differ by another record, or by one more or less.
+
+    Returns
+    -------
+    float
+        The least epsilon that the matches do not refute; 0 if they refute none.
+
+    Raises
+    ------
+    InvalidParameterError
+        If `delta` or `confidence` is out of range.
+
+    Notes
+    -----
+    To exchange a record of train for one of the holdout replaces one record. It changes the chance
+    of the release by a factor of ``e^epsilon`` at most. For "add_remove" it is one record removed
+    and one added: 2 epsilon, and delta times ``1 + e^epsilon``. Let m records match. Each choice of
+    train with t + 1 of them becomes one with t by such an exchange, so that the ratio of the
+    chances of t + 1 and t, given the release, is at most that of Fisher's noncentral hypergeometric
+    distribution with odds of ``e^epsilon``. The p-value of an epsilon is the chance that this
+    distribution gives as many matches of train. Nothing is assumed of the rate of chance matches,
+    nor of their number. With epsilon = 0 the p-value is that of Fisher's exact test.
+
+    With delta above 0, ``2 n_train delta / k`` is added, k being the least number of matches that
+    would be as significant if all were of train. The exceptions of all exchanges, counted the same
+    way, add less to a probability of at most 1/4, if at most half of the pooled records match. If
+    more do, the p-value is 1.
+
+    References
+    ----------
+    K. Amin et al., "Phantoms and disclosures: a causal framework for auditing synthetic data"
+    (2026), arXiv:2606.16952, tests matches of train and of a holdout; the argument for tables of
+    fixed sizes is ours. T. Steinke, M. Nasr, M. Jagielski, "Privacy auditing with one (1) training
+    run", NeurIPS 2023, arXiv:2305.08846, has one for records that are chosen by coins.
+
+    Examples
+    --------
+    >>> from skeval.stats.risks import Matched, matches_epsilon
+    >>> ten_copies = Matched(10, 1000, 0, 1000)
+    >>> [round(matches_epsilon(ten_copies, adjacency=a), 3) for a in ("replace", "add_remove")]
+    [1.059, 0.529]
+    >>> round(matches_epsilon(Matched(200, 1000, 40, 1000), delta=1e-6), 3)
+    0.743
+    """
+    if not (0.0 <= delta < 1.0 and 0.75 <= confidence < 1.0):
+        raise InvalidParameterError(
+            "matches_epsilon: delta must be in [0, 1) and confidence in [3/4, 1), got "
+            f"{delta} and {confidence}."
+        )
+    return _least_epsilon(_matches_test(matched, delta, adjacency), 1.0 - confidence)
+
+
+def privacy_of_matches(
+    matched: Matched, claimed_epsilon: float | None = None, delta: float = 0.0
+) -> dict[str, Any]:
+    """Return what the details of a result say of epsilon: bounds by adjacency, and of a claim.
+
+    Parameters
+    ----------
+    matched : Matched
+        As in :func:`matches_p_value`.
+    claimed_epsilon : float, optional
+        An epsilon that is claimed, for one record more or less.
+    delta : float, default=0.0
+        The delta of the claim, and of the bounds.
+
+    Returns
+    -------
+    dict
+        `epsilon`, and what :func:`against_claim` says.
+
+    Examples
+    --------
+    >>> from skeval.stats.risks import Matched, privacy_of_matches
+    >>> privacy_of_matches(Matched(200, 1000, 40, 1000), claimed_epsilon=0.5)["verdict"]
+    'violation'
+    """
+    bounds = {of: matches_epsilon(matched, delta, adjacency=of) for of in ("add_remove", "replace")}
+    counts = {
+        "train": [matched.k_train, matched.n_train],
+        "holdout": [matched.k_holdout, matched.n_holdout],
+    }
+    test = _matches_test(matched, delta, "add_remove")
+    return {
+        "epsilon": {**bounds, "delta": delta, "matched": counts},
+        **against_claim(bounds["add_remove"], claimed_epsilon, test),
+    }
 
 
 def _least_epsilon(function: Callable[[float], float], level: float) -> float:

@@ -39,6 +39,7 @@ from skeval.stats.relabelling import (
 from skeval.steps.neighbors import LONGEST, index_of, nearest, pool_index, rows_of
 from skeval.steps.samples import ColumnChoice, measured_on, nothing_to_measure, pooled_order
 from skeval.tables.preprocessing import NOMINAL
+from skeval.utils.formatting import as_float, number
 
 TOO_FEW_ROWS = "each table needs two rows to have neighbours."
 _MOST_QUERIES = 2000  # a sample serves: how sure a contrast is depends on the real rows
@@ -469,6 +470,32 @@ def with_contrast(lead: str, result: Result) -> str:
     'The value is 60.0; rows that match: 60.0%, of the holdout 30.0%.'
     """
     return f"{lead}." if result.contrast is None else f"{lead}; {result.contrast}."
+
+
+def with_claim(sentence: str, result: Result) -> str:
+    """Return a sentence, and whether the matches contradict the epsilon that is claimed, if one is.
+
+    Examples
+    --------
+    >>> from skeval import Result
+    >>> from skeval.stats.risks import Matched, privacy_of_matches
+    >>> from skeval.steps.relabelled import with_claim
+    >>> details = privacy_of_matches(Matched(200, 1000, 40, 1000), claimed_epsilon=0.5)
+    >>> with_claim("20.0% match.", Result(0.2, details=details))
+    '20.0% match. A claim of epsilon = 0.5 is contradicted: it is at least 0.743.'
+    """
+    details = result.details
+    if "claimed_epsilon" not in details:
+        return sentence
+    claim, bounds = f"{details['claimed_epsilon']:g}", details["epsilon"]
+    claim += f" at delta = {bounds['delta']:g}" if bounds["delta"] else ""
+    least = number(as_float(bounds["add_remove"]))
+    if details["verdict"] == "violation":
+        return f"{sentence} A claim of epsilon = {claim} is contradicted: it is at least {least}."
+    return (
+        f"{sentence} A claim of epsilon = {claim} is not contradicted, which does not confirm it: "
+        f"the matches show at least {least}."
+    )
 
 
 _MOST_ROWS = 10_000

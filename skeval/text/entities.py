@@ -18,6 +18,7 @@ from scipy.stats import hypergeom
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
+from skeval.core.families import ClaimTested
 from skeval.core.tags import SCREEN_TAGS
 from skeval.exceptions import DegenerateInputWarning, MetricWarning, Sentence
 from skeval.results.result import Result, undefined
@@ -25,7 +26,9 @@ from skeval.results.verdict import TEST_LEVEL, Contrast
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, list_contrast
 from skeval.stats.relabelling import Relabelled, holm, least_p_value
+from skeval.stats.risks import Matched
 from skeval.steps.entities import Mentions, Reading, mentions, row_groups, rows_read
+from skeval.steps.relabelled import with_claim
 from skeval.text.coincidences import surprise
 from skeval.text.corpus import CorpusMetric
 from skeval.text.recognizers import Names, PatternRecognizer, SpacyBackend, piped
@@ -137,6 +140,14 @@ class Evidence:
     def n_holdout(self) -> int:
         """Number of documents, or groups, of the holdout alone."""
         return int(self.in_holdout.sum())
+
+    @property
+    def matched(self) -> Matched:
+        """Documents, or groups, with a rare entity that the synthetic texts repeat."""
+        sides = self.in_train, self.in_holdout
+        units = np.unique(self.windows[0].units)
+        k_train, k_holdout = (int(side[units].sum()) for side in sides)
+        return Matched(k_train, self.n_train, k_holdout, self.n_holdout)
 
     def warnings(self, group: str | None) -> tuple[MetricWarning, ...]:
         """Say which groups are left out."""
@@ -384,7 +395,7 @@ Folder = Annotated[
 
 
 @declared
-class EntityLeakage(CorpusMetric):
+class EntityLeakage(CorpusMetric, ClaimTested):
     r"""Share of the synthetic texts' entities that one train text alone mentions: 0 if none does.
 
     A generator that has memorised its texts writes names, addresses and numbers of real persons
@@ -459,9 +470,11 @@ class EntityLeakage(CorpusMetric):
     windows together. The p-value is the lesser of that of entities over 0.8 and that of phrases
     over 0.2. ``details`` has both tests, each type with a p-value by itself and one after Holm,
     each window, and the share of train's and of the holdout's rare entities that are repeated
-    (``recall``). ``syneval`` are the numbers that SynEval prints: distinct entities by type, their
-    density, which is their number over that of words and no level of risk, and the percentage of
-    train's that are repeated.
+    (``recall``). ``epsilon`` has lower bounds of the epsilon of one document, or group, as
+    :class:`skeval.privacy.ExactMatchShare` has them of rows: those count that mention a rare
+    entity which is repeated. ``syneval`` are the numbers that SynEval prints: distinct entities by
+    type, their density, which is their number over that of words and no level of risk, and the
+    percentage of train's that are repeated.
 
     If `n_max_texts` leaves rows out, the value is that of the sample, in which more entities look
     rare and fewer are matched; ``standard_error`` is that of the share. The
@@ -575,6 +588,7 @@ class EntityLeakage(CorpusMetric):
                 "tests": {name: described(sets[name], test) for name, test in tests.items()},
                 "types": types,
                 "windows": {str(n): described(w) for n, w in enumerate(evidence.windows) if n},
+                **self._privacy(evidence.matched),
             },
         )
         return replace(result, fact=self._fact(result, entities), advice=self._advice(types))
@@ -609,7 +623,8 @@ class EntityLeakage(CorpusMetric):
             f"{self._alone('train')} and in no holdout text"
         )
         said = f"{lead}; by chance {percent(result.baseline)}"
-        return f"{said}." if result.contrast is None else f"{said}; {result.contrast}."
+        said += "." if result.contrast is None else f"; {result.contrast}."
+        return with_claim(said, result)
 
 
 def standard_error(share: float, n: int) -> float:

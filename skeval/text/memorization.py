@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
+from skeval.core.families import ClaimTested
 from skeval.core.tags import SCREEN_TAGS
 from skeval.exceptions import MetricWarning
 from skeval.privacy.copies import copies_of
@@ -37,7 +38,8 @@ from skeval.results.verdict import TEST_LEVEL
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, held_contrast, longest_list
 from skeval.stats.repeats import Copies
-from skeval.steps.relabelled import contrast_of, set_against
+from skeval.stats.risks import Matched
+from skeval.steps.relabelled import contrast_of, set_against, with_claim
 from skeval.steps.texts import folded
 from skeval.text.corpus import NO_TEXT, Corpus, CorpusMetric, GroupColumn, Key, Words, corpus, words
 from skeval.utils.formatting import counted, percent
@@ -408,7 +410,7 @@ class TextScreen(CorpusMetric):
 
 
 @declared
-class TextExactMatch(TextScreen):
+class TextExactMatch(TextScreen, ClaimTested):
     r"""Share of distinct synthetic texts that train has too: 0 if it has none, 1 if it has all.
 
     The author of a complaint, a diagnosis or a letter finds it in the release word for word, and so
@@ -452,6 +454,10 @@ class TextExactMatch(TextScreen):
     shares that was tested, its mean over relabellings (``expected``) and its spread. A ``fact``
     counts the copies for any p-value; no text is quoted. The interval is Wilson's.
 
+    If there is a holdout, ``details["epsilon"]`` has lower bounds of the epsilon of one row's, or
+    author's, texts, as :class:`skeval.privacy.ExactMatchShare` has them of rows: those count that
+    have a text of the release which no other one has.
+
     References
     ----------
     N. Carlini et al., "Extracting training data from large language models", USENIX Security 2021,
@@ -483,18 +489,22 @@ class TextExactMatch(TextScreen):
 
     def _details(self, context: Context, key: Key, result: Result) -> Result:
         k, n = shared_forms(context, *key, self.form, "train")
-        alone = of_one_unit(equal_texts(context, *key, self.form), corpus(context, *key))
+        texts, lists = corpus(context, *key), equal_texts(context, *key, self.form)
+        alone = of_one_unit(lists, texts)
+        of_epsilon = {}
+        if result.p_value is not None:
+            of_epsilon = self._privacy(units_alone(lists, texts))
         return replace(
             result,
             interval=wilson(k, n),
             fact=copies_in_words(k, n, alone, "equal" if k != 1 else "equals"),
             copies=(text_copies(context, *key, self.form),),
-            details={**result.details, "n_matched": k, "n_matched_alone": alone},
+            details={**result.details, "n_matched": k, "n_matched_alone": alone, **of_epsilon},
         )
 
     def _summary(self, result: Result) -> str:
         lead = f"{percent(result.value)} of the distinct synthetic texts equal a train text"
-        return set_against(lead, result)
+        return with_claim(set_against(lead, result), result)
 
 
 @declared
@@ -645,9 +655,22 @@ def sizes(texts: Corpus) -> dict[str, Any]:
 
 def of_one_unit(lists: MatchLists, texts: Corpus) -> int:
     """Return how many of the matches are to one text that one document or author has."""
-    heads = lists.values[lists.starts[:-1]]
-    alone = (np.diff(lists.starts) == 1) & (np.diff(texts.holders.indptr)[heads] == 1)
+    heads, alone = _alone(lists, texts)
     return int(lists.weights[alone & texts.held["train"][heads]].sum())
+
+
+def _alone(lists: MatchLists, texts: Corpus) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first text of each list, and which lists are of one text that one unit has."""
+    heads = lists.values[lists.starts[:-1]]
+    return heads, (np.diff(lists.starts) == 1) & (np.diff(texts.holders.indptr)[heads] == 1)
+
+
+def units_alone(lists: MatchLists, texts: Corpus) -> Matched:
+    """Return how many documents or authors have a text of the release that no other one has."""
+    heads, alone = _alone(lists, texts)
+    units = np.unique(texts.holders[heads[alone]].indices)
+    k = int((units < texts.n_train).sum())
+    return Matched(k, texts.n_train, units.size - k, texts.n_holdout)
 
 
 def copies_in_words(k: int, n: int, alone: int, verb: str) -> str:

@@ -24,6 +24,8 @@ from skeval.privacy.attacks.secrets import (
     guess_numbers,
     known_columns,
     marginal_guesses,
+    shown_surest,
+    surest_contrast,
 )
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
@@ -35,6 +37,7 @@ from skeval.stats.relabelling import (
     least_p_value,
     row_mean,
 )
+from skeval.stats.risks import Abstention, abstaining_test
 from skeval.stats.roc import delong, placements
 from skeval.steps.classifiers import drawn_rows, nominal_columns
 from skeval.tables.preprocessing import NOMINAL
@@ -46,8 +49,10 @@ _TESTED = {
     "accuracy": f"train rows whose {{secret}} is guessed rightly {_MODEL}",
     "balanced_accuracy": f"train rows whose {{secret}} is guessed rightly {_MODEL}, by class",
     "roc_auc": f"pairs that {_MODEL[3:]} puts in the order of {{secret}}, for train rows",
+    "right": f"train rows whose {{secret}} is guessed rightly, or within 5% of its range, {_MODEL}",
     "neg_mae": f"mean error of {{secret}} of train rows {_MODEL}, in its range",
 }
+_NEAR = 0.05  # of the range, within which the guess of a number counts as right
 Bounds = tuple[float, float]
 _UNDEFINED = (float("nan"), (float("nan"), float("nan")))
 
@@ -107,9 +112,18 @@ class AttributeInferenceRisk(Metric):
     -----
     ``perf(train) - perf(holdout)`` of one model fitted to the synthetic rows. Null 0, which is the
     baseline: the same model on people who were not in train. The interval is Newcombe's for
-    accuracies and built likewise from the intervals of both performances else. The p-value is
-    one-sided and exact, since, given the model, train and holdout rows may be exchanged; recalls
-    are exchanged within classes, and so is an AUC, which is taken in its linear form.
+    accuracies and built likewise from the intervals of both performances else.
+
+    The p-value is one-sided and exact, since, given the model, train and holdout rows may be
+    exchanged. It is also that of attackers who abstain, and give the guesses only of which the
+    model is surest, by the chance of the label, or by how little trees differ: few people may be
+    known exactly where the average does not show it. ``details["abstaining"]`` has, for the surest
+    1%, 2%, 5%, 10%, 20%, 50% and all of the guesses (``by_share``), how many are right, or within
+    5% of the range, of train and of the holdout; the anonymity loss coefficient; and the p-value of
+    all shares at once (see ``skeval.stats.risks.abstaining_test``). For accuracies that is the
+    p-value. Otherwise it is twice the lesser of this one and that of the performance
+    (`p_average`), for which recalls are exchanged within classes, and so is an AUC, which is taken
+    in its linear form.
 
     ``details`` has the performance on `train` and `holdout`; that on train of a guess without known
     columns, the most frequent or the median value of the release (`marginal`), and of the same
@@ -124,13 +138,15 @@ class AttributeInferenceRisk(Metric):
     A missing category is a value of its own; rows with a missing number are left out. A class that
     the release lacks is never guessed. Only the 100 most frequent classes of the release are
     learned. Accuracy near 1 on everyone is no advantage, and an advantage near 0 excludes this
-    attack alone: it averages over train, and a few people may be known exactly.
+    attack alone: it averages over train.
 
     References
     ----------
     S. Yeom, I. Giacomelli, M. Fredrikson, S. Jha, "Privacy risk in machine learning: analyzing the
     connection to overfitting", IEEE Computer Security Foundations Symposium (2018),
     doi:10.1109/CSF.2018.00027.
+    P. Francis, D. Wagner, "Towards better attribute inference vulnerability measures" (2025),
+    arXiv:2507.01710.
     T. Stadler, B. Oprisanu, C. Troncoso, "Synthetic data - anonymisation groundhog day", USENIX
     Security Symposium (2022), arXiv:2011.07018.
 
@@ -209,13 +225,17 @@ class AttributeInferenceRisk(Metric):
             return replace(result, details=details)
         at_train, around_train = scoring.performance(on_train)
         at_holdout, around_holdout = scoring.performance(on_holdout)
+        found = abstention(scoring, on_train, on_holdout, seed)
+        p_value = scoring.p_value(on_train, on_holdout, self.n_permutations, seed)
+        contrast = scoring.contrast(on_train, on_holdout, self.secret)
+        sizes = on_train.secrets.size, on_holdout.secrets.size
+        both = of_both_tests(p_value, contrast, found, self.secret, sizes, scoring.name)
         return replace(
             result,
             interval=difference_interval(at_train, around_train, at_holdout, around_holdout),
-            p_value=scoring.p_value(on_train, on_holdout, self.n_permutations, seed),
+            **both,
             baseline=0.0,
-            details=details,
-            contrast=scoring.contrast(on_train, on_holdout, self.secret),
+            details={**details, "p_average": p_value, "abstaining": found.to_dict()},
             advice=(
                 f"Drop or coarsen {self.secret}, or fit a generator that learns less of single "
                 f"rows: models of the release know {self.secret} of train rows."
@@ -228,12 +248,49 @@ class AttributeInferenceRisk(Metric):
         if train < 0.0 or holdout < 0.0:
             return (
                 f"{model} misses the secret by {percent(-train)} of its range for train rows, by "
-                f"{percent(-holdout)} for holdout rows."
+                f"{percent(-holdout)} for holdout rows.{shown_surest(result)}"
             )
         return (
             f"{model} guesses the secret of train rows with {percent(train)}, of holdout rows with "
-            f"{percent(holdout)}."
+            f"{percent(holdout)}.{shown_surest(result)}"
         )
+
+
+def abstention(scoring: Scoring, train: GuessedRows, holdout: GuessedRows, seed: int) -> Abstention:
+    """Return how often the surest guesses are right, numbers within 5% of the range."""
+    right = np.concatenate([scoring.is_right(rows) for rows in (train, holdout)])
+    confidence = np.concatenate([rows.guesses.confidence for rows in (train, holdout)])
+    return abstaining_test(right, confidence, train.secrets.size, seed=seed)
+
+
+def of_both_tests(
+    p_value: float,
+    average: Contrast,
+    found: Abstention,
+    secret: str,
+    sizes: tuple[int, int],
+    scoring: str,
+) -> dict[str, Any]:
+    """Return the p-value and the contrast of the average and of the surest guesses together.
+
+    Accuracy is that of all guesses, which are one of the shares. Otherwise the p-value is corrected
+    after Bonferroni, and the contrast that of the smaller one.
+    """
+    if scoring == "accuracy":
+        contrast = surest_contrast(average, found, secret, *sizes)
+        return {"p_value": found.p_value, "contrast": contrast}
+    contrast, n_tests = average, 2
+    if found.p_value < p_value:
+        train, holdout = (float(rate) for rate in found.pooled[:, -1] / sizes)
+        what = _TESTED["right"].format(secret=secret)
+        contrast = replace(average, what=what, observed=train, expected=holdout, high_leaks=True)
+        contrast = surest_contrast(contrast, found, secret, *sizes)
+        n_tests = 1 + contrast.n_tests
+    least_p = min(1.0, 2.0 * average.least_p)
+    return {
+        "p_value": min(1.0, 2.0 * min(p_value, found.p_value)),
+        "contrast": replace(contrast, n_tests=n_tests, least_p=least_p),
+    }
 
 
 def _check_kinds(
@@ -400,6 +457,13 @@ class Scoring:
         else:
             scores = (rows.guesses.values == rows.secrets).astype(np.float64)
         return _scored_once(scores)
+
+    def is_right(self, rows: GuessedRows) -> np.ndarray:
+        """Return 1 for each guess that is right, and for a number that is near; else 0."""
+        if rows.guesses.labels.size:
+            return (rows.guesses.values == rows.secrets).astype(np.float64)
+        near = np.abs(rows.guesses.values - rows.secrets) <= _NEAR * self.scale
+        return near.astype(np.float64)
 
     def _recalls(self, rows: GuessedRows) -> list[Scores]:
         """Return the scores of the rows of each class."""

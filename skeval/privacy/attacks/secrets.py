@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import numpy as np
 from sklearn.base import clone
 
 from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError
+from skeval.results.result import Contrast, Result
+from skeval.results.verdict import raises_alarm
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.matches import digits_kept
+from skeval.stats.risks import SHARES, Abstention
 from skeval.steps.classifiers import seeded
 from skeval.steps.manifolds import grouped
 from skeval.steps.samples import extent
@@ -269,11 +272,25 @@ class Guesses:
         The labels that it knows; empty for numbers.
     chances : ndarray of shape (n_rows, n_labels) or None
         What it thinks of each label; None if it does not say.
+    spread : ndarray of shape (n_rows,) or None
+        How much the models behind a number differ; None if there is one.
     """
 
     values: np.ndarray
     labels: np.ndarray
     chances: np.ndarray | None
+    spread: np.ndarray | None = None
+
+    @property
+    def confidence(self) -> np.ndarray:
+        """How sure each guess is: by the chance of the label, or by how little models differ.
+
+        All are equally sure if the model does not say.
+        """
+        chances = self.chance_of(self.values) if self.labels.size else None
+        if chances is not None:
+            return np.asarray(chances).round(9)
+        return np.zeros(self.values.size) if self.spread is None else -self.spread.round(9)
 
     def chance_of(self, secrets: np.ndarray) -> np.ndarray | None:
         """Return the chance given to the label of each row; 0 for labels never seen."""
@@ -317,7 +334,10 @@ def guess_labels(
     if labels.size == 1 or features.shape[1] == 0:
         return marginal_guesses(lesson.secret, [len(table) for table in asked], True)
     if estimator is None:
-        means = _mean_over_trees(True, features, places, shown, seed)
+        totals: list[Any] = [0.0] * len(shown)
+        for answers in _over_trees(True, features, places, shown, seed):
+            totals = [total + one for total, one in zip(totals, answers, strict=True)]
+        means = [total / _N_TREES for total in totals]
         return [Guesses(labels[chances.argmax(axis=1)], labels, chances) for chances in means]
     model = seeded(clone(estimator), seed).fit(features, places)
     guesses = []
@@ -338,8 +358,8 @@ def guess_numbers(
     if features.shape[1] == 0 or np.ptp(lesson.secret) == 0:
         return marginal_guesses(lesson.secret, [len(table) for table in asked], False)
     if estimator is None:
-        means = _mean_over_trees(False, features, lesson.secret, shown, seed)
-        return [_number(mean) for mean in means]
+        answers = zip(*_over_trees(False, features, lesson.secret, shown, seed), strict=True)
+        return [_mean_number(one, float(np.ptp(lesson.secret))) for one in answers]
     model = seeded(clone(estimator), seed).fit(features, lesson.secret)
     return [_number(model.predict(table)) for table in shown]
 
@@ -353,17 +373,16 @@ def _features(estimator: Any, lesson: Lesson, asked: Sequence[np.ndarray]) -> li
     return [np.nan_to_num(encoder.transform(table), nan=-1.0) for table in (lesson.known, *asked)]
 
 
-def _mean_over_trees(
+def _over_trees(
     are_labels: bool,
     features: np.ndarray,
     target: np.ndarray,
     shown: Sequence[np.ndarray],
     seed: int,
-) -> list[np.ndarray]:
-    """Return mean chances, or numbers, over random trees, of which one at a time is in memory."""
+) -> Iterator[list[Any]]:
+    """Yield the chances, or numbers, that each random tree gives of the tables that are shown."""
     from sklearn.tree import ExtraTreeClassifier, ExtraTreeRegressor
 
-    totals: list[Any] = [0.0] * len(shown)
     for tree_seed in np.random.default_rng(seed).integers(2**31, size=_N_TREES):
         if are_labels:
             tree = ExtraTreeClassifier(random_state=int(tree_seed)).fit(features, target)
@@ -371,8 +390,13 @@ def _mean_over_trees(
         else:
             tree = ExtraTreeRegressor(max_features="sqrt", random_state=int(tree_seed))
             answer = tree.fit(features, target).predict
-        totals = [total + answer(table) for total, table in zip(totals, shown, strict=True)]
-    return [total / _N_TREES for total in totals]
+        yield [answer(table) for table in shown]
+
+
+def _mean_number(answers: Sequence[np.ndarray], scale: float) -> Guesses:
+    """Return the mean of what trees answer, and how much they differ in units of a scale."""
+    spread = np.std(answers, axis=0) / scale
+    return replace(_number(sum(answers) / _N_TREES), spread=np.asarray(spread))
 
 
 def _number(values: Any) -> Guesses:
@@ -389,3 +413,48 @@ def marginal_guesses(secrets: np.ndarray, n_rows: Sequence[int], are_labels: boo
     return [
         Guesses(np.full(n, best), labels, np.broadcast_to(shares, (n, labels.size))) for n in n_rows
     ]
+
+
+def surest_contrast(
+    contrast: Contrast, test: Abstention, secret: str, n_train: int, n_holdout: int
+) -> Contrast:
+    """Return what a test of the surest guesses compared, by the share of them that is clearest.
+
+    The contrast that is given is that of all guesses. Numbers of the holdout are those of as many
+    rows as train has.
+    """
+    share = SHARES[test.clearest]
+    if share < 1.0:
+        n_given = max(1.0, np.round(share * (n_train + n_holdout)))
+        train, holdout = test.pooled[:, test.clearest] / n_given
+        contrast = replace(
+            contrast,
+            what=f"surest {share:.0%} of guesses of {secret} that are right and about train rows",
+            observed=float(train),
+            expected=float(holdout) * n_train / n_holdout,
+            reference="about holdout rows",
+            high_leaks=True,
+        )
+    return replace(contrast, n_tests=len(SHARES))
+
+
+def shown_surest(result: Result) -> str:
+    """Return what was tested of the surest guesses, to follow other sentences of an alarm.
+
+    It is of the share of guesses that is most significant; empty if that is all of them and other
+    sentences say it.
+    """
+    found = cast("dict[str, Any]", result.details.get("abstaining", {}))
+    if not found or not raises_alarm(result):
+        return ""
+    tested = f" The test compared {result.contrast}."
+    if found["clearest"] == 1.0:
+        return "" if result.details.get("scoring", "accuracy") == "accuracy" else tested
+    (at,) = (one for one in found["by_share"] if one["share"] == found["clearest"])
+    n, right, n_strangers, strangers = (
+        f"{at[who][what]:,.0f}" for who in ("train", "holdout") for what in ("n", "n_right")
+    )
+    return (
+        f" At the surest {at['share']:.0%} of guesses, {right} of {n} are right, of strangers "
+        f"{strangers} of {n_strangers}.{tested}"
+    )

@@ -70,7 +70,8 @@ def test_shares_by_hand():
     details = result.details
     assert (details["train"], details["holdout"], result.value) == (1.0, 0.25, 0.75)
     assert result.interval == pytest.approx(newcombe(4, 4, 1, 4))
-    assert result.p_value == pytest.approx(share_p_value(4, 4, 1, 4))
+    assert details["p_average"] == pytest.approx(share_p_value(4, 4, 1, 4))
+    assert result.p_value == details["abstaining"]["p_value"]
     assert result.baseline == 0.0
     assert details["score"] == 0.25
     # x and y are equally frequent in the release, and the first is taken

@@ -17,7 +17,7 @@ from skeval.privacy.attacks.anonymeter.risks import (
     LargestRiskMetric,
     ResidualRiskMetric,
     check_enough_columns,
-    evidence_of_scores,
+    evidence_of_surest,
     n_targets,
     places,
     risk_of,
@@ -28,7 +28,7 @@ from skeval.privacy.attacks.anonymeter.risks import (
     synthetic_rows,
     targets,
 )
-from skeval.privacy.attacks.secrets import Lesson, guess_labels, guess_numbers
+from skeval.privacy.attacks.secrets import Lesson, guess_labels, guess_numbers, shown_surest
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import least_p_value
@@ -98,7 +98,7 @@ class InferenceMetric(ResidualRiskMetric):
         truth = self._truth(context, secret)
         released = synthetic_rows(context)[:, j]
         margins = self._margins(context, secret, truth) if nearly else np.zeros(truth.size)
-        values, weights = _guesses(
+        values, weights, confidence = _guesses(
             context, secret, aux, self.estimator, nearly, n_rows, self.random_state
         )
         right = _is_right(values, truth[:, None], margins[:, None])
@@ -123,8 +123,11 @@ class InferenceMetric(ResidualRiskMetric):
             n=n,
             guessed=float(by_chance.sum()),
             n_guessed=n,
-            test=partial(evidence_of_scores, train, holdout, contrast, advice, self.random_state),
+            test=partial(
+                evidence_of_surest, scores, confidence, secret, contrast, advice, self.random_state
+            ),
             scores=scores,
+            confidence=confidence,
             details={
                 "n_known": len(aux),
                 "majority": attack_rate(float(majority), n).to_dict(),
@@ -207,14 +210,21 @@ class InferenceRisk(InferenceMetric):
     has the rates and the risk of rows by their secret, for categories that ten attacked rows of
     train and of the holdout have: a small average may be the risk of one group.
 
+    An attacker may abstain, and name the secret of those people only whose nearest synthetic row
+    is near (or of whose label the estimator is sure). ``details["abstaining"]`` has, for the surest
+    1%, 2%, 5%, 10%, 20%, 50% and all of the guesses (``by_share``), how many are given and right of
+    train and of the holdout, and the anonymity loss coefficient. Next to an alarm the summary says
+    how the ``clearest`` share differs. See ``skeval.stats.risks.abstaining_test``.
+
     The p-value is one-sided: if the synthetic table does not depend on which of the pooled real
-    rows were train, all choices of them are equally likely. It is that of Fisher's exact test, or,
-    where guesses are shared, of 9,999 random choices.
+    rows were train, all choices of them are equally likely. It holds for all shares at once, all
+    guesses being one of them: the surest 1% may be right where the average is as on the holdout.
 
     References
     ----------
     M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs
-    2023, doi:10.56553/popets-2023-0055.
+    2023, doi:10.56553/popets-2023-0055; P. Francis, D. Wagner, "Towards better attribute inference
+    vulnerability measures" (2025), arXiv:2507.01710.
 
     Examples
     --------
@@ -258,7 +268,7 @@ class InferenceRisk(InferenceMetric):
         return (
             "An attacker who knows other columns of a person reads the secret off the nearest "
             f"synthetic row: rightly for {train} of train rows and {control} of holdout rows; a "
-            f"random guess is right for {guess}. {shown_level(result)}"
+            f"random guess is right for {guess}. {shown_level(result)}{shown_surest(result)}"
         )
 
 
@@ -295,10 +305,11 @@ class InferenceRiskAll(InferenceMetric, LargestRiskMetric):
     the largest of the upper ones.
 
     The p-values (`p_adjusted`) hold at once after Westfall and Young: the excess of train over the
-    holdout, in standard deviations, is compared with the largest of all columns over random
-    choices. The least p-value is that of the result. A column whose every secret is guessed on the
-    holdout, as that of a constant, has no risk and is left out. A column for which any guess is
-    right within the tolerance is not attacked, and a warning says so.
+    holdout, in standard deviations, is compared with the largest of all columns, and of all shares
+    of the surest guesses (``abstaining``), over random choices. The least p-value is that of the
+    result. A column whose every secret is guessed on the holdout, as that of a constant, has no
+    risk and is left out. A column for which any guess is right within the tolerance is not
+    attacked, and a warning says so.
 
     References
     ----------
@@ -401,8 +412,11 @@ def _usual(released: np.ndarray, is_label: bool) -> np.ndarray:
 
 def _nearest_rows(
     context: Context, columns: ColumnChoice, n_attacks: int | None, seed: int
-) -> np.ndarray:
-    """Return the nearest synthetic rows of each target, the first of equally near ones; else -1."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the nearest synthetic rows of each target, and their distance.
+
+    That is one row, or several equally near ones, followed by -1.
+    """
     index, asked = synthetic_index(context, columns), targets(context, columns, n_attacks, seed)
     k = min(_K, len(index.rows))
     distances, nearest = index.kneighbors(asked, min(2, k))
@@ -412,7 +426,7 @@ def _nearest_rows(
     tied = np.flatnonzero(distances[:, 0] == distances[:, -1])
     if tied.size:
         rows[tied] = index.kneighbors(asked[tied], k, distances[tied, 0])[1]
-    return rows
+    return rows, distances[:, 0]
 
 
 @shared
@@ -424,28 +438,34 @@ def _guesses(
     near_enough: bool,
     n_attacks: int | None,
     seed: int,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the guesses of each target, of shape (n_targets, n_guesses), and their weights."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the guesses of each target, of shape (n_targets, n_guesses), and their weights.
+
+    And how sure the attacker is of each target: by how near the synthetic row is, or by what the
+    estimator says of its label; equally sure of all if it does not say.
+    """
     there, nominal = places(context.schema), context.schema.columns(*NOMINAL)
     released = synthetic_rows(context)[:, there[secret]]
     if estimator is None:
         key = column_key(context.schema, aux)
-        rows = _nearest_rows(context, key, n_attacks, seed)
-        return released[rows], (rows >= 0) / (rows >= 0).sum(axis=1, keepdims=True)
+        rows, distances = _nearest_rows(context, key, n_attacks, seed)
+        weights = (rows >= 0) / (rows >= 0).sum(axis=1, keepdims=True)
+        return released[rows], weights, -distances.round(12)
     lines = [there[name] for name in sorted(aux)]
     kinds = tuple(name in nominal for name in sorted(aux))
     known = synthetic_rows(context)[:, lines]
     asked = targets(context, None, n_attacks, seed)[:, lines]
-    certain = np.ones((len(asked), 1))
+    certain, alike = np.ones((len(asked), 1)), np.zeros(len(asked))
     if near_enough:
         present = ~np.isnan(released)
         if not present.any():
-            return np.full_like(certain, np.nan), certain
+            return np.full_like(certain, np.nan), certain, alike
         lesson = Lesson(known[present], kinds, released[present])
         (guesses,) = guess_numbers(estimator, lesson, [asked], seed)
-        return guesses.values[:, None], certain
+        return guesses.values[:, None], certain, alike
     secrets, labels = np.unique(released, return_inverse=True)  # nan comes last, once
     (guesses,) = guess_labels(estimator, Lesson(known, kinds, labels), [asked], seed)
     # a guessed label that stands for many is never right
     values = np.where(guesses.values >= 0, secrets[np.maximum(guesses.values, 0)], np.inf)
-    return values[:, None], certain
+    chances = guesses.chance_of(guesses.values)
+    return values[:, None], certain, alike if chances is None else chances

@@ -19,6 +19,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS, LIGHT
 from skeval.exceptions import MetricWarning, MissingInputError
 from skeval.neighbors.mixed import MixedNearestNeighbors
+from skeval.privacy.attacks.secrets import surest_contrast
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import ALARM_LEVEL, Contrast, raises_alarm
 from skeval.stats.risks import (
@@ -26,6 +27,8 @@ from skeval.stats.risks import (
     RISK_LEVELS,
     Rate,
     Risk,
+    abstaining_test,
+    among_surest,
     attack_rate,
     is_weak,
     largest_excess_test,
@@ -116,6 +119,8 @@ class Attack:
         when `evidence` is first asked for: a risk alone does without.
     scores : ndarray of shape (2 * n,), optional
         The share of repeats that succeed on each row that is attacked, train rows first.
+    confidence : ndarray of shape (2 * n,), optional
+        How sure each guess is, for an attacker who gives the surest ones only.
     details : dict
         What else is reported.
     about : dict
@@ -129,6 +134,7 @@ class Attack:
     n_guessed: int
     test: Callable[[], Evidence]
     scores: np.ndarray | None = None
+    confidence: np.ndarray | None = None
     details: dict[str, Any] = field(default_factory=dict)
     about: dict[str, str] = field(default_factory=dict)
 
@@ -136,6 +142,11 @@ class Attack:
     def evidence(self) -> Evidence:
         """What the test says, made once."""
         return self.test()
+
+    def columns(self) -> np.ndarray:
+        """Return the scores, a column for each share of the surest guesses."""
+        scores = np.asarray(self.scores)[:, None]
+        return scores if self.confidence is None else scores * among_surest(self.confidence)
 
     def rates(self, confidence: float) -> tuple[Rate, Rate, Rate]:
         """Return the rates of the attack, of guessing and on the holdout, over all repeats."""
@@ -274,6 +285,24 @@ def evidence_of_scores(
     return Evidence(contrast, scores_p_value(train, holdout, seed=seed), advice)
 
 
+def evidence_of_surest(
+    scores: np.ndarray,
+    confidence: np.ndarray,
+    secret: str,
+    contrast: Contrast,
+    advice: str,
+    seed: int,
+) -> Evidence:
+    """Return what relabelling says of all guesses and of the surest ones, which are tested at once.
+
+    Scores and how sure they are come with train rows first, of as many rows as of the holdout.
+    """
+    n = scores.size // 2
+    test = abstaining_test(scores, confidence, n, seed=seed)
+    contrast = surest_contrast(contrast, test, secret, n, n)
+    return Evidence(contrast, test.p_value, advice, details={"abstaining": test.to_dict()})
+
+
 def risk_of(attack: Attack, measure: Measure, tested: bool) -> Result:
     """Return the result of one attack; its value alone unless it is tested."""
     if not tested:
@@ -321,6 +350,7 @@ def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure, tested:
             "p_value": attack.evidence.p_value,
             "p_adjusted": adjusted[name],
             "columns": attack.evidence.details.get("columns", {}),
+            **_abstaining(attack.evidence.details),
             **attack.about,
         }
     defined = {n: one for n, one in reports.items() if not math.isnan(one["residual_risk"])}
@@ -355,6 +385,12 @@ def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure, tested:
     )
 
 
+def _abstaining(details: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the report of several attacks says of one whose attacker may abstain."""
+    said = {k: v for k, v in details.get("abstaining", {}).items() if k != "by_share"}
+    return {"abstaining": said} if said else {}
+
+
 def together(attacks: Mapping[str, Attack], surest: Contrast) -> Contrast:
     """Return what the most significant of all attacks compared, as picked from them."""
     contrasts = [one.evidence.contrast for one in attacks.values()]
@@ -372,13 +408,15 @@ def adjusted_p_values(attacks: Mapping[str, Attack]) -> dict[str, float]:
     Attacks on the same rows are tested together, after Westfall and Young; these tests and those of
     other attacks are corrected for their number, after Bonferroni.
     """
-    together = {name: one.scores for name, one in attacks.items() if one.scores is not None}
+    together = {n: one.columns() for n, one in attacks.items() if one.scores is not None}
     p_values = {n: one.evidence.p_value for n, one in attacks.items() if one.scores is None}
     n_tests = len(p_values) + bool(together)
     if together:
-        scores = np.stack(list(together.values()), axis=1)
+        scores = np.concatenate(list(together.values()), axis=1)
         _, jointly = largest_excess_test(scores, len(scores) // 2)
-        p_values |= dict(zip(together, map(float, jointly), strict=True))
+        ends = np.cumsum([columns.shape[1] for columns in together.values()])[:-1]
+        least = [float(part.min()) for part in np.split(jointly, ends)]
+        p_values |= dict(zip(together, least, strict=True))
     return {name: min(1.0, n_tests * p_values[name]) for name in attacks}
 
 
