@@ -287,7 +287,7 @@ def candidates(estimator: Any) -> dict[str, Any]:
 
 def too_few(context: Context, columns: Read, n_folds: int = 0) -> str:
     """Return why no classifier can be run on these tables; empty if one can."""
-    if not _names(context, columns) and not _texts(columns):
+    if not measured_names(context, columns) and not _texts(columns):
         return "no column of this table can be measured."
     fewest = max(FEWEST, n_folds)
     short = [role for role in ROLES if context.n_rows(role) < fewest]
@@ -302,7 +302,7 @@ def read_columns(context: Context, columns: ColumnChoice, text: str | None) -> R
     texts = context.schema.columns("text")
     if text is None or columns is not None or not texts:
         return columns
-    return Chosen(tuple(_names(context, None)), tuple(sorted(texts)), text)
+    return Chosen(tuple(measured_names(context, None)), tuple(sorted(texts)), text)
 
 
 def _texts(columns: Read) -> tuple[str, ...]:
@@ -316,7 +316,7 @@ def text_sources(context: Context, columns: Read) -> list[TextSource]:
     return [text_source(context, name, columns.vectorizer) for name in columns.texts]
 
 
-def _names(context: Context, columns: Read) -> list[str]:
+def measured_names(context: Context, columns: Read) -> list[str]:
     """Return the measured columns that classifiers see, sorted: their order must not matter."""
     if isinstance(columns, Chosen):
         return sorted(columns.measured)
@@ -327,7 +327,7 @@ def _names(context: Context, columns: Read) -> list[str]:
 def nominal_columns(context: Context, columns: Read) -> tuple[bool, ...]:
     """Return which of the columns that classifiers see are codes of categories."""
     nominal = set(context.schema.columns(*NOMINAL))
-    return tuple(name in nominal for name in _names(context, columns))
+    return tuple(name in nominal for name in measured_names(context, columns))
 
 
 @shared
@@ -340,7 +340,7 @@ def labelled_rows(context: Context, role: str, columns: Read = None) -> np.ndarr
     real row has come last, which would tell synthetic rows where each row has a level of its own.
     """
     every = [*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)]
-    names = _names(context, columns)
+    names = measured_names(context, columns)
     rows: np.ndarray = encoded(context, role, "gower")[:, [every.index(n) for n in names]] + 0.0
     for j, is_code in enumerate(nominal_columns(context, columns)):
         if is_code:
@@ -484,7 +484,7 @@ def importances(
     rng = np.random.default_rng(seed)
     whole = _auc(tested.model, features, len(real))
     falls = {}
-    for j, name in enumerate([*_names(context, columns), *_texts(columns)]):
+    for j, name in enumerate([*measured_names(context, columns), *_texts(columns)]):
         own, order = owners == j, rng.permutation(features.shape[0])
         mixed = beside([features[:, ~own], features[order][:, own]])
         mixed = mixed[:, np.argsort(np.argsort(own, kind="stable"))]
