@@ -13,7 +13,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
 from skeval.results.result import Result, undefined
-from skeval.steps.classifiers import MAX_ROWS, TREE, Classifier, measured_names, too_few
+from skeval.steps.classifiers import MAX_ROWS, BINNED, Classifier, measured_names, too_few
 from skeval.steps.relations import (
     Relations,
     apart_scores,
@@ -31,8 +31,8 @@ _UNRELATED = (
     "none to keep."
 )
 _REPEATED = (
-    "That is more than fresh real rows keep, as where rows of train are repeated: a sign of copies, "
-    "not of fidelity."
+    "That is more than fresh real rows keep, as where rows of train are repeated: a sign of "
+    "copies, not of fidelity."
 )
 
 
@@ -50,7 +50,7 @@ class RelationScore(Metric):
     ----------
     estimator : classifier, optional
         Classifier of scikit-learn; it sees standardised and one-hot columns. The default is
-        gradient boosting of small trees (xgboost), on ranks.
+        gradient boosting of small trees (xgboost), on ranks, of which it sees 32 bins.
     n_folds : int, default=2
         Number of folds of train. Each classifier learns from the others, and rows of its own fold
         say how much it can know.
@@ -132,7 +132,7 @@ class RelationScore(Metric):
         return _kept(relations, apart_scores(context, "synthetic", *how))
 
     def _how(self, max_rows: int | None) -> tuple[Any, ...]:
-        model = TREE if self.estimator is None else self.estimator
+        model = BINNED if self.estimator is None else self.estimator
         return model, self.n_folds, self.columns, max_rows, self.random_state
 
     def _of_halves(self, context: Context, role: str, n_rows: int) -> np.ndarray:

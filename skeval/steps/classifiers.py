@@ -30,12 +30,14 @@ from skeval.tables.schema import sorted_labels
 from skeval.utils.parameters import Legal
 
 TREE, LINEAR, CART = "xgboost", "logistic", "cart"
-LIGHT = "light xgboost"  # half as many trees, of few bins: for wide tables
+BINNED = "binned xgboost"  # trees of few bins, which cost a quarter where rows are few
+LIGHT = "light xgboost"  # half as many of these: for wide tables
 _EXACT_TREES = 2000  # rows up to which exact splits cost less than histograms
 _FEW_BINS = 32  # of a feature: histograms of a thousand words cost more than the rows
 _WIDE = 100  # columns from which Newton's method costs more than it saves
 MAX_ROWS = 10_000
 FEWEST = 10
+_MOST_TOGETHER = 10  # equal rows that are in one fold
 _IMPORTANCE_ROWS = 1000
 
 
@@ -141,7 +143,7 @@ def learn(
 
     Parameters
     ----------
-    estimator : {"xgboost", "light xgboost", "logistic", "cart"} or classifier
+    estimator : {"xgboost", "binned xgboost", "light xgboost", "logistic", "cart"} or classifier
         Trees see ranks; others, and estimators that the user passes, see standardised and one-hot
         columns. Features of texts are sparse where it reads such by its tags.
     rows : ndarray of shape (n_rows, n_columns)
@@ -161,7 +163,8 @@ def learn(
     Model
     """
     # sparse features that are missing are for xgboost alone
-    of_ranks = {TREE, LIGHT} if texts else {TREE, LIGHT, CART}
+    boosted = {TREE, BINNED, LIGHT}
+    of_ranks = boosted if texts else {*boosted, CART}
     by_ranks = isinstance(estimator, str) and estimator in of_ranks
     n_plain = rows.shape[1] - len(texts)
     plain = (Ranks if by_ranks else OneHot).of(rows[:, :n_plain], nominal)
@@ -193,7 +196,8 @@ def _classifier(estimator: Any, features: Features, seed: int) -> Any:
         from sklearn.tree import DecisionTreeClassifier
 
         return DecisionTreeClassifier(min_samples_leaf=5, random_state=seed)
-    n_trees, has_few_bins = (50, True) if estimator == LIGHT else (100, issparse(features))
+    n_trees = 50 if estimator == LIGHT else 100
+    has_few_bins = estimator in {BINNED, LIGHT} or issparse(features)
     is_small = features.shape[0] <= _EXACT_TREES and not has_few_bins
     method = "exact" if is_small else "hist"
     bins = {"max_bin": _FEW_BINS} if has_few_bins else {}
@@ -215,6 +219,10 @@ def out_of_fold(
 ) -> Scores:
     """Return scores of all rows, each by a classifier that learned from the other folds.
 
+    Equal rows are in one fold, up to ten of them. Otherwise a classifier that has learned the label
+    of a row would be wrong about its copy in the other table. More equal rows are divided as others
+    are: of such a cell, it can learn in which table it is frequent.
+
     Parameters
     ----------
     estimator : {"xgboost", "logistic", "cart"} or classifier
@@ -234,16 +242,47 @@ def out_of_fold(
     -------
     Scores
     """
-    from sklearn.model_selection import StratifiedKFold
-
     rows = np.concatenate([real, synthetic])
     labels = np.repeat([0, 1], [len(real), len(synthetic)])
-    scores = np.empty(len(rows))
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-    for seen, unseen in folds.split(rows, labels):
+    scores, fold = np.empty(len(rows)), _folds(rows, labels, n_folds, seed)
+    for k in np.unique(fold):
+        seen, unseen = fold != k, fold == k
         model = learn(estimator, rows[seen], labels[seen], nominal, seed, texts)
         scores[unseen] = model.scores(rows[unseen])
     return Scores(scores[: len(real)], scores[len(real) :])
+
+
+def _folds(rows: np.ndarray, labels: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
+    """Return the fold of each row: each has its share of both tables, few equal rows are in one."""
+    from sklearn.model_selection import StratifiedKFold
+
+    fold = np.empty(labels.size, dtype=np.int64)
+    drawn = StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(labels, labels)
+    for k, (_, unseen) in enumerate(drawn):
+        fold[unseen] = k
+    group = equal_rows(rows)
+    _, first, counts = np.unique(group, return_index=True, return_counts=True)
+    together = np.where(counts[group] <= _MOST_TOGETHER, fold[first][group], fold)
+    seen_of_both = all(len(np.unique(labels[together != k])) == 2 for k in range(n_folds))
+    return together if seen_of_both else fold
+
+
+def equal_rows(rows: np.ndarray) -> np.ndarray:
+    """Return a number for each row, the same for equal rows; missing equals missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.steps.classifiers import equal_rows
+    >>> equal_rows(np.array([[2.0, np.nan], [1.0, 0.0], [2.0, np.nan]])).tolist()
+    [1, 0, 1]
+    """
+    order = np.lexsort(rows.T[::-1])
+    before, after = rows[order[:-1]], rows[order[1:]]
+    differs = ~((before == after) | (np.isnan(before) & np.isnan(after))).all(axis=1)
+    numbers = np.empty(len(rows), dtype=np.int64)
+    numbers[order] = np.concatenate([[0], np.cumsum(differs)])
+    return numbers
 
 
 @dataclass(frozen=True)
