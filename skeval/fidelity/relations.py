@@ -13,7 +13,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
 from skeval.results.result import Result, undefined
-from skeval.steps.classifiers import MAX_ROWS, BINNED, Classifier, measured_names, too_few
+from skeval.steps.classifiers import BINNED, MAX_ROWS, Classifier, measured_names, too_few
 from skeval.steps.relations import (
     Relations,
     apart_scores,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -30,6 +31,7 @@ from skeval.tables.schema import sorted_labels
 from skeval.utils.parameters import Legal
 
 TREE, LINEAR, CART = "xgboost", "logistic", "cart"
+BROAD = "tree"  # as "cart", but its leaves hold the root of the number of rows at least
 BINNED = "binned xgboost"  # trees of few bins, which cost a quarter where rows are few
 LIGHT = "light xgboost"  # half as many of these: for wide tables
 _EXACT_TREES = 2000  # rows up to which exact splits cost less than histograms
@@ -143,9 +145,10 @@ def learn(
 
     Parameters
     ----------
-    estimator : {"xgboost", "binned xgboost", "light xgboost", "logistic", "cart"} or classifier
-        Trees see ranks; others, and estimators that the user passes, see standardised and one-hot
-        columns. Features of texts are sparse where it reads such by its tags.
+    estimator : str or classifier
+        A name of this module, such as "xgboost". Trees see ranks; others, and estimators that the
+        user passes, see standardised and one-hot columns. Features of texts are sparse where it
+        reads such by its tags.
     rows : ndarray of shape (n_rows, n_columns)
         Numbers and codes; missing is nan.
     labels : ndarray of shape (n_rows,)
@@ -164,7 +167,7 @@ def learn(
     """
     # sparse features that are missing are for xgboost alone
     boosted = {TREE, BINNED, LIGHT}
-    of_ranks = boosted if texts else {*boosted, CART}
+    of_ranks = boosted if texts else {*boosted, CART, BROAD}
     by_ranks = isinstance(estimator, str) and estimator in of_ranks
     n_plain = rows.shape[1] - len(texts)
     plain = (Ranks if by_ranks else OneHot).of(rows[:, :n_plain], nominal)
@@ -192,10 +195,11 @@ def _classifier(estimator: Any, features: Features, seed: int) -> Any:
         is_narrow = features.shape[1] <= _WIDE and not issparse(features)
         solver = "newton-cholesky" if is_narrow else "lbfgs"
         return LogisticRegression(C=1.0, solver=solver, max_iter=1000)
-    if estimator == CART:
+    if estimator in {CART, BROAD}:
         from sklearn.tree import DecisionTreeClassifier
 
-        return DecisionTreeClassifier(min_samples_leaf=5, random_state=seed)
+        fewest = 5 if estimator == CART else max(5, math.isqrt(features.shape[0]))
+        return DecisionTreeClassifier(min_samples_leaf=fewest, random_state=seed)
     n_trees = 50 if estimator == LIGHT else 100
     has_few_bins = estimator in {BINNED, LIGHT} or issparse(features)
     is_small = features.shape[0] <= _EXACT_TREES and not has_few_bins
