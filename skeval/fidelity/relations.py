@@ -30,10 +30,6 @@ _UNRELATED = (
     "a classifier that learned from train finds no relation between its columns, so that there is "
     "none to keep."
 )
-_REPEATED = (
-    "That is more than fresh real rows keep, as where rows of train are repeated: a sign of "
-    "copies, not of fidelity."
-)
 
 
 @declared
@@ -142,12 +138,10 @@ class RelationScore(Metric):
         return (areas_of_halves(scores, _N_HALVINGS) - 0.5) / (relations.area - 0.5)
 
     def _summary(self, result: Result) -> str:
-        said = (
+        return (
             f"{percent(result.value)} of the relations between the columns of train are kept: all "
             "columns at once, as a classifier sees them. Columns shuffled apart keep 0%."
         )
-        repeats = result.difference is not None and result.difference[0] > 0.0
-        return f"{said} {_REPEATED}" if repeats else said
 
 
 def _kept(relations: Relations, scores: np.ndarray) -> Result:
