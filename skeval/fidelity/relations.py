@@ -73,16 +73,16 @@ class RelationScore(Metric):
     Notes
     -----
     With A the area under the ROC curve (AUC) by which classifiers tell synthetic rows from the same
-    rows shuffled apart, and T that of train rows that they have not seen, the value is
-    ``(A - 1/2) / (T - 1/2)``, cut off at 0 and 1. A and T are means over classifiers, one a fold.
-    ``details`` have both as `auc` and `auc_train`, and the value before it is cut off as
-    `unclipped`. A table of independent columns has A = 1/2 whatever its columns are, and so has one
-    that repeats a single row. Fresh rows score 1 on average. Copies of train are rows that some of
-    the classifiers have learned from, so that their value before the cut may be above 1.
+    rows shuffled apart, and T that of train rows that they have not seen, the value is ``(A - 1/2)
+    / (T - 1/2)``, cut off at 0 and 1. A and T are means over classifiers, one a fold. ``details``
+    have both as `auc` and `auc_train`, and the value before it is cut off as `unclipped`. A table
+    of independent columns has A = 1/2, also if the columns are wrong, and so has one that repeats a
+    single row. Fresh rows score 1 on average. Copies of train are rows that some of the classifiers
+    have learned from, so that their value before the cut may be above 1.
 
-    The interval has the noise of A and of T (DeLong), as large as for one classifier. Where the
-    interval of T reaches down to 1/2, train has no relations that the classifier finds, and there
-    is no value.
+    The interval has the noise of A and of T (DeLong), as large as for one classifier. There is no
+    value if the interval of T reaches down to 1/2: train has no relations then that the classifier
+    finds.
 
     References
     ----------

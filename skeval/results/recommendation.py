@@ -27,7 +27,7 @@ HEADLINES: dict[str, tuple[Quoted, ...]] = {
 }
 """The tags `quoted` of the metrics that decide a facet, if they were measured.
 
-Where two disagree, the weaker side of a table counts: the one decides in which the table that is
+If two disagree, the weaker side of a table counts: the one decides in which the table that is
 behind falls farther short of fresh real rows.
 """
 GOOD_ENOUGH = 0.5
