@@ -12,6 +12,7 @@ from skeval.core.base import Metric
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
+from skeval.exceptions import NothingToMeasureWarning
 from skeval.results.result import Result, undefined
 from skeval.steps.classifiers import BINNED, MAX_ROWS, Classifier, measured_names, too_few
 from skeval.steps.relations import (
@@ -120,11 +121,12 @@ class RelationScore(Metric):
         if reason := too_few(context, self.columns, self.n_folds):
             return undefined(reason)
         if len(measured_names(context, self.columns)) < 2:
-            return undefined("a relation needs two columns that can be measured.")
+            reason = "a relation needs two columns that can be measured."
+            return undefined(reason, NothingToMeasureWarning)
         how = self._how(self.max_rows)
         relations = learned_relations(context, *how)
         if relations.area - _half_width(relations.error) <= 0.5:
-            return undefined(_UNRELATED)
+            return undefined(_UNRELATED, NothingToMeasureWarning)
         return _kept(relations, apart_scores(context, "synthetic", *how))
 
     def _how(self, max_rows: int | None) -> tuple[Any, ...]:

@@ -10,6 +10,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import MetricWarning
 from skeval.fidelity import RelationScore, SimilarityScore
 from skeval.generators import GaussianCopula, SequentialCART
+from skeval.reporting import DecisionPage
 from skeval.results.verdict import summary
 from skeval.steps.relations import areas_of_halves, learned_relations
 
@@ -142,11 +143,17 @@ def test_the_shuffled_table_comes_last():
     assert again.standing().loc["fidelity", "shuffled"] == "behind"
 
 
-def test_summaries_never_quote_similarity_alone():
+def test_no_summary_and_no_first_page_has_similarity_alone():
     train, holdout = (make_mixed(300, random_state=seed) for seed in range(2))
-    metrics = [m for m in make_suite("fidelity").metrics if m[0] in {"similarity", "relations"}]
+    report = make_suite("report").metrics
+    metrics = [(n, m) for n, m in report if m.tags.aspect == "fidelity" and "text" not in n]
     suite = MetricSuite(metrics, check_holdout=False).fit(train, holdout)
-    said = summary(suite.evaluate(apart(train)))
+    result = suite.evaluate(apart(train))
+    page = DecisionPage.of(result)
+    assert {"similarity", "relations"} <= set(page.headline)
+    assert "All columns together keep" in str(page)
+    assert "relations" in result.to_dict()["results"]
+    said = summary(result)
     assert "pairs agree with train at" in said
     assert "All columns together keep" in said
     assert "columns shuffled apart keep none" in said
