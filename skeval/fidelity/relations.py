@@ -22,6 +22,7 @@ from skeval.steps.relations import (
     learned_relations,
     mean_area,
 )
+from skeval.steps.samples import holdout_in_place
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, Interval, Seed
 
@@ -123,20 +124,24 @@ class RelationScore(Metric):
         if len(measured_names(context, self.columns)) < 2:
             reason = "a relation needs two columns that can be measured."
             return undefined(reason, NothingToMeasureWarning)
-        how = self._how(self.max_rows)
+        how = self._how()
         relations = learned_relations(context, *how)
         if relations.area - _half_width(relations.error) <= 0.5:
             return undefined(_UNRELATED, NothingToMeasureWarning)
-        return _kept(relations, apart_scores(context, "synthetic", *how))
+        return _kept(relations, apart_scores(context, *how))
 
-    def _how(self, max_rows: int | None) -> tuple[Any, ...]:
+    def _how(self) -> tuple[Any, ...]:
         model = BINNED if self.estimator is None else self.estimator
-        return model, self.n_folds, self.columns, max_rows, self.random_state
+        return model, self.n_folds, self.columns, self.max_rows, self.random_state
 
     def _of_halves(self, context: Context, role: str, n_rows: int) -> np.ndarray:
         """Return the values of halves before they are cut off: chance moves them to both sides."""
-        relations = learned_relations(context, *self._how(self.max_rows))
-        scores = apart_scores(context, role, *self._how(self.max_rows))[:, :, :n_rows]
+        how = self._how()
+        if role == "holdout":  # the context of the baseline, whose scores are there already
+            n_fresh = min(context.n_rows(each) for each in ("holdout", "synthetic"))
+            context = holdout_in_place(context, n_fresh)
+        relations = learned_relations(context, *how)
+        scores = apart_scores(context, *how)[:, :, :n_rows]
         return (areas_of_halves(scores, _N_HALVINGS) - 0.5) / (relations.area - 0.5)
 
     def _summary(self, result: Result) -> str:

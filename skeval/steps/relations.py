@@ -89,24 +89,19 @@ def learned_relations(
 
 @shared
 def apart_scores(
-    context: Context,
-    role: str,
-    estimator: Any,
-    n_folds: int,
-    columns: Read,
-    max_rows: int | None,
-    seed: int,
+    context: Context, estimator: Any, n_folds: int, columns: Read, max_rows: int | None, seed: int
 ) -> np.ndarray:
-    """Return what each classifier of train makes of a role's rows, and of them shuffled apart.
+    """Return what each classifier of train makes of synthetic rows, and of them shuffled apart.
 
     Returns
     -------
     ndarray of shape (n_folds, 2, n_rows)
     """
     relations = learned_relations(context, estimator, n_folds, columns, max_rows, seed)
-    rows = related_rows(context, role, columns, max_rows, seed)
+    rows = related_rows(context, "synthetic", columns, max_rows, seed)
     apart = shuffled_apart(rows, np.random.default_rng(named_seed("apart", seed)))
-    return np.array([[model.scores(part) for part in (rows, apart)] for model in relations.models])
+    both = np.concatenate([rows, apart])
+    return np.array([model.scores(both).reshape(2, -1) for model in relations.models])
 
 
 def mean_area(scores: np.ndarray) -> tuple[float, float]:
