@@ -135,7 +135,7 @@ class PropensityMSE(Metric):
     the same sign. Logistic regression without interactions compares little more than means; a table
     that has only these right looks perfect, as one whose columns were shuffled apart. A tree splits
     by one column after the other, and sees that their relations are lost. A copy of train has 0 by
-    a tree, which is no merit. Permutations fit many trees, which takes half a minute at 10,000 rows.
+    a tree, which is no merit. Permutations fit many trees, half a minute at 10,000 rows.
 
     ``details`` also has, of the same scores, the Kolmogorov distance (`specks`), the percentage of
     rows on the right side of 1/2 less 50 (`po50`) and the Wilcoxon statistic; and of each column's
