@@ -14,7 +14,7 @@ Need = Literal["holdout", "target", "keys", "generator", "relational", "text"]
 Evidence = Literal["screen", "attack", "audit", "disclosure"]
 Risk = Literal["singling out", "linkability", "inference"]
 Reads = Literal["columns", "rows"]
-Quoted = Literal["", "similarity", "learning", "copies"]
+Quoted = Literal["", "similarity", "relations", "learning", "copies"]
 _LEGAL: Mapping[str, Any] = {
     "aspect": Aspect,
     "scaling": Scaling,
@@ -63,10 +63,11 @@ class MetricTags:
         What the metric looks at: "columns", the real columns one by one, and two of them by the
         steps of :mod:`skeval.steps.pairs` alone, so that aggregates will do
         (:meth:`MetricSuite.save <skeval.MetricSuite.save>`); or "rows".
-    quoted : {"", "similarity", "learning", "copies"}, default=""
-        Which sentence of a summary quotes the value: how similar the tables are, what a model
-        learns from the synthetic one, or that it has no copy of a train row. In a comparison, the
-        metrics of "similarity" and "learning" decide fidelity and utility.
+    quoted : {"", "similarity", "relations", "learning", "copies"}, default=""
+        Which sentence of a summary quotes the value: how similar the tables are, which share of the
+        relations between columns is kept, what a model learns from the synthetic one, or that it
+        has no copy of a train row. In a comparison, the metrics of "similarity" and "relations"
+        decide fidelity, those of "learning" utility.
     volatile : bool, default=False
         Whether a few values decide the score of a column, so that chance moves it far.
     weight : float, default=1.0

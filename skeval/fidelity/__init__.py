@@ -41,6 +41,7 @@ from skeval.fidelity.precision_recall import (
 )
 from skeval.fidelity.propensity import PropensityMSE
 from skeval.fidelity.range_queries import RangeQueryError
+from skeval.fidelity.relations import RelationScore
 from skeval.fidelity.similarity import SimilarityMatrix, SimilarityScore
 from skeval.fidelity.two_sample import (
     ClassifierTwoSampleTest,
@@ -85,6 +86,7 @@ __all__ = [
     "PropensityMSE",
     "QuantileMSE",
     "RangeQueryError",
+    "RelationScore",
     "SimilarityMatrix",
     "SimilarityScore",
     "SlicedWassersteinDistance",

@@ -84,7 +84,7 @@ class PhikMatrixDifference(AssociationDifference):
     0.0
     """
 
-    tags = replace(AssociationDifference.tags, headline=4)
+    tags = replace(AssociationDifference.tags, headline=5)
     report_columns = "phik"
 
     _warns_of_lost = False

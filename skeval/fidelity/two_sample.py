@@ -62,9 +62,11 @@ _N_TOP = 5
 _NOISE = 1e-12
 _COPIES = (
     "The synthetic rows read as copies: unseen ones are taken for real ones more often than real "
-    "ones are (AUC {auc:.2f}, p {p:.1g}), as where rows of train that the classifier has seen "
-    "stand in the synthetic table. The low value is no sign of fidelity; look at the metrics of "
-    "privacy."
+    "ones are (AUC {auc:.2f}, p {p:.1g}), as where the synthetic table repeats rows of train that "
+    "the classifier has seen. The value is no sign of fidelity; look at the metrics of privacy."
+)
+_READ_AS_COPIES = (
+    "Rows of train that it has seen are repeated: this is a sign of copies, not of fidelity."
 )
 
 
@@ -140,7 +142,7 @@ class TwoSampleTest(ClassifierMetric):
             details={
                 "model": name,
                 "similarity": similarity,
-                "fidelity_score": 1.0 - 2.0 * abs(area - 0.5),
+                "fidelity_score": _nearness(area),
                 "synthetic_confidence": float(scores.synthetic.mean()),
                 "original_confidence": float(scores.real.mean()),
                 "n_rows": scores.real.size,
@@ -188,13 +190,17 @@ class TwoSampleTest(ClassifierMetric):
             "top_features": dict(list(every.items())[:_N_TOP]),
             "copied_share": copied_share(context, columns),
         }
+        if _reads_as_copies(headline):
+            details["fidelity_score"] = _nearness(headline["auc"])
         return replace(result, p_value=p_value, details=details, warnings=_notices(headline))
 
     def _summary(self, result: Result) -> str:
         what = f"{self._rows_are}s on the right side"
         if self.scoring == "auc":
             what = f"pairs of {self._rows_are}s in order"
-        return f"A classifier puts {percent(result.value)} of unseen {what}; 50% is guessing."
+        said = f"A classifier puts {percent(result.value)} of unseen {what}; 50% is guessing."
+        copies = _reads_as_copies(result.details.get("split", {}))
+        return f"{said} {_READ_AS_COPIES}" if copies else said
 
 
 @declared
@@ -242,18 +248,21 @@ class ClassifierTwoSampleTest(TwoSampleTest):
     The interval of the value is as wide as if half the rows had been scored, which makes up for
     their dependence.
 
-    A value clearly under 0.5 is no better than 0.5: the classifier takes synthetic rows for those
-    rows of train that it has learned from. If the split says so (p < 0.01), there is a warning, and
+    Equal rows are in one fold, up to ten of them, so that no classifier has learned from a row and
+    scores its copy: a copy of train has 0.5, as it has the same distribution. A value clearly under
+    0.5, as of rows near to rows of train or of a table of few different rows, is no better than
+    0.5. The split has no such folds. If its classifier takes synthetic rows for rows of train that
+    it has learned from (p < 0.01), there is a warning, the summary says so, and
     ``details["split"]["p_value_below"]`` is the p-value. ``details["copied_share"]`` is the share
     of synthetic rows that train has too, in the columns looked at.
 
     ``details["similarity"]`` is ``1 - (2 max(AUC, 1/2) - 1)``, the form of SDMetrics, clipped after
     averaging, not before; ``details["fidelity_score"]`` is ``1 - 2 |AUC - 1/2|``, which is low on
-    both sides: in SynEval it is ``max(0, 1 - AUC)``, at most about a half for good tables and 1
-    for copies. ``synthetic_confidence`` and ``original_confidence`` are the mean scores of
-    synthetic and of real rows, the probability of being synthetic as the classifier has it: both
-    1/2 where it cannot tell, 1 and 0 where it always can. Unlike SynEval's, they are of rows that
-    the classifier has not seen.
+    both sides, of the split where that reads as copies: in SynEval it is ``max(0, 1 - AUC)``, at
+    most about a half for good tables and 1 for copies. ``synthetic_confidence`` and
+    ``original_confidence`` are the mean scores of synthetic and of real rows, the probability of
+    being synthetic as the classifier has it: both 1/2 where it cannot tell, 1 and 0 where it always
+    can. Unlike SynEval's, they are of rows that the classifier has not seen.
 
     The baseline is 0.5: no classifier separates two samples of one distribution. The classifier
     bounds the distance of the distributions from below, see
@@ -303,9 +312,18 @@ def _tested(
 
 def _notices(tested: Mapping[str, Any]) -> tuple[MetricWarning, ...]:
     """Say that synthetic rows read as copies, where they do."""
-    if tested["p_value_below"] < WARNING_LEVEL:
+    if _reads_as_copies(tested):
         return (MetricWarning(_COPIES.format(auc=tested["auc"], p=tested["p_value_below"])),)
     return ()
+
+
+def _reads_as_copies(tested: Mapping[str, Any]) -> bool:
+    return bool(tested.get("p_value_below", 1.0) < WARNING_LEVEL)
+
+
+def _nearness(area: float) -> float:
+    """Return how near to guessing an AUC is, from either side."""
+    return 1.0 - 2.0 * abs(area - 0.5)
 
 
 def _interval(scores: Scores, value: float, scoring: str) -> tuple[float, float]:

@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 
 RULE = (
     "How the table is chosen: results of other real tables are not compared. A table in which a "
-    "leak was found is never taken; then one whose headline (TSTR for utility, SimilarityScore for "
-    "fidelity) is less than half the way from a useless table to fresh real rows. Of those that "
-    "remain, the one ahead by the headline of utility is taken, then by that of fidelity; where a "
-    "headline was not measured, the metrics that can be told apart decide, unless another facet "
-    "speaks against them. Each table is tested for leaks by itself: the more are tried, the more "
-    "often one without a leak is accused, and the less it says that one of them was not."
+    "leak was found is never taken; then one of which a headline is less than half the way from a "
+    "useless table to fresh real rows. The headline of utility is TSTR. Fidelity has two: "
+    "RelationScore looks at all columns together, SimilarityScore at columns and pairs. Of those "
+    "that remain, the one ahead by the headline of utility is taken, then by those of fidelity; "
+    "where the two disagree, the one in which the table behind falls farther short of fresh rows "
+    "decides. Where no headline was measured, the metrics that can be told apart decide, unless "
+    "another facet speaks against them. Each table is tested for leaks by itself: the more are "
+    "tried, the more often one without a leak is accused, and the less it says that one was not."
 )
 HOW_TO_COMPARE = (
     "All tables were measured by one suite against the same real rows. A table is ahead of another "

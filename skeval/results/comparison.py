@@ -48,6 +48,9 @@ _FACETS = {
     "utility": "utility",
     "privacy": "privacy",
 }
+# what a headline of fidelity looks at, and what the other one does
+_ABOUT = {"relations": " (all columns together)", "similarity": " (columns and pairs)"}
+_ABOUT_OTHER = {"relations": _ABOUT["similarity"], "similarity": _ABOUT["relations"]}
 _COLUMNS = ["metric", "first", "second", "difference", "low", "high", "interval", "ahead", "said"]
 
 
@@ -212,9 +215,10 @@ class Comparison(Mapping[str, SuiteResult]):
         DataFrame
             By facet and table: "leak found" (privacy only); "ahead" of some table and behind none;
             "behind", the reverse; "between", both; "not distinguishable"; or "not compared", where
-            the real tables were not the same. A facet is decided by its headline if that was
-            measured (TSTR, SimilarityScore). Otherwise the table with more significant differences
-            is ahead.
+            the real tables were not the same. A facet is decided by its headlines if they were
+            measured: TSTR; RelationScore (all columns together) and SimilarityScore (columns and
+            pairs), of which the one counts in which the table behind falls farther short. Otherwise
+            the table with more significant differences is ahead.
         """
         rows = {}
         every = [
@@ -536,7 +540,11 @@ def _mismatched(one: Mismatch) -> str:
 def _led(lead: Lead) -> str:
     """Say by what a table is ahead of another."""
     total = lead.wins + lead.losses + lead.untold
-    by = f"{lead.headline}, which decides" if lead.headline else f"{lead.wins} of {total} metrics"
+    by = f"{lead.wins} of {total} metrics"
+    if lead.headline:
+        about, other = _ABOUT.get(lead.kind, ""), _ABOUT_OTHER.get(lead.kind, "")
+        by = f"{lead.headline}{about}, which decides"
+        by += f", though behind by {lead.against}{other}" if lead.against else ""
     return f"{lead.better} is ahead of {lead.worse} in {_FACETS[lead.facet]} by {by}"
 
 

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import combinations
+from typing import Any
 
 import pandas as pd
 
 from skeval.core.tags import Quoted
-from skeval.results.overall import calibrated_score
+from skeval.results.overall import bounded_score, calibrated_score
 from skeval.results.provenance import ColumnRecord, InputRecord, Provenance
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
@@ -20,8 +21,15 @@ from skeval.utils.formatting import as_float
 
 ORDER = ("utility", "fidelity", "privacy", "diagnostic")
 """The facets in the order in which they count, once tables that leak are out."""
-HEADLINES: dict[str, Quoted] = {"utility": "learning", "fidelity": "similarity"}
-"""The tag `quoted` of the metric that decides a facet, if it was measured."""
+HEADLINES: dict[str, tuple[Quoted, ...]] = {
+    "utility": ("learning",),
+    "fidelity": ("relations", "similarity"),
+}
+"""The tags `quoted` of the metrics that decide a facet, if they were measured.
+
+If two disagree, the weaker side of a table counts: the one decides in which the table that is
+behind falls farther short of fresh real rows.
+"""
 GOOD_ENOUGH = 0.5
 """The least share of the way from a useless table to fresh real rows, of each headline."""
 _CHANCE = {"roc_auc": 0.5, "roc_auc_ovr": 0.5, "roc_auc_ovo": 0.5, "r2": 0.0}
@@ -58,7 +66,10 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class Lead:
-    """One table ahead of another in a facet: by its headline, or by more metrics than it is not."""
+    """One table ahead of another in a facet: by a headline, or by more metrics than it is not.
+
+    `kind` is what the headline is about, and `against` names a headline that is overruled.
+    """
 
     facet: str
     better: str
@@ -67,6 +78,8 @@ class Lead:
     wins: int
     losses: int
     untold: int
+    kind: Quoted = ""
+    against: str = ""
 
 
 @dataclass(frozen=True)
@@ -113,8 +126,8 @@ def recommendation(results: Mapping[str, SuiteResult], differences: pd.DataFrame
 
     Inputs must be the same. Tables in which a leak was found are out, then those whose headline is
     nearer to that of a useless table than to that of fresh real rows. If two remain, the one ahead
-    by the headline of utility is taken, then by that of fidelity. A lead by other metrics counts if
-    no other facet speaks against it.
+    by the headline of utility is taken, then by those of fidelity. A lead by other metrics counts
+    if no other facet speaks against it.
 
     Parameters
     ----------
@@ -167,18 +180,54 @@ def leads(
         named = rows["metric"].isin(deciding)
         headline = rows[named & ~rows["said"].isin(_NOT_COMPARED)]
         if len(headline):
-            decided = headline[headline["ahead"] != ""]
-            if len(set(decided["ahead"])) != 1:
+            decided = _deciding_rows(results, headline[headline["ahead"] != ""])
+            if not decided:
                 continue
-            better, by = decided["ahead"].iloc[0], str(decided["metric"].iloc[0])
+            better, by = decided[0]["ahead"], str(decided[0]["metric"])
+            against = next((str(r["metric"]) for r in decided if r["ahead"] != better), "")
+            kind = _kind(results, by)
         elif wins != losses:
-            better, by = first if wins > losses else second, ""
+            better, by, against, kind = first if wins > losses else second, "", "", ""
         else:
             continue
-        if better == first:
-            yield Lead(facet, first, second, by, *counts)
-        else:
-            yield Lead(facet, second, first, by, losses, wins, counts[2])
+        sides = (first, second) if better == first else (second, first)
+        won = (wins, losses) if better == first else (losses, wins)
+        yield Lead(facet, *sides, by, *won, counts[2], kind, against)
+
+
+def _deciding_rows(
+    results: Mapping[str, SuiteResult], decided: pd.DataFrame
+) -> list[dict[str, Any]]:
+    """Return the headlines that put a table ahead, the one that decides first.
+
+    None does where headlines of one kind disagree, as those of several tables may.
+    """
+    rows = decided.to_dict("records")
+    kinds = [_kind(results, str(row["metric"])) for row in rows]
+    if len({(kind, row["ahead"]) for kind, row in zip(kinds, rows, strict=True)}) > len({*kinds}):
+        return []
+    order = [quoted for kinds in HEADLINES.values() for quoted in kinds]
+    keys = [
+        (_of_the_way(results, row), order.index(kind))
+        for kind, row in zip(kinds, rows, strict=True)
+    ]
+    return [rows[i] for i in sorted(range(len(rows)), key=lambda i: keys[i])]
+
+
+def _of_the_way(results: Mapping[str, SuiteResult], row: Mapping[str, Any]) -> float:
+    """Return how far the table that is behind is on the way to fresh rows, or to the best value."""
+    behind = row["second"] if row["ahead"] == row["first"] else row["first"]
+    result = results[behind][str(row["metric"])]
+    reached = _reached(result)
+    if math.isnan(reached) and result.tags is not None:
+        bounds, better = result.tags.bounds, result.tags.sign > 0
+        reached, _ = bounded_score(result.value, bounds, greater_is_better=better)
+    return 1.0 if math.isnan(reached) else reached
+
+
+def _kind(results: Mapping[str, SuiteResult], name: str) -> Quoted:
+    tags = _metrics(results)[name].tags
+    return tags.quoted if tags is not None else ""
 
 
 def _between(found: Iterable[Lead], pair: Sequence[str]) -> list[Lead]:
@@ -206,7 +255,7 @@ def shortfalls(table: str, results: Mapping[str, Result]) -> Iterator[Shortfall]
 
 
 def _decides(result: Result, facet: str) -> bool:
-    return facet in HEADLINES and is_quoted(result, HEADLINES[facet])
+    return any(is_quoted(result, quoted) for quoted in HEADLINES.get(facet, ()))
 
 
 def _within_chance(result: Result) -> bool:

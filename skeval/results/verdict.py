@@ -27,7 +27,7 @@ from skeval.results.result import Contrast as Contrast
 from skeval.results.result import Result
 from skeval.stats.relabelling import holm
 from skeval.stats.repeats import Copies
-from skeval.utils.formatting import as_float, counted, number, scoring_in_words
+from skeval.utils.formatting import as_float, counted, number, percent, scoring_in_words
 
 # The level of all alarms of a suite together, and of one metric that is used alone.
 ALARM_LEVEL = 0.05
@@ -556,7 +556,31 @@ def _measured(results: Judged, sentence: Quoted) -> Result | None:
 
 
 def fidelity_sentence(results: Judged) -> str:
-    """Say how alike the tables are; nothing where no similarity score was measured."""
+    """Say how alike the tables are, by columns and pairs and by all columns together."""
+    return " ".join(filter(None, [_similarity_sentence(results), _relations_sentence(results)]))
+
+
+def _relations_sentence(results: Judged) -> str:
+    score = _measured(results, "relations")
+    if score is None:
+        return ""
+    fresh = (
+        "" if score.baseline is None else f", where fresh real rows keep {_kept(score.baseline)}"
+    )
+    where, whom = "All", "train"
+    if score.table:
+        where, whom = f"In {score.table}, the table that keeps least, all", "its real rows"
+    return (
+        f"{where} columns together keep {_kept(score.value)} of the relations of {whom}{fresh}; "
+        "columns shuffled apart keep none."
+    )
+
+
+def _kept(share: float) -> str:
+    return percent(share, 0)
+
+
+def _similarity_sentence(results: Judged) -> str:
     score = _measured(results, "similarity")
     if score is None:
         return ""

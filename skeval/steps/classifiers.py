@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -30,12 +31,15 @@ from skeval.tables.schema import sorted_labels
 from skeval.utils.parameters import Legal
 
 TREE, LINEAR, CART = "xgboost", "logistic", "cart"
-LIGHT = "light xgboost"  # half as many trees, of few bins: for wide tables
+BROAD = "tree"  # as "cart", but its leaves hold the root of the number of rows at least
+BINNED = "binned xgboost"  # trees of few bins, which cost a quarter where rows are few
+LIGHT = "light xgboost"  # half as many of these: for wide tables
 _EXACT_TREES = 2000  # rows up to which exact splits cost less than histograms
 _FEW_BINS = 32  # of a feature: histograms of a thousand words cost more than the rows
 _WIDE = 100  # columns from which Newton's method costs more than it saves
 MAX_ROWS = 10_000
 FEWEST = 10
+_MOST_TOGETHER = 10  # equal rows that are in one fold
 _IMPORTANCE_ROWS = 1000
 
 
@@ -141,9 +145,10 @@ def learn(
 
     Parameters
     ----------
-    estimator : {"xgboost", "light xgboost", "logistic", "cart"} or classifier
-        Trees see ranks; others, and estimators that the user passes, see standardised and one-hot
-        columns. Features of texts are sparse where it reads such by its tags.
+    estimator : str or classifier
+        A name of this module, such as "xgboost". Trees see ranks; others, and estimators that the
+        user passes, see standardised and one-hot columns. Features of texts are sparse where it
+        reads such by its tags.
     rows : ndarray of shape (n_rows, n_columns)
         Numbers and codes; missing is nan.
     labels : ndarray of shape (n_rows,)
@@ -161,7 +166,8 @@ def learn(
     Model
     """
     # sparse features that are missing are for xgboost alone
-    of_ranks = {TREE, LIGHT} if texts else {TREE, LIGHT, CART}
+    boosted = {TREE, BINNED, LIGHT}
+    of_ranks = boosted if texts else {*boosted, CART, BROAD}
     by_ranks = isinstance(estimator, str) and estimator in of_ranks
     n_plain = rows.shape[1] - len(texts)
     plain = (Ranks if by_ranks else OneHot).of(rows[:, :n_plain], nominal)
@@ -189,11 +195,13 @@ def _classifier(estimator: Any, features: Features, seed: int) -> Any:
         is_narrow = features.shape[1] <= _WIDE and not issparse(features)
         solver = "newton-cholesky" if is_narrow else "lbfgs"
         return LogisticRegression(C=1.0, solver=solver, max_iter=1000)
-    if estimator == CART:
+    if estimator in {CART, BROAD}:
         from sklearn.tree import DecisionTreeClassifier
 
-        return DecisionTreeClassifier(min_samples_leaf=5, random_state=seed)
-    n_trees, has_few_bins = (50, True) if estimator == LIGHT else (100, issparse(features))
+        fewest = 5 if estimator == CART else max(5, math.isqrt(features.shape[0]))
+        return DecisionTreeClassifier(min_samples_leaf=fewest, random_state=seed)
+    n_trees = 50 if estimator == LIGHT else 100
+    has_few_bins = estimator in {BINNED, LIGHT} or issparse(features)
     is_small = features.shape[0] <= _EXACT_TREES and not has_few_bins
     method = "exact" if is_small else "hist"
     bins = {"max_bin": _FEW_BINS} if has_few_bins else {}
@@ -215,6 +223,10 @@ def out_of_fold(
 ) -> Scores:
     """Return scores of all rows, each by a classifier that learned from the other folds.
 
+    Equal rows are in one fold, up to ten of them. Otherwise a classifier that has learned the label
+    of a row would be wrong about its copy in the other table. More equal rows are divided as others
+    are: of such a cell, it can learn in which table it is frequent.
+
     Parameters
     ----------
     estimator : {"xgboost", "logistic", "cart"} or classifier
@@ -234,16 +246,47 @@ def out_of_fold(
     -------
     Scores
     """
-    from sklearn.model_selection import StratifiedKFold
-
     rows = np.concatenate([real, synthetic])
     labels = np.repeat([0, 1], [len(real), len(synthetic)])
-    scores = np.empty(len(rows))
-    folds = StratifiedKFold(n_folds, shuffle=True, random_state=seed)
-    for seen, unseen in folds.split(rows, labels):
+    scores, fold = np.empty(len(rows)), _folds(rows, labels, n_folds, seed)
+    for k in np.unique(fold):
+        seen, unseen = fold != k, fold == k
         model = learn(estimator, rows[seen], labels[seen], nominal, seed, texts)
         scores[unseen] = model.scores(rows[unseen])
     return Scores(scores[: len(real)], scores[len(real) :])
+
+
+def _folds(rows: np.ndarray, labels: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
+    """Return the fold of each row: each has its share of both tables, few equal rows are in one."""
+    from sklearn.model_selection import StratifiedKFold
+
+    fold = np.empty(labels.size, dtype=np.int64)
+    drawn = StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(labels, labels)
+    for k, (_, unseen) in enumerate(drawn):
+        fold[unseen] = k
+    group = equal_rows(rows)
+    _, first, counts = np.unique(group, return_index=True, return_counts=True)
+    together = np.where(counts[group] <= _MOST_TOGETHER, fold[first][group], fold)
+    seen_of_both = all(len(np.unique(labels[together != k])) == 2 for k in range(n_folds))
+    return together if seen_of_both else fold
+
+
+def equal_rows(rows: np.ndarray) -> np.ndarray:
+    """Return a number for each row, the same for equal rows; missing equals missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.steps.classifiers import equal_rows
+    >>> equal_rows(np.array([[2.0, np.nan], [1.0, 0.0], [2.0, np.nan]])).tolist()
+    [1, 0, 1]
+    """
+    order = np.lexsort(rows.T[::-1])
+    before, after = rows[order[:-1]], rows[order[1:]]
+    differs = ~((before == after) | (np.isnan(before) & np.isnan(after))).all(axis=1)
+    numbers = np.empty(len(rows), dtype=np.int64)
+    numbers[order] = np.concatenate([[0], np.cumsum(differs)])
+    return numbers
 
 
 @dataclass(frozen=True)
@@ -287,7 +330,7 @@ def candidates(estimator: Any) -> dict[str, Any]:
 
 def too_few(context: Context, columns: Read, n_folds: int = 0) -> str:
     """Return why no classifier can be run on these tables; empty if one can."""
-    if not _names(context, columns) and not _texts(columns):
+    if not measured_names(context, columns) and not _texts(columns):
         return "no column of this table can be measured."
     fewest = max(FEWEST, n_folds)
     short = [role for role in ROLES if context.n_rows(role) < fewest]
@@ -302,7 +345,7 @@ def read_columns(context: Context, columns: ColumnChoice, text: str | None) -> R
     texts = context.schema.columns("text")
     if text is None or columns is not None or not texts:
         return columns
-    return Chosen(tuple(_names(context, None)), tuple(sorted(texts)), text)
+    return Chosen(tuple(measured_names(context, None)), tuple(sorted(texts)), text)
 
 
 def _texts(columns: Read) -> tuple[str, ...]:
@@ -316,7 +359,7 @@ def text_sources(context: Context, columns: Read) -> list[TextSource]:
     return [text_source(context, name, columns.vectorizer) for name in columns.texts]
 
 
-def _names(context: Context, columns: Read) -> list[str]:
+def measured_names(context: Context, columns: Read) -> list[str]:
     """Return the measured columns that classifiers see, sorted: their order must not matter."""
     if isinstance(columns, Chosen):
         return sorted(columns.measured)
@@ -327,7 +370,7 @@ def _names(context: Context, columns: Read) -> list[str]:
 def nominal_columns(context: Context, columns: Read) -> tuple[bool, ...]:
     """Return which of the columns that classifiers see are codes of categories."""
     nominal = set(context.schema.columns(*NOMINAL))
-    return tuple(name in nominal for name in _names(context, columns))
+    return tuple(name in nominal for name in measured_names(context, columns))
 
 
 @shared
@@ -340,7 +383,7 @@ def labelled_rows(context: Context, role: str, columns: Read = None) -> np.ndarr
     real row has come last, which would tell synthetic rows where each row has a level of its own.
     """
     every = [*context.schema.columns(*NUMERIC), *context.schema.columns(*NOMINAL)]
-    names = _names(context, columns)
+    names = measured_names(context, columns)
     rows: np.ndarray = encoded(context, role, "gower")[:, [every.index(n) for n in names]] + 0.0
     for j, is_code in enumerate(nominal_columns(context, columns)):
         if is_code:
@@ -484,7 +527,7 @@ def importances(
     rng = np.random.default_rng(seed)
     whole = _auc(tested.model, features, len(real))
     falls = {}
-    for j, name in enumerate([*_names(context, columns), *_texts(columns)]):
+    for j, name in enumerate([*measured_names(context, columns), *_texts(columns)]):
         own, order = owners == j, rng.permutation(features.shape[0])
         mixed = beside([features[:, ~own], features[order][:, own]])
         mixed = mixed[:, np.argsort(np.argsort(own, kind="stable"))]

@@ -38,6 +38,7 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC
 
 _USUAL = 5  # neighbours that the metrics of this family ask for at most
 _GRID = 2.0**-32  # sums of the neighbour engine are multiples of it
+_DECIDING = 16  # columns that mostly tell rows apart
 _FAR = 1e6  # standard deviations; squares of larger numbers swamp all others
 
 
@@ -262,9 +263,30 @@ def cluster_histograms(
     parts = []
     for role, size in sizes.items():
         rows = vectors(context, role, space, columns)
-        rows = rows[np.lexsort(rows.T[::-1])]  # neither samples nor centres by the order of rows
+        rows = rows[lexicographic_order(rows)]  # neither samples nor centres by the order of rows
         parts.append(rows[sample_positions(len(rows), size, named_seed(role, seed))])
     return clustered_shares(parts[0], parts[1], n_clusters, n_runs, seed)
+
+
+def lexicographic_order(rows: np.ndarray) -> np.ndarray:
+    """Return the positions of rows in the order of their first column, then of the second, and on.
+
+    Later columns are looked at where the first ones do not decide.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.steps.manifolds import lexicographic_order
+    >>> lexicographic_order(np.array([[2.0, 0.0], [1.0, 2.0], [1.0, 1.0]])).tolist()
+    [2, 1, 0]
+    """
+    for width in (_DECIDING, 8 * _DECIDING):
+        if width < rows.shape[1]:
+            order = np.lexsort(rows[:, :width].T[::-1])
+            first = rows[order, :width]
+            if (first[1:] != first[:-1]).any(axis=1).all():
+                return order
+    return np.lexsort(rows.T[::-1])
 
 
 def clustered_shares(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from skeval.suites.suite import Named
 
-_CLUSTERED = 1_000  # rows of each table, of which a curve of a report need no more
+_MEASURED = 1_000  # rows of each table: a curve, or a share of relations, of a report needs no more
 
 
 def _report(target: str | None, sensitive: str | None) -> Named:
@@ -15,7 +15,7 @@ def _report(target: str | None, sensitive: str | None) -> Named:
     return [
         *_validity(),
         *_fidelity(),
-        ("precision_recall", fidelity.PRDCurve(n_runs=3, max_rows=_CLUSTERED)),
+        ("precision_recall", fidelity.PRDCurve(n_runs=3, max_rows=_MEASURED)),
         *_utility(target, sensitive),
         *_headlines(),
     ]
@@ -68,6 +68,7 @@ def _fidelity() -> Named:
         ("ks_complement", fidelity.KSComplement()),
         ("tv_complement", fidelity.TVComplement()),
         ("similarity", fidelity.SimilarityScore()),
+        ("relations", fidelity.RelationScore(max_rows=_MEASURED)),
         ("phik_difference", fidelity.PhikMatrixDifference()),
         ("nn_distances", fidelity.NNDistanceDistributions()),
         *text_fidelity(),

@@ -72,7 +72,7 @@ def make_suite(
     --------
     >>> from skeval import make_suite
     >>> [name for name, _ in make_suite("fidelity").metrics][:5]
-    ['ks_complement', 'tv_complement', 'similarity', 'phik_difference', 'nn_distances']
+    ['ks_complement', 'tv_complement', 'similarity', 'relations', 'phik_difference']
     """
     if preset not in PRESETS:
         known = f"must be among {', '.join(PRESETS)}, got {preset!r}."

@@ -161,6 +161,7 @@ def _fidelity(schema: RelationalSchema) -> Named:
             ("ks_complement", fidelity.KSComplement()),
             ("tv_complement", fidelity.TVComplement()),
             ("similarity", fidelity.SimilarityScore()),
+            ("relations", fidelity.RelationScore(max_rows=_MOST_ROWS)),
             ("phik_difference", fidelity.PhikMatrixDifference()),
             *text_fidelity(),
         ]

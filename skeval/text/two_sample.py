@@ -67,8 +67,8 @@ class TextTwoSampleTest(TwoSampleTest):
     feature. No word is in the result: ``details["top_features"]`` names columns.
 
     TF-IDF does not see the order of words, nor how long a text is; see :class:`NGramSimilarity` and
-    :class:`TextLengthSimilarity`. A text that is in both tables has opposite labels, so that
-    copies of train score below 0.5, which is no sign of fidelity.
+    :class:`TextLengthSimilarity`. Equal texts are in one fold, so that copies of train
+    score 0.5, and the summary says that they are copies.
 
     References
     ----------

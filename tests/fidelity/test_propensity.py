@@ -38,8 +38,8 @@ def cells(*counts):
 REAL, MADE = cells(30, 10, 10), cells(20, 20, 10)
 
 
-def evaluate(train, holdout, synthetic, **settings):
-    return PropensityMSE(**settings).fit(train, holdout).evaluate(synthetic)
+def evaluate(train, holdout, synthetic, model="logistic", **settings):
+    return PropensityMSE(model, **settings).fit(train, holdout).evaluate(synthetic)
 
 
 def test_three_cells_by_hand():
@@ -145,8 +145,42 @@ def test_trees():
     assert near.details["n_parameters"] is None
     raw = evaluate(TRAIN, HOLDOUT, SYNTHETIC, model="cart")
     assert raw.value == pytest.approx(raw.baseline, abs=0.05)
-    assert raw.p_value is None
-    assert np.isnan(raw.details["ratio"])
+    assert raw.details["null"]["kind"] == "permutation"
+    assert raw.p_value > 0.05
+    without = evaluate(TRAIN, HOLDOUT, SYNTHETIC, model="cart", null="snoke")
+    assert without.p_value is None
+    assert np.isnan(without.details["ratio"])
+
+
+def shuffled_apart(table, seed):
+    rng = np.random.default_rng(seed)
+    return table.apply(lambda column: rng.permutation(column.to_numpy()))
+
+
+def test_a_table_of_unrelated_columns_is_not_perfect():
+    made = shuffled_apart(TRAIN, 0)
+    published = evaluate(TRAIN, None, made)
+    assert (published.value, published.p_value) == (pytest.approx(0.0), pytest.approx(1.0))
+    apart, fresh = (
+        PropensityMSE(form="standardized").fit(TRAIN, HOLDOUT).evaluate(rows)
+        for rows in (made, SYNTHETIC)
+    )
+    assert apart.details["null"]["kind"] == "permutation"
+    assert apart.value > 4
+    assert apart.p_value == pytest.approx(1 / 100)
+    assert abs(fresh.value) < 3
+    assert fresh.p_value > 0.05
+
+
+def test_rows_of_a_right_model_have_the_trees_value_of_permuted_labels():
+    rng, ratios = np.random.default_rng(0), []
+    for _ in range(6):
+        train = rng.multivariate_normal(np.zeros(4), np.eye(4) / 2 + 0.5, 250)
+        made = rng.multivariate_normal(train.mean(axis=0), np.cov(train.T), 250)
+        fit, synthetic = (pd.DataFrame(rows, columns=list("abcd")) for rows in (train, made))
+        settings = {"model": "tree", "form": "ratio", "n_permutations": 50}
+        ratios.append(evaluate(fit, None, synthetic, **settings).value)
+    assert np.mean(ratios) == pytest.approx(1.0, abs=0.15)  # half of it for the regression
 
 
 def test_a_model_that_never_splits():
@@ -159,7 +193,7 @@ def test_a_model_that_never_splits():
 def test_probabilities_of_unseen_rows_are_no_nearer():
     fitted, unseen = (evaluate(TRAIN, None, SYNTHETIC, out_of_fold=flag) for flag in (False, True))
     assert fitted.details["specks"] > unseen.details["specks"] - 0.05
-    assert unseen.p_value is None
+    assert unseen.details["null"]["kind"] == "permutation"
     assert unseen.details["n_parameters"] is None
     model = evaluate(TRAIN, None, SYNTHETIC, model=LogisticRegression(C=1e6, max_iter=5000))
     assert model.value == pytest.approx(fitted.value, rel=0.02)
@@ -168,7 +202,7 @@ def test_probabilities_of_unseen_rows_are_no_nearer():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"model": "cart", "form": "ratio"}, "null='permutation' or 'holdout'"),
+        ({"null": "snoke", "form": "ratio"}, "null='permutation' or 'holdout'"),
         ({"out_of_fold": True, "form": "ratio", "null": "two_sample"}, "of another model"),
         ({"null": "holdout", "form": "standardized"}, "one value"),
     ],
@@ -227,7 +261,9 @@ def test_a_table_that_does_not_vary():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", [{"form": "standardized"}, {"model": "cart"}])
+@pytest.mark.parametrize(
+    "settings", [{"model": "logistic", "form": "standardized"}, {"model": "cart"}]
+)
 def test_other_forms_keep_the_contract(settings):
     check_metric(PropensityMSE(**settings))
 

@@ -22,7 +22,8 @@ from skeval.fidelity import (
 )
 from skeval.fidelity.two_sample import permutation_p_value
 from skeval.privacy.distance_screens.dcr_baseline import random_rows
-from skeval.steps.classifiers import split
+from skeval.stats.roc import auc
+from skeval.steps.classifiers import out_of_fold, split
 from tests.calibrations import LEVEL, Claim, all_hold, rates_of
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(120, random_state=seed) for seed in range(3))
@@ -68,10 +69,40 @@ def test_confidences_and_fidelity_score():
 @pytest.mark.filterwarnings("ignore:The synthetic rows read as copies")
 def test_fidelity_score_of_copies_is_not_high():
     train = make_mixed(200, random_state=0)
-    details = evaluate(train, None, train, scoring="auc").details
+    result = evaluate(train, None, train, scoring="auc")
+    assert result.value == 0.5
+    assert result.summary.endswith("this is a sign of copies, not of fidelity.")
+    details = result.details
     assert details["similarity"] == 1.0
-    assert details["fidelity_score"] == pytest.approx(2 * details["models"]["xgboost"]["auc"])
+    assert details["fidelity_score"] == pytest.approx(2 * details["split"]["auc"])
     assert details["fidelity_score"] < 0.9
+
+
+def test_copies_tell_a_classifier_nothing_and_frequent_rows_do():
+    numbers = np.random.default_rng(0).normal(size=(60, 3))
+    twice = np.concatenate([numbers, numbers[:20]])
+    for copies in (numbers, twice):
+        scores = out_of_fold("cart", numbers, copies, [False] * 3)
+        assert auc(scores.synthetic, scores.real) == pytest.approx(0.5, abs=0.1)
+    often, seldom = (np.repeat([[0.0], [1.0]], sizes, axis=0) for sizes in ((50, 10), (10, 50)))
+    scores = out_of_fold("cart", often, seldom, [False])
+    assert auc(scores.synthetic, scores.real) > 0.75
+
+
+def test_fresh_rows_that_repeat_are_not_told_apart():
+    rng = np.random.default_rng(0)
+    areas = []
+    for _ in range(30):
+        first, second = (rng.integers(30, size=(100, 1)).astype(float) for _ in range(2))
+        scores = out_of_fold("cart", first, second, [False])
+        areas.append(auc(scores.synthetic, scores.real))
+    assert np.mean(areas) == pytest.approx(0.5, abs=0.03)
+
+
+def test_few_rows_that_are_all_equal_are_divided():
+    rows = np.repeat([[0.0], [1.0]], 5, axis=0)
+    scores = out_of_fold("cart", rows, rows, [False])
+    assert np.isfinite([scores.real, scores.synthetic]).all()
 
 
 @pytest.mark.slow
@@ -142,7 +173,8 @@ def test_copies_are_told():
     for holdout in (None, HOLDOUT):
         with pytest.warns(MetricWarning, match="read as copies"):
             found = metric.fit(TRAIN, holdout).evaluate(TRAIN)
-        assert found.value < 0.1
+        assert found.value == 0.5
+        assert "a sign of copies, not of fidelity" in found.summary
         assert found.details["copied_share"] == 1.0
         assert found.details["split"]["p_value_below"] < 1e-4
         assert found.p_value > 0.5

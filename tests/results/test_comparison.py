@@ -17,7 +17,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement, SimilarityScore, TVComplement
 from skeval.privacy import ExactMatchShare
 from skeval.reporting import draw_comparison_page
-from skeval.results.recommendation import Conclusion, Difference
+from skeval.results.recommendation import Conclusion, Difference, leads
 from skeval.tables.schema import TableSchema
 from skeval.utility import TSTR
 
@@ -251,8 +251,52 @@ def test_one_narrow_win_does_not_make_a_table_the_one_to_take():
     }  # fmt: skip
     assert both.choice() == ["gc"]
     assert both.sentence.startswith(
-        "Take gc: gc is ahead of ct in fidelity by similarity, which decides."
+        "Take gc: gc is ahead of ct in fidelity by similarity (columns and pairs), which decides."
     )
+
+
+@pytest.mark.parametrize(
+    ("kept", "alike", "better", "by", "against"),
+    [
+        ((0.55, 0.65), (0.95, 0.70), "b", "relations", "similarity"),
+        ((0.80, 0.95), (0.90, 0.50), "a", "similarity", "relations"),
+        ((0.60, 0.80), (0.70, 0.90), "b", "relations", ""),
+    ],
+)
+@pytest.mark.parametrize("fresh", [1.0, None])
+def test_of_two_headlines_the_weaker_side_of_a_table_counts(
+    kept, alike, better, by, against, fresh
+):
+    def scores(i):
+        kinds = {"similarity": alike[i], "relations": kept[i]}
+        return SuiteResult(
+            {
+                kind: made(x, (x - 0.02, x + 0.02), tags=replace(HIGH, quoted=kind), baseline=fresh)
+                for kind, x in kinds.items()
+            }
+        )
+
+    both = compare({"a": scores(0), "b": scores(1)})
+    worse = "a" if better == "b" else "b"
+    assert both.standing().loc["fidelity"].to_dict() == {better: "ahead", worse: "behind"}
+    (lead,) = both.recommendation.leads or leads(both, both.differences, "a", "b")
+    assert (lead.better, lead.headline, lead.kind, lead.against) == (better, by, by, against)
+    about = {"relations": "all columns together", "similarity": "columns and pairs"}
+    said = f"by {by} ({about[by]}), which decides"
+    said += f", though behind by {against} ({about[against]})" if against else ""
+    assert f"{better} is ahead of {worse} in fidelity {said}" in both.sentence
+
+
+def test_headlines_of_one_kind_that_disagree_leave_it_open():
+    def scores(users, orders):
+        tags = replace(HIGH, quoted="similarity")
+        values = {"users/similarity": users, "orders/similarity": orders}
+        return SuiteResult(
+            {name: made(x, (x - 0.02, x + 0.02), tags=tags) for name, x in values.items()}
+        )
+
+    both = compare({"a": scores(0.9, 0.6), "b": scores(0.6, 0.9)})
+    assert set(both.standing().loc["fidelity"]) == {"not distinguishable"}
 
 
 def test_where_none_is_good_enough_none_is_taken():

@@ -415,7 +415,7 @@ def test_presets_can_be_saved(tables, tmp_path):
 
 def test_of_the_report_what_needs_no_rows_is_kept(tables, tmp_path):
     suite = make_suite("report").fit(*tables[:2])
-    with pytest.warns(MetricWarning, match="left out: nn_distances, precision_recall"):
+    with pytest.warns(MetricWarning, match="left out: relations, nn_distances, precision_recall"):
         saved = MetricSuite.load(suite.save(tmp_path / "suite.json"))
     assert list(saved.metrics_) == [
         "table_structure",
