@@ -523,15 +523,19 @@ def _helps_to_drop(context: Context, columns: ColumnChoice, names: Sequence[str]
     others = [name for name in chosen_columns(context.schema, columns) if name not in names]
     if not others:
         return True
-    whole, left = (
-        [
-            -nearest(context, role, "synthetic", columns=kept)[0][:, 0]
-            for role in ("train", "holdout")
-        ]
-        for kept in (columns, column_key(context.schema, others))
-    )
+    whole, p_value = _excess(context, columns)
+    left, _ = _excess(context, column_key(context.schema, others))
     # where no row is nearer, values of these columns are
-    return auc_p_value(*whole) > ALARM_LEVEL or auc(*left) - 0.5 <= (auc(*whole) - 0.5) / 2.0
+    return p_value > ALARM_LEVEL or left <= whole / 2.0
+
+
+def _excess(context: Context, columns: ColumnChoice) -> tuple[float, float]:
+    """Return how much more often than half a train row is the nearer one, and a p-value."""
+    train, holdout = (
+        -nearest(context, role, "synthetic", columns=columns)[0][:, 0]
+        for role in ("train", "holdout")
+    )
+    return auc(train, holdout) - 0.5, auc_p_value(train, holdout)
 
 
 def names_listed(names: Sequence[str]) -> str:

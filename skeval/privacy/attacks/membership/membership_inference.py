@@ -23,6 +23,7 @@ from skeval.privacy.attacks.membership.rates import (
     outlier_risk,
     precisions,
     rates,
+    surest,
 )
 from skeval.privacy.attacks.membership.scores import (
     ATTACKS,
@@ -226,6 +227,9 @@ class MembershipInference(Metric):
       interval and the p-value of Fisher's test; `max_advantage`: the largest on the very rows,
       which is above 0 by chance.
     - `precision_at`: the share of members among the highest scores of as many members as others.
+    - `abstaining`: what an attacker is right about who names only the surest 1%, 2%, ... of the
+      rows, with p-values that hold for all shares at once
+      (``skeval.stats.risks.abstaining_test``).
     - `outliers`: the AUC in each tenth of the rows by their distance to other real rows, and in the
       outermost 5%, 2% and 1%: what leaks of few rows is lost in the average.
     - `curve`: at most 200 points of the ROC curve.
@@ -304,6 +308,7 @@ class MembershipInference(Metric):
             **overview(best, scored),
             **rates(scores, *halves, alphas, prior=self.prior, **trials),
             "precision_at": precisions(context, scores, self.random_state),
+            "abstaining": surest(scores, self.random_state),
             "outliers": outlier_risk(context, scores, self.space, columns),
         }
         if np.isnan(result.value):
@@ -328,6 +333,14 @@ class MembershipInference(Metric):
             f"by {_GUESSED_BY.get(name, name)}: a train row ranks above a holdout row "
             f"{percent(as_float(details['auc']))} of the time, by chance 50%."
         )
+        found = details.get("abstaining") or {}
+        if as_float(found.get("p_value", 1.0)) < ALARM_LEVEL:
+            (at,) = (one for one in found["by_share"] if one["share"] == found["clearest"])
+            n_right, n = (f"{count:.6g}" for count in (at["train"], at["train"] + at["holdout"]))
+            sentence += (
+                f" Of the surest {percent(at['share'], 0)} of guesses that a row was in train, "
+                f"{n_right} of {n} are right."
+            )
         outliers = details.get("outliers") or {}
         if as_float(outliers.get("p_value", 1.0)) < ALARM_LEVEL:
             worst = percent(as_float(outliers["worst"]["auc"]))

@@ -14,6 +14,7 @@ from skeval.privacy.attacks.membership.scores import MemberScores
 from skeval.stats import roc
 from skeval.stats.intervals import clopper_pearson, newcombe
 from skeval.stats.relabelling import share_p_value
+from skeval.stats.risks import SHARES, abstaining_test
 from skeval.steps.entities import outlyingness
 from skeval.steps.samples import ColumnChoice
 from skeval.utils.parameters import Interval, Legal
@@ -169,6 +170,31 @@ def precisions(context: Context, scores: MemberScores, seed: int) -> list[dict[s
         value, interval = precision_at(members, others, k)
         precisions.append({"share": share, "k": k, "precision": value, "interval": list(interval)})
     return precisions
+
+
+def surest(scores: MemberScores, seed: int) -> dict[str, Any]:
+    """Return how many of the surest guesses that a row was train are right, tested for all shares.
+
+    The guesses about both tables together; `precision` is by chance the share of train among them.
+    """
+    n = scores.members.size
+    pooled = np.concatenate([scores.members, scores.others])
+    found = abstaining_test(np.ones(pooled.size), pooled, n, seed=seed)
+    by_share = zip(SHARES, *found.pooled, found.p_values, strict=True)
+    return {
+        "p_value": found.p_value,
+        "clearest": SHARES[found.clearest],
+        "by_share": [
+            {
+                "share": share,
+                "train": float(train),
+                "holdout": float(holdout),
+                "precision": float(train / (train + holdout)),
+                "p_value": float(p_value),
+            }
+            for share, train, holdout, p_value in by_share
+        ],
+    }
 
 
 def curve_points(scores: MemberScores) -> dict[str, Any]:

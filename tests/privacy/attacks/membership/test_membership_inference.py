@@ -309,6 +309,14 @@ def test_a_few_copies_are_found_by_rates_where_the_average_hides_them():
         MembershipInference("distance"), frame(synthetic), frame(train), frame(holdout)
     )
     assert result.value < 0.55
+    found = result.details["abstaining"]
+    assert found["p_value"] < 1e-6
+    surest = found["by_share"][0]
+    assert (surest["share"], surest["train"], surest["holdout"]) == (0.01, 30.0, 0.0)
+    assert found["clearest"] == 0.02
+    assert (
+        "Of the surest 2% of guesses that a row was in train, 60 of 60 are right" in result.summary
+    )
     rate = result.details["tpr_at_fpr"][2]
     assert rate["tpr"] >= 0.04
     assert rate["p_value"] == 1 / 2000
