@@ -165,7 +165,12 @@ class SubjectCopies(SubjectMetric, ClaimTested):
     0.5
     """
 
-    tags = replace(SCREEN_TAGS, needs=frozenset({"relational"}), risks=frozenset({"singling out"}))
+    tags = replace(
+        SCREEN_TAGS,
+        needs=frozenset({"relational"}),
+        risks=frozenset({"singling out"}),
+        weight=4.0,  # six copied subjects of any number have a p-value of 1 / 64 at best
+    )
 
     own_row: bool = True
     _: KW_ONLY
@@ -608,7 +613,12 @@ class SubjectMembership(SubjectMetric):
     SubjectMembership(attack='distance')
     """
 
-    tags = replace(ATTACK_TAGS, needs=frozenset({"holdout", "relational"}), display="ROCDisplay")
+    tags = replace(
+        ATTACK_TAGS,
+        needs=frozenset({"holdout", "relational"}),
+        display="ROCDisplay",
+        weight=4.0,  # as MembershipInference of rows
+    )
 
     attack: Literal["ratio", "distance", "distance_calibrated", "knn_density"] = "ratio"
     _: KW_ONLY
