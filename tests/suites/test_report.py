@@ -169,6 +169,7 @@ def test_a_failed_run_leaves_the_old_report(tmp_path, change, kind, message):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.NothingToMeasureWarning")  # no relations
+@pytest.mark.filterwarnings("ignore:a record needs two columns")  # to be known, and guessed
 @pytest.mark.parametrize("n_columns", [1, 2])
 def test_narrow_tables(tmp_path, n_columns):
     tables = [
