@@ -495,9 +495,11 @@ def generators(counts):
             persons and a bound of epsilon, and few releases that nothing else finds.
         """),
         *paragraph("""
-            Limits: six tables, of 500 to 1,000 rows for the most part; generators of one seed each;
-            heavy CTGAN and GPT at 500 rows only. The oracle uses the same attacks with more rows,
-            so that a leak which none of them sees counts nowhere. Releases that it does not accuse
+            Limits: two tables judge, of 500 to 1,000 rows; null releases are of rows drawn again
+            and again from the same two, so that their share is less sure than of as many tables;
+            generators have one seed each, heavy CTGAN and GPT 500 rows only. The oracle uses the
+            same attacks with more rows, so that a leak which none of them sees counts nowhere.
+            Releases that it does not accuse
             may leak less than it can see: they are no null. A release of another table, or of a
             generator that is attacked by other means, may leak more, and stay unseen.
         """),

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
 from skeval.exceptions import InvalidParameterError
-from skeval.utils.parameters import Scaling
+from skeval.utils.parameters import Interval, Scaling
 
 Aspect = Literal["fidelity", "utility", "privacy", "diagnostic"]
 Need = Literal["holdout", "target", "keys", "generator", "relational", "text"]
@@ -15,6 +15,7 @@ Evidence = Literal["screen", "attack", "audit", "disclosure"]
 Risk = Literal["singling out", "linkability", "inference"]
 Reads = Literal["columns", "rows"]
 Quoted = Literal["", "similarity", "relations", "learning", "copies"]
+_WEIGHTS = Interval(0, 100, "neither")  # heavier, a test would leave the others nothing
 _LEGAL: Mapping[str, Any] = {
     "aspect": Aspect,
     "scaling": Scaling,
@@ -71,8 +72,9 @@ class MetricTags:
     volatile : bool, default=False
         Whether a few values decide the score of a column, so that chance moves it far.
     weight : float, default=1.0
-        For privacy: what share of the level of a suite the test has, relative to its others. It is
-        part of the class, since weights hold the level only if they are fixed before the data.
+        For privacy: what share of the level of a suite the test has, relative to its others; above
+        0, below 100. It is part of the class, since weights hold the level only if they are fixed
+        before the data. A heavy test leaves the others less.
 
     Raises
     ------
@@ -115,9 +117,9 @@ class MetricTags:
                     f"MetricTags: {name} must be among {get_args(legal)}, "
                     f"got {sorted(unknown) if is_set else repr(value)}."
                 )
-        if not 0.0 < self.weight < float("inf"):
+        if not _WEIGHTS.accepts(self.weight):
             raise InvalidParameterError(
-                f"MetricTags: weight must be a number above 0, got {self.weight!r}."
+                f"MetricTags: weight must be {_WEIGHTS.description}, got {self.weight!r}."
             )
         if (self.evidence is None) == (self.aspect == "privacy") or self.evidence not in {
             None,

@@ -19,6 +19,10 @@ from skeval.exceptions import InvalidParameterError
         ({"aspect": "fidelity", "risks": {"ruin"}}, "risks must be among"),
         ({"aspect": "fidelity", "reads": "pairs"}, "reads must be among"),
         ({"aspect": "fidelity", "quoted": "luck"}, "quoted must be among"),
+        *(
+            ({"aspect": "fidelity", "weight": weight}, r"weight must be a float in \(0, 100\)")
+            for weight in (0, -1.0, 101, float("nan"), True, "4", None)
+        ),
         ({"aspect": "privacy"}, "evidence must be among"),
         ({"aspect": "fidelity", "evidence": "screen"}, "None for others"),
     ],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binomtest
 
 from skeval import Context
 from skeval.privacy import MembershipDisclosureF1, MembershipInference
@@ -13,7 +12,7 @@ from skeval.privacy.attacks.membership.scores import ATTACKS, member_scores
 from skeval.stats.roc import auc_p_value, delong
 
 pytestmark = pytest.mark.calibration
-N_SEEDS = 200
+N_SEEDS = 400
 
 
 def tables(seed: int, sizes: tuple[int, ...] = (150, 200, 150)) -> list[pd.DataFrame]:
@@ -59,8 +58,7 @@ def found() -> pd.DataFrame:
 
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_intervals_cover_one_half(found: pd.DataFrame, attack: str) -> None:
-    covered = found.loc[found["attack"] == attack, "covered"]
-    assert binomtest(int(covered.sum()), N_SEEDS, 0.95).pvalue > 0.05 / 9  # of nine attacks
+    assert 0.92 <= found.loc[found["attack"] == attack, "covered"].mean() <= 0.98
 
 
 def test_the_interval_of_the_foremost_holds_that_of_all(found: pd.DataFrame) -> None:
