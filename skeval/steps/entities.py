@@ -487,8 +487,8 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
     -------
     str
         The place of a leak that a test has shown: this one only looks where it is. To drop the
-        columns is advised only where that would end it: without them the excess of train rows that
-        are nearer is at most half; else the generator is to be fitted again. Empty without a
+        columns is advised only where, without them, the excess of train rows that are nearer is at
+        most half, or where none are; else the generator is to be fitted again. Empty without a
         holdout, or without a column that can be measured.
 
     Examples
