@@ -16,13 +16,11 @@ from skeval.core.families import RelabelledTest, RowMetric
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.privacy.copies import compared, name_of_equal_rows, value_counts
 from skeval.results.result import Result
-from skeval.results.verdict import Contrast
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import newcombe, wilson
 from skeval.stats.matches import MatchLists, distinct_rows, list_contrast, longest_list
-from skeval.stats.relabelling import least_p_value, share_p_value
 from skeval.steps.neighbors import encoded, encoded_columns, ranges
-from skeval.steps.relabelled import DROP_COPIES, MATCHES, contrast_of, set_against
+from skeval.steps.relabelled import DROP_COPIES, MATCHES, contrast_of, set_against, share_contrast
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.formatting import percent
@@ -117,14 +115,11 @@ class HittingRate(RowMetric):
             "excess": k / n - k_other / n_other,
             "excess_interval": newcombe(k, n, k_other, n_other),
         }
-        what, fresh = "train rows that a synthetic row hits in every column", k_other / n_other
-        least = least_p_value(n, n_other)
+        what = "train rows that a synthetic row hits in every column"
+        p_value, contrast = share_contrast(what, k, n, k_other, n_other)
+        baseline = k_other / n_other
         return replace(
-            result,
-            p_value=share_p_value(k, n, k_other, n_other),
-            baseline=fresh,
-            contrast=Contrast(what, result.value, fresh, "of holdout rows", least_p=least),
-            details=details,
+            result, p_value=p_value, baseline=baseline, contrast=contrast, details=details
         )
 
     def _summary(self, result: Result) -> str:
@@ -239,22 +234,16 @@ def _places(context: Context, columns: ColumnChoice) -> tuple[list[int], list[in
     return [names.index(n) for n in sorted(numeric)], [names.index(n) for n in sorted(nominal)]
 
 
-def _number_kinds(context: Context, columns: ColumnChoice) -> list[str]:
-    kinds = context.schema.kinds
-    return [
-        kinds[n] for n in sorted(chosen_columns(context.schema, columns)) if kinds[n] in NUMERIC
-    ]
-
-
 @shared
 def box_scale(context: Context, kind: str, tolerance: float, columns: Any) -> BoxScale:
     """Return the tolerance of each column of numbers; ranges are those of all real rows."""
-    kinds = np.array(_number_kinds(context, columns), dtype=object)
+    chosen = sorted(chosen_columns(context.schema, columns))
+    kinds = [of for of in map(context.schema.kinds.__getitem__, chosen) if of in NUMERIC]
     real = [_table(context, role, columns)[0] for role in ("train", "holdout") if role in context]
     return BoxScale(
         low=np.nan_to_num(np.fmin.reduce(np.concatenate(real))),
         span=ranges(context, columns)[_places(context, columns)[0]],
-        relative=(kinds == "continuous") & (kind == "relative"),
+        relative=np.array([kind == "relative" and of == "continuous" for of in kinds], np.bool_),
         tolerance=tolerance,
     )
 

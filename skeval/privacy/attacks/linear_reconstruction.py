@@ -20,7 +20,7 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
-from skeval.privacy.attacks.membership.rows import drawing_order
+from skeval.privacy.attacks.membership.rows import drawing_order, in_drawing_order
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.disclosure import joint_classes
@@ -142,8 +142,7 @@ def people(
     rows = {role: kept[role][inside[role]] for role in _ROLES}
     n_rows = min(max_rows, *(rows[role].size for role in ("train", "holdout")))
     for role in ("train", "holdout"):  # how well it goes depends on their number
-        place = np.argsort(drawing_order(context, role, seed))
-        rows[role] = rows[role][np.argsort(place[rows[role]])][:n_rows]
+        rows[role] = rows[role][in_drawing_order(context, role, rows[role], seed)[:n_rows]]
     known, hidden = ({role: one[role][rows[role]] for role in _ROLES} for one in (codes, levels))
     return People(rows, known, hidden, n_levels)
 

@@ -18,7 +18,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import AUDIT_TAGS, LIGHT
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, TableError
 from skeval.privacy.attacks.membership.membership_inference import AttackName
-from skeval.privacy.attacks.membership.rows import drawing_order, plain_rows
+from skeval.privacy.attacks.membership.rows import drawing_order, in_drawing_order, plain_rows
 from skeval.privacy.attacks.membership.scores import CALIBRATED, MemberScores, member_scores
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
@@ -293,10 +293,9 @@ def pair_gaps(
     context: Context, scores: MemberScores, stratify: str | None, seed: int
 ) -> np.ndarray:
     """Return by how much the train row of each pair has the higher score, in random order."""
-    members, others = (  # positions in the scores, in an order that is not that of the tables
-        np.argsort(np.argsort(drawing_order(context, role, seed))[rows])
-        for role, rows in (("train", scores.member_rows), ("holdout", scores.other_rows))
-    )
+    # positions in the scores, in an order that is not that of the tables
+    members = in_drawing_order(context, "train", scores.member_rows, seed)
+    others = in_drawing_order(context, "holdout", scores.other_rows, seed)
     strata = strata_of(context, stratify)
     first, second = matched(
         strata["train"][scores.member_rows[members]], strata["holdout"][scores.other_rows[others]]

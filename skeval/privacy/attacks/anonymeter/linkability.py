@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, replace
-from functools import partial
 from typing import Annotated, Literal
 
 import numpy as np
@@ -14,9 +13,9 @@ from skeval.core.declared import declared
 from skeval.exceptions import MetricWarning
 from skeval.privacy.attacks.anonymeter.risks import (
     Attack,
+    Evidence,
     ResidualRiskMetric,
     check_enough_columns,
-    evidence_of_scores,
     n_targets,
     near_rows,
     nearest_synthetic,
@@ -30,7 +29,7 @@ from skeval.privacy.attacks.anonymeter.risks import (
 from skeval.results.result import Result
 from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import least_p_value
-from skeval.stats.risks import random_link_rate
+from skeval.stats.risks import random_link_rate, scores_p_value
 from skeval.steps.neighbors import ranges
 from skeval.steps.relabelled import name_of_test
 from skeval.steps.samples import chosen_columns, column_key
@@ -236,7 +235,7 @@ def linkability(
         n=n,
         guessed=n * random_link_rate(n_synthetic, k),
         n_guessed=n,
-        test=partial(evidence_of_scores, *by_row, contrast, "", seed),
+        test=lambda: Evidence(contrast, scores_p_value(*by_row, seed=seed)),
         scores=links.mean(axis=0),
         details={"n_splits": len(splits)},
     )

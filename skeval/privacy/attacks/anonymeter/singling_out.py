@@ -492,16 +492,9 @@ def singling_out(
     if not len(predicates):
         return None
     random = random_predicates(*table, n_cols, rng)
-    names, settings = sorted(chosen), (n_attacks, n_cols, max_attempts, distinct, columns, seed)
-    test = partial(
-        evidence_of_isolation,
-        real,
-        predicates,
-        names,
-        mode,
-        seed,
-        name_of_test(f"{mode} singling out", *settings),
-    )
+    settings = (n_attacks, n_cols, max_attempts, distinct, columns, seed)
+    name = name_of_test(f"{mode} singling out", *settings)
+    test = partial(evidence_of_isolation, real, predicates, sorted(chosen), mode, seed, name)
     return _tried(real, predicates, random, size_correction, test)
 
 

@@ -56,6 +56,7 @@ from skeval.utils.parameters import (
     Seed,
     Space,
     one_of,
+    some_of,
 )
 
 _FOUND = "train rows found where {fpr} of holdout rows may be called so, by {by}"
@@ -563,20 +564,8 @@ def hidden_leaks(details: Mapping[str, Any]) -> list[MetricWarning]:
     return [MetricWarning(text) for text in texts]
 
 
-def _are_membership_attacks(value: object) -> bool:
-    if isinstance(value, list | tuple):
-        return len(value) > 0 and all(name in ATTACKS for name in value)
-    return isinstance(value, str) and value in ("best", *ATTACKS)
-
-
-AttackChoice = Annotated[
-    str | list[str],
-    Legal(
-        f"'best', or one or a list of {', '.join(map(repr, ATTACKS))}",
-        _are_membership_attacks,
-        "no such attack",
-    ),
-]
+_BEST_OR = f"'best', or one or a list of {', '.join(map(repr, ATTACKS))}"
+AttackChoice = Annotated[str | list[str], some_of(_BEST_OR, ATTACKS, ("best", *ATTACKS))]
 
 
 def _is_table(value: object) -> bool:

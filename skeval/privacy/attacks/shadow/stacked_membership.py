@@ -27,21 +27,13 @@ from skeval.results.result import Result, undefined
 from skeval.steps.classifiers import LINEAR, Classifier, learn
 from skeval.steps.samples import nothing_to_measure
 from skeval.utils.formatting import as_float, percent
-from skeval.utils.parameters import Interval, Legal, OpenFraction
+from skeval.utils.parameters import Interval, OpenFraction, some_of
 
 _NAME = "stacked"
 
 
-def _are_attacks(value: object) -> bool:
-    if isinstance(value, list | tuple):
-        return len(value) > 0 and all(name in ATTACKS for name in value)
-    return isinstance(value, str) and value == "all"
-
-
-Attacks = Annotated[
-    str | Sequence[str],
-    Legal(f"'all', or a list of {', '.join(map(repr, ATTACKS))}", _are_attacks, ["no such attack"]),
-]
+_ALL_OR = f"'all', or a list of {', '.join(map(repr, ATTACKS))}"
+Attacks = Annotated[str | Sequence[str], some_of(_ALL_OR, ATTACKS, ("all",))]
 
 
 @declared
