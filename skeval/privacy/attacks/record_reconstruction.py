@@ -293,11 +293,12 @@ def completed_shares(
         [encoded(context, role)[own] for role, own in zip(_REAL, rows, strict=True)]
     )
     shares = np.zeros(len(queries))
-    for known, hidden in splits:
+    for split in splits:
         if method == "sequential":
-            guesses = guesses_by_trees(context, queries, known, hidden, seed)
+            guesses = guesses_by_trees(context, queries, split, seed)
         else:
-            guesses = guesses_by_neighbors(context, queries, known, hidden, n_neighbors)
+            guesses = guesses_by_neighbors(context, queries, split, n_neighbors)
+        _, hidden = split
         truth = queries[:, _places(context.schema, hidden)]
         right = agreement(context, hidden, guesses, truth, tolerance, tolerance_kind)
         shares += right.all(axis=1) / len(splits)
@@ -375,14 +376,10 @@ def remoteness(context: Context, max_rows: int, seed: int) -> np.ndarray:
 
 
 def guesses_by_neighbors(
-    context: Context,
-    queries: np.ndarray,
-    known: tuple[str, ...],
-    hidden: tuple[str, ...],
-    n_neighbors: int,
+    context: Context, queries: np.ndarray, split: Split, n_neighbors: int
 ) -> np.ndarray:
     """Return guesses of hidden columns of encoded records from the nearest synthetic rows."""
-    released = encoded(context, "synthetic")
+    released, (known, hidden) = encoded(context, "synthetic"), split
     index = reference_index(context, "synthetic", "gower", known, None, 0)
     features = kept_features(context, "gower", known)
     rows = index.kneighbors(queries[:, features], min(n_neighbors, len(released)))[1]
@@ -406,18 +403,12 @@ def _agreed(values: np.ndarray, is_code: bool) -> np.ndarray:
     return np.where(chosen < 0, np.nan, chosen)
 
 
-def guesses_by_trees(
-    context: Context,
-    queries: np.ndarray,
-    known: tuple[str, ...],
-    hidden: tuple[str, ...],
-    seed: int,
-) -> np.ndarray:
+def guesses_by_trees(context: Context, queries: np.ndarray, split: Split, seed: int) -> np.ndarray:
     """Return guesses of one hidden column after the other, by trees fitted to the release."""
     released, n_numeric = encoded(context, "synthetic"), len(context.schema.columns(*NUMERIC))
-    columns = _places(context.schema, known)
+    columns, hidden = (_places(context.schema, names) for names in split)
     seen, asked = released[:, columns], queries[:, columns]
-    for j in _places(context.schema, hidden):
+    for j in hidden:
         guess = _tree_guess(seen, released[:, j], asked, j >= n_numeric, named_seed("trees", seed))
         seen, asked = np.column_stack([seen, released[:, j]]), np.column_stack([asked, guess])
     return asked[:, len(columns) :]

@@ -160,10 +160,9 @@ class ShadowAttributeInference(ShadowAttack):
             return "the secret has one value, so that there is nothing to guess."
         return ""
 
-    def _tested(
-        self, context: Context, game: Game, n_synthetic: int, execution: Execution
-    ) -> Result:
-        advantages, n_fits = secret_guesses(context, game, self.control, n_synthetic, execution)
+    def _tested(self, context: Context, game: Game, n_synthetic: int) -> Result:
+        run = (n_synthetic, self._execution)
+        advantages, n_fits = secret_guesses(context, game, self.control, *run)
         chances = [(one.chance, one.n, one.n_without or _EXACT) for one in advantages]
         described = [
             {

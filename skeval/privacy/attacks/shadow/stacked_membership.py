@@ -15,9 +15,9 @@ from skeval.core.declared import declared
 from skeval.privacy.attacks.membership.rates import area_with_test, curve_points
 from skeval.privacy.attacks.membership.rows import drawing_order, n_reference
 from skeval.privacy.attacks.membership.scores import ATTACKS, MemberScores, member_scores, needs_of
-from skeval.privacy.attacks.shadow.game import Execution
 from skeval.privacy.attacks.shadow.likelihood_ratio import (
     HalvesAttack,
+    Models,
     moments,
     offline_score,
     tested_rates,
@@ -164,16 +164,7 @@ class StackedMembershipInference(HalvesAttack):
 
     def _blended(self, context: Context, pool: Pool) -> np.ndarray:
         chosen, _ = usable_attacks(context, self.attacks, self.reference_fraction)
-        worlds = scores_of_worlds(
-            context,
-            self.generator,
-            chosen,
-            pool,
-            self.n_models,
-            context.n_rows("synthetic"),
-            self.random_state,
-            self._execution,
-        )
+        worlds = scores_of_worlds(context, self._models(context), chosen, pool)
         released = pooled_scores(context, chosen, pool, self.random_state)
         return stacked_scores(released, *worlds, self.classifier, self.random_state)
 
@@ -253,14 +244,7 @@ def pooled_scores(context: Context, attacks: tuple[str, ...], pool: Pool, seed: 
 
 @shared
 def scores_of_worlds(
-    context: Context,
-    generator: Any,
-    attacks: tuple[str, ...],
-    pool: Pool,
-    n_models: int,
-    n_synthetic: int,
-    seed: int,
-    execution: Execution,
+    context: Context, models: Models, attacks: tuple[str, ...], pool: Pool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Fit a generator to random halves of the rows, and score the attacked ones by each table.
 
@@ -271,9 +255,8 @@ def scores_of_worlds(
     inside : ndarray of shape (n_models, n_rows), bool
         Whether a row was learned from.
     """
-    settings = (generator, n_models, n_synthetic, seed, execution)
-    worlds, inside = worlds_of_halves(context, *settings, n_left_out=pool.reference.size)
-    scores = [pooled_scores(world, attacks, pool, seed) for world in worlds]
+    worlds, inside = worlds_of_halves(context, models, n_left_out=pool.reference.size)
+    scores = [pooled_scores(world, attacks, pool, models.seed) for world in worlds]
     attacked = np.concatenate([pool.members, context.n_rows("train") + pool.others])
     return np.stack(scores), inside[:, attacked]
 
