@@ -203,14 +203,35 @@ class NewRowShare(RowMetric, RelabelledTest):
         return self.tolerance_kind, self.numerical_match_tolerance, columns
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
-        known = box_matches(context, "synthetic", "train", *self._box(columns))
+        box = self._box(columns)
+        known = box_matches(context, "synthetic", "train", *box)
         k = int((~known).sum())
         result = replace(result, interval=wilson(k, known.size), details={"n_new": k})
         if "holdout" not in context:
             return result
-        seeds = (self.n_permutations, self.random_state)
-        evidence = new_beside_holdout(context, known, self._box(columns), *seeds)
-        return replace(result, **evidence)
+        unseen = box_matches(context, "synthetic", "holdout", *box)
+        fresh = box_matches(context, "holdout", "train", *box)
+        lists, (train, holdout) = box_lists(context, known | unseen, *box)
+        seeds = {"n_permutations": self.n_permutations, "seed": self.random_state}
+        test = list_contrast(lists, train, holdout, **seeds)
+        name = _name_of_test(context, lists, train + holdout, columns)
+        share = (known.size - k) / known.size
+        contrast = contrast_of(context, MATCHES, share, test, reference="a holdout row", name=name)
+        return replace(
+            result,
+            p_value=test.p_value,
+            baseline=float(1.0 - fresh.mean()),
+            contrast=contrast,
+            advice=DROP_COPIES,
+            refit=True,
+            details={
+                "n_new": k,
+                "new_to_holdout": float(1.0 - unseen.mean()),
+                "difference": float(known.mean() - unseen.mean()),
+                "expected": test.mean,
+                "null_standard_error": test.spread,
+            },
+        )
 
     def _summary(self, result: Result) -> str:
         return set_against(
@@ -256,35 +277,6 @@ def box_matches(
     tables = [_table(context, role, columns) for role in (query, reference)]
     scale = box_scale(context, kind, tolerance, columns)
     return any_within(*box_points(tables, (True, False), scale))
-
-
-def new_beside_holdout(
-    context: Context, known: np.ndarray, box: tuple[str, float, Any], n_permutations: int, seed: int
-) -> dict[str, Any]:
-    """Return the fields of a result that come of matches to the holdout."""
-    unseen = box_matches(context, "synthetic", "holdout", *box)
-    lists, (train, holdout) = box_lists(context, known | unseen, *box)
-    test = list_contrast(lists, train, holdout, n_permutations=n_permutations, seed=seed)
-    details = {
-        "n_new": int((~known).sum()),
-        "new_to_holdout": float(1.0 - unseen.mean()),
-        "difference": float(known.mean() - unseen.mean()),
-        "expected": test.mean,
-        "null_standard_error": test.spread,
-    }
-    k = known.size - details["n_new"]
-    name = _name_of_test(context, lists, train + holdout, box[2])
-    share = k / known.size
-    return {
-        "p_value": test.p_value,
-        "baseline": float(1.0 - box_matches(context, "holdout", "train", *box).mean()),
-        "contrast": contrast_of(
-            context, MATCHES, share, test, reference="a holdout row", name=name
-        ),
-        "advice": DROP_COPIES,
-        "refit": True,
-        "details": details,
-    }
 
 
 def _name_of_test(context: Context, lists: MatchLists, copies: np.ndarray, columns: Any) -> str:

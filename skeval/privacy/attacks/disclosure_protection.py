@@ -182,7 +182,7 @@ class DisclosureProtection(Metric):
 
     def _compute(self, context: Context) -> Result:
         risk = row_mean(*self._scores(context, "train"))
-        train = coded_tables(context, *self._asked[0])["train"]
+        train = coded_tables(context, self._asked[0])["train"]
         guess = cap.guess_protection(train.sensitive, self.baseline)
         details: dict[str, Any] = {
             "risk": risk.value,
@@ -335,16 +335,10 @@ class DisclosureProtectionEstimate(DisclosureProtection):
         return self.num_rows, self.num_iterations, self.random_state
 
 
-def coded_tables(
-    context: Context,
-    known: tuple[str, ...],
-    sensitive: tuple[str, ...],
-    n_bins: int,
-    continuous: tuple[str, ...] | None,
-) -> dict[str, CodedRows]:
+def coded_tables(context: Context, columns: Columns) -> dict[str, CodedRows]:
     """Return the coded rows by role, each table in an order of its own."""
     roles = ("train", *(["holdout"] if "holdout" in context else []), "synthetic")
-    coded = coded_rows(context, roles, known, sensitive, n_bins, continuous)
+    coded = coded_rows(context, roles, *columns)
     return {role: rows.ordered() for role, rows in zip(roles, coded, strict=True)}
 
 
@@ -357,7 +351,7 @@ def drawn_tables(
     One draw of all rows where there are no more than are to be drawn.
     """
     n_rows, n_draws, seed = draws
-    tables, positions = coded_tables(context, *columns), {}
+    tables, positions = coded_tables(context, columns), {}
     for role, rows in tables.items():
         n = len(rows.keys)
         repeats = 1 if n_rows is None or n <= n_rows else n_draws

@@ -550,7 +550,7 @@ class LinearReconstructionAttack(Metric):
         seed = named_seed("queries", self.random_state)
         counting = {"n_queries": most, "n_min": self.n_min, "scaling": self.scaling, "seed": seed}
         solved = solved_secrets(attacked, self.k, self.solver, counting)
-        return compared(attacked, *solved, secret=self.secret)
+        return compared(attacked, *solved, self.secret)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
@@ -607,11 +607,7 @@ def shares_of(attacked: People, guesses: Mapping[str, Any]) -> dict[str, float]:
 
 
 def compared(
-    attacked: People,
-    guesses: Mapping[str, np.ndarray],
-    n_queries: Mapping[str, int],
-    *,
-    secret: str,
+    attacked: People, guesses: Mapping[str, np.ndarray], n_queries: Mapping[str, int], secret: str
 ) -> Result:
     """Return by how much more often the guesses are right on train than on the holdout."""
     accuracy, n_people = shares_of(attacked, guesses), attacked.rows["train"].size

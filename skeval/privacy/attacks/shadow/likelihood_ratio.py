@@ -252,8 +252,7 @@ class LikelihoodRatioMIA(HalvesAttack):
             released = record_scores(context, self.record_score)[attacked]
         except TableError as error:
             return undefined(str(error))
-        scores, inside = self._scores(context, attacked)
-        ratios = ratios_of(released, scores, inside, self.mode, self.variance)
+        ratios = self._ratios(released, *self._scores(context, attacked))
         members, others = np.split(ratios, [n_members])
         result = self._detection(_NAME, "a likelihood ratio", members, others)
         area = {"auc": result.value, "interval": list(result.interval or ())}
@@ -271,10 +270,10 @@ class LikelihoodRatioMIA(HalvesAttack):
         attacked = attacked_rows(context, self.targets, self.n_targets, self.random_state)
         released = record_scores(context, self.record_score)[attacked]
         scores, inside = self._scores(context, attacked)
-        known, how = (scores, inside), (self.mode, self.variance)
-        ratios = member_ratios(context, attacked, ratios_of(released, *known, *how))
+        ratios = member_ratios(context, attacked, self._ratios(released, scores, inside))
         # what the other half scores depends on this one: it must not say which rows are in it
-        by_model = ratios_of(scores, *known, *how, left_out=np.arange(len(scores)) // 2)
+        pairs = np.arange(len(scores)) // 2
+        by_model = self._ratios(scores, scores, inside, left_out=pairs)
         alphas = self._alphas
         added = {
             "uncalibrated_auc": auc(*np.split(released, [ratios.members.size])),
@@ -290,23 +289,15 @@ class LikelihoodRatioMIA(HalvesAttack):
             f"than a holdout row in {percent(result.value)} of pairs; 50% would be by chance."
         )
 
+    def _ratios(self, rows: np.ndarray, *known: Any, left_out: Any = None) -> np.ndarray:
+        """Return how much more scores are like those with the record; others as of `moments`."""
+        usual = moments(*known, per_record=self.variance == "per_record", left_out=left_out)
+        return (likelihood_ratio if self.mode == "online" else offline_score)(rows, usual)
+
     def _scores(self, context: Context, attacked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the scores of rows by each model, and whether they were in its half."""
         scores, inside = scores_of_halves(context, self._models(context), self.record_score)
         return scores[:, attacked], inside[:, attacked]
-
-
-def ratios_of(
-    rows: np.ndarray,
-    scores: np.ndarray,
-    inside: np.ndarray,
-    mode: str,
-    variance: str,
-    left_out: np.ndarray | None = None,
-) -> np.ndarray:
-    """Return how much more scores are like those with the record; others are as of `moments`."""
-    known = moments(scores, inside, per_record=variance == "per_record", left_out=left_out)
-    return (likelihood_ratio if mode == "online" else offline_score)(rows, known)
 
 
 def member_ratios(context: Context, attacked: np.ndarray, ratios: np.ndarray) -> MemberScores:
