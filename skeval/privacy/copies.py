@@ -47,6 +47,7 @@ from skeval.utils.formatting import counted, percent
 from skeval.utils.parameters import AnyColumns, Fraction, Interval
 
 _LONGER = 20  # characters
+Compared = tuple[tuple[str, ...], tuple[str, ...]]  # columns of values, and of texts
 
 
 @shared
@@ -281,15 +282,14 @@ class ExactMatchShare(CopyScreen, ClaimTested):
             "singleton_match_share": matches_of_singletons(counts, self.count) / n,
             "duplicates": {role: duplicated_share(of_role) for role, of_role in counts.items()},
         }
+        chosen = compared(context.schema, self.columns)
         if "holdout" in counts:
             seeds = (self.n_permutations, self.random_state)
-            name = ""
-            if self.count == "rows" and self.decimals is None:
-                name = name_of_equal_rows(*compared(context.schema, self.columns))
+            by_value = self.count == "rows" and self.decimals is None
+            name = name_of_equal_rows(*chosen) if by_value else ""
             result = replace(result, **beside_holdout(context, counts, self.count, *seeds, name))
             details |= self._privacy(unique_matches(counts))
         details |= result.details
-        chosen = compared(context.schema, self.columns)
         read, spelled = folded_counts(context, *chosen, self.decimals)
         where = chosen_in_words(context.schema, self.columns)
         of_rows = copies_in_words(read, where, spelled=spelled)
@@ -497,10 +497,7 @@ def copies_of(what: str, counts: Mapping[str, np.ndarray]) -> Copies:
 
 
 def copies_of_rows(
-    context: Context,
-    chosen: tuple[tuple[str, ...], tuple[str, ...]],
-    decimals: int | None,
-    counts: Mapping[str, np.ndarray],
+    context: Context, chosen: Compared, decimals: int | None, counts: Mapping[str, np.ndarray]
 ) -> tuple[Copies, ...]:
     """Return how many unique rows a release repeats, and may.
 
@@ -569,7 +566,7 @@ def beside_holdout(
     return {"p_value": test.p_value, "baseline": baseline, "contrast": contrast, "details": details}
 
 
-def compared(schema: TableSchema, columns: ColumnChoice) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def compared(schema: TableSchema, columns: ColumnChoice) -> Compared:
     """Return the columns that are chosen among all but ids: the measured ones, and those of text.
 
     Raises

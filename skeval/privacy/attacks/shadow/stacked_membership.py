@@ -231,14 +231,9 @@ def pooled_scores(context: Context, attacks: tuple[str, ...], pool: Pool, seed: 
     by_attack = []
     for attack in attacks:
         scores = member_scores(context, attack, pool.max_rows, seed=seed, reference=pool.reference)
-        by_attack.append(
-            np.concatenate(
-                [
-                    scores.members[np.searchsorted(scores.member_rows, pool.members)],
-                    scores.others[np.searchsorted(scores.other_rows, pool.others)],
-                ]
-            )
-        )
+        members = np.searchsorted(scores.member_rows, pool.members)
+        others = np.searchsorted(scores.other_rows, pool.others)
+        by_attack.append(np.concatenate([scores.members[members], scores.others[others]]))
     return np.stack(by_attack)
 
 
