@@ -218,11 +218,8 @@ class DisclosureProtection(Metric):
         if np.isnan(result.value):
             return replace(result, details=details)
         known, secret = (" and ".join(names_of(one)) for one in (self.known, self.sensitive))
-        p_value = exchange_p_value(
-            [(scores[0][0], scores[1][0])],
-            n_permutations=self.n_permutations,
-            seed=self.random_state,
-        )
+        trials: dict[str, Any] = {"n_permutations": self.n_permutations, "seed": self.random_state}
+        p_value = exchange_p_value([(scores[0][0], scores[1][0])], **trials)
         return replace(
             result,
             p_value=None if np.isnan(p_value) else p_value,

@@ -684,13 +684,23 @@ class DCRShare(TrainShareScreen, RelabelledTest):
             check_groups(self.column_groups, chosen_columns(context.schema, self.columns))
 
     def _measure(self, context: Context, columns: Any) -> float:
-        names = chosen_columns(context.schema, self.columns)
-        groups = groups_of(context, names, self.column_groups, self.random_state).values()
+        groups = self._groups(context).values()
         return max(float(np.mean(self._shares(context, group))) for group in groups)
 
-    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+    def _groups(self, context: Context) -> dict[str, tuple[str, ...] | None]:
+        """Return the groups of columns by name, all of them first; none is there twice."""
         names = chosen_columns(context.schema, self.columns)
-        groups = groups_of(context, names, self.column_groups, self.random_state)
+        groups = {_ALL: names}
+        if isinstance(self.column_groups, str):
+            groups |= related_and_random(context, names, self.random_state)
+        elif self.column_groups is not None:
+            groups |= {f"group {i}": tuple(g) for i, g in enumerate(self.column_groups, start=1)}
+        keys = {name: column_key(context.schema, group) for name, group in groups.items()}
+        first = {key: name for name, key in reversed(keys.items())}
+        return {name: key for name, key in keys.items() if first[key] == name}
+
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        groups = self._groups(context)
         shares = {name: self._train_share(context, group) for name, group in groups.items()}
         result = super()._with_evidence(context, groups[_ALL], result)
         worst = max(shares, key=lambda name: shares[name].value)
@@ -730,20 +740,6 @@ def check_groups(groups: Sequence[Sequence[str]], chosen: tuple[str, ...]) -> No
             f"DCRShare: column_groups names {', '.join(unknown)}, which the distances do not "
             f"look at. They look at: {', '.join(chosen)}."
         )
-
-
-def groups_of(
-    context: Context, names: tuple[str, ...], column_groups: Any, seed: int
-) -> dict[str, tuple[str, ...] | None]:
-    """Return the groups of columns by name, all of them first; none is there twice."""
-    groups = {_ALL: names}
-    if isinstance(column_groups, str):
-        groups |= related_and_random(context, names, seed)
-    elif column_groups is not None:
-        groups |= {f"group {i}": tuple(g) for i, g in enumerate(column_groups, start=1)}
-    keys = {name: column_key(context.schema, group) for name, group in groups.items()}
-    first = {key: name for name, key in reversed(keys.items())}
-    return {name: key for name, key in keys.items() if first[key] == name}
 
 
 def largest_interval(shares: Sequence[TrainShare]) -> tuple[float, float]:

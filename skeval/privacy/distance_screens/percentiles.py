@@ -142,13 +142,11 @@ class PercentileScreen(NeighborMetric, RelabelledTest):
     ) -> tuple[float, Contrast | None]:
         """Test the quantile of the numbers against the holdout minus that against train."""
 
+        def quantile(distances: np.ndarray) -> float:
+            return stats.percentile(self._of_distances(distances), level)
+
         def quantiles(nearby: RelabelledNearest) -> np.ndarray:
-            return np.array(
-                [
-                    [stats.percentile(self._of_distances(distances), level) for distances in both]
-                    for both in nearby.distances
-                ]
-            )
+            return np.array([[quantile(side) for side in both] for both in nearby.distances])
 
         settings = (self.space, columns, self.n_permutations, self.random_state)
         test, to_train = sides_test(context, quantiles, *settings)
