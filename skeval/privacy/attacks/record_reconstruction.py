@@ -38,7 +38,7 @@ from skeval.steps.neighbors import (
     ranges,
     reference_index,
 )
-from skeval.steps.samples import ColumnChoice, chosen_columns, named_seed
+from skeval.steps.samples import chosen_columns, named_seed
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import as_float, percent
@@ -234,10 +234,22 @@ class RecordReconstruction(Metric):
         self, context: Context
     ) -> tuple[tuple[Split, ...], tuple[np.ndarray, np.ndarray]]:
         """Return what is known and hidden, and how often each record is completed."""
-        drawn = (self.known, self.known_fraction, self.n_unknown, self.n_splits)
-        splits = column_splits(context.schema, *drawn, self.random_state)
+        splits = self._splits(context.schema)
         guess = (self.method, self.n_neighbors, self.tolerance, self.tolerance_kind)
         return splits, completed_shares(context, splits, *guess, self.max_rows, self.random_state)
+
+    def _splits(self, schema: TableSchema) -> tuple[Split, ...]:
+        """Return known and hidden columns, by name: the table's order must not matter."""
+        fixed = set() if self.known is None else set(chosen_columns(schema, self.known))
+        candidates = [name for name in _columns(schema) if name not in fixed]
+        n_hidden = len(candidates) if self.n_unknown is None else self.n_unknown
+        if self.known is None and self.n_unknown is None:
+            n_hidden -= max(1, round(self.known_fraction * len(candidates)))
+        seed = named_seed("hidden columns", self.random_state)
+        sets = column_sets(len(candidates), max(1, n_hidden), self.n_splits, seed)
+        hidden = [tuple(candidates[j] for j in chosen) for chosen in sets]
+        rest = set(candidates)
+        return tuple((tuple(sorted(fixed or rest - set(names))), names) for names in hidden)
 
 
 def advice_on(strata: Mapping[str, Any]) -> str:
@@ -343,27 +355,6 @@ def _columns(schema: TableSchema) -> list[str]:
 def _places(schema: TableSchema, names: Sequence[str]) -> list[int]:
     """Return where columns are among those of encoded rows."""
     return [encoded_columns(schema).index(name) for name in names]
-
-
-def column_splits(
-    schema: TableSchema,
-    known: ColumnChoice,
-    known_fraction: float,
-    n_unknown: int | None,
-    n_splits: int,
-    seed: int,
-) -> tuple[Split, ...]:
-    """Return known and hidden columns of each set, by name: the table's order must not matter."""
-    fixed = set() if known is None else set(chosen_columns(schema, known))
-    candidates = [name for name in _columns(schema) if name not in fixed]
-    n_hidden = len(candidates) if n_unknown is None else n_unknown
-    if known is None and n_unknown is None:
-        n_hidden -= max(1, round(known_fraction * len(candidates)))
-    sets = column_sets(
-        len(candidates), max(1, n_hidden), n_splits, named_seed("hidden columns", seed)
-    )
-    hidden = [tuple(candidates[j] for j in chosen) for chosen in sets]
-    return tuple((tuple(sorted(fixed or set(candidates) - set(names))), names) for names in hidden)
 
 
 def remoteness(context: Context, max_rows: int, seed: int) -> np.ndarray:

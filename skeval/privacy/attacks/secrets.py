@@ -167,7 +167,8 @@ def coded_rows(context: Context, columns: KnownAndSensitive) -> dict[str, CodedR
     known, sensitive, n_bins, continuous = columns
     roles = ("train", *(["holdout"] if "holdout" in context else []), "synthetic")
     names = sorted({*known, *sensitive})
-    edges = _all_edges(context, names, n_bins, continuous)
+    cut = context.schema.columns(*NUMERIC) if continuous is None else continuous
+    edges = {name: _edges(context, name, n_bins) for name in names if name in cut}
     code = partial(_marks, names=names, nominal=context.schema.columns(*NOMINAL), edges=edges)
     found = [grouped(context, role, names, code) for role in roles]
     marks = [
@@ -186,14 +187,6 @@ def coded_rows(context: Context, columns: KnownAndSensitive) -> dict[str, CodedR
             rows = rows.take(np.repeat(np.arange(len(rows.keys)), distinct[1]))
         tables[role] = rows.ordered()
     return tables
-
-
-def _all_edges(
-    context: Context, names: Sequence[str], n_bins: int, continuous: tuple[str, ...] | None
-) -> dict[str, np.ndarray]:
-    """Return the inner edges of the columns that are cut into bins."""
-    cut = context.schema.columns(*NUMERIC) if continuous is None else continuous
-    return {name: _edges(context, name, n_bins) for name in names if name in cut}
 
 
 def _marks(

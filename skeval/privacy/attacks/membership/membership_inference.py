@@ -372,8 +372,8 @@ class MembershipInference(Metric):
             scored[BLEND] = blended(list(scored.values()))
         if min(one.fewest for one in scored.values()) < 2:
             return undefined("train and holdout need two rows each that can be scored.")
-        by_rate = self._alpha is not None
-        best = strongest(scored, self._alpha) if by_rate else standing_out(context, scored)
+        alpha = self._alpha
+        best = standing_out(context, scored) if alpha is None else strongest(scored, alpha)
         return best, scored, left_out
 
 
@@ -410,18 +410,15 @@ def success(scores: MemberScores, alpha: float | None, notices: Sequence[MetricW
     return Result(value, warnings=tuple(notices))
 
 
-def strongest(scored: Mapping[str, MemberScores], alpha: float | None) -> str:
-    """Return the attack with the largest AUC, or true positive rate at `alpha`, if that is given.
+def strongest(scored: Mapping[str, MemberScores], alpha: float) -> str:
+    """Return the attack with the largest true positive rate at `alpha`.
 
     Ties go to the larger AUC, and a rate that is not defined is the least.
     """
 
     def rank(scores: MemberScores) -> tuple[float, float]:
-        area = auc(scores.members, scores.others)
-        if alpha is None:
-            return area, 0.0
         tpr = tpr_at_fpr(scores.members, scores.others, alpha)
-        return (-1.0 if np.isnan(tpr) else tpr), area
+        return (-1.0 if np.isnan(tpr) else tpr), auc(scores.members, scores.others)
 
     return max(scored, key=lambda name: rank(scored[name]))
 
