@@ -29,6 +29,7 @@ from skeval.stats.intervals import wilson
 from skeval.stats.matches import digits_kept
 from skeval.stats.repeats import Copied, Copies, changed_copies, copied, distinct_expected
 from skeval.stats.risks import Matched
+from skeval.steps.entities import names_listed
 from skeval.steps.identifiers import advice_on_identifiers, identifier_copies, identifiers_in_words
 from skeval.steps.neighbors import encoded_columns
 from skeval.steps.relabelled import (
@@ -594,8 +595,7 @@ def chosen_in_words(schema: TableSchema, columns: ColumnChoice) -> str:
     names = [] if columns is None else [name for part in compared(schema, columns) for name in part]
     if len(names) > _MOST_NAMED:
         return f"{len(names)} columns"
-    listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-    return f"column{'s' if len(names) > 1 else ''} {listed}" if names else ""
+    return f"column{'s' if len(names) > 1 else ''} {names_listed(names)}" if names else ""
 
 
 @shared

@@ -33,6 +33,7 @@ from skeval.stats.relabelling import (
     sequential_test,
     shuffled,
 )
+from skeval.steps.entities import names_listed
 from skeval.steps.neighbors import gower_engine, is_gower, nearest, pooled_masses, rows_of
 from skeval.steps.relabelled import name_of_test, set_against
 from skeval.steps.samples import chosen_columns, column_key, pooled_order
@@ -777,7 +778,7 @@ def advice(groups: Mapping[str, tuple[str, ...] | None], worst: str) -> str:
     columns = groups[worst] or ()
     if worst == _ALL or len(columns) > _MOST_NAMED:
         return ""
-    listed = " and ".join(filter(None, [", ".join(columns[:-1]), columns[-1]]))
+    listed = names_listed(columns)
     return f"Rows follow train most in {listed}: pool or drop the rarest values of these columns."
 
 

@@ -40,6 +40,7 @@ from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast
 from skeval.stats.relabelling import NOISE, Relabelled, block_sizes, least_p_value, sequential_test
 from skeval.stats.risks import N_DRAWS
+from skeval.steps.entities import names_listed
 from skeval.steps.neighbors import encoded
 from skeval.steps.relabelled import name_of_test
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, nothing_to_measure
@@ -559,8 +560,7 @@ def advice_on(by_column: dict[str, dict[str, Any]], mode: str) -> str:
     significant = [name for name, one in by_column.items() if one["p_value"] <= TEST_LEVEL]
     if not significant:
         return ""
-    *others, last = significant[:_MOST_NAMED]
-    listed = f"{', '.join(others)} and {last}" if others else last
-    owner, whose = ("their", "them") if others else ("its", "it")
+    named = significant[:_MOST_NAMED]
+    owner, whose = ("their", "them") if len(named) > 1 else ("its", "it")
     what = f"{owner} values" if mode == "univariate" else f"sets of values with {whose}"
-    return f"Drop, pool or coarsen {listed}: {what} single out train rows."
+    return f"Drop, pool or coarsen {names_listed(named)}: {what} single out train rows."

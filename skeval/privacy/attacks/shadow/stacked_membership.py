@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, NamedTuple
 
@@ -127,7 +127,7 @@ class StackedMembershipInference(HalvesAttack):
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, "gower"):
             return undefined("no column of this table can be measured.")
-        chosen, left_out = usable_attacks(context, self.attacks, self.reference_fraction)
+        chosen, left_out = self._usable(context)
         if not chosen:
             return undefined(" ".join(left_out.values()), left_out=left_out)
         pool = self._pool(context)
@@ -140,11 +140,16 @@ class StackedMembershipInference(HalvesAttack):
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
             return result
-        chosen, _ = usable_attacks(context, self.attacks, self.reference_fraction)
+        chosen, _ = self._usable(context)
         pool, seed = self._pool(context), self.random_state
-        scores = pooled_scores(context, chosen, pool, seed)
-        tried = {_NAME: self._blended(context, pool), **dict(zip(chosen, scores, strict=True))}
-        added = overview(tried, pool, self._alphas, seed)
+        blended, singly = self._blended(context, pool), pooled_scores(context, chosen, pool, seed)
+        scores = pool.of_members(blended)
+        every = [(_NAME, blended), *zip(chosen, singly, strict=True)]
+        added = {
+            "attacks": {name: area_with_test(*pool.split(one)) for name, one in every},
+            "tpr_at_fpr": tested_rates(scores, self._alphas, seed),
+            "curve": curve_points(scores),
+        }
         return replace(result, details={**result.details, **added})
 
     def _summary(self, result: Result) -> str:
@@ -159,34 +164,21 @@ class StackedMembershipInference(HalvesAttack):
         area = percent(as_float(singly[best]["auc"]))
         return f"{sentence}; by the best of them, {best}, {area}."
 
+    def _usable(self, context: Context) -> tuple[tuple[str, ...], dict[str, str]]:
+        """Return the attacks that can be run, and of the others why not."""
+        names = ATTACKS if isinstance(self.attacks, str) else tuple(dict.fromkeys(self.attacks))
+        reasons = {n: needs_of(context, n, self.reference_fraction, None) for n in names}
+        left_out = {name: reason for name, reason in reasons.items() if reason}
+        return tuple(name for name in names if name not in left_out), left_out
+
     def _pool(self, context: Context) -> Pool:
         return attacked_pool(context, self.reference_fraction, self.max_rows, self.random_state)
 
     def _blended(self, context: Context, pool: Pool) -> np.ndarray:
-        chosen, _ = usable_attacks(context, self.attacks, self.reference_fraction)
+        chosen, _ = self._usable(context)
         worlds = scores_of_worlds(context, self._models(context), chosen, pool)
         released = pooled_scores(context, chosen, pool, self.random_state)
         return stacked_scores(released, *worlds, self.classifier, self.random_state)
-
-
-def usable_attacks(
-    context: Context, attacks: str | Sequence[str], fraction: float
-) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the attacks that can be run, and of the others why not."""
-    names = ATTACKS if isinstance(attacks, str) else tuple(dict.fromkeys(attacks))
-    reasons = {name: needs_of(context, name, fraction, None) for name in names}
-    left_out = {name: reason for name, reason in reasons.items() if reason}
-    return tuple(name for name in names if name not in left_out), left_out
-
-
-def overview(
-    tried: Mapping[str, np.ndarray], pool: Pool, alphas: Sequence[float], seed: int
-) -> dict[str, Any]:
-    """Return the AUC of each attack on the same rows, and rates and curve of the first."""
-    areas = {name: area_with_test(*pool.split(scores)) for name, scores in tried.items()}
-    scores = pool.of_members(next(iter(tried.values())))
-    rates = tested_rates(scores, alphas, seed)
-    return {"attacks": areas, "tpr_at_fpr": rates, "curve": curve_points(scores)}
 
 
 class Pool(NamedTuple):
