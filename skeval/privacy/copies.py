@@ -285,10 +285,7 @@ class ExactMatchShare(CopyScreen, ClaimTested):
         }
         chosen = compared(context.schema, self.columns)
         if "holdout" in counts:
-            seeds = (self.n_permutations, self.random_state)
-            by_value = self.count == "rows" and self.decimals is None
-            name = name_of_equal_rows(*chosen) if by_value else ""
-            result = replace(result, **beside_holdout(context, counts, self.count, *seeds, name))
+            result = replace(result, **self._beside_holdout(context, counts))
             details |= self._privacy(unique_matches(counts))
         details |= result.details
         read, spelled = folded_counts(context, *chosen, self.decimals)
@@ -308,6 +305,36 @@ class ExactMatchShare(CopyScreen, ClaimTested):
             else (*copies_of_rows(context, chosen, self.decimals, read), *of_identifiers),
         )
         return super()._in_relation(context, result)
+
+    def _beside_holdout(self, context: Context, counts: Mapping[str, np.ndarray]) -> dict[str, Any]:
+        """Return the fields of a result that come of matches to the holdout."""
+        synthetic, train, holdout = (counts[role] for role in ("synthetic", "train", "holdout"))
+        trials = {"n_permutations": self.n_permutations, "seed": self.random_state}
+        test = stats.match_contrast(synthetic, train, holdout, self.count, **trials)
+        (k, n), (k_other, _), (k_fresh, n_fresh) = (
+            stats.matches(rows, others, self.count)
+            for rows, others in ((synthetic, train), (synthetic, holdout), (holdout, train))
+        )
+        details = {
+            "to_holdout": k_other / n,
+            "difference": k / n - k_other / n,
+            "expected": test.mean,
+            "null_standard_error": test.spread,
+            "passed": test.p_value > TEST_LEVEL,
+        }
+        # the share of rows does not depend on how many there are; those of others do
+        baseline, what, name = None, MATCHES, ""
+        if self.count == "rows":
+            baseline = k_fresh / n_fresh
+        if self.count == "rows" and self.decimals is None:
+            name = name_of_equal_rows(*compared(context.schema, self.columns))
+        if self.count == "multiset":
+            what = "pairs of a synthetic row and an equal train row"
+        if self.count == "unique" and n < synthetic.sum():
+            what = f"distinct {MATCHES}"
+        contrast = contrast_of(context, what, k / n, test, reference="a holdout row", name=name)
+        fields = {"p_value": test.p_value, "baseline": baseline, "contrast": contrast}
+        return {**fields, "details": details}
 
     def _summary(self, result: Result) -> str:
         lead = f"{percent(result.value)} of synthetic rows equal a train row in all columns"
@@ -533,38 +560,6 @@ def _changed(
 def name_of_equal_rows(measured: tuple[str, ...], texts: tuple[str, ...]) -> str:
     """Name the test of which synthetic rows equal a train row in some columns."""
     return name_of_test("equal rows", sorted(measured), sorted(texts))
-
-
-def beside_holdout(
-    context: Context,
-    counts: Mapping[str, np.ndarray],
-    count: str,
-    n_permutations: int,
-    seed: int,
-    name: str = "",
-) -> dict[str, Any]:
-    """Return the fields of a result that come of matches to the holdout."""
-    synthetic, train, holdout = (counts[role] for role in ("synthetic", "train", "holdout"))
-    settings = {"n_permutations": n_permutations, "seed": seed}
-    test = stats.match_contrast(synthetic, train, holdout, count, **settings)
-    (k, n), (k_other, _), (k_fresh, n_fresh) = (
-        stats.matches(rows, others, count)
-        for rows, others in ((synthetic, train), (synthetic, holdout), (holdout, train))
-    )
-    details = {
-        "to_holdout": k_other / n,
-        "difference": k / n - k_other / n,
-        "expected": test.mean,
-        "null_standard_error": test.spread,
-        "passed": test.p_value > TEST_LEVEL,
-    }
-    # the share of rows does not depend on how many there are; those of others do
-    baseline = k_fresh / n_fresh if count == "rows" else None
-    what = "pairs of a synthetic row and an equal train row" if count == "multiset" else MATCHES
-    if count == "unique" and n < synthetic.sum():
-        what = f"distinct {MATCHES}"
-    contrast = contrast_of(context, what, k / n, test, reference="a holdout row", name=name)
-    return {"p_value": test.p_value, "baseline": baseline, "contrast": contrast, "details": details}
 
 
 def compared(schema: TableSchema, columns: ColumnChoice) -> Compared:

@@ -434,14 +434,9 @@ class Scoring:
         high = self.name != "neg_mae"  # scores are one minus the error
         if not high:
             of_train, of_holdout = 1.0 - of_train, 1.0 - of_holdout
-        return Contrast(
-            _TESTED[self.name].format(secret=secret),
-            of_train,
-            of_holdout,
-            reference="for holdout rows",
-            high_leaks=high,
-            least_p=least_p_value(train.secrets.size, holdout.secrets.size),
-        )
+        shown = (_TESTED[self.name].format(secret=secret), of_train, of_holdout, "for holdout rows")
+        least = least_p_value(train.secrets.size, holdout.secrets.size)
+        return Contrast(*shown, high_leaks=high, least_p=least)
 
     def _row_scores(self, rows: GuessedRows) -> Scores:
         if self.name == "neg_mae":

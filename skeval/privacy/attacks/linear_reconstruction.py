@@ -612,6 +612,8 @@ def compared(
     """Return by how much more often the guesses are right on train than on the holdout."""
     accuracy, n_people = shares_of(attacked, guesses), attacked.rows["train"].size
     on_train, on_holdout = (round(share * n_people) for share in accuracy.values())
+    shares = on_train / n_people, on_holdout / n_people
+    what = f"train people whose {secret} is solved from counts of synthetic rows"
     return Result(
         (on_train - on_holdout) / n_people,
         interval=newcombe(on_train, n_people, on_holdout, n_people),
@@ -625,12 +627,7 @@ def compared(
             "n_levels": attacked.n_levels,
         },
         warnings=() if all(n_queries.values()) else (DegenerateInputWarning(_NO_COUNT),),
-        contrast=Contrast(
-            f"train people whose {secret} is solved from counts of synthetic rows",
-            on_train / n_people,
-            on_holdout / n_people,
-            reference="of holdout people",
-        ),
+        contrast=Contrast(what, *shares, "of holdout people"),
         advice=(
             f"Coarsen {secret} or the columns that are known of everyone: counts of synthetic rows "
             f"give {secret} away."

@@ -202,18 +202,13 @@ class RecordReconstruction(Metric):
         (_, scores), seed = self._attacked(context), self.random_state
         strata = stratified(scores, remoteness(context, self.max_rows, seed), seed)
         completed, others = (float(part.mean()) for part in scores)
+        least = least_p_value(*(part.size for part in scores))
         return replace(
             result,
             p_value=scores_p_value(*scores, seed=seed),
             baseline=risk_by_chance(*scores, seed=seed),
             details={**result.details, **strata},
-            contrast=Contrast(
-                _WHAT,
-                completed,
-                others,
-                reference="of holdout records",
-                least_p=least_p_value(*(part.size for part in scores)),
-            ),
+            contrast=Contrast(_WHAT, completed, others, "of holdout records", least_p=least),
             advice=advice_on(strata),
         )
 

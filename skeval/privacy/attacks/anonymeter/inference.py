@@ -114,14 +114,10 @@ class InferenceMetric(ResidualRiskMetric):
         majority = _is_right(_usual(released, is_label), truth[:n], margins[:n]).sum()
         by = "read off the nearest synthetic row" if self.estimator is None else "guessed"
         guess = (self.tolerance, self.tolerance_kind, self.estimator, n_rows, self.random_state)
-        contrast = Contrast(
-            f"train rows whose {secret} is rightly {by}",
-            float(train.mean()),
-            float(holdout.mean()),
-            reference="of holdout rows",
-            tests=(name_of_test(f"inference of {secret}", sorted(aux), nearly, *guess),),
-            least_p=least_p_value(n, n),
-        )
+        tests = (name_of_test(f"inference of {secret}", sorted(aux), nearly, *guess),)
+        what = f"train rows whose {secret} is rightly {by}"
+        shown = (what, float(train.mean()), float(holdout.mean()), "of holdout rows")
+        contrast = Contrast(*shown, tests=tests, least_p=least_p_value(n, n))
         advice = f"Drop or coarsen {secret}: it is inferred better of train rows than of others."
 
         def evidence() -> Evidence:

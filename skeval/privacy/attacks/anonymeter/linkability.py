@@ -222,13 +222,9 @@ def linkability(
     train, holdout = links[:, :n], links[:, n:]
     by_row = train.mean(axis=0), holdout.mean(axis=0)
     shares = float(train.mean()), float(holdout.mean())
-    contrast = Contrast(
-        _WHAT,
-        *shares,
-        reference="of holdout rows",
-        tests=(name_of_test("linkability", splits, k, ties, n_attacks, seed),),
-        least_p=least_p_value(n, n),
-    )
+    tests = (name_of_test("linkability", splits, k, ties, n_attacks, seed),)
+    shown = (_WHAT, *shares, "of holdout rows")
+    contrast = Contrast(*shown, tests=tests, least_p=least_p_value(n, n))
     return Attack(
         successes=tuple(float(count) for count in train.sum(axis=1)),
         control=tuple(float(count) for count in holdout.sum(axis=1)),

@@ -455,14 +455,9 @@ def against_labels(
     reached = test.p_value * (n_permutations + 1) > 1.5
     p_value = test.p_value if reached else min(test.p_value, compared["p_value"])
     chosen = list(scored).index(best)
-    by_chance = areas.area(chosen, test.mean)
+    area, by_chance = areas.area(chosen, test.observed), areas.area(chosen, test.mean)
     what = PAIRS.format(by=_GUESSED_BY.get(best, best))
-    shown = replace(
-        compared["contrast"],
-        what=what,
-        observed=areas.area(chosen, test.observed),
-        expected=by_chance,
-    )
+    shown = replace(compared["contrast"], what=what, observed=area, expected=by_chance)
     return {**compared, "p_value": p_value, "baseline": by_chance, "contrast": shown}
 
 
@@ -471,15 +466,10 @@ def against_half(
 ) -> dict[str, Any]:
     """Return interval, p-value, baseline and contrast of the largest AUC, for all tried at once."""
     by = min(tried, key=lambda name: (attacks[name]["p_value"], -attacks[name]["auc"]))
-    shown = Contrast(
-        PAIRS.format(by=_GUESSED_BY.get(by, by)),
-        attacks[by]["auc"],
-        0.5,
-        n_tests=len(tried),
-        least_p=least_of(tried),
-    )
+    what, area = PAIRS.format(by=_GUESSED_BY.get(by, by)), attacks[by]["auc"]
+    shown = Contrast(what, area, 0.5, n_tests=len(tried), least_p=least_of(tried))
     areas = [delong(one.members, one.others, 1.0 - 0.05 / len(tried)) for one in tried.values()]
-    low, high = (max(bounds) for bounds in zip(*(area.interval for area in areas), strict=True))
+    low, high = (max(bounds) for bounds in zip(*(one.interval for one in areas), strict=True))
     p_value = min(1.0, len(tried) * attacks[by]["p_value"])
     return {"interval": (low, high), "p_value": p_value, "baseline": 0.5, "contrast": shown}
 
