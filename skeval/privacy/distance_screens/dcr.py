@@ -417,13 +417,9 @@ class TrainShare:
         on_train = [float(a[: self.n_train].sum()) for a in self.masses]
         expected = [self.n_train / a.size for a in self.masses]
         # sums of many 1/n are rounded
-        return Contrast(
-            CLOSER,
-            round(float(np.mean(on_train)), 12),
-            float(np.mean(expected)),
-            tests=(self.name,) if self.name else (),
-            least_p=self.least_p,
-        )
+        shares = round(float(np.mean(on_train)), 12), float(np.mean(expected))
+        tests = (self.name,) if self.name else ()
+        return Contrast(CLOSER, *shares, tests=tests, least_p=self.least_p)
 
     @property
     def least_p(self) -> float:

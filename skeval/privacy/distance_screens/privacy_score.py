@@ -376,13 +376,9 @@ def split_ratios(
 
 
 def _ratios(base: np.ndarray, synthetic: np.ndarray, real: np.ndarray, n_compared: int) -> Ratios:
-    return Ratios(
-        ratios(synthetic, base),
-        ratios(real[:, 0], base),
-        ratios(real[:, -1], base) if real.shape[1] > 1 else np.full(base.shape, np.inf),
-        zero_base=float(np.mean(base == 0)),
-        n_compared=n_compared,
-    )
+    first = ratios(synthetic, base), ratios(real[:, 0], base)
+    second = ratios(real[:, -1], base) if real.shape[1] > 1 else np.full(base.shape, np.inf)
+    return Ratios(*first, second, float(np.mean(base == 0)), n_compared)
 
 
 @dataclass(frozen=True)

@@ -370,12 +370,8 @@ class MemberScores:
 
     def take(self, members: np.ndarray, others: np.ndarray) -> MemberScores:
         """Return the scores of some of the members and of the others, given as masks."""
-        return MemberScores(
-            self.members[members],
-            self.others[others],
-            self.member_rows[members],
-            self.other_rows[others],
-        )
+        scores = self.members[members], self.others[others]
+        return MemberScores(*scores, self.member_rows[members], self.other_rows[others])
 
 
 def blended(scored: Sequence[MemberScores]) -> MemberScores:

@@ -171,15 +171,9 @@ def observed(
     """
     rows = game_rows(context, game)
     fits = plan(rows, worlds)
-    tables = play(
-        game.generator,
-        rows.table,
-        fits,
-        measure_of(context, rows, n_synthetic),
-        n_synthetic=n_synthetic,
-        n_copies=game.n_copies,
-        execution=execution,
-    )
+    measure = measure_of(context, rows, n_synthetic)
+    sizes = {"n_synthetic": n_synthetic, "n_copies": game.n_copies}
+    tables = play(game.generator, rows.table, fits, measure, execution=execution, **sizes)
     seen: Observed = {world: [([], []) for _ in range(rows.n_targets)] for world in worlds}
     for fit, vectors in zip(fits, tables, strict=True):
         targets = range(rows.n_targets) if fit.target == ALL else [fit.target]
