@@ -29,6 +29,7 @@ from skeval.stats.intervals import wilson
 from skeval.stats.matches import digits_kept
 from skeval.stats.repeats import Copied, Copies, changed_copies, copied, distinct_expected
 from skeval.stats.risks import Matched
+from skeval.steps.entities import names_listed
 from skeval.steps.identifiers import advice_on_identifiers, identifier_copies, identifiers_in_words
 from skeval.steps.neighbors import encoded_columns
 from skeval.steps.relabelled import (
@@ -47,6 +48,7 @@ from skeval.utils.formatting import counted, percent
 from skeval.utils.parameters import AnyColumns, Fraction, Interval
 
 _LONGER = 20  # characters
+Compared = tuple[tuple[str, ...], tuple[str, ...]]  # columns of values, and of texts
 
 
 @shared
@@ -281,15 +283,11 @@ class ExactMatchShare(CopyScreen, ClaimTested):
             "singleton_match_share": matches_of_singletons(counts, self.count) / n,
             "duplicates": {role: duplicated_share(of_role) for role, of_role in counts.items()},
         }
+        chosen = compared(context.schema, self.columns)
         if "holdout" in counts:
-            seeds = (self.n_permutations, self.random_state)
-            name = ""
-            if self.count == "rows" and self.decimals is None:
-                name = name_of_equal_rows(*compared(context.schema, self.columns))
-            result = replace(result, **beside_holdout(context, counts, self.count, *seeds, name))
+            result = replace(result, **self._beside_holdout(context, counts))
             details |= self._privacy(unique_matches(counts))
         details |= result.details
-        chosen = compared(context.schema, self.columns)
         read, spelled = folded_counts(context, *chosen, self.decimals)
         where = chosen_in_words(context.schema, self.columns)
         of_rows = copies_in_words(read, where, spelled=spelled)
@@ -307,6 +305,36 @@ class ExactMatchShare(CopyScreen, ClaimTested):
             else (*copies_of_rows(context, chosen, self.decimals, read), *of_identifiers),
         )
         return super()._in_relation(context, result)
+
+    def _beside_holdout(self, context: Context, counts: Mapping[str, np.ndarray]) -> dict[str, Any]:
+        """Return the fields of a result that come of matches to the holdout."""
+        synthetic, train, holdout = (counts[role] for role in ("synthetic", "train", "holdout"))
+        trials = {"n_permutations": self.n_permutations, "seed": self.random_state}
+        test = stats.match_contrast(synthetic, train, holdout, self.count, **trials)
+        (k, n), (k_other, _), (k_fresh, n_fresh) = (
+            stats.matches(rows, others, self.count)
+            for rows, others in ((synthetic, train), (synthetic, holdout), (holdout, train))
+        )
+        details = {
+            "to_holdout": k_other / n,
+            "difference": k / n - k_other / n,
+            "expected": test.mean,
+            "null_standard_error": test.spread,
+            "passed": test.p_value > TEST_LEVEL,
+        }
+        # the share of rows does not depend on how many there are; those of others do
+        baseline, what, name = None, MATCHES, ""
+        if self.count == "rows":
+            baseline = k_fresh / n_fresh
+        if self.count == "rows" and self.decimals is None:
+            name = name_of_equal_rows(*compared(context.schema, self.columns))
+        if self.count == "multiset":
+            what = "pairs of a synthetic row and an equal train row"
+        if self.count == "unique" and n < synthetic.sum():
+            what = f"distinct {MATCHES}"
+        contrast = contrast_of(context, what, k / n, test, reference="a holdout row", name=name)
+        fields = {"p_value": test.p_value, "baseline": baseline, "contrast": contrast}
+        return {**fields, "details": details}
 
     def _summary(self, result: Result) -> str:
         lead = f"{percent(result.value)} of synthetic rows equal a train row in all columns"
@@ -497,10 +525,7 @@ def copies_of(what: str, counts: Mapping[str, np.ndarray]) -> Copies:
 
 
 def copies_of_rows(
-    context: Context,
-    chosen: tuple[tuple[str, ...], tuple[str, ...]],
-    decimals: int | None,
-    counts: Mapping[str, np.ndarray],
+    context: Context, chosen: Compared, decimals: int | None, counts: Mapping[str, np.ndarray]
 ) -> tuple[Copies, ...]:
     """Return how many unique rows a release repeats, and may.
 
@@ -537,39 +562,7 @@ def name_of_equal_rows(measured: tuple[str, ...], texts: tuple[str, ...]) -> str
     return name_of_test("equal rows", sorted(measured), sorted(texts))
 
 
-def beside_holdout(
-    context: Context,
-    counts: Mapping[str, np.ndarray],
-    count: str,
-    n_permutations: int,
-    seed: int,
-    name: str = "",
-) -> dict[str, Any]:
-    """Return the fields of a result that come of matches to the holdout."""
-    synthetic, train, holdout = (counts[role] for role in ("synthetic", "train", "holdout"))
-    settings = {"n_permutations": n_permutations, "seed": seed}
-    test = stats.match_contrast(synthetic, train, holdout, count, **settings)
-    (k, n), (k_other, _), (k_fresh, n_fresh) = (
-        stats.matches(rows, others, count)
-        for rows, others in ((synthetic, train), (synthetic, holdout), (holdout, train))
-    )
-    details = {
-        "to_holdout": k_other / n,
-        "difference": k / n - k_other / n,
-        "expected": test.mean,
-        "null_standard_error": test.spread,
-        "passed": test.p_value > TEST_LEVEL,
-    }
-    # the share of rows does not depend on how many there are; those of others do
-    baseline = k_fresh / n_fresh if count == "rows" else None
-    what = "pairs of a synthetic row and an equal train row" if count == "multiset" else MATCHES
-    if count == "unique" and n < synthetic.sum():
-        what = f"distinct {MATCHES}"
-    contrast = contrast_of(context, what, k / n, test, reference="a holdout row", name=name)
-    return {"p_value": test.p_value, "baseline": baseline, "contrast": contrast, "details": details}
-
-
-def compared(schema: TableSchema, columns: ColumnChoice) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def compared(schema: TableSchema, columns: ColumnChoice) -> Compared:
     """Return the columns that are chosen among all but ids: the measured ones, and those of text.
 
     Raises
@@ -597,8 +590,7 @@ def chosen_in_words(schema: TableSchema, columns: ColumnChoice) -> str:
     names = [] if columns is None else [name for part in compared(schema, columns) for name in part]
     if len(names) > _MOST_NAMED:
         return f"{len(names)} columns"
-    listed = " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-    return f"column{'s' if len(names) > 1 else ''} {listed}" if names else ""
+    return f"column{'s' if len(names) > 1 else ''} {names_listed(names)}" if names else ""
 
 
 @shared

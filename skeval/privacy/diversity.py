@@ -13,7 +13,6 @@ from skeval.core.tags import DISCLOSURE_TAGS
 from skeval.exceptions import InvalidParameterError, Sentence
 from skeval.privacy.k_anonymity import (
     CAP,
-    BinChoice,
     ClassMetric,
     ClusterableMetric,
     SensitiveColumn,
@@ -183,9 +182,8 @@ class LDiversity(SensitiveMetric, ClusterableMetric):
 
     def _scores(self, context: Context, name: str) -> dict[str, float]:
         if self.mode == "cluster":
-            settings = (name, self._columns(context.schema, name), self.n_bins)
             roles = {"columns": "synthetic", "train": "train"}
-            return {key: fewest_in_cluster(context, role, *settings) for key, role in roles.items()}
+            return {key: self._fewest(context, role, name) for key, role in roles.items()}
         pairs, own = (self._pairs(context, role, name) for role in ("synthetic", "train"))
         distinct = distinct_diversity(pairs)
         return {
@@ -195,6 +193,13 @@ class LDiversity(SensitiveMetric, ClusterableMetric):
             "homogeneous": float(pairs.sizes[distinct == 1].sum() / pairs.sizes.sum()),
             "train": float(distinct_diversity(own).min()),
         }
+
+    def _fewest(self, context: Context, role: str, name: str) -> float:
+        """Return the least number of distinct values in a cluster of rows; nan if none is found."""
+        values = column_codes(context, role, name, self.n_bins)
+        runs = clusters(context, role, self._columns(context.schema, name), role)
+        fewest = [int(distinct_diversity(pair_counts(labels, values)).min()) for labels in runs]
+        return float(min(CAP, *fewest)) if fewest else float("nan")
 
     def _summary(self, result: Result) -> str:
         values = f"{result.value:.3g}"
@@ -283,16 +288,6 @@ class TCloseness(SensitiveMetric):
             f"In some class of rows a sensitive column lies {percent(result.value)} apart from its "
             "distribution in the whole table."
         )
-
-
-def fewest_in_cluster(
-    context: Context, role: str, name: str, columns: tuple[str, ...], n_bins: BinChoice
-) -> float:
-    """Return the least number of distinct values in a cluster of rows; nan if there are none."""
-    values = column_codes(context, role, name, n_bins)
-    runs = clusters(context, role, columns, role)
-    fewest = [int(distinct_diversity(pair_counts(labels, values)).min()) for labels in runs]
-    return float(min(CAP, *fewest)) if fewest else float("nan")
 
 
 def distinct_diversity(pairs: Pairs) -> np.ndarray:

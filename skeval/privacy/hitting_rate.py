@@ -16,13 +16,11 @@ from skeval.core.families import RelabelledTest, RowMetric
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.privacy.copies import compared, name_of_equal_rows, value_counts
 from skeval.results.result import Result
-from skeval.results.verdict import Contrast
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import newcombe, wilson
 from skeval.stats.matches import MatchLists, distinct_rows, list_contrast, longest_list
-from skeval.stats.relabelling import least_p_value, share_p_value
 from skeval.steps.neighbors import encoded, encoded_columns, ranges
-from skeval.steps.relabelled import DROP_COPIES, MATCHES, contrast_of, set_against
+from skeval.steps.relabelled import DROP_COPIES, MATCHES, contrast_of, set_against, share_contrast
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.formatting import percent
@@ -117,14 +115,11 @@ class HittingRate(RowMetric):
             "excess": k / n - k_other / n_other,
             "excess_interval": newcombe(k, n, k_other, n_other),
         }
-        what, fresh = "train rows that a synthetic row hits in every column", k_other / n_other
-        least = least_p_value(n, n_other)
+        what = "train rows that a synthetic row hits in every column"
+        p_value, contrast = share_contrast(what, k, n, k_other, n_other)
+        baseline = k_other / n_other
         return replace(
-            result,
-            p_value=share_p_value(k, n, k_other, n_other),
-            baseline=fresh,
-            contrast=Contrast(what, result.value, fresh, "of holdout rows", least_p=least),
-            details=details,
+            result, p_value=p_value, baseline=baseline, contrast=contrast, details=details
         )
 
     def _summary(self, result: Result) -> str:
@@ -208,14 +203,35 @@ class NewRowShare(RowMetric, RelabelledTest):
         return self.tolerance_kind, self.numerical_match_tolerance, columns
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
-        known = box_matches(context, "synthetic", "train", *self._box(columns))
+        box = self._box(columns)
+        known = box_matches(context, "synthetic", "train", *box)
         k = int((~known).sum())
         result = replace(result, interval=wilson(k, known.size), details={"n_new": k})
         if "holdout" not in context:
             return result
-        seeds = (self.n_permutations, self.random_state)
-        evidence = new_beside_holdout(context, known, self._box(columns), *seeds)
-        return replace(result, **evidence)
+        unseen = box_matches(context, "synthetic", "holdout", *box)
+        fresh = box_matches(context, "holdout", "train", *box)
+        lists, (train, holdout) = box_lists(context, known | unseen, *box)
+        seeds = {"n_permutations": self.n_permutations, "seed": self.random_state}
+        test = list_contrast(lists, train, holdout, **seeds)
+        name = _name_of_test(context, lists, train + holdout, columns)
+        share = (known.size - k) / known.size
+        contrast = contrast_of(context, MATCHES, share, test, reference="a holdout row", name=name)
+        return replace(
+            result,
+            p_value=test.p_value,
+            baseline=float(1.0 - fresh.mean()),
+            contrast=contrast,
+            advice=DROP_COPIES,
+            refit=True,
+            details={
+                "n_new": k,
+                "new_to_holdout": float(1.0 - unseen.mean()),
+                "difference": float(known.mean() - unseen.mean()),
+                "expected": test.mean,
+                "null_standard_error": test.spread,
+            },
+        )
 
     def _summary(self, result: Result) -> str:
         return set_against(
@@ -239,22 +255,16 @@ def _places(context: Context, columns: ColumnChoice) -> tuple[list[int], list[in
     return [names.index(n) for n in sorted(numeric)], [names.index(n) for n in sorted(nominal)]
 
 
-def _number_kinds(context: Context, columns: ColumnChoice) -> list[str]:
-    kinds = context.schema.kinds
-    return [
-        kinds[n] for n in sorted(chosen_columns(context.schema, columns)) if kinds[n] in NUMERIC
-    ]
-
-
 @shared
 def box_scale(context: Context, kind: str, tolerance: float, columns: Any) -> BoxScale:
     """Return the tolerance of each column of numbers; ranges are those of all real rows."""
-    kinds = np.array(_number_kinds(context, columns), dtype=object)
+    chosen = sorted(chosen_columns(context.schema, columns))
+    kinds = [of for of in map(context.schema.kinds.__getitem__, chosen) if of in NUMERIC]
     real = [_table(context, role, columns)[0] for role in ("train", "holdout") if role in context]
     return BoxScale(
         low=np.nan_to_num(np.fmin.reduce(np.concatenate(real))),
         span=ranges(context, columns)[_places(context, columns)[0]],
-        relative=(kinds == "continuous") & (kind == "relative"),
+        relative=np.array([kind == "relative" and of == "continuous" for of in kinds], np.bool_),
         tolerance=tolerance,
     )
 
@@ -267,35 +277,6 @@ def box_matches(
     tables = [_table(context, role, columns) for role in (query, reference)]
     scale = box_scale(context, kind, tolerance, columns)
     return any_within(*box_points(tables, (True, False), scale))
-
-
-def new_beside_holdout(
-    context: Context, known: np.ndarray, box: tuple[str, float, Any], n_permutations: int, seed: int
-) -> dict[str, Any]:
-    """Return the fields of a result that come of matches to the holdout."""
-    unseen = box_matches(context, "synthetic", "holdout", *box)
-    lists, (train, holdout) = box_lists(context, known | unseen, *box)
-    test = list_contrast(lists, train, holdout, n_permutations=n_permutations, seed=seed)
-    details = {
-        "n_new": int((~known).sum()),
-        "new_to_holdout": float(1.0 - unseen.mean()),
-        "difference": float(known.mean() - unseen.mean()),
-        "expected": test.mean,
-        "null_standard_error": test.spread,
-    }
-    k = known.size - details["n_new"]
-    name = _name_of_test(context, lists, train + holdout, box[2])
-    share = k / known.size
-    return {
-        "p_value": test.p_value,
-        "baseline": float(1.0 - box_matches(context, "holdout", "train", *box).mean()),
-        "contrast": contrast_of(
-            context, MATCHES, share, test, reference="a holdout row", name=name
-        ),
-        "advice": DROP_COPIES,
-        "refit": True,
-        "details": details,
-    }
 
 
 def _name_of_test(context: Context, lists: MatchLists, copies: np.ndarray, columns: Any) -> str:

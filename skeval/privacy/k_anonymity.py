@@ -22,10 +22,9 @@ from skeval.exceptions import InvalidParameterError
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.disclosure import class_counts, joint_classes
-from skeval.stats.relabelling import least_p_value, share_p_value
 from skeval.steps.entities import advice_on_leak
 from skeval.steps.manifolds import grouped
-from skeval.steps.relabelled import with_contrast
+from skeval.steps.relabelled import share_contrast, with_contrast
 from skeval.steps.samples import cells, chosen_columns, column_key
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Cells, numbers
@@ -452,7 +451,8 @@ class ReplicatedUniques(ClassMetric):
         if "holdout" not in context:
             return result
         tables = self._counts(context, "train", "holdout", "synthetic")
-        return replace(result, **replicated_evidence(*tables))
+        p_value, contrast = replicated_evidence(*tables)
+        return replace(result, p_value=p_value, contrast=contrast)
 
     def _summary(self, result: Result) -> str:
         lead = (
@@ -499,21 +499,15 @@ def share_in_small(counts: np.ndarray, k: int) -> float:
 
 def replicated_evidence(
     train: np.ndarray, holdout: np.ndarray, synthetic: np.ndarray
-) -> dict[str, Any]:
-    """Return the fields of a result that come of train and holdout rows in the same place.
+) -> tuple[float, Contrast]:
+    """Hold train rows that are alone, and have one synthetic row, against such holdout rows.
 
     Who is unique among all real rows does not depend on which of them are train.
     """
     replicated = (train + holdout == 1) & (synthetic == 1)
     k, k_other = int(train[replicated].sum()), int(holdout[replicated].sum())
-    n, n_other = int(train.sum()), int(holdout.sum())
     what = "train rows unique among all real ones with exactly one synthetic row like them"
-    return {
-        "p_value": share_p_value(k, n, k_other, n_other),
-        "contrast": Contrast(
-            what, k / n, k_other / n_other, "of holdout rows", least_p=least_p_value(n, n_other)
-        ),
-    }
+    return share_contrast(what, k, int(train.sum()), k_other, int(holdout.sum()))
 
 
 def replicated_uniques(train: np.ndarray, synthetic: np.ndarray) -> tuple[int, int]:

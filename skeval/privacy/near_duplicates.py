@@ -20,7 +20,7 @@ from skeval.stats.matches import MatchLists, list_contrast, longest_list
 from skeval.stats.relabelling import Relabelled
 from skeval.steps.neighbors import encoded, index_of, is_gower, nearest
 from skeval.steps.relabelled import DROP_COPIES, MATCHES, contrast_of, set_against
-from skeval.steps.samples import ColumnChoice, column_key
+from skeval.steps.samples import column_key
 from skeval.utils.formatting import as_float, counted, number, percent
 from skeval.utils.parameters import Fraction, Interval, Space
 
@@ -125,8 +125,17 @@ class NearDuplicateShare(CopyScreen):
 
     def _rule(self, context: Context) -> NearRule | str:
         """Return the rule of when two rows are near, or why there is none."""
-        settings = (self.tau, self.space, self.text, self.edit_length)
-        return near_rule(context, self.columns, *settings)
+        measured, texts = compared(context.schema, self.columns)
+        texts, space = texts if self.text > 0 else (), self.space
+        measures = bool(measured) or not isinstance(space, str)
+        if not measures and not texts:
+            return "no column of this table can be measured."
+        columns = column_key(context.schema, measured)
+        radius = radius_of(context, self.tau, space, columns) if measures else 1.0
+        if np.isnan(radius):
+            return "train has one row, which has no neighbour; give tau as a number."
+        alike = (float(self.text), self.edit_length)
+        return NearRule(radius, measures, space, columns, texts, *alike)
 
     def _compute(self, context: Context) -> Result:
         rule = self._rule(context)
@@ -192,27 +201,6 @@ def near_in_words(context: Context, shown: Contrast, columns: str = "") -> str:
     else:
         others = f"by chance {m:,} would be"
     return f"{k:,} of {counted(n, 'synthetic row')} {copies}; {others}."
-
-
-def near_rule(
-    context: Context,
-    chosen: ColumnChoice,
-    tau: float | str,
-    space: Any,
-    text: float,
-    edit_length: int = 0,
-) -> NearRule | str:
-    """Return the rule of when two rows are near, or why there is none."""
-    measured, texts = compared(context.schema, chosen)
-    texts = texts if text > 0 else ()
-    measures = bool(measured) or not isinstance(space, str)
-    if not measures and not texts:
-        return "no column of this table can be measured."
-    columns = column_key(context.schema, measured)
-    radius = radius_of(context, tau, space, columns) if measures else 1.0
-    if np.isnan(radius):
-        return "train has one row, which has no neighbour; give tau as a number."
-    return NearRule(radius, measures, space, columns, texts, float(text), edit_length)
 
 
 @shared

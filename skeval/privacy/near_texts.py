@@ -299,13 +299,8 @@ def _all_edited(
     """Yield the same pairs, each text being compared with each."""
     for block in _blocks(left, right.size):
         most = edits(np.maximum.outer(lengths[block], lengths[right]), threshold)
-        distances = cdist(
-            texts[block],
-            texts[right],
-            scorer=Levenshtein.distance,
-            score_cutoff=int(most.max()),
-            dtype=np.int32,
-        )
+        cut: dict[str, Any] = {"score_cutoff": int(most.max()), "dtype": np.int32}
+        distances = cdist(texts[block], texts[right], scorer=Levenshtein.distance, **cut)
         a, b = np.nonzero((distances <= most) & (distances > 0))
         yield block[a], right[b]
 

@@ -420,6 +420,32 @@ def contrast_of(
     )
 
 
+def share_contrast(what: str, k: int, n: int, k_other: int, n_other: int) -> tuple[float, Contrast]:
+    """Test the share of train rows that are hit against that of holdout rows; return the two, too.
+
+    Whether a row is hit must not depend on which real rows are train.
+
+    Parameters
+    ----------
+    what : str
+        Which train rows are hit, as a noun phrase.
+    k, n : int
+        Train rows that are hit, and all.
+    k_other, n_other : int
+        Those of the holdout.
+
+    Examples
+    --------
+    >>> from skeval.steps.relabelled import share_contrast
+    >>> p_value, contrast = share_contrast("train rows that match", 3, 3, 0, 3)
+    >>> print(round(p_value, 4), contrast)
+    0.05 train rows that match: 100%, of holdout rows 0%
+    """
+    shares, least = (k / n, k_other / n_other), least_p_value(n, n_other)
+    contrast = Contrast(what, *shares, "of holdout rows", least_p=least)
+    return stats.share_p_value(k, n, k_other, n_other), contrast
+
+
 def name_of_test(what: str, *settings: Any) -> str:
     """Name a test by what it looks at: of the same tables, equal names are equal tests.
 

@@ -190,6 +190,17 @@ def one_of(values: Sequence[object]) -> Legal:
     )
 
 
+def some_of(description: str, names: Sequence[str], alone: Sequence[str]) -> Legal:
+    """Return the set of the non-empty lists of some names, and of a few names that stand alone."""
+
+    def is_legal(value: object) -> bool:
+        if isinstance(value, list | tuple):
+            return len(value) > 0 and all(name in names for name in value)
+        return isinstance(value, str) and value in alone
+
+    return Legal(description, is_legal, "no such option")
+
+
 def has_methods(methods: Sequence[str], values: Sequence[object] = ()) -> Legal:
     """Return the set of objects, not classes, that have all the methods, and of some values."""
 

@@ -54,6 +54,7 @@ _TESTED = {
 }
 _NEAR = 0.05  # of the range, within which the guess of a number counts as right
 Bounds = tuple[float, float]
+Asked = tuple[str, Sequence[str] | None, int | None, int]
 _UNDEFINED = (float("nan"), (float("nan"), float("nan")))
 
 
@@ -173,7 +174,7 @@ class AttributeInferenceRisk(Metric):
     random_state: Seed = 0
 
     @property
-    def _asked(self) -> tuple[str, Sequence[str] | None, int | None, int]:
+    def _asked(self) -> Asked:
         """The secret, what is known of whom, and the seed, as the steps take them."""
         return self.secret, self.known, self.max_rows, self.random_state
 
@@ -189,7 +190,7 @@ class AttributeInferenceRisk(Metric):
         _check_kinds(owner, context, self.secret, self.scoring, self.estimator)
 
     def _compute(self, context: Context) -> Result:
-        tables = lessons(context, *self._asked)
+        tables = lessons(context, self._asked)
         if empty := [role for role, rows in tables.items() if rows.secret.size == 0]:
             return undefined(f"{self.secret} has no value in the rows of {' and '.join(empty)}.")
         if np.ptp(np.append(tables["train"].secret, tables["holdout"].secret)) == 0:
@@ -198,7 +199,7 @@ class AttributeInferenceRisk(Metric):
         scoring = Scoring.of(tables, self.scoring)
         train, holdout = (
             scoring.performance(rows)[0]
-            for rows in guessed_rows(context, self.estimator, *self._asked)
+            for rows in guessed_rows(context, self.estimator, self._asked)
         )
         details: dict[str, Any] = {"scoring": scoring.name, "train": train, "holdout": holdout}
         if np.isnan(train - holdout):
@@ -209,9 +210,9 @@ class AttributeInferenceRisk(Metric):
     def _in_relation(self, context: Context, result: Result) -> Result:
         if not result.details:  # nothing was guessed
             return result
-        tables, seed = lessons(context, *self._asked), self.random_state
+        tables, seed = lessons(context, self._asked), self.random_state
         scoring = Scoring.of(tables, self.scoring)
-        on_train, on_holdout = guessed_rows(context, self.estimator, *self._asked)
+        on_train, on_holdout = guessed_rows(context, self.estimator, self._asked)
         (on_others,) = learned(self.estimator, tables["holdout"], [tables["train"]], seed)
         population = scoring.performance(on_others)[0]
         details = {
@@ -316,10 +317,9 @@ def _check_kinds(
         raise InvalidParameterError(f"{owner}: {secret} holds {what}, which {kind} is not for.")
 
 
-def lessons(
-    context: Context, secret: str, known: Sequence[str] | None, max_rows: int | None, seed: int
-) -> dict[str, Lesson]:
+def lessons(context: Context, asked: Asked) -> dict[str, Lesson]:
     """Return the known columns and the secret of each table, its rows in an order of their own."""
+    secret, known, max_rows, seed = asked
     columns = tuple(sorted([*known_columns(context.schema, known, secret), secret]))
     nominal, at = nominal_columns(context, columns), columns.index(secret)
     tables = {}
@@ -344,16 +344,9 @@ class GuessedRows:
 
 
 @shared
-def guessed_rows(
-    context: Context,
-    estimator: Any,
-    secret: str,
-    known: Sequence[str] | None,
-    max_rows: int | None,
-    seed: int,
-) -> tuple[GuessedRows, ...]:
+def guessed_rows(context: Context, estimator: Any, asked: Asked) -> tuple[GuessedRows, ...]:
     """Return what a model learned from the release guesses of train, and of the holdout."""
-    train, holdout, synthetic = lessons(context, secret, known, max_rows, seed).values()
+    (train, holdout, synthetic), (*_, seed) = lessons(context, asked).values(), asked
     return learned(estimator, synthetic, [train, holdout], seed)
 
 
@@ -441,14 +434,9 @@ class Scoring:
         high = self.name != "neg_mae"  # scores are one minus the error
         if not high:
             of_train, of_holdout = 1.0 - of_train, 1.0 - of_holdout
-        return Contrast(
-            _TESTED[self.name].format(secret=secret),
-            of_train,
-            of_holdout,
-            reference="for holdout rows",
-            high_leaks=high,
-            least_p=least_p_value(train.secrets.size, holdout.secrets.size),
-        )
+        shown = (_TESTED[self.name].format(secret=secret), of_train, of_holdout, "for holdout rows")
+        least = least_p_value(train.secrets.size, holdout.secrets.size)
+        return Contrast(*shown, high_leaks=high, least_p=least)
 
     def _row_scores(self, rows: GuessedRows) -> Scores:
         if self.name == "neg_mae":

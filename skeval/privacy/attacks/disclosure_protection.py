@@ -14,6 +14,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS
 from skeval.privacy.attacks.secrets import (
     CodedRows,
+    KnownAndSensitive,
     NameOrNames,
     Names,
     SomeNames,
@@ -39,8 +40,7 @@ _NO_SECRET = (
     "Set normalize=False for the protection itself."
 )
 
-# known and sensitive columns, bins, and which numbers are cut; rows drawn, draws, and their seed
-Columns = tuple[tuple[str, ...], tuple[str, ...], int, tuple[str, ...] | None]
+# rows drawn, draws, and their seed
 Draws = tuple[int | None, int, int]
 
 
@@ -182,7 +182,7 @@ class DisclosureProtection(Metric):
 
     def _compute(self, context: Context) -> Result:
         risk = row_mean(*self._scores(context, "train"))
-        train = coded_tables(context, *self._asked[0])["train"]
+        train = coded_rows(context, self._asked[0])["train"]
         guess = cap.guess_protection(train.sensitive, self.baseline)
         details: dict[str, Any] = {
             "risk": risk.value,
@@ -218,11 +218,8 @@ class DisclosureProtection(Metric):
         if np.isnan(result.value):
             return replace(result, details=details)
         known, secret = (" and ".join(names_of(one)) for one in (self.known, self.sensitive))
-        p_value = exchange_p_value(
-            [(scores[0][0], scores[1][0])],
-            n_permutations=self.n_permutations,
-            seed=self.random_state,
-        )
+        trials: dict[str, Any] = {"n_permutations": self.n_permutations, "seed": self.random_state}
+        p_value = exchange_p_value([(scores[0][0], scores[1][0])], **trials)
         return replace(
             result,
             p_value=None if np.isnan(p_value) else p_value,
@@ -249,7 +246,7 @@ class DisclosureProtection(Metric):
         return f"{known}, {percent(1.0 - as_float(details['guess']))} by a guess."
 
     @property
-    def _asked(self) -> tuple[Columns, Draws]:
+    def _asked(self) -> tuple[KnownAndSensitive, Draws]:
         cut = None if self.continuous is None else tuple(self.continuous)
         columns = names_of(self.known), names_of(self.sensitive), self.n_bins, cut
         return columns, self._draws
@@ -335,29 +332,16 @@ class DisclosureProtectionEstimate(DisclosureProtection):
         return self.num_rows, self.num_iterations, self.random_state
 
 
-def coded_tables(
-    context: Context,
-    known: tuple[str, ...],
-    sensitive: tuple[str, ...],
-    n_bins: int,
-    continuous: tuple[str, ...] | None,
-) -> dict[str, CodedRows]:
-    """Return the coded rows by role, each table in an order of its own."""
-    roles = ("train", *(["holdout"] if "holdout" in context else []), "synthetic")
-    coded = coded_rows(context, roles, known, sensitive, n_bins, continuous)
-    return {role: rows.ordered() for role, rows in zip(roles, coded, strict=True)}
-
-
 @shared
 def drawn_tables(
-    context: Context, columns: Columns, draws: Draws
+    context: Context, columns: KnownAndSensitive, draws: Draws
 ) -> tuple[dict[str, CodedRows], list[CodedRows]]:
     """Return the real rows to attack, and synthetic tables over which scores are averaged.
 
     One draw of all rows where there are no more than are to be drawn.
     """
     n_rows, n_draws, seed = draws
-    tables, positions = coded_tables(context, *columns), {}
+    tables, positions = coded_rows(context, columns), {}
     for role, rows in tables.items():
         n = len(rows.keys)
         repeats = 1 if n_rows is None or n <= n_rows else n_draws
@@ -396,7 +380,7 @@ def matched_share(rows: CodedRows, samples: Sequence[CodedRows]) -> float:
 
 @shared
 def summed_scores(
-    context: Context, role: str, method: str, tau: float, columns: Columns, draws: Draws
+    context: Context, role: str, method: str, tau: float, columns: KnownAndSensitive, draws: Draws
 ) -> tuple[Scores, float]:
     """Return scores of rows summed over samples, and the variance between the samples."""
     real, samples = drawn_tables(context, columns, draws)

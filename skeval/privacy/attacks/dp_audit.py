@@ -41,6 +41,7 @@ from skeval.steps.samples import nothing_to_measure
 from skeval.utils.formatting import as_float, number, percent
 from skeval.utils.parameters import Count, Interval, Legal, NonNegative
 
+_WHAT = "tables made with one row that show it"
 _SEED_LIMIT = 2**31
 _LEAST_LEVEL = 1e-12
 _PRUDENT = 0.8  # by simulation: good at 60 and at 400 runs
@@ -545,12 +546,7 @@ class DPAudit(GeneratorAttack):
             baseline=0.0,
             details={**described(plan, chosen, rates, value), **details},
             warnings=futile(plan, self.claimed_epsilon),
-            contrast=Contrast(
-                "tables made with one row that show it",
-                rates.tpr,
-                rates.fpr,
-                reference="of tables made without it",
-            ),
+            contrast=Contrast(_WHAT, rates.tpr, rates.fpr, "of tables made without it"),
             advice=(
                 "Fit with more noise, or clip what one row can change: the presence of a single "
                 "row shows in the tables that the generator makes."

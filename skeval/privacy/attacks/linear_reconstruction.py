@@ -20,7 +20,7 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
-from skeval.privacy.attacks.membership.rows import drawing_order
+from skeval.privacy.attacks.membership.rows import drawing_order, in_drawing_order
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.disclosure import joint_classes
@@ -142,8 +142,7 @@ def people(
     rows = {role: kept[role][inside[role]] for role in _ROLES}
     n_rows = min(max_rows, *(rows[role].size for role in ("train", "holdout")))
     for role in ("train", "holdout"):  # how well it goes depends on their number
-        place = np.argsort(drawing_order(context, role, seed))
-        rows[role] = rows[role][np.argsort(place[rows[role]])][:n_rows]
+        rows[role] = rows[role][in_drawing_order(context, role, rows[role], seed)[:n_rows]]
     known, hidden = ({role: one[role][rows[role]] for role in _ROLES} for one in (codes, levels))
     return People(rows, known, hidden, n_levels)
 
@@ -551,7 +550,7 @@ class LinearReconstructionAttack(Metric):
         seed = named_seed("queries", self.random_state)
         counting = {"n_queries": most, "n_min": self.n_min, "scaling": self.scaling, "seed": seed}
         solved = solved_secrets(attacked, self.k, self.solver, counting)
-        return compared(attacked, *solved, secret=self.secret)
+        return compared(attacked, *solved, self.secret)
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
@@ -608,15 +607,13 @@ def shares_of(attacked: People, guesses: Mapping[str, Any]) -> dict[str, float]:
 
 
 def compared(
-    attacked: People,
-    guesses: Mapping[str, np.ndarray],
-    n_queries: Mapping[str, int],
-    *,
-    secret: str,
+    attacked: People, guesses: Mapping[str, np.ndarray], n_queries: Mapping[str, int], secret: str
 ) -> Result:
     """Return by how much more often the guesses are right on train than on the holdout."""
     accuracy, n_people = shares_of(attacked, guesses), attacked.rows["train"].size
     on_train, on_holdout = (round(share * n_people) for share in accuracy.values())
+    shares = on_train / n_people, on_holdout / n_people
+    what = f"train people whose {secret} is solved from counts of synthetic rows"
     return Result(
         (on_train - on_holdout) / n_people,
         interval=newcombe(on_train, n_people, on_holdout, n_people),
@@ -630,12 +627,7 @@ def compared(
             "n_levels": attacked.n_levels,
         },
         warnings=() if all(n_queries.values()) else (DegenerateInputWarning(_NO_COUNT),),
-        contrast=Contrast(
-            f"train people whose {secret} is solved from counts of synthetic rows",
-            on_train / n_people,
-            on_holdout / n_people,
-            reference="of holdout people",
-        ),
+        contrast=Contrast(what, *shares, "of holdout people"),
         advice=(
             f"Coarsen {secret} or the columns that are known of everyone: counts of synthetic rows "
             f"give {secret} away."

@@ -18,7 +18,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import AUDIT_TAGS, LIGHT
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, TableError
 from skeval.privacy.attacks.membership.membership_inference import AttackName
-from skeval.privacy.attacks.membership.rows import drawing_order, plain_rows
+from skeval.privacy.attacks.membership.rows import drawing_order, in_drawing_order, plain_rows
 from skeval.privacy.attacks.membership.scores import CALIBRATED, MemberScores, member_scores
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
@@ -263,11 +263,25 @@ class OneRunDPAudit(Metric):
     def _guessed(self, context: Context) -> Guessed:
         seed = draw_seed(context, self.random_state)
         if self.design == "bernoulli":
-            coins = self._coins(context)
-            return guess_rows(context, self.attack, coins, self.k_guesses, self.columns, seed)
+            return self._guessed_rows(context, seed)
         # always in the common space: one learned from train alone would give its rows away
         scores = member_scores(context, self.attack, columns=self.columns, seed=seed)
         return guess_pairs(pair_gaps(context, scores, self.stratify, seed), self.k_guesses)
+
+    def _guessed_rows(self, context: Context, seed: int) -> Guessed:
+        """Guess which of the rows with a coin were in; those that calibrate lose theirs."""
+        coins, reference = self._coins(context), None
+        if self.attack in CALIBRATED:
+            rows = reference_among(context, coins, seed)
+            reference = pd.concat([context.train, context.holdout], ignore_index=True).iloc[rows]
+            coins[rows] = np.nan
+        settings: dict[str, Any] = {"columns": self.columns, "reference": reference}
+        scores = member_scores(context, self.attack, seed=seed, **settings)
+        every = np.concatenate([scores.members, scores.others])  # all rows, in the tables' order
+        # equal scores are guessed in an order that does not tell train from holdout
+        order = in_random_order(context, seed)
+        order = order[~np.isnan(coins[order])]
+        return guess_ranked(every[order], coins[order], self.k_guesses)
 
 
 class Guessed(NamedTuple):
@@ -293,10 +307,9 @@ def pair_gaps(
     context: Context, scores: MemberScores, stratify: str | None, seed: int
 ) -> np.ndarray:
     """Return by how much the train row of each pair has the higher score, in random order."""
-    members, others = (  # positions in the scores, in an order that is not that of the tables
-        np.argsort(np.argsort(drawing_order(context, role, seed))[rows])
-        for role, rows in (("train", scores.member_rows), ("holdout", scores.other_rows))
-    )
+    # positions in the scores, in an order that is not that of the tables
+    members = in_drawing_order(context, "train", scores.member_rows, seed)
+    others = in_drawing_order(context, "holdout", scores.other_rows, seed)
     strata = strata_of(context, stratify)
     first, second = matched(
         strata["train"][scores.member_rows[members]], strata["holdout"][scores.other_rows[others]]
@@ -454,28 +467,6 @@ def reference_among(context: Context, coins: np.ndarray, seed: int) -> np.ndarra
     free = order[~has_coin & (order >= context.n_rows("train"))]
     n_wanted = max(int(has_coin.sum()) // 4, 1)
     return np.concatenate([free, order[has_coin][: max(0, n_wanted - free.size)]])
-
-
-def guess_rows(
-    context: Context,
-    attack: str,
-    coins: np.ndarray,
-    k_guesses: int | Sequence[int] | None,
-    columns: int | Sequence[str] | None,
-    seed: int,
-) -> Guessed:
-    """Guess which of the rows with a coin were in; those that calibrate an attack lose theirs."""
-    reference = None
-    if attack in CALIBRATED:
-        rows = reference_among(context, coins, seed)
-        reference = pd.concat([context.train, context.holdout], ignore_index=True).iloc[rows]
-        coins[rows] = np.nan
-    scores = member_scores(context, attack, columns=columns, seed=seed, reference=reference)
-    every = np.concatenate([scores.members, scores.others])  # all rows, in the tables' order
-    # equal scores are guessed in an order that does not tell train from holdout
-    order = in_random_order(context, seed)
-    order = order[~np.isnan(coins[order])]
-    return guess_ranked(every[order], coins[order], k_guesses)
 
 
 def guess_ranked(

@@ -38,7 +38,7 @@ from skeval.steps.neighbors import (
     ranges,
     reference_index,
 )
-from skeval.steps.samples import ColumnChoice, chosen_columns, named_seed
+from skeval.steps.samples import chosen_columns, named_seed
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import as_float, percent
@@ -202,18 +202,13 @@ class RecordReconstruction(Metric):
         (_, scores), seed = self._attacked(context), self.random_state
         strata = stratified(scores, remoteness(context, self.max_rows, seed), seed)
         completed, others = (float(part.mean()) for part in scores)
+        least = least_p_value(*(part.size for part in scores))
         return replace(
             result,
             p_value=scores_p_value(*scores, seed=seed),
             baseline=risk_by_chance(*scores, seed=seed),
             details={**result.details, **strata},
-            contrast=Contrast(
-                _WHAT,
-                completed,
-                others,
-                reference="of holdout records",
-                least_p=least_p_value(*(part.size for part in scores)),
-            ),
+            contrast=Contrast(_WHAT, completed, others, "of holdout records", least_p=least),
             advice=advice_on(strata),
         )
 
@@ -234,10 +229,22 @@ class RecordReconstruction(Metric):
         self, context: Context
     ) -> tuple[tuple[Split, ...], tuple[np.ndarray, np.ndarray]]:
         """Return what is known and hidden, and how often each record is completed."""
-        drawn = (self.known, self.known_fraction, self.n_unknown, self.n_splits)
-        splits = column_splits(context.schema, *drawn, self.random_state)
+        splits = self._splits(context.schema)
         guess = (self.method, self.n_neighbors, self.tolerance, self.tolerance_kind)
         return splits, completed_shares(context, splits, *guess, self.max_rows, self.random_state)
+
+    def _splits(self, schema: TableSchema) -> tuple[Split, ...]:
+        """Return known and hidden columns, by name: the table's order must not matter."""
+        fixed = set() if self.known is None else set(chosen_columns(schema, self.known))
+        candidates = [name for name in _columns(schema) if name not in fixed]
+        n_hidden = len(candidates) if self.n_unknown is None else self.n_unknown
+        if self.known is None and self.n_unknown is None:
+            n_hidden -= max(1, round(self.known_fraction * len(candidates)))
+        seed = named_seed("hidden columns", self.random_state)
+        sets = column_sets(len(candidates), max(1, n_hidden), self.n_splits, seed)
+        hidden = [tuple(candidates[j] for j in chosen) for chosen in sets]
+        rest = set(candidates)
+        return tuple((tuple(sorted(fixed or rest - set(names))), names) for names in hidden)
 
 
 def advice_on(strata: Mapping[str, Any]) -> str:
@@ -293,11 +300,12 @@ def completed_shares(
         [encoded(context, role)[own] for role, own in zip(_REAL, rows, strict=True)]
     )
     shares = np.zeros(len(queries))
-    for known, hidden in splits:
+    for split in splits:
         if method == "sequential":
-            guesses = guesses_by_trees(context, queries, known, hidden, seed)
+            guesses = guesses_by_trees(context, queries, split, seed)
         else:
-            guesses = guesses_by_neighbors(context, queries, known, hidden, n_neighbors)
+            guesses = guesses_by_neighbors(context, queries, split, n_neighbors)
+        _, hidden = split
         truth = queries[:, _places(context.schema, hidden)]
         right = agreement(context, hidden, guesses, truth, tolerance, tolerance_kind)
         shares += right.all(axis=1) / len(splits)
@@ -344,27 +352,6 @@ def _places(schema: TableSchema, names: Sequence[str]) -> list[int]:
     return [encoded_columns(schema).index(name) for name in names]
 
 
-def column_splits(
-    schema: TableSchema,
-    known: ColumnChoice,
-    known_fraction: float,
-    n_unknown: int | None,
-    n_splits: int,
-    seed: int,
-) -> tuple[Split, ...]:
-    """Return known and hidden columns of each set, by name: the table's order must not matter."""
-    fixed = set() if known is None else set(chosen_columns(schema, known))
-    candidates = [name for name in _columns(schema) if name not in fixed]
-    n_hidden = len(candidates) if n_unknown is None else n_unknown
-    if known is None and n_unknown is None:
-        n_hidden -= max(1, round(known_fraction * len(candidates)))
-    sets = column_sets(
-        len(candidates), max(1, n_hidden), n_splits, named_seed("hidden columns", seed)
-    )
-    hidden = [tuple(candidates[j] for j in chosen) for chosen in sets]
-    return tuple((tuple(sorted(fixed or set(candidates) - set(names))), names) for names in hidden)
-
-
 def remoteness(context: Context, max_rows: int, seed: int) -> np.ndarray:
     """Return how far each record, of train first, is from the nearest other real record."""
     pool, n_train = pool_index(context.real, "gower", None), context.n_rows("train")
@@ -375,14 +362,10 @@ def remoteness(context: Context, max_rows: int, seed: int) -> np.ndarray:
 
 
 def guesses_by_neighbors(
-    context: Context,
-    queries: np.ndarray,
-    known: tuple[str, ...],
-    hidden: tuple[str, ...],
-    n_neighbors: int,
+    context: Context, queries: np.ndarray, split: Split, n_neighbors: int
 ) -> np.ndarray:
     """Return guesses of hidden columns of encoded records from the nearest synthetic rows."""
-    released = encoded(context, "synthetic")
+    released, (known, hidden) = encoded(context, "synthetic"), split
     index = reference_index(context, "synthetic", "gower", known, None, 0)
     features = kept_features(context, "gower", known)
     rows = index.kneighbors(queries[:, features], min(n_neighbors, len(released)))[1]
@@ -406,18 +389,12 @@ def _agreed(values: np.ndarray, is_code: bool) -> np.ndarray:
     return np.where(chosen < 0, np.nan, chosen)
 
 
-def guesses_by_trees(
-    context: Context,
-    queries: np.ndarray,
-    known: tuple[str, ...],
-    hidden: tuple[str, ...],
-    seed: int,
-) -> np.ndarray:
+def guesses_by_trees(context: Context, queries: np.ndarray, split: Split, seed: int) -> np.ndarray:
     """Return guesses of one hidden column after the other, by trees fitted to the release."""
     released, n_numeric = encoded(context, "synthetic"), len(context.schema.columns(*NUMERIC))
-    columns = _places(context.schema, known)
+    columns, hidden = (_places(context.schema, names) for names in split)
     seen, asked = released[:, columns], queries[:, columns]
-    for j in _places(context.schema, hidden):
+    for j in hidden:
         guess = _tree_guess(seen, released[:, j], asked, j >= n_numeric, named_seed("trees", seed))
         seen, asked = np.column_stack([seen, released[:, j]]), np.column_stack([asked, guess])
     return asked[:, len(columns) :]

@@ -105,6 +105,10 @@ def known_columns(schema: TableSchema, known: Sequence[str] | None, secret: str)
     return tuple(sorted(kept))
 
 
+# known and sensitive columns, bins, and which numbers are cut
+KnownAndSensitive = tuple[tuple[str, ...], tuple[str, ...], int, tuple[str, ...] | None]
+
+
 @dataclass(frozen=True)
 class CodedRows:
     """The rows of one table as whole numbers, which mean the same in all tables.
@@ -141,38 +145,30 @@ class CodedRows:
 
 
 @shared
-def coded_rows(
-    context: Context,
-    roles: tuple[str, ...],
-    known: tuple[str, ...],
-    sensitive: tuple[str, ...],
-    n_bins: int,
-    continuous: tuple[str, ...] | None,
-) -> tuple[CodedRows, ...]:
-    """Return the rows of several roles as codes: bins of numbers, values of all else.
+def coded_rows(context: Context, columns: KnownAndSensitive) -> dict[str, CodedRows]:
+    """Return the rows of each role as codes, in their order: bins of numbers, values of all else.
 
     Parameters
     ----------
     context : Context
         The tables.
-    roles : tuple of str
-        Whose rows.
-    known, sensitive : tuple of str
-        The columns.
-    n_bins : int
-        Bins of equal width between the least and the greatest real value; the outer ones reach to
+    columns : tuple of (known, sensitive, n_bins, continuous)
+        The names of the columns that are known, and of those that are not. Then the number of
+        bins of equal width between the least and the greatest real value; the outer ones reach to
         infinity. Real rows are those of train and holdout: edges that depended on which of them are
-        train would reveal it.
-    continuous : tuple of str or None
-        Which numbers and dates are cut into bins; None for all. Others have a code a value.
+        train would reveal it. Last, which numbers and dates are cut into bins; None for all. Others
+        have a code a value.
 
     Returns
     -------
-    tuple of CodedRows
-        One for each role. Missing is a value of its own.
+    dict of str to CodedRows
+        By role. Missing is a value of its own.
     """
+    known, sensitive, n_bins, continuous = columns
+    roles = ("train", *(["holdout"] if "holdout" in context else []), "synthetic")
     names = sorted({*known, *sensitive})
-    edges = _all_edges(context, names, n_bins, continuous)
+    cut = context.schema.columns(*NUMERIC) if continuous is None else continuous
+    edges = {name: _edges(context, name, n_bins) for name in names if name in cut}
     code = partial(_marks, names=names, nominal=context.schema.columns(*NOMINAL), edges=edges)
     found = [grouped(context, role, names, code) for role in roles]
     marks = [
@@ -184,20 +180,13 @@ def coded_rows(
     codes = dict(zip(names, numbered, strict=True))
     parts = [np.column_stack([codes[name] for name in sorted(of)]) for of in (known, sensitive)]
     split = [np.split(part, ends) for part in (*parts, *(joint_classes(part) for part in parts))]
-    return tuple(
-        rows if distinct is None else rows.take(np.repeat(np.arange(len(rows.keys)), distinct[1]))
-        for rows, distinct in zip(
-            (CodedRows(*table) for table in zip(*split, strict=True)), found, strict=True
-        )
-    )
-
-
-def _all_edges(
-    context: Context, names: Sequence[str], n_bins: int, continuous: tuple[str, ...] | None
-) -> dict[str, np.ndarray]:
-    """Return the inner edges of the columns that are cut into bins."""
-    cut = context.schema.columns(*NUMERIC) if continuous is None else continuous
-    return {name: _edges(context, name, n_bins) for name in names if name in cut}
+    tables = {}
+    for role, distinct, *table in zip(roles, found, *split, strict=True):
+        rows = CodedRows(*table)
+        if distinct is not None:
+            rows = rows.take(np.repeat(np.arange(len(rows.keys)), distinct[1]))
+        tables[role] = rows.ordered()
+    return tables
 
 
 def _marks(

@@ -258,12 +258,7 @@ def scorer_of(worlds: Worlds, attacks: Mapping[str, Attack], seed: int) -> Score
     plain = {name: attack for name, attack in attacks.items() if not is_trained(attack)}
     learns = len(plain) < len(attacks)
     n_agreeing = agreeing(worlds.rows[worlds.outside], row, worlds.domain).sum(axis=0)
-    return Scorer(
-        worlds.reader,
-        worlds.domain,
-        row,
-        -np.log((n_agreeing + 1.0) / (worlds.outside.size + 2.0)),
-        worlds.table.iloc[[worlds.target]].reset_index(drop=True),
-        plain,
-        Queries.draw(worlds.reader.nominal, _N_QUERIES, seed) if learns else None,
-    )
+    weights = -np.log((n_agreeing + 1.0) / (worlds.outside.size + 2.0))
+    target = worlds.table.iloc[[worlds.target]].reset_index(drop=True)
+    queries = Queries.draw(worlds.reader.nominal, _N_QUERIES, seed) if learns else None
+    return Scorer(worlds.reader, worlds.domain, row, weights, target, plain, queries)

@@ -33,6 +33,7 @@ from skeval.stats.relabelling import (
     sequential_test,
     shuffled,
 )
+from skeval.steps.entities import names_listed
 from skeval.steps.neighbors import gower_engine, is_gower, nearest, pooled_masses, rows_of
 from skeval.steps.relabelled import name_of_test, set_against
 from skeval.steps.samples import chosen_columns, column_key, pooled_order
@@ -416,13 +417,9 @@ class TrainShare:
         on_train = [float(a[: self.n_train].sum()) for a in self.masses]
         expected = [self.n_train / a.size for a in self.masses]
         # sums of many 1/n are rounded
-        return Contrast(
-            CLOSER,
-            round(float(np.mean(on_train)), 12),
-            float(np.mean(expected)),
-            tests=(self.name,) if self.name else (),
-            least_p=self.least_p,
-        )
+        shares = round(float(np.mean(on_train)), 12), float(np.mean(expected))
+        tests = (self.name,) if self.name else ()
+        return Contrast(CLOSER, *shares, tests=tests, least_p=self.least_p)
 
     @property
     def least_p(self) -> float:
@@ -684,13 +681,23 @@ class DCRShare(TrainShareScreen, RelabelledTest):
             check_groups(self.column_groups, chosen_columns(context.schema, self.columns))
 
     def _measure(self, context: Context, columns: Any) -> float:
-        names = chosen_columns(context.schema, self.columns)
-        groups = groups_of(context, names, self.column_groups, self.random_state).values()
+        groups = self._groups(context).values()
         return max(float(np.mean(self._shares(context, group))) for group in groups)
 
-    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+    def _groups(self, context: Context) -> dict[str, tuple[str, ...] | None]:
+        """Return the groups of columns by name, all of them first; none is there twice."""
         names = chosen_columns(context.schema, self.columns)
-        groups = groups_of(context, names, self.column_groups, self.random_state)
+        groups = {_ALL: names}
+        if isinstance(self.column_groups, str):
+            groups |= related_and_random(context, names, self.random_state)
+        elif self.column_groups is not None:
+            groups |= {f"group {i}": tuple(g) for i, g in enumerate(self.column_groups, start=1)}
+        keys = {name: column_key(context.schema, group) for name, group in groups.items()}
+        first = {key: name for name, key in reversed(keys.items())}
+        return {name: key for name, key in keys.items() if first[key] == name}
+
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        groups = self._groups(context)
         shares = {name: self._train_share(context, group) for name, group in groups.items()}
         result = super()._with_evidence(context, groups[_ALL], result)
         worst = max(shares, key=lambda name: shares[name].value)
@@ -732,20 +739,6 @@ def check_groups(groups: Sequence[Sequence[str]], chosen: tuple[str, ...]) -> No
         )
 
 
-def groups_of(
-    context: Context, names: tuple[str, ...], column_groups: Any, seed: int
-) -> dict[str, tuple[str, ...] | None]:
-    """Return the groups of columns by name, all of them first; none is there twice."""
-    groups = {_ALL: names}
-    if isinstance(column_groups, str):
-        groups |= related_and_random(context, names, seed)
-    elif column_groups is not None:
-        groups |= {f"group {i}": tuple(g) for i, g in enumerate(column_groups, start=1)}
-    keys = {name: column_key(context.schema, group) for name, group in groups.items()}
-    first = {key: name for name, key in reversed(keys.items())}
-    return {name: key for name, key in keys.items() if first[key] == name}
-
-
 def largest_interval(shares: Sequence[TrainShare]) -> tuple[float, float]:
     """Return the interval of the largest share, from simultaneous ones of all."""
     halves = [(share.value, share.half_width(len(shares))) for share in shares]
@@ -781,7 +774,7 @@ def advice(groups: Mapping[str, tuple[str, ...] | None], worst: str) -> str:
     columns = groups[worst] or ()
     if worst == _ALL or len(columns) > _MOST_NAMED:
         return ""
-    listed = " and ".join(filter(None, [", ".join(columns[:-1]), columns[-1]]))
+    listed = names_listed(columns)
     return f"Rows follow train most in {listed}: pool or drop the rarest values of these columns."
 
 

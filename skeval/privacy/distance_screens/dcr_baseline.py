@@ -119,10 +119,8 @@ class DCRBaselineProtection(DrawnScreen, RelabelledTest):
             n_random = min(synthetic.size, self.max_random_rows or synthetic.size)
             drawn = (sample["n_reference"], self.space, columns, sample["seed"])
             repeats = range(self.n_random_repeats)
-            yield (
-                synthetic,
-                [random_distances(context, n_random, *drawn, repeat) for repeat in repeats],
-            )
+            random = [random_distances(context, n_random, *drawn, repeat) for repeat in repeats]
+            yield synthetic, random
 
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         (low, high), details = over_draws(self._draws(context, columns), self.random_state)

@@ -16,6 +16,7 @@ from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric, RelabelledTest
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.exceptions import InvalidParameterError
+from skeval.privacy.distance_screens.percentiles import sides_test
 from skeval.results.result import Result, undefined
 from skeval.stats import relabelling as stats
 from skeval.stats.relabelling import Relabelled
@@ -24,12 +25,10 @@ from skeval.steps.relabelled import (
     RelabelledNearest,
     actual_labels,
     contrast_of,
-    contrast_test,
     first_and_second,
     listed_bits,
     nearest_real,
     packed_test,
-    relabelled_nearest,
     rivals,
     set_against,
 )
@@ -352,9 +351,17 @@ class Authenticity(NeighborMetric, RelabelledTest):
         baseline = authentic_share(context, "holdout", "train", *asked)
         details["on_holdout"] = authentic_share(context, "synthetic", "holdout", *asked)
         details["ratio"] = result.value / baseline if baseline > 0 else float("nan")
-        settings = (*asked, self.n_permutations, self.random_state)
-        fields = authenticity_evidence(context, *settings)
-        return replace(result, baseline=baseline, details=details, **fields)
+        seeds = (self.n_permutations, self.random_state)
+        test, share = authenticity_test(context, *asked, *seeds)
+        what = "synthetic rows as near to a train row as its nearest other train row, or nearer"
+        shown: dict[str, Any] = {"reference": "for the holdout", "n_permutations": seeds[0]}
+        return replace(
+            result,
+            p_value=test.p_value,
+            baseline=baseline,
+            contrast=contrast_of(context, what, 1.0 - share, test, **shown),
+            details=details,
+        )
 
     def _summary(self, result: Result) -> str:
         near = f"{percent(1.0 - result.value)} of synthetic rows are as near to a train row"
@@ -384,18 +391,6 @@ def authentic_share(
     return float(authentic(context, query, reference, space, columns)[0].mean())
 
 
-def authenticity_evidence(
-    context: Context, space: Any, columns: Any, n_permutations: int, seed: int
-) -> dict[str, Any]:
-    """Return the p-value and the contrast of train and holdout, as fields of a result."""
-    test, share = authenticity_test(context, space, columns, n_permutations, seed)
-    what = "synthetic rows as near to a train row as its nearest other train row, or nearer"
-    contrast = contrast_of(
-        context, what, 1.0 - share, test, reference="for the holdout", n_permutations=n_permutations
-    )
-    return {"p_value": test.p_value, "contrast": contrast}
-
-
 @shared
 def authenticity_test(
     context: Context, space: Any, columns: Any, n_permutations: int, seed: int
@@ -420,7 +415,7 @@ def authenticity_test(
         first = np.minimum(first_and_second()[0, of_own], rows.shape[1])
         return np.asarray(distances[np.arange(met.size)[:, None], first])
 
-    def shares(nearby: RelabelledNearest) -> list[np.ndarray]:
+    def shares(nearby: RelabelledNearest) -> np.ndarray:
         own, labelings = to_own(nearby.labels), np.arange(nearby.labels.shape[1])[:, None]
         place = np.searchsorted(met, nearby.rows)
         authentic_of = [
@@ -428,12 +423,6 @@ def authenticity_test(
             & (nearby.rows[:, label] >= 0)
             for label in (0, 1)
         ]
-        return [is_authentic.mean(axis=1) for is_authentic in authentic_of]
+        return np.mean(authentic_of, axis=2).T
 
-    def contrast(nearby: RelabelledNearest) -> np.ndarray:
-        of_train, of_holdout = shares(nearby)
-        return np.asarray(of_holdout - of_train)
-
-    settings = (context, space, columns, n_permutations, seed)
-    actual = float(shares(next(relabelled_nearest(*settings)))[0][0])
-    return contrast_test(contrast, relabelled_nearest(*settings)), actual
+    return sides_test(context, shares, space, columns, n_permutations, seed)

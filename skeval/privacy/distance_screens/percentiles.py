@@ -142,13 +142,11 @@ class PercentileScreen(NeighborMetric, RelabelledTest):
     ) -> tuple[float, Contrast | None]:
         """Test the quantile of the numbers against the holdout minus that against train."""
 
+        def quantile(distances: np.ndarray) -> float:
+            return stats.percentile(self._of_distances(distances), level)
+
         def quantiles(nearby: RelabelledNearest) -> np.ndarray:
-            return np.array(
-                [
-                    [stats.percentile(self._of_distances(distances), level) for distances in both]
-                    for both in nearby.distances
-                ]
-            )
+            return np.array([[quantile(side) for side in both] for both in nearby.distances])
 
         settings = (self.space, columns, self.n_permutations, self.random_state)
         test, to_train = sides_test(context, quantiles, *settings)
@@ -493,16 +491,12 @@ def median_evidence(
 
 
 def sides_test(
-    context: Context,
-    sides: Callable[[RelabelledNearest], np.ndarray],
-    space: Any,
-    columns: Any,
-    n_permutations: int,
-    seed: int,
+    context: Context, sides: Callable[[RelabelledNearest], np.ndarray], *settings: Any
 ) -> tuple[Relabelled, float]:
     """Test the number of the holdout's side minus that of train's; return the latter, too.
 
-    `sides` gives both numbers of each labelling, train's first, shape (n_labelings, 2).
+    `sides` gives both numbers of each labelling, train's first, shape (n_labelings, 2). Settings
+    are those of :func:`~skeval.steps.relabelled.relabelled_nearest`.
     """
 
     def contrast(nearby: RelabelledNearest) -> np.ndarray:
@@ -510,6 +504,6 @@ def sides_test(
         with np.errstate(invalid="ignore"):  # two infinite ones differ by nothing
             return np.asarray(towards[:, 1] - towards[:, 0])
 
-    settings = (context, space, columns, n_permutations, seed)
-    actual = sides(next(relabelled_nearest(*settings)))
-    return contrast_test(contrast, relabelled_nearest(*settings)), float(actual[0, 0])
+    actual = sides(next(relabelled_nearest(context, *settings)))
+    test = contrast_test(contrast, relabelled_nearest(context, *settings))
+    return test, float(actual[0, 0])

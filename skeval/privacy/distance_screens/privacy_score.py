@@ -24,10 +24,9 @@ from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.distributions import common_histograms
 from skeval.stats.percentiles import ratios
-from skeval.stats.relabelling import least_p_value, share_p_value
 from skeval.steps.aggregates import aggregated_context
 from skeval.steps.neighbors import encoded, index_of, nearest, pool_index
-from skeval.steps.relabelled import with_contrast
+from skeval.steps.relabelled import share_contrast, with_contrast
 from skeval.steps.samples import content_order
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
@@ -234,11 +233,8 @@ def close_test(context: Context, q: float, space: Any, columns: Any) -> tuple[fl
     # of duplicates the threshold may be 1 or above: a row as near as a real one is not nearer
     is_close = (relative <= threshold) & (relative < 1.0)
     k, k_other = int(is_close[:n_train].sum()), int(is_close[n_train:].sum())
-    n_other = n_real - n_train
     what = "train rows much nearer to a synthetic row than to a real one"
-    least = least_p_value(n_train, n_other)
-    shown = Contrast(what, k / n_train, k_other / n_other, "of holdout rows", least_p=least)
-    return share_p_value(k, n_train, k_other, n_other), shown
+    return share_contrast(what, k, n_train, k_other, n_real - n_train)
 
 
 def tail_evidence(
@@ -380,13 +376,9 @@ def split_ratios(
 
 
 def _ratios(base: np.ndarray, synthetic: np.ndarray, real: np.ndarray, n_compared: int) -> Ratios:
-    return Ratios(
-        ratios(synthetic, base),
-        ratios(real[:, 0], base),
-        ratios(real[:, -1], base) if real.shape[1] > 1 else np.full(base.shape, np.inf),
-        zero_base=float(np.mean(base == 0)),
-        n_compared=n_compared,
-    )
+    first = ratios(synthetic, base), ratios(real[:, 0], base)
+    second = ratios(real[:, -1], base) if real.shape[1] > 1 else np.full(base.shape, np.inf)
+    return Ratios(*first, second, float(np.mean(base == 0)), n_compared)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
-from skeval.privacy.distance_screens import identifiability
+from skeval.privacy.distance_screens import percentiles
 from skeval.privacy.distance_screens.identifiability import Authenticity
 
 
@@ -49,14 +49,14 @@ def brute_authentic(pool, synthetic, labels):
 def test_relabelled_contrast_is_brute_force(monkeypatch, space):
     train, holdout = column(*range(8)) ** 2.1, column(*range(3, 9)) ** 1.7
     synthetic = column(*np.random.default_rng(0).uniform(0, 50, 30))
-    seen, test = [], identifiability.contrast_test
+    seen, test = [], percentiles.contrast_test
 
     def record(contrast, blocks):
         blocks = list(blocks)
         seen.extend((contrast(block), block.labels.T) for block in blocks)
         return test(contrast, iter(blocks))
 
-    monkeypatch.setattr(identifiability, "contrast_test", record)
+    monkeypatch.setattr(percentiles, "contrast_test", record)
     context = Context.of(train, holdout).with_synthetic(synthetic)
     metric = Authenticity(n_permutations=50, space=space).fit_context(context.real)
     result = metric.evaluate_context(context)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, replace
-from functools import partial
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -14,10 +13,10 @@ from skeval.core.declared import declared
 from skeval.exceptions import InvalidParameterError, VoidAttackWarning
 from skeval.privacy.attacks.anonymeter.risks import (
     Attack,
+    Evidence,
     LargestRiskMetric,
     ResidualRiskMetric,
     check_enough_columns,
-    evidence_of_surest,
     n_targets,
     places,
     risk_of,
@@ -28,11 +27,17 @@ from skeval.privacy.attacks.anonymeter.risks import (
     synthetic_rows,
     targets,
 )
-from skeval.privacy.attacks.secrets import Lesson, guess_labels, guess_numbers, shown_surest
+from skeval.privacy.attacks.secrets import (
+    Lesson,
+    guess_labels,
+    guess_numbers,
+    shown_surest,
+    surest_contrast,
+)
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import least_p_value
-from skeval.stats.risks import attack_rate, residual_risk
+from skeval.stats.risks import abstaining_test, attack_rate, residual_risk
 from skeval.steps.neighbors import ranges
 from skeval.steps.relabelled import name_of_test
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key
@@ -108,24 +113,26 @@ class InferenceMetric(ResidualRiskMetric):
         by_chance = _random_guess_rates(released, truth[:n], margins[:n])
         majority = _is_right(_usual(released, is_label), truth[:n], margins[:n]).sum()
         by = "read off the nearest synthetic row" if self.estimator is None else "guessed"
-        contrast = Contrast(
-            f"train rows whose {secret} is rightly {by}",
-            float(train.mean()),
-            float(holdout.mean()),
-            reference="of holdout rows",
-            tests=(name_of_test(f"inference of {secret}", sorted(aux), nearly, *self._settings()),),
-            least_p=least_p_value(n, n),
-        )
+        guess = (self.tolerance, self.tolerance_kind, self.estimator, n_rows, self.random_state)
+        tests = (name_of_test(f"inference of {secret}", sorted(aux), nearly, *guess),)
+        what = f"train rows whose {secret} is rightly {by}"
+        shown = (what, float(train.mean()), float(holdout.mean()), "of holdout rows")
+        contrast = Contrast(*shown, tests=tests, least_p=least_p_value(n, n))
         advice = f"Drop or coarsen {secret}: it is inferred better of train rows than of others."
+
+        def evidence() -> Evidence:
+            """Test all guesses and the surest ones at once, by relabelling."""
+            test = abstaining_test(scores, confidence, n, seed=self.random_state)
+            shown = surest_contrast(contrast, test, secret, n, n)
+            return Evidence(shown, test.p_value, advice, details={"abstaining": test.to_dict()})
+
         return Attack(
             successes=(float(train.sum()),),
             control=(float(holdout.sum()),),
             n=n,
             guessed=float(by_chance.sum()),
             n_guessed=n,
-            test=partial(
-                evidence_of_surest, scores, confidence, secret, contrast, advice, self.random_state
-            ),
+            test=evidence,
             scores=scores,
             confidence=confidence,
             details={
@@ -133,15 +140,6 @@ class InferenceMetric(ResidualRiskMetric):
                 "majority": attack_rate(float(majority), n).to_dict(),
                 "by_secret": _by_secret(context, secret, truth, scores, n),
             },
-        )
-
-    def _settings(self) -> tuple[Any, ...]:
-        return (
-            self.tolerance,
-            self.tolerance_kind,
-            self.estimator,
-            self.n_attacks,
-            self.random_state,
         )
 
     def _margins(self, context: Context, secret: str, truth: np.ndarray) -> np.ndarray:

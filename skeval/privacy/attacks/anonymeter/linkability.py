@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, replace
-from functools import partial
 from typing import Annotated, Literal
 
 import numpy as np
@@ -14,9 +13,9 @@ from skeval.core.declared import declared
 from skeval.exceptions import MetricWarning
 from skeval.privacy.attacks.anonymeter.risks import (
     Attack,
+    Evidence,
     ResidualRiskMetric,
     check_enough_columns,
-    evidence_of_scores,
     n_targets,
     near_rows,
     nearest_synthetic,
@@ -30,7 +29,7 @@ from skeval.privacy.attacks.anonymeter.risks import (
 from skeval.results.result import Result
 from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import least_p_value
-from skeval.stats.risks import random_link_rate
+from skeval.stats.risks import random_link_rate, scores_p_value
 from skeval.steps.neighbors import ranges
 from skeval.steps.relabelled import name_of_test
 from skeval.steps.samples import chosen_columns, column_key
@@ -223,20 +222,16 @@ def linkability(
     train, holdout = links[:, :n], links[:, n:]
     by_row = train.mean(axis=0), holdout.mean(axis=0)
     shares = float(train.mean()), float(holdout.mean())
-    contrast = Contrast(
-        _WHAT,
-        *shares,
-        reference="of holdout rows",
-        tests=(name_of_test("linkability", splits, k, ties, n_attacks, seed),),
-        least_p=least_p_value(n, n),
-    )
+    tests = (name_of_test("linkability", splits, k, ties, n_attacks, seed),)
+    shown = (_WHAT, *shares, "of holdout rows")
+    contrast = Contrast(*shown, tests=tests, least_p=least_p_value(n, n))
     return Attack(
         successes=tuple(float(count) for count in train.sum(axis=1)),
         control=tuple(float(count) for count in holdout.sum(axis=1)),
         n=n,
         guessed=n * random_link_rate(n_synthetic, k),
         n_guessed=n,
-        test=partial(evidence_of_scores, *by_row, contrast, "", seed),
+        test=lambda: Evidence(contrast, scores_p_value(*by_row, seed=seed)),
         scores=links.mean(axis=0),
         details={"n_splits": len(splits)},
     )

@@ -19,7 +19,6 @@ from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS, LIGHT
 from skeval.exceptions import MetricWarning, MissingInputError
 from skeval.neighbors.mixed import MixedNearestNeighbors
-from skeval.privacy.attacks.secrets import surest_contrast
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import ALARM_LEVEL, Contrast, raises_alarm
 from skeval.stats.risks import (
@@ -27,7 +26,6 @@ from skeval.stats.risks import (
     RISK_LEVELS,
     Rate,
     Risk,
-    abstaining_test,
     among_surest,
     attack_rate,
     is_weak,
@@ -36,7 +34,6 @@ from skeval.stats.risks import (
     residual_risk,
     risk_level,
     risks_by_counts,
-    scores_p_value,
 )
 from skeval.steps.entities import advice_on_leak
 from skeval.steps.neighbors import Index, encoded, encoded_columns, kept_features, ranges, rows_of
@@ -276,31 +273,6 @@ class LargestRiskMetric(ResidualRiskMetric):
 
     def _voids(self, context: Context) -> Sequence[MetricWarning]:
         return ()
-
-
-def evidence_of_scores(
-    train: np.ndarray, holdout: np.ndarray, contrast: Contrast, advice: str, seed: int
-) -> Evidence:
-    """Return what relabelling says of the shares of success on each row that is attacked."""
-    return Evidence(contrast, scores_p_value(train, holdout, seed=seed), advice)
-
-
-def evidence_of_surest(
-    scores: np.ndarray,
-    confidence: np.ndarray,
-    secret: str,
-    contrast: Contrast,
-    advice: str,
-    seed: int,
-) -> Evidence:
-    """Return what relabelling says of all guesses and of the surest ones, which are tested at once.
-
-    Scores and how sure they are come with train rows first, of as many rows as of the holdout.
-    """
-    n = scores.size // 2
-    test = abstaining_test(scores, confidence, n, seed=seed)
-    contrast = surest_contrast(contrast, test, secret, n, n)
-    return Evidence(contrast, test.p_value, advice, details={"abstaining": test.to_dict()})
 
 
 def risk_of(attack: Attack, measure: Measure, tested: bool) -> Result:

@@ -40,6 +40,7 @@ from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast
 from skeval.stats.relabelling import NOISE, Relabelled, block_sizes, least_p_value, sequential_test
 from skeval.stats.risks import N_DRAWS
+from skeval.steps.entities import names_listed
 from skeval.steps.neighbors import encoded
 from skeval.steps.relabelled import name_of_test
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, nothing_to_measure
@@ -492,16 +493,9 @@ def singling_out(
     if not len(predicates):
         return None
     random = random_predicates(*table, n_cols, rng)
-    names, settings = sorted(chosen), (n_attacks, n_cols, max_attempts, distinct, columns, seed)
-    test = partial(
-        evidence_of_isolation,
-        real,
-        predicates,
-        names,
-        mode,
-        seed,
-        name_of_test(f"{mode} singling out", *settings),
-    )
+    settings = (n_attacks, n_cols, max_attempts, distinct, columns, seed)
+    name = name_of_test(f"{mode} singling out", *settings)
+    test = partial(evidence_of_isolation, real, predicates, sorted(chosen), mode, seed, name)
     return _tried(real, predicates, random, size_correction, test)
 
 
@@ -544,15 +538,10 @@ def evidence_of_isolation(
     by_column = tested.by_column(names, predicates)
     rate, (of_train, of_holdout) = tested.rate / n, (tested.observed[:, 0] / n).tolist()
     independent = math.sqrt(2.0 * n * rate * (1.0 - rate))  # were all predicates independent
+    shown = (_WHAT[mode], of_train, of_holdout, "a holdout row")
+    least = least_p_value(sizes[0], sizes[1], _N_PERMUTATIONS)
     return Evidence(
-        Contrast(
-            _WHAT[mode],
-            of_train,
-            of_holdout,
-            reference="a holdout row",
-            tests=(name,),
-            least_p=least_p_value(sizes[0], sizes[1], _N_PERMUTATIONS),
-        ),
+        Contrast(*shown, tests=(name,), least_p=least),
         tested.test.p_value,
         advice_on(by_column, mode),
         drawn=tested.drawn[:, 0],
@@ -566,8 +555,7 @@ def advice_on(by_column: dict[str, dict[str, Any]], mode: str) -> str:
     significant = [name for name, one in by_column.items() if one["p_value"] <= TEST_LEVEL]
     if not significant:
         return ""
-    *others, last = significant[:_MOST_NAMED]
-    listed = f"{', '.join(others)} and {last}" if others else last
-    owner, whose = ("their", "them") if others else ("its", "it")
+    named = significant[:_MOST_NAMED]
+    owner, whose = ("their", "them") if len(named) > 1 else ("its", "it")
     what = f"{owner} values" if mode == "univariate" else f"sets of values with {whose}"
-    return f"Drop, pool or coarsen {listed}: {what} single out train rows."
+    return f"Drop, pool or coarsen {names_listed(named)}: {what} single out train rows."

@@ -199,19 +199,15 @@ def improvement(
     f1 = f1_at(called.tpr, called.fpr, share)
     worst, best = f1_at(low, high_other, share), f1_at(high, low_other, share)
     value = relative_f1(f1, share)
+    what = f"train rows {near_text(tested['threshold'])} a synthetic row"
+    shown = (what, tested["tpr"], tested["fpr"], "of holdout rows")
+    least = least_p_value(called.n_positives, called.n_negatives)
     return Result(
         value,
         interval=(relative_f1(worst, share), relative_f1(best, share)),
         p_value=tested["p_value"],
         baseline=0.0,
-        contrast=Contrast(
-            f"train rows {near_text(tested['threshold'])} a synthetic row",
-            tested["tpr"],
-            tested["fpr"],
-            reference="of holdout rows",
-            n_tests=tested["n_tests"],
-            least_p=least_p_value(called.n_positives, called.n_negatives),
-        ),
+        contrast=Contrast(*shown, n_tests=tested["n_tests"], least_p=least),
         details={
             "f1": f1,
             "naive_f1": f1_at(1.0, 1.0, share),

@@ -56,6 +56,7 @@ from skeval.utils.parameters import (
     Seed,
     Space,
     one_of,
+    some_of,
 )
 
 _FOUND = "train rows found where {fpr} of holdout rows may be called so, by {by}"
@@ -371,8 +372,8 @@ class MembershipInference(Metric):
             scored[BLEND] = blended(list(scored.values()))
         if min(one.fewest for one in scored.values()) < 2:
             return undefined("train and holdout need two rows each that can be scored.")
-        by_rate = self._alpha is not None
-        best = strongest(scored, self._alpha) if by_rate else standing_out(context, scored)
+        alpha = self._alpha
+        best = standing_out(context, scored) if alpha is None else strongest(scored, alpha)
         return best, scored, left_out
 
 
@@ -409,18 +410,15 @@ def success(scores: MemberScores, alpha: float | None, notices: Sequence[MetricW
     return Result(value, warnings=tuple(notices))
 
 
-def strongest(scored: Mapping[str, MemberScores], alpha: float | None) -> str:
-    """Return the attack with the largest AUC, or true positive rate at `alpha`, if that is given.
+def strongest(scored: Mapping[str, MemberScores], alpha: float) -> str:
+    """Return the attack with the largest true positive rate at `alpha`.
 
     Ties go to the larger AUC, and a rate that is not defined is the least.
     """
 
     def rank(scores: MemberScores) -> tuple[float, float]:
-        area = auc(scores.members, scores.others)
-        if alpha is None:
-            return area, 0.0
         tpr = tpr_at_fpr(scores.members, scores.others, alpha)
-        return (-1.0 if np.isnan(tpr) else tpr), area
+        return (-1.0 if np.isnan(tpr) else tpr), auc(scores.members, scores.others)
 
     return max(scored, key=lambda name: rank(scored[name]))
 
@@ -457,14 +455,9 @@ def against_labels(
     reached = test.p_value * (n_permutations + 1) > 1.5
     p_value = test.p_value if reached else min(test.p_value, compared["p_value"])
     chosen = list(scored).index(best)
-    by_chance = areas.area(chosen, test.mean)
+    area, by_chance = areas.area(chosen, test.observed), areas.area(chosen, test.mean)
     what = PAIRS.format(by=_GUESSED_BY.get(best, best))
-    shown = replace(
-        compared["contrast"],
-        what=what,
-        observed=areas.area(chosen, test.observed),
-        expected=by_chance,
-    )
+    shown = replace(compared["contrast"], what=what, observed=area, expected=by_chance)
     return {**compared, "p_value": p_value, "baseline": by_chance, "contrast": shown}
 
 
@@ -473,15 +466,10 @@ def against_half(
 ) -> dict[str, Any]:
     """Return interval, p-value, baseline and contrast of the largest AUC, for all tried at once."""
     by = min(tried, key=lambda name: (attacks[name]["p_value"], -attacks[name]["auc"]))
-    shown = Contrast(
-        PAIRS.format(by=_GUESSED_BY.get(by, by)),
-        attacks[by]["auc"],
-        0.5,
-        n_tests=len(tried),
-        least_p=least_of(tried),
-    )
+    what, area = PAIRS.format(by=_GUESSED_BY.get(by, by)), attacks[by]["auc"]
+    shown = Contrast(what, area, 0.5, n_tests=len(tried), least_p=least_of(tried))
     areas = [delong(one.members, one.others, 1.0 - 0.05 / len(tried)) for one in tried.values()]
-    low, high = (max(bounds) for bounds in zip(*(area.interval for area in areas), strict=True))
+    low, high = (max(bounds) for bounds in zip(*(one.interval for one in areas), strict=True))
     p_value = min(1.0, len(tried) * attacks[by]["p_value"])
     return {"interval": (low, high), "p_value": p_value, "baseline": 0.5, "contrast": shown}
 
@@ -563,20 +551,8 @@ def hidden_leaks(details: Mapping[str, Any]) -> list[MetricWarning]:
     return [MetricWarning(text) for text in texts]
 
 
-def _are_membership_attacks(value: object) -> bool:
-    if isinstance(value, list | tuple):
-        return len(value) > 0 and all(name in ATTACKS for name in value)
-    return isinstance(value, str) and value in ("best", *ATTACKS)
-
-
-AttackChoice = Annotated[
-    str | list[str],
-    Legal(
-        f"'best', or one or a list of {', '.join(map(repr, ATTACKS))}",
-        _are_membership_attacks,
-        "no such attack",
-    ),
-]
+_BEST_OR = f"'best', or one or a list of {', '.join(map(repr, ATTACKS))}"
+AttackChoice = Annotated[str | list[str], some_of(_BEST_OR, ATTACKS, ("best", *ATTACKS))]
 
 
 def _is_table(value: object) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from skeval.core.context import Context
-from skeval.privacy.attacks.membership.rows import drawing_order, validation_half
+from skeval.privacy.attacks.membership.rows import in_drawing_order, validation_half
 from skeval.privacy.attacks.membership.scores import MemberScores
 from skeval.stats import roc
 from skeval.stats.intervals import clopper_pearson, newcombe
@@ -157,13 +157,8 @@ def _advantage(scores: MemberScores, threshold: float) -> dict[str, Any]:
 def precisions(context: Context, scores: MemberScores, seed: int) -> list[dict[str, Any]]:
     """Return the share of members among the highest scores of as many members as others."""
     n = min(scores.members.size, scores.others.size)
-    members, others = (
-        values[np.argsort(np.argsort(drawing_order(context, role, seed))[rows])[-n:]]
-        for role, values, rows in (
-            ("train", scores.members, scores.member_rows),
-            ("holdout", scores.others, scores.other_rows),
-        )
-    )
+    members = scores.members[in_drawing_order(context, "train", scores.member_rows, seed)[-n:]]
+    others = scores.others[in_drawing_order(context, "holdout", scores.other_rows, seed)[-n:]]
     precisions = []
     for share in _SHARES:
         k = max(1, round(share * 2 * n))

@@ -60,6 +60,11 @@ def drawing_order(context: Context, role: str, seed: int = 0) -> np.ndarray:
     return np.asarray(np.lexsort(rows.T[::-1])[rng.permutation(len(rows))])
 
 
+def in_drawing_order(context: Context, role: str, rows: np.ndarray, seed: int) -> np.ndarray:
+    """Return the places of some rows of a role among `rows`, in the order of drawing."""
+    return np.argsort(np.argsort(drawing_order(context, role, seed))[rows])
+
+
 def _content(context: Context, role: str) -> np.ndarray:
     """Return the rows as numbers, to order them by what they hold."""
     if context.schema.measured:

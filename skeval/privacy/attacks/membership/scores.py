@@ -224,16 +224,16 @@ def nearest_edits(queries: Sequence[str], texts: Sequence[str]) -> np.ndarray:
     signs, starts = np.searchsorted(known, own), np.append(0, ends)
     by_length = np.argsort(np.diff(starts), kind="stable")
     least = np.empty(len(queries))
-    least[by_length] = np.concatenate(
-        run_chunks(
-            partial(fewest_edits, signs, starts, known.size - 1, place, their_ends),
-            by_length,
-            n_jobs=None,
-            tile=_AT_A_TIME,
-            n_chunks=-(-len(queries) // _AT_A_TIME),
-        )
-    )
+    compare = partial(fewest_edits, signs, starts, known.size - 1, place, their_ends)
+    least[by_length] = _in_turn(compare, by_length)
     return least
+
+
+def _in_turn(compare: Callable[..., np.ndarray], queries: np.ndarray) -> np.ndarray:
+    """Return what a kernel finds for each query, some of them at a time."""
+    n_chunks = -(-queries.size // _AT_A_TIME)
+    parts = run_chunks(compare, queries, n_jobs=None, tile=_AT_A_TIME, n_chunks=n_chunks)
+    return np.concatenate(parts)
 
 
 def _characters(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -261,13 +261,18 @@ class Cells:
     codes: np.ndarray
 
     @property
+    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Marks, lengths and codes."""
+        return self.marks, self.lengths, self.codes
+
+    @property
     def longest(self) -> int:
         """Characters of the longest row."""
         return int(self.lengths.sum(axis=1).max(initial=0)) + self.codes.shape[1]
 
     def take(self, places: np.ndarray) -> Cells:
         """Return the cells of some rows."""
-        return Cells(self.marks[places], self.lengths[places], self.codes[places])
+        return Cells(*(part[places] for part in self.parts))
 
 
 def cells_of(rows: np.ndarray, decimals: Sequence[int | None]) -> Cells:
@@ -312,21 +317,8 @@ def nearest_edits_of_cells(queries: Cells, others: Cells) -> np.ndarray:
         return np.empty(0)
     from skeval.neighbors.text_kernels import fewest_edits_of_cells
 
-    order = np.arange(len(queries.codes))
-    compare = partial(
-        fewest_edits_of_cells,
-        queries.marks,
-        queries.lengths,
-        queries.codes,
-        others.marks,
-        others.lengths,
-        others.codes,
-        len(_MARKS),
-    )
-    parts = run_chunks(
-        compare, order, n_jobs=None, tile=_AT_A_TIME, n_chunks=-(-order.size // _AT_A_TIME)
-    )
-    return np.concatenate(parts).astype(np.float64)
+    compare = partial(fewest_edits_of_cells, *queries.parts, *others.parts, len(_MARKS))
+    return _in_turn(compare, np.arange(len(queries.codes))).astype(np.float64)
 
 
 ATTACKS = (
@@ -378,12 +370,8 @@ class MemberScores:
 
     def take(self, members: np.ndarray, others: np.ndarray) -> MemberScores:
         """Return the scores of some of the members and of the others, given as masks."""
-        return MemberScores(
-            self.members[members],
-            self.others[others],
-            self.member_rows[members],
-            self.other_rows[others],
-        )
+        scores = self.members[members], self.others[others]
+        return MemberScores(*scores, self.member_rows[members], self.other_rows[others])
 
 
 def blended(scored: Sequence[MemberScores]) -> MemberScores:

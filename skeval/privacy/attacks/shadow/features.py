@@ -24,7 +24,7 @@ from skeval.privacy.attacks.shadow.row_features import (
     row_distances,
 )
 from skeval.steps.samples import sample_positions
-from skeval.utils.parameters import Legal
+from skeval.utils.parameters import some_of
 
 FEATURES = ("naive", "hist", "corr", "query", "closest")
 _OF_COLUMNS = {"naive": naive_features, "hist": hist_features}
@@ -46,21 +46,9 @@ def feature_names(features: str | Sequence[str], *, learns: bool = True) -> tupl
     return tuple(name for name in known if name in chosen)
 
 
-def _are_features(value: object) -> bool:
-    known = (*FEATURES, "ensemble")
-    if isinstance(value, list | tuple):
-        return len(value) > 0 and all(name in known for name in value)
-    return isinstance(value, str) and value in known
-
-
-FeatureChoice = Annotated[
-    str | Sequence[str],
-    Legal(
-        f"'ensemble', or one or several of {', '.join(map(repr, FEATURES))}",
-        _are_features,
-        "no such features",
-    ),
-]
+_CHOICES = (*FEATURES, "ensemble")
+_ENSEMBLE_OR = f"'ensemble', or one or several of {', '.join(map(repr, FEATURES))}"
+FeatureChoice = Annotated[str | Sequence[str], some_of(_ENSEMBLE_OR, _CHOICES, _CHOICES)]
 
 
 @dataclass(frozen=True)

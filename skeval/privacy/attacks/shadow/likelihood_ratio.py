@@ -55,6 +55,31 @@ _LEAST = 1e-6  # of the spread of all scores: what counts as none
 SCORES = {"neg_distance": "distance", "query": None, "log_density": "eq1"}
 
 
+@dataclass(frozen=True)
+class Models:
+    """The fits of a generator to random halves of the real rows, before they are run.
+
+    Attributes
+    ----------
+    generator : generator
+        What is fitted.
+    n_models : int
+        How often it is fitted.
+    n_synthetic : int
+        The rows of each table that a fit makes.
+    seed : int
+        Seed of the halves and of the fits.
+    execution : Execution
+        How the fits are run.
+    """
+
+    generator: Any
+    n_models: int
+    n_synthetic: int
+    seed: int
+    execution: Execution
+
+
 @declared
 class HalvesAttack(GeneratorAttack):
     """Base of the attacks that learn how rows score from fits to random halves of the real rows.
@@ -92,6 +117,10 @@ class HalvesAttack(GeneratorAttack):
         """The false positive rates."""
         rates: list[float] = np.atleast_1d(self.fpr).tolist()
         return rates
+
+    def _models(self, context: Context) -> Models:
+        n_synthetic, seed = context.n_rows("synthetic"), self.random_state
+        return Models(self.generator, self.n_models, n_synthetic, seed, self._execution)
 
     def _detection(self, name: str, by: str, members: np.ndarray, others: np.ndarray) -> Result:
         """Return how well scores of rows tell members from others."""
@@ -223,8 +252,7 @@ class LikelihoodRatioMIA(HalvesAttack):
             released = record_scores(context, self.record_score)[attacked]
         except TableError as error:
             return undefined(str(error))
-        scores, inside = self._models(context, attacked)
-        ratios = ratios_of(released, scores, inside, self.mode, self.variance)
+        ratios = self._ratios(released, *self._scores(context, attacked))
         members, others = np.split(ratios, [n_members])
         result = self._detection(_NAME, "a likelihood ratio", members, others)
         area = {"auc": result.value, "interval": list(result.interval or ())}
@@ -241,11 +269,11 @@ class LikelihoodRatioMIA(HalvesAttack):
             return result
         attacked = attacked_rows(context, self.targets, self.n_targets, self.random_state)
         released = record_scores(context, self.record_score)[attacked]
-        scores, inside = self._models(context, attacked)
-        known, how = (scores, inside), (self.mode, self.variance)
-        ratios = member_ratios(context, attacked, ratios_of(released, *known, *how))
+        scores, inside = self._scores(context, attacked)
+        ratios = member_ratios(context, attacked, self._ratios(released, scores, inside))
         # what the other half scores depends on this one: it must not say which rows are in it
-        by_model = ratios_of(scores, *known, *how, left_out=np.arange(len(scores)) // 2)
+        pairs = np.arange(len(scores)) // 2
+        by_model = self._ratios(scores, scores, inside, left_out=pairs)
         alphas = self._alphas
         added = {
             "uncalibrated_auc": auc(*np.split(released, [ratios.members.size])),
@@ -261,31 +289,15 @@ class LikelihoodRatioMIA(HalvesAttack):
             f"than a holdout row in {percent(result.value)} of pairs; 50% would be by chance."
         )
 
-    def _models(self, context: Context, attacked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _ratios(self, rows: np.ndarray, *known: Any, left_out: Any = None) -> np.ndarray:
+        """Return how much more scores are like those with the record; others as of `moments`."""
+        usual = moments(*known, per_record=self.variance == "per_record", left_out=left_out)
+        return (likelihood_ratio if self.mode == "online" else offline_score)(rows, usual)
+
+    def _scores(self, context: Context, attacked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the scores of rows by each model, and whether they were in its half."""
-        scores, inside = scores_of_halves(
-            context,
-            self.generator,
-            self.n_models,
-            self.record_score,
-            context.n_rows("synthetic"),
-            self.random_state,
-            self._execution,
-        )
+        scores, inside = scores_of_halves(context, self._models(context), self.record_score)
         return scores[:, attacked], inside[:, attacked]
-
-
-def ratios_of(
-    rows: np.ndarray,
-    scores: np.ndarray,
-    inside: np.ndarray,
-    mode: str,
-    variance: str,
-    left_out: np.ndarray | None = None,
-) -> np.ndarray:
-    """Return how much more scores are like those with the record; others are as of `moments`."""
-    known = moments(scores, inside, per_record=variance == "per_record", left_out=left_out)
-    return (likelihood_ratio if mode == "online" else offline_score)(rows, known)
 
 
 def member_ratios(context: Context, attacked: np.ndarray, ratios: np.ndarray) -> MemberScores:
@@ -337,15 +349,7 @@ def _over_models(
 
 
 @shared
-def scores_of_halves(
-    context: Context,
-    generator: Any,
-    n_models: int,
-    score: str,
-    n_synthetic: int,
-    seed: int,
-    execution: Execution,
-) -> tuple[np.ndarray, np.ndarray]:
+def scores_of_halves(context: Context, models: Models, score: str) -> tuple[np.ndarray, np.ndarray]:
     """Fit a generator to random halves of train and holdout, and score all rows by each.
 
     Halves come in pairs that have no row in common, so that each row is in as many as it is not.
@@ -357,19 +361,12 @@ def scores_of_halves(
     inside : ndarray of shape (n_models, n_rows), bool
         Whether a row was learned from.
     """
-    settings = (generator, n_models, n_synthetic, seed, execution)
-    worlds, inside = worlds_of_halves(context, *settings)
+    worlds, inside = worlds_of_halves(context, models)
     return np.stack([record_scores(world, score) for world in worlds]), inside
 
 
 def worlds_of_halves(
-    context: Context,
-    generator: Any,
-    n_models: int,
-    n_synthetic: int,
-    seed: int,
-    execution: Execution,
-    n_left_out: int = 0,
+    context: Context, models: Models, n_left_out: int = 0
 ) -> tuple[Iterator[Context], np.ndarray]:
     """Fit a generator to random halves of train and holdout, less some rows of the holdout.
 
@@ -380,17 +377,11 @@ def worlds_of_halves(
     inside : ndarray of shape (n_models, n_rows), bool
         Whether a row is in a model's half, train first.
     """
-    holdout = drawing_order(context, "holdout", seed)[n_left_out:]
-    rows = np.append(drawing_order(context, "train", seed), context.n_rows("train") + holdout)
-    fits, inside = fits_of_halves(rows, n_models, seed)
-    tables = play(
-        generator,
-        given_rows(context),
-        fits,
-        whole_table,
-        n_synthetic=n_synthetic,
-        execution=execution,
-    )
+    train, holdout = (drawing_order(context, r, models.seed) for r in ("train", "holdout"))
+    rows = np.append(train, context.n_rows("train") + holdout[n_left_out:])
+    fits, inside = fits_of_halves(rows, models.n_models, models.seed)
+    how: dict[str, Any] = {"n_synthetic": models.n_synthetic, "execution": models.execution}
+    tables = play(models.generator, given_rows(context), fits, whole_table, **how)
     return (context.with_synthetic(one) for (one,) in tables), inside
 
 

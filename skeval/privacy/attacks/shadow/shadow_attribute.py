@@ -160,10 +160,9 @@ class ShadowAttributeInference(ShadowAttack):
             return "the secret has one value, so that there is nothing to guess."
         return ""
 
-    def _tested(
-        self, context: Context, game: Game, n_synthetic: int, execution: Execution
-    ) -> Result:
-        advantages, n_fits = secret_guesses(context, game, self.control, n_synthetic, execution)
+    def _tested(self, context: Context, game: Game, n_synthetic: int) -> Result:
+        run = (n_synthetic, self._execution)
+        advantages, n_fits = secret_guesses(context, game, self.control, *run)
         chances = [(one.chance, one.n, one.n_without or _EXACT) for one in advantages]
         described = [
             {
@@ -339,10 +338,15 @@ class PrivacyGain(Metric):
         of_release, of_other = (attack.evaluate_context(context) for attack in self._attacks())
         if np.isnan(of_release.value):
             return undefined(str(of_release.warnings[0]))
-        raw, targets = of_release.details["raw_advantage"], gains(of_release, of_other)
+        raw, targets = of_release.details["raw_advantage"], of_release.details["targets"]
         own, other = (
-            [target[name] for target in targets] for name in ("privacy_gain", "comparator_gain")
+            [target["privacy_gain"] for target in one.details["targets"]]
+            for one in (of_release, of_other)
         )
+        gains = [
+            {"target": target["target"], "privacy_gain": one, "comparator_gain": two}
+            for target, one, two in zip(targets, own, other, strict=True)
+        ]
         value, interval = least_gain(of_release)
         compared, around = least_gain(of_other)
         return Result(
@@ -351,8 +355,8 @@ class PrivacyGain(Metric):
             p_value=of_release.p_value,
             baseline=raw - (of_release.baseline or 0.0),
             details={
-                "targets": targets,
-                "n_targets": len(targets),
+                "targets": gains,
+                "n_targets": len(gains),
                 "n_better": sum(one > two for one, two in zip(own, other, strict=True)),
                 "raw_advantage": raw,
                 "mean_gain": float(np.mean(own)),
@@ -418,16 +422,3 @@ def least_gain(result: Result) -> tuple[float, tuple[float, float]]:
     raw = result.details["raw_advantage"]
     low, high = result.interval or (result.value, result.value)
     return raw - result.value, (raw - high, raw - low)
-
-
-def gains(of_release: Result, of_other: Result) -> list[dict[str, Any]]:
-    """Return the privacy gains of each target, by both releases."""
-    pairs = zip(of_release.details["targets"], of_other.details["targets"], strict=True)
-    return [
-        {
-            "target": one["target"],
-            "privacy_gain": one["privacy_gain"],
-            "comparator_gain": other["privacy_gain"],
-        }
-        for one, other in pairs
-    ]

@@ -117,9 +117,7 @@ class ShadowAttack(GeneratorAttack):
         """Say why nothing can be attacked in these tables; empty if something can."""
         raise NotImplementedError
 
-    def _tested(
-        self, context: Context, game: Game, n_synthetic: int, execution: Execution
-    ) -> Result:
+    def _tested(self, context: Context, game: Game, n_synthetic: int) -> Result:
         """Test the generator on tables of `n_synthetic` rows."""
         raise NotImplementedError
 
@@ -143,7 +141,7 @@ class ShadowAttack(GeneratorAttack):
         if game_rows(context, game).n_drawn < 2:
             return undefined("train and holdout have too few rows to draw tables from.")
         n_synthetic = self.n_synthetic or context.n_rows("synthetic")
-        return self._tested(context, game, n_synthetic, self._execution)
+        return self._tested(context, game, n_synthetic)
 
     @classmethod
     def _light(cls) -> dict[str, Any]:
@@ -173,15 +171,9 @@ def observed(
     """
     rows = game_rows(context, game)
     fits = plan(rows, worlds)
-    tables = play(
-        game.generator,
-        rows.table,
-        fits,
-        measure_of(context, rows, n_synthetic),
-        n_synthetic=n_synthetic,
-        n_copies=game.n_copies,
-        execution=execution,
-    )
+    measure = measure_of(context, rows, n_synthetic)
+    sizes = {"n_synthetic": n_synthetic, "n_copies": game.n_copies}
+    tables = play(game.generator, rows.table, fits, measure, execution=execution, **sizes)
     seen: Observed = {world: [([], []) for _ in range(rows.n_targets)] for world in worlds}
     for fit, vectors in zip(fits, tables, strict=True):
         targets = range(rows.n_targets) if fit.target == ALL else [fit.target]
@@ -524,11 +516,9 @@ class ShadowMembershipInference(ShadowAttack):
         empty = nothing_to_measure(context, "gower")
         return "no column of this table can be measured." if empty else ""
 
-    def _tested(
-        self, context: Context, game: Game, n_synthetic: int, execution: Execution
-    ) -> Result:
+    def _tested(self, context: Context, game: Game, n_synthetic: int) -> Result:
         tests, common, n_fits = membership_tests(
-            context, game, self.threshold, self.fpr, n_synthetic, execution
+            context, game, self.threshold, self.fpr, n_synthetic, self._execution
         )
         together = simultaneous(self.confidence, len(tests))
         mean, around = mean_advantage(tests, common, self.confidence)

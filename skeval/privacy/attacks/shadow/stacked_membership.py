@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, NamedTuple
 
@@ -15,9 +15,9 @@ from skeval.core.declared import declared
 from skeval.privacy.attacks.membership.rates import area_with_test, curve_points
 from skeval.privacy.attacks.membership.rows import drawing_order, n_reference
 from skeval.privacy.attacks.membership.scores import ATTACKS, MemberScores, member_scores, needs_of
-from skeval.privacy.attacks.shadow.game import Execution
 from skeval.privacy.attacks.shadow.likelihood_ratio import (
     HalvesAttack,
+    Models,
     moments,
     offline_score,
     tested_rates,
@@ -27,21 +27,13 @@ from skeval.results.result import Result, undefined
 from skeval.steps.classifiers import LINEAR, Classifier, learn
 from skeval.steps.samples import nothing_to_measure
 from skeval.utils.formatting import as_float, percent
-from skeval.utils.parameters import Interval, Legal, OpenFraction
+from skeval.utils.parameters import Interval, OpenFraction, some_of
 
 _NAME = "stacked"
 
 
-def _are_attacks(value: object) -> bool:
-    if isinstance(value, list | tuple):
-        return len(value) > 0 and all(name in ATTACKS for name in value)
-    return isinstance(value, str) and value == "all"
-
-
-Attacks = Annotated[
-    str | Sequence[str],
-    Legal(f"'all', or a list of {', '.join(map(repr, ATTACKS))}", _are_attacks, ["no such attack"]),
-]
+_ALL_OR = f"'all', or a list of {', '.join(map(repr, ATTACKS))}"
+Attacks = Annotated[str | Sequence[str], some_of(_ALL_OR, ATTACKS, ("all",))]
 
 
 @declared
@@ -135,7 +127,7 @@ class StackedMembershipInference(HalvesAttack):
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, "gower"):
             return undefined("no column of this table can be measured.")
-        chosen, left_out = usable_attacks(context, self.attacks, self.reference_fraction)
+        chosen, left_out = self._usable(context)
         if not chosen:
             return undefined(" ".join(left_out.values()), left_out=left_out)
         pool = self._pool(context)
@@ -148,11 +140,16 @@ class StackedMembershipInference(HalvesAttack):
     def _in_relation(self, context: Context, result: Result) -> Result:
         if np.isnan(result.value):
             return result
-        chosen, _ = usable_attacks(context, self.attacks, self.reference_fraction)
+        chosen, _ = self._usable(context)
         pool, seed = self._pool(context), self.random_state
-        scores = pooled_scores(context, chosen, pool, seed)
-        tried = {_NAME: self._blended(context, pool), **dict(zip(chosen, scores, strict=True))}
-        added = overview(tried, pool, self._alphas, seed)
+        blended, singly = self._blended(context, pool), pooled_scores(context, chosen, pool, seed)
+        scores = pool.of_members(blended)
+        every = [(_NAME, blended), *zip(chosen, singly, strict=True)]
+        added = {
+            "attacks": {name: area_with_test(*pool.split(one)) for name, one in every},
+            "tpr_at_fpr": tested_rates(scores, self._alphas, seed),
+            "curve": curve_points(scores),
+        }
         return replace(result, details={**result.details, **added})
 
     def _summary(self, result: Result) -> str:
@@ -167,43 +164,21 @@ class StackedMembershipInference(HalvesAttack):
         area = percent(as_float(singly[best]["auc"]))
         return f"{sentence}; by the best of them, {best}, {area}."
 
+    def _usable(self, context: Context) -> tuple[tuple[str, ...], dict[str, str]]:
+        """Return the attacks that can be run, and of the others why not."""
+        names = ATTACKS if isinstance(self.attacks, str) else tuple(dict.fromkeys(self.attacks))
+        reasons = {n: needs_of(context, n, self.reference_fraction, None) for n in names}
+        left_out = {name: reason for name, reason in reasons.items() if reason}
+        return tuple(name for name in names if name not in left_out), left_out
+
     def _pool(self, context: Context) -> Pool:
         return attacked_pool(context, self.reference_fraction, self.max_rows, self.random_state)
 
     def _blended(self, context: Context, pool: Pool) -> np.ndarray:
-        chosen, _ = usable_attacks(context, self.attacks, self.reference_fraction)
-        worlds = scores_of_worlds(
-            context,
-            self.generator,
-            chosen,
-            pool,
-            self.n_models,
-            context.n_rows("synthetic"),
-            self.random_state,
-            self._execution,
-        )
+        chosen, _ = self._usable(context)
+        worlds = scores_of_worlds(context, self._models(context), chosen, pool)
         released = pooled_scores(context, chosen, pool, self.random_state)
         return stacked_scores(released, *worlds, self.classifier, self.random_state)
-
-
-def usable_attacks(
-    context: Context, attacks: str | Sequence[str], fraction: float
-) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the attacks that can be run, and of the others why not."""
-    names = ATTACKS if isinstance(attacks, str) else tuple(dict.fromkeys(attacks))
-    reasons = {name: needs_of(context, name, fraction, None) for name in names}
-    left_out = {name: reason for name, reason in reasons.items() if reason}
-    return tuple(name for name in names if name not in left_out), left_out
-
-
-def overview(
-    tried: Mapping[str, np.ndarray], pool: Pool, alphas: Sequence[float], seed: int
-) -> dict[str, Any]:
-    """Return the AUC of each attack on the same rows, and rates and curve of the first."""
-    areas = {name: area_with_test(*pool.split(scores)) for name, scores in tried.items()}
-    scores = pool.of_members(next(iter(tried.values())))
-    rates = tested_rates(scores, alphas, seed)
-    return {"attacks": areas, "tpr_at_fpr": rates, "curve": curve_points(scores)}
 
 
 class Pool(NamedTuple):
@@ -248,27 +223,15 @@ def pooled_scores(context: Context, attacks: tuple[str, ...], pool: Pool, seed: 
     by_attack = []
     for attack in attacks:
         scores = member_scores(context, attack, pool.max_rows, seed=seed, reference=pool.reference)
-        by_attack.append(
-            np.concatenate(
-                [
-                    scores.members[np.searchsorted(scores.member_rows, pool.members)],
-                    scores.others[np.searchsorted(scores.other_rows, pool.others)],
-                ]
-            )
-        )
+        members = np.searchsorted(scores.member_rows, pool.members)
+        others = np.searchsorted(scores.other_rows, pool.others)
+        by_attack.append(np.concatenate([scores.members[members], scores.others[others]]))
     return np.stack(by_attack)
 
 
 @shared
 def scores_of_worlds(
-    context: Context,
-    generator: Any,
-    attacks: tuple[str, ...],
-    pool: Pool,
-    n_models: int,
-    n_synthetic: int,
-    seed: int,
-    execution: Execution,
+    context: Context, models: Models, attacks: tuple[str, ...], pool: Pool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Fit a generator to random halves of the rows, and score the attacked ones by each table.
 
@@ -279,9 +242,8 @@ def scores_of_worlds(
     inside : ndarray of shape (n_models, n_rows), bool
         Whether a row was learned from.
     """
-    settings = (generator, n_models, n_synthetic, seed, execution)
-    worlds, inside = worlds_of_halves(context, *settings, n_left_out=pool.reference.size)
-    scores = [pooled_scores(world, attacks, pool, seed) for world in worlds]
+    worlds, inside = worlds_of_halves(context, models, n_left_out=pool.reference.size)
+    scores = [pooled_scores(world, attacks, pool, models.seed) for world in worlds]
     attacked = np.concatenate([pool.members, context.n_rows("train") + pool.others])
     return np.stack(scores), inside[:, attacked]
 

@@ -164,10 +164,14 @@ def test_the_test_keeps_its_level():
 def test_score_does_without_tests_and_baseline(monkeypatch, metric):
     metric.fit(TRAIN, HOLDOUT)
     expected = metric.evaluate(COPIED).value
-    risks = sys.modules[ResidualRiskMetric.__module__]
-    for name in ("scores_p_value", "relabelled_sums", "largest_excess_test"):
-        monkeypatch.setattr(risks, name, None)
-    monkeypatch.setattr(sys.modules[SinglingOutRisk.__module__], "isolation_test", None)
+    for kind, name in (
+        (ResidualRiskMetric, "relabelled_sums"),
+        (ResidualRiskMetric, "largest_excess_test"),
+        (LinkabilityRisk, "scores_p_value"),
+        (InferenceRisk, "abstaining_test"),
+        (SinglingOutRisk, "isolation_test"),
+    ):
+        monkeypatch.setattr(sys.modules[kind.__module__], name, None)
     with pytest.raises(TypeError, match="not callable"):
         metric.evaluate(COPIED)
     assert metric.score(COPIED) == expected

@@ -14,6 +14,7 @@ from skeval.generators import Bootstrap
 from skeval.privacy.attacks.shadow.game import Execution
 from skeval.privacy.attacks.shadow.likelihood_ratio import (
     LikelihoodRatioMIA,
+    Models,
     Moments,
     likelihood_ratio,
     moments,
@@ -60,7 +61,7 @@ def evaluate(context=CONTEXT, **settings):
 
 
 def models(n_models=8, score="neg_distance"):
-    return scores_of_halves(CONTEXT, Bootstrap(), n_models, score, 70, 0, Execution())
+    return scores_of_halves(CONTEXT, Models(Bootstrap(), n_models, 70, 0, Execution()), score)
 
 
 # --------------------------------------------------------------------------------------- halves

@@ -14,7 +14,7 @@ from skeval.generators import Bootstrap, SequentialCART
 from skeval.privacy import StackedMembershipInference
 from skeval.privacy.attacks.membership.scores import ATTACKS, member_scores
 from skeval.privacy.attacks.shadow.game import Execution
-from skeval.privacy.attacks.shadow.likelihood_ratio import fits_of_halves
+from skeval.privacy.attacks.shadow.likelihood_ratio import Models, fits_of_halves
 from skeval.privacy.attacks.shadow.stacked_membership import (
     attacked_pool,
     normal_scores,
@@ -78,9 +78,8 @@ def test_no_reference_row_is_attacked_or_learned_from():
             seen.append(cells(table))
             return super().fit(table)
 
-    scores, inside = scores_of_worlds(
-        CONTEXT, Recording(), ("distance",), pool, 8, 70, 0, Execution()
-    )
+    models = Models(Recording(), 8, 70, 0, Execution())
+    scores, inside = scores_of_worlds(CONTEXT, models, ("distance",), pool)
     assert not any(set(rows) & set(cells(HOLDOUT.iloc[pool.reference])) for rows in seen)
     assert scores.shape == (8, 1, 85)
     assert inside.sum(axis=0).tolist() == [4] * 85
