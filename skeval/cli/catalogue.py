@@ -48,6 +48,7 @@ from skeval.tables.reading import read_table
 from skeval.tables.relational_data import RelationalData
 from skeval.utils.files import replacing
 from skeval.utils.formatting import number
+from skeval.utils.formulas import formulas_as_text
 
 if TYPE_CHECKING:
     from skeval.core.base import Metric
@@ -187,7 +188,7 @@ def explained(name: str) -> Iterator[str]:
     instance = of_presets.get(proper)
     kind = type(instance) if instance is not None else kinds[proper]
     names = table_of_names()[kind.__name__]
-    doc = _without_roles(documentation(kind))
+    doc = _without_roles(formulas_as_text(documentation(kind)))
     head, *rest = _UNDERLINE.split(doc)
     parts = dict(zip(rest[::2], (part.strip("\n") for part in rest[1::2]), strict=True))
     tags, (low, high) = kind.tags, kind.tags.bounds

@@ -266,7 +266,7 @@ def proper_name(name: str) -> str | None:
     Examples
     --------
     >>> from skeval.suites.names import proper_name
-    >>> proper_name("tspr"), proper_name("DCR_Share"), proper_name("people/tstr")
+    >>> proper_name("tspr"), proper_name("dcr_share"), proper_name("people/tstr")
     ('PrivacyScore', 'dcr_share', 'tstr')
     """
     table, last = table_of_names(), name.rpartition("/")[2]  # of "table/metric"
