@@ -79,7 +79,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "DCRPercentile": "distance to closest record, dcr",
         "EntityLeakage": "named entity recognition, named_entity, ner",
         "ExactMatchShare": "exact_match_percentage, exact_match",
-        "IdenticalMatchShare": "identical match share, ims",
+        "IdenticalMatchShare": "identical match share, ims, train_test_ims",
         "NNDR": "nearest neighbor distance ratio",
         "NominalMentions": "nominal_mentions",
         "StylisticOutliers": "stylistic_outliers",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from skeval.suites.names import (
@@ -15,6 +18,7 @@ from skeval.suites.names import (
     table_of_names,
 )
 
+ROOT = Path(__file__).parents[2]
 TRIED = {
     "IMS": "IdenticalMatchShare",
     "DCR": "DCRPercentile",
@@ -83,3 +87,22 @@ def test_questions():
 def test_what_is_misspelt_is_guessed_in_the_words_of_the_source():
     assert "CategoricalCAP" in nearest_names("CategoricalCAPP")
     assert proper_name("nothing of the kind") is None
+
+
+@pytest.mark.parametrize(
+    ("page", "source"), [("syneval", "SynEval"), ("lecture", "the lecture"), ("mda", "MDA")]
+)
+def test_pages_say_what_the_table_says(page, source):
+    """Every metric of a source is on its page, and every name there leads to the metric beside it."""
+    content = (ROOT / "docs" / "coming_from" / f"{page}.rst").read_text(encoding="utf-8")
+    cells = re.findall(r"^   \* - (.*)\n     - (.*)$", content, re.M)[1:]
+    linked = set()
+    for theirs, ours in cells:
+        kinds = re.findall(r":class:`~skeval\.\w+\.(\w+)`", ours)
+        linked |= set(kinds)
+        if kinds and theirs.startswith("``"):
+            named = re.findall(r"``(.+?)``", theirs)
+            assert {class_of(name) for name in named} <= set(kinds), named
+    assert (
+        not {kind for kind, names in table_of_names().items() if source in names.elsewhere} - linked
+    )
