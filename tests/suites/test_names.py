@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from skeval import make_suite
+from skeval.exceptions import InvalidParameterError
 from skeval.suites.names import (
     ELSEWHERE,
     QUESTIONS,
@@ -106,3 +108,21 @@ def test_pages_say_what_the_table_says(page, source):
     assert (
         not {kind for kind, names in table_of_names().items() if source in names.elsewhere} - linked
     )
+
+
+def test_presets_are_found_by_any_capitals():
+    assert list(make_suite("Quality").named_metrics) == list(make_suite("quality").named_metrics)
+
+
+@pytest.mark.parametrize(
+    ("preset", "said"),
+    [
+        ("qualty", "Did you mean quality?"),
+        ("TSPR", "PrivacyScore is a metric: MetricSuite"),
+        (["quality"], "must be among report, fidelity"),
+        (3, "got 3."),
+    ],
+)
+def test_what_is_no_preset(preset, said):
+    with pytest.raises(InvalidParameterError, match=re.escape(said)):
+        make_suite(preset)
