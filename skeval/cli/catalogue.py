@@ -6,7 +6,6 @@ The command on the kinds of columns: `schema`.
 from __future__ import annotations
 
 import ast
-import difflib
 import inspect
 import json
 import re
@@ -14,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
 from rich.console import Console
@@ -34,11 +33,22 @@ from skeval.cli.options import (
     show,
 )
 from skeval.core.declared import completed
+from skeval.core.tags import Aspect
 from skeval.exceptions import InvalidParameterError
+from skeval.suites.names import (
+    QUESTIONS,
+    Names,
+    metric_classes,
+    nearest_names,
+    preset_metrics,
+    proper_name,
+    table_of_names,
+)
 from skeval.tables.reading import read_table
 from skeval.tables.relational_data import RelationalData
 from skeval.utils.files import replacing
 from skeval.utils.formatting import number
+from skeval.utils.formulas import formulas_as_text
 
 if TYPE_CHECKING:
     from skeval.core.base import Metric
@@ -47,15 +57,6 @@ if TYPE_CHECKING:
 
 _ROLE = re.compile(r":\w+:`(?:[^`<]*<)?~?([\w.]+)>?`")
 _UNDERLINE = re.compile(r"^(\w[\w ]*)\n-{3,}$", re.MULTILINE)
-_MODULES = (
-    "skeval.diagnostic",
-    "skeval.fidelity",
-    "skeval.utility",
-    "skeval.privacy",
-    "skeval.relational",
-    "skeval.text",
-    "skeval",  # what is of no kind of tables or question, such as ByGroup
-)
 _ATTACKERS = {
     "screen": "none: it looks at distances. It can raise an alarm and never clear a release.",
     "attack": "one adversary, who does what is described above; others may do more.",
@@ -65,15 +66,73 @@ _ATTACKERS = {
 
 
 @app.command(name="list")
-def list_metrics() -> None:
-    """List the metrics by the package they are imported from, one line each."""
-    width = max(map(len, metric_classes())) + 2
+def list_metrics(
+    facet: Annotated[
+        str | None, typer.Option(help="Those of diagnostic, fidelity, utility or privacy.")
+    ] = None,
+    find: Annotated[
+        str | None, typer.Option(help="Those with this word in a name or in what they measure.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="All metrics, by package.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="With all their names, as JSON.")] = False,
+) -> None:
+    """List twenty questions and what answers them; or metrics, with their names in scores."""
+    rows = [row for row in table_of_names().values() if _matches(row, facet, find)]
+    if as_json:
+        typer.echo(json.dumps([_row(row) for row in rows], indent=1))
+    elif every or facet is not None or find is not None:
+        _print_metrics(rows)
+    else:
+        _print_questions()
+
+
+def _matches(row: Names, facet: str | None, find: str | None) -> bool:
+    kind = metric_classes()[row.kind]
+    if facet is not None and facet.lower() not in get_args(Aspect):
+        known = ", ".join(get_args(Aspect))
+        raise InvalidParameterError(f"--facet must be among {known}, got {facet!r}.")
+    said = " ".join([*row.all(), documentation(kind).splitlines()[0]]).lower()
+    return (facet is None or kind.tags.aspect == facet.lower()) and (
+        find is None or find.lower() in said
+    )
+
+
+def _row(row: Names) -> dict[str, object]:
+    kind = metric_classes()[row.kind]
+    return {
+        "class": row.kind,
+        "names": list(row.short),
+        "title": row.title,
+        "module": row.module,
+        "facet": kind.tags.aspect,
+        "measures": documentation(kind).splitlines()[0],
+        "elsewhere": {source: list(names) for source, names in row.elsewhere.items()},
+    }
+
+
+def _print_metrics(rows: list[Names]) -> None:
     console = Console(soft_wrap=True, highlight=False)
-    for module in _MODULES:
+    if not rows:
+        say("note: nothing is called so. skeval list --all names all metrics.")
+    wide = max((len(row.kind) for row in rows), default=0) + 2
+    for module in dict.fromkeys(row.module for row in rows):
         console.print(f"from {module}", markup=False)
-        for name, kind in metric_classes(module).items():
-            line = documentation(kind).splitlines()[0]
-            console.print(f"  {name:{width}}{kind.tags.aspect:12}{line}", markup=False)
+        for row in rows:
+            if row.module == module:
+                kind = metric_classes()[row.kind]
+                short = f"[{', '.join(row.short)}] " if row.short else ""
+                line = f"{short}{documentation(kind).splitlines()[0]}"
+                console.print(f"  {row.kind:{wide}}{kind.tags.aspect:12}{line}", markup=False)
+
+
+def _print_questions() -> None:
+    console = Console(soft_wrap=True, highlight=False)
+    table = table_of_names()
+    wide, name = max(len(q) for q, _ in QUESTIONS) + 2, max(len(k) for _, k in QUESTIONS) + 2
+    for question, kind in QUESTIONS:
+        short = next(iter(table[kind].short), "")
+        console.print(f"{question:{wide}}{kind:{name}}{short}".rstrip(), markup=False)
+    console.print("", f"skeval list --all names all {len(table)}, --find WORD some.", sep="\n")
 
 
 @app.command()
@@ -84,24 +143,6 @@ def explain(
     console = Console(soft_wrap=True, highlight=False)
     for line in explained(name):
         console.print(line, markup=False)
-
-
-def metric_classes(*modules: str) -> dict[str, type[Metric]]:
-    """Return the metrics that modules export by name; of all, if none is named."""
-    from importlib import import_module
-
-    from skeval.core.base import Metric
-
-    exported = {
-        name: getattr(module, name)
-        for module in map(import_module, modules or _MODULES)
-        for name in module.__all__
-    }
-    return {
-        name: kind
-        for name, kind in exported.items()
-        if isinstance(kind, type) and issubclass(kind, Metric) and kind is not Metric
-    }
 
 
 def documentation(kind: type) -> str:
@@ -138,33 +179,21 @@ def _docstrings_of(module: str) -> dict[str, str | None]:
     return {node.name: ast.get_docstring(node) for node in found}
 
 
-def preset_metrics(target: str | None, sensitive: str | None) -> dict[str, Metric]:
-    """Return the metrics of all presets by the names of their results."""
-    from skeval.suites.presets import PRESETS
-
-    named: dict[str, Metric] = {}
-    for make in PRESETS.values():
-        for name, metric in make(target, sensitive):
-            named.setdefault(name, metric)
-    return named
-
-
 def explained(name: str) -> Iterator[str]:
     """Yield what there is to say of a metric, line by line, from its docstring and tags."""
     of_presets, kinds = preset_metrics("target", "sensitive"), metric_classes()
-    last = name.rpartition("/")[2]  # of "table/metric"
-    instance = of_presets.get(name) or of_presets.get(last)
-    by_words = {_words(kind): kind for kind in kinds}  # such as referential_integrity
-    if instance is None and name not in kinds:
-        if _words(last) not in by_words:
-            raise InvalidParameterError(_unknown(name, [*kinds, *of_presets]))
-        name = by_words[_words(last)]
-    kind = type(instance) if instance is not None else kinds[name]
-    doc = _without_roles(documentation(kind))
+    proper = proper_name(name)
+    if proper is None:
+        raise InvalidParameterError(_unknown(name))
+    instance = of_presets.get(proper)
+    kind = type(instance) if instance is not None else kinds[proper]
+    names = table_of_names()[kind.__name__]
+    doc = _without_roles(formulas_as_text(documentation(kind)))
     head, *rest = _UNDERLINE.split(doc)
     parts = dict(zip(rest[::2], (part.strip("\n") for part in rest[1::2]), strict=True))
     tags, (low, high) = kind.tags, kind.tags.bounds
-    title = kind.__name__ if instance is None else f"{name}: {kind.__name__}"
+    called = name if "/" in name else proper
+    title = kind.__name__ if instance is None else f"{called}: {kind.__name__}"
     yield f"{title} ({tags.aspect})"
     yield ""
     yield head.strip()
@@ -175,6 +204,10 @@ def explained(name: str) -> Iterator[str]:
         yield f"Attacker    {_ATTACKERS[tags.evidence]}"
     if tags.needs:
         yield f"Needs       {', '.join(sorted(tags.needs))}."
+    if names.short:
+        yield f"In scores   {', '.join(names.short)}."
+    for source, others in names.elsewhere.items():
+        yield f"{source:11} {', '.join(others)}."
     if instance is not None:
         own, plain = instance.get_params(deep=False), _defaults(kind)
         changed = {n: v for n, v in own.items() if n not in plain or plain[n] != v}
@@ -188,10 +221,6 @@ def explained(name: str) -> Iterator[str]:
             yield f"{section}\n{parts[section]}"
 
 
-def _words(name: str) -> str:
-    return name.replace("_", "").lower()
-
-
 def _defaults(kind: type[Metric]) -> dict[str, object]:
     parameters = inspect.signature(kind).parameters
     return {n: p.default for n, p in parameters.items() if p.default is not p.empty}
@@ -201,17 +230,16 @@ def _without_roles(text: str) -> str:
     return _ROLE.sub(lambda match: match[1].removeprefix("skeval."), text).replace("``", "`")
 
 
-def _unknown(name: str, known: list[str]) -> str:
-    by_lower = {one.lower(): one for one in known}
-    near = difflib.get_close_matches(name.lower(), by_lower, n=3)
-    meant = f" Did you mean {' or '.join(by_lower[one] for one in near)}?" if near else ""
-    return f"there is no metric {name}.{meant} skeval list names them all."
+def _unknown(name: str) -> str:
+    near = nearest_names(name)
+    meant = f" Did you mean {' or '.join(near)}?" if near else ""
+    return f"there is no metric {name}.{meant} skeval list --all names them all."
 
 
 def suite_of_names(
     names: str, *, target: str | None, sensitive: str | None, seed: int
 ) -> MetricSuite:
-    """Return the suite of metrics that are named as in scores, or as classes: "tstr,KSComplement".
+    """Return the suite of metrics by any of their names: "tstr,KSComplement,IMS".
 
     Raises
     ------
@@ -224,17 +252,15 @@ def suite_of_names(
     of_presets, kinds = preset_metrics(target or "", sensitive or ""), metric_classes()
     chosen: dict[str, Metric] = {}
     for name in dict.fromkeys(part.strip() for part in names.split(",") if part.strip()):
-        if name in of_presets:
-            metric = of_presets[name]
-        elif name in kinds:
-            metric = _made(kinds[name], given)
-        else:
-            raise InvalidParameterError(f"--metrics: {_unknown(name, [*of_presets, *kinds])}")
+        proper = proper_name(name)
+        if proper is None:
+            raise InvalidParameterError(f"--metrics: {_unknown(name)}")
+        metric = of_presets[proper] if proper in of_presets else _made(kinds[proper], given)
         lacking = [n for n in given if n in metric.get_params() and not getattr(metric, n)]
         if lacking and lacking[0] in _required(type(metric)):
             raise InvalidParameterError(f"--metrics: {name} needs --{lacking[0]} COLUMN.")
         seeds = [p for p in metric.get_params() if p.split("__")[-1] == "random_state"]
-        chosen[name] = metric.set_params(**dict.fromkeys(seeds, seed))
+        chosen[proper] = metric.set_params(**dict.fromkeys(seeds, seed))
     if not chosen:
         raise InvalidParameterError("--metrics names none; separate names by commas.")
     return MetricSuite(list(chosen.items()), n_jobs=-1)

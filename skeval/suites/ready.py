@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import Any
 
 from skeval.exceptions import InvalidParameterError, Sentence
+from skeval.suites.names import proper_name
 from skeval.suites.presets import PRESETS
 from skeval.suites.suite import MetricSuite
 from skeval.tables.relational_schema import RelationalSchema
@@ -35,6 +37,7 @@ def make_suite(
         reports hold, the shapes of columns and the trends of pairs, validity and structure, with
         their properties in the names (:meth:`SuiteResult.properties`). Metrics of texts, which
         these suites have but "utility", "quality" and "diagnostic", show where a table has texts.
+        Capitals do not matter.
     schema : RelationalSchema, optional
         The schema of several tables, with their keys and roles. The suite then measures what
         relates them, each table by itself (under the name "table/metric"), and the subjects with
@@ -74,9 +77,7 @@ def make_suite(
     >>> [name for name, _ in make_suite("fidelity").metrics][:5]
     ['ks_complement', 'tv_complement', 'similarity', 'relations', 'phik_difference']
     """
-    if preset not in PRESETS:
-        known = f"must be among {', '.join(PRESETS)}, got {preset!r}."
-        raise InvalidParameterError(Sentence(f"make_suite: preset {known}", f"--suite {known}"))
+    preset = _known(preset)
     if preset == "utility" and target is None:
         raise InvalidParameterError(
             Sentence(
@@ -96,3 +97,21 @@ def make_suite(
         metric.set_params(**dict.fromkeys(seeds, random_state))
     settings: dict[str, Any] = {"n_jobs": n_jobs, "check_holdout": check_holdout, "space": space}
     return MetricSuite(metrics, **settings, optional=("text",), schema=schema)
+
+
+def _known(preset: str) -> str:
+    """Return the name of a preset as it is written here: capitals do not matter."""
+    written = preset.lower() if isinstance(preset, str) else preset
+    if isinstance(written, str) and written in PRESETS:
+        return written
+    meant = _meant(preset) if isinstance(preset, str) else ""
+    known = f"must be among {', '.join(PRESETS)}, got {preset!r}.{meant}"
+    raise InvalidParameterError(Sentence(f"make_suite: preset {known}", f"--suite {known}"))
+
+
+def _meant(preset: str) -> str:
+    """Return what may be meant by a name that is of no preset: one like it, or a metric."""
+    if near := difflib.get_close_matches(preset.lower(), PRESETS, n=1):
+        return f" Did you mean {near[0]}?"
+    proper = proper_name(preset)
+    return f" {proper} is a metric: MetricSuite([(name, metric)]) takes those." if proper else ""

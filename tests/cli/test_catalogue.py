@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import re
 
 import pytest
 
-from skeval.cli.catalogue import documentation, explained, metric_classes, preset_metrics
+from skeval.cli.catalogue import documentation, explained, suite_of_names
 from skeval.core.context import read_context
 from skeval.datasets import make_mixed, make_relational
 from skeval.exceptions import InvalidParameterError, MissingInputError
 from skeval.privacy import DCRShare
+from skeval.suites.names import metric_classes, preset_metrics
 
 
 def test_explain(run):
@@ -138,3 +140,46 @@ def test_errors_carry_their_words_for_the_shell():
     assert said.need == "holdout"
     again = pickle.loads(pickle.dumps(raised.value.within("users")))
     assert again.sentence.shell == f"users: {said.shell}"
+
+
+def test_list_begins_with_questions(run):
+    _, out, _ = run("list")
+    assert len(out.splitlines()) == 22
+    assert re.search(r"Are people copied\? +ExactMatchShare +exact_matches", out)
+
+
+def test_list_by_facet_and_word(run):
+    code, out, _ = run("list", "--facet", "Privacy", "--find", "Distance", "--json")
+    rows = {row["class"]: row for row in json.loads(out)}
+    assert code == 0
+    assert {row["facet"] for row in rows.values()} == {"privacy"}
+    assert rows["DCRPercentile"]["names"] == ["dcr_percentile", "dcr"]
+    assert "KSComplement" not in rows
+    _, out, _ = run("list", "--all")
+    assert all(f"  {name} " in out for name in metric_classes())
+    assert "[dcr_percentile, dcr]" in out
+    code, _, err = run("list", "--facet", "privcy")
+    assert code == 2
+    assert "--facet must be among fidelity, utility, privacy, diagnostic" in err
+
+
+def test_list_of_nothing(run):
+    _, out, err = run("list", "--find", "zebra")
+    assert out == ""
+    assert "nothing is called so" in err
+
+
+def test_metrics_are_chosen_by_any_name():
+    suite = suite_of_names("ims,KsComplement,CSTest", target=None, sensitive=None, seed=0)
+    assert [type(metric).__name__ for _, metric in suite.metrics] == [
+        "IdenticalMatchShare",
+        "KSComplement",
+        "ChiSquaredTest",
+    ]
+
+
+def test_explain_says_what_others_call_it():
+    lines = list(explained("TSPR"))
+    assert lines[0] == "PrivacyScore (privacy)"
+    assert "In scores   privacy_score." in lines
+    assert "Aindo       compute_privacy_stats, PrivacyStats, TSPR, TTPR, risk_confidence." in lines

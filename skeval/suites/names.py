@@ -1,0 +1,282 @@
+"""The one table of names: what a metric is called here, in scores, in words, and elsewhere.
+
+What stands here is what others call it; classes, short names and titles are read from where they
+are defined, so that nothing is written twice.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+from skeval.suites.presets import PRESETS
+from skeval.utils.formatting import title_of
+
+if TYPE_CHECKING:
+    from skeval.core.base import Metric
+
+MODULES = (
+    "skeval.diagnostic",
+    "skeval.fidelity",
+    "skeval.utility",
+    "skeval.privacy",
+    "skeval.relational",
+    "skeval.text",
+    "skeval",  # what is of no kind of tables or question, such as ByGroup
+)
+
+# of each source, class here: names there
+ELSEWHERE: dict[str, dict[str, str]] = {
+    "SDMetrics": {
+        "AttributeInferenceRisk": "CategoricalKNN, CategoricalNB, CategoricalRF, CategoricalSVM, "
+        "CategoricalEnsemble, NumericalLR, NumericalMLP, NumericalSVR, "
+        "NumericalRadiusNearestNeighbor, Privacy Against Inference",
+        "ChiSquaredTest": "CSTest",
+        "ClassifierTwoSampleTest": "LogisticDetection, SVCDetection, Detection",
+        "DisclosureProtection": "CategoricalCAP, CategoricalZeroCAP, CategoricalGeneralizedCAP",
+        "FormatAdherence": "DatetimeFormatAdherence, RegexFormatAdherence",
+        "GMLikelihood": "GMLogLikelihood",
+        "NewRowShare": "NewRowSynthesis",
+        "PrecisionEfficacy": "BinaryClassifierPrecisionEfficacy",
+        "RecallEfficacy": "BinaryClassifierRecallEfficacy",
+        "RuleAdherence": "ConstraintAdherence",
+        "SequenceDetection": "LSTMDetection, TSFCDetection",
+        "SequenceTSTR": "LSTMClassifierEfficacy, TSFClassifierEfficacy",
+        "TSTR": "MLEfficacy, BinaryDecisionTreeClassifier, BinaryAdaBoostClassifier, "
+        "BinaryLogisticRegression, BinaryMLPClassifier, MulticlassDecisionTreeClassifier, "
+        "MulticlassMLPClassifier, LinearRegression, MLPRegressor",
+    },
+    "Anonymeter": {
+        "InferenceRisk": "InferenceEvaluator",
+        "LinkabilityRisk": "LinkabilityEvaluator",
+        "SinglingOutRisk": "SinglingOutEvaluator",
+    },
+    "SynthEval": {
+        "AttributeInferenceRisk": "att_discl",
+        "EpsilonIdentifiability": "eps_risk, eps_identif_risk",
+        "FairnessGap": "statistical_parity",
+        "FeatureImportanceAgreement": "fio",
+        "HellingerDistance": "h_dist",
+        "HittingRate": "hit_rate",
+        "KSComplement": "ks_test",
+        "MaximumMeanDiscrepancy": "mmd",
+        "MeanCIOverlap": "cio",
+        "MembershipInference": "mia",
+        "MixedAssociationDifference": "corr_diff",
+        "MutualInformationDifference": "mi_diff",
+        "NearestNeighborAdversarialAccuracy": "nnaa",
+        "PropensityMSE": "p_mse",
+        "QuantileMSE": "q_mse",
+        "StatisticSimilarity": "dwm",
+        "TSTR": "auroc_diff, cls_acc",
+    },
+    "SynEval": {
+        "AnonymeterRisk": "overall_risk, anonymeter_evaluation",
+        "ClassifierTwoSampleTest": "mia_auc, fidelity_score, synthetic_confidence",
+        "DCRPercentile": "distance to closest record, dcr",
+        "EntityLeakage": "named entity recognition, named_entity, ner",
+        "ExactMatchShare": "exact_match_percentage, exact_match",
+        "IdenticalMatchShare": "identical match share, ims, train_test_ims",
+        "NNDR": "nearest neighbor distance ratio",
+        "NominalMentions": "nominal_mentions",
+        "StylisticOutliers": "stylistic_outliers",
+    },
+    "synthcity": {
+        "AlphaPrecisionBetaRecall": "alpha_precision",
+        "AttributeInferenceRisk": "data_leakage_xgb, data_leakage_linear, data_leakage_mlp",
+        "AugmentationGain": "xgb_augmentation, linear_augmentation, mlp_augmentation",
+        "ChiSquaredTest": "chi_squared_test",
+        "ClassifierTwoSampleTest": "detection_xgb, detection_linear, detection_mlp, detection_gmm",
+        "DeltaPresence": "delta-presence",
+        "DensityCoverage": "prdc",
+        "EpsilonIdentifiability": "identifiability_score",
+        "ExactMatchShare": "common_rows_proportion",
+        "FeatureImportanceAgreement": "feat_rank_distance",
+        "JensenShannonDistance": "jensenshannon_dist",
+        "KAnonymity": "k-anonymization",
+        "KLDivergence": "inv_kl_divergence",
+        "LDiversity": "distinct l-diversity",
+        "MaximumMeanDiscrepancy": "max_mean_discrepancy",
+        "MembershipInference": "DomiasMIA_KDE, DomiasMIA_prior, domias",
+        "NNDistanceDistributions": "nearest_syn_neighbor_distance, close_values_probability, "
+        "distant_values_probability",
+        "TableStructure": "data_mismatch",
+        "WassersteinDistance": "wasserstein_dist",
+    },
+    "mostlyai-qa": {
+        "CoherenceSimilarity": "coherence",
+        "ClassifierTwoSampleTest": "discriminator_auc_training_synthetic",
+        "DCRPercentile": "dcr_training, dcr_holdout",
+        "ExactMatchShare": "ims_training, ims_holdout",
+        "NNDR": "nndr_training, nndr_holdout",
+        "SimilarityMatrix": "accuracy, univariate, bivariate, trivariate",
+    },
+    "Aindo": {
+        "PrivacyScore": "compute_privacy_stats, PrivacyStats, TSPR, TTPR, risk_confidence",
+        "PhikMatrixDifference": "phik",
+        "NNDistanceDistributions": "knn",
+    },
+    "the lecture": {
+        "AttributeInferenceRisk": "attribute inference attack, AIA",
+        "CoefficientOverlap": "same conclusions",
+        "CramersVDifference": "Cramer's V",
+        "DPAudit": "differential privacy verification",
+        "HoldoutDistanceRatio": "NNDR with holdout",
+        "KMarginalSimilarity": "density over random subsets",
+        "ModelRankAgreement": "SRA, synthetic ranking agreement",
+        "PRDCurve": "F8, F1/8, PRD, precision and recall of distributions",
+        "PropensityMSE": "propensity score",
+        "RecordReconstruction": "reconstruction attack",
+        "TVComplement": "total variation of marginals",
+        "TotalVariationLowerBound": "fidelity auditor",
+    },
+    "MDA": {
+        "MDAResemblance": "resemblance area, resemblance",
+        "MinimumDistanceAccumulation": "MDA, privacy area",
+    },
+    "in short": {
+        "AlphaPrecisionBetaRecall": "beta_recall",
+        "ClassifierTwoSampleTest": "C2ST",
+        "DCRPercentile": "DCR",
+        "EntityLeakage": "NER",
+        "IdenticalMatchShare": "IMS",
+        "MaximumMeanDiscrepancy": "MMD",
+        "MembershipInference": "MIA, membership inference attack",
+        "PropensityMSE": "pMSE, S_pMSE",
+        "TVComplement": "TVD",
+    },
+}
+# what to begin with: question, class
+QUESTIONS = (
+    ("Can it be loaded as the real table is?", "TableStructure"),
+    ("Are its rows possible?", "RuleAdherence"),
+    ("Are numbers within their ranges?", "BoundaryAdherence"),
+    ("Are numbers distributed alike?", "KSComplement"),
+    ("Are categories as frequent?", "TVComplement"),
+    ("Do columns go together?", "SimilarityScore"),
+    ("Can anybody tell it from the real one?", "ClassifierTwoSampleTest"),
+    ("Are kinds of rows invented, or lost?", "PRDCurve"),
+    ("Will published counts be right?", "RangeQueryError"),
+    ("Is it good enough to train on?", "TSTR"),
+    ("May a model be chosen on it?", "ModelRankAgreement"),
+    ("Would a regression come out the same?", "CoefficientOverlap"),
+    ("Are people copied?", "ExactMatchShare"),
+    ("Are people nearly copied?", "NearDuplicateShare"),
+    ("Is it nearer to train than to others?", "DCRShare"),
+    ("Can it be told who was in train?", "MembershipInference"),
+    ("Can people be singled out or linked?", "AnonymeterRisk"),
+    ("Can a secret be read off?", "AttributeInferenceRisk"),
+    ("Do rows stand out by what others know?", "KAnonymity"),
+    ("Is the claimed epsilon true?", "OneRunDPAudit"),
+)
+
+
+class Names(NamedTuple):
+    """What one metric is called."""
+
+    kind: str  # the class
+    module: str
+    short: tuple[str, ...]  # in ready suites
+    title: str
+    elsewhere: dict[str, tuple[str, ...]]  # by source
+
+    def all(self) -> list[str]:
+        """Return every name, the class first."""
+        others = (name for names in self.elsewhere.values() for name in names)
+        return [self.kind, *self.short, self.title, *others]
+
+
+def metric_classes(*modules: str) -> dict[str, type[Metric]]:
+    """Return the metrics that modules export by name; of all, if none is named."""
+    from skeval.core.base import Metric
+
+    exported = {
+        name: getattr(module, name)
+        for module in map(import_module, modules or MODULES)
+        for name in module.__all__
+    }
+    return {
+        name: kind
+        for name, kind in exported.items()
+        if isinstance(kind, type) and issubclass(kind, Metric) and kind is not Metric
+    }
+
+
+def preset_metrics(target: str | None, sensitive: str | None) -> dict[str, Metric]:
+    """Return the metrics of all presets by the names of their results."""
+    named: dict[str, Metric] = {}
+    for make in PRESETS.values():
+        for name, metric in make(target, sensitive):
+            named.setdefault(name, metric)
+    return named
+
+
+@cache
+def table_of_names() -> dict[str, Names]:
+    """Return what each metric is called, by its class."""
+    short: dict[str, list[str]] = {}
+    for name, metric in preset_metrics("target", "sensitive").items():
+        short.setdefault(type(metric).__name__, []).append(name)
+    return {
+        kind: Names(kind, module, tuple(short.get(kind, ())), title_of(kind), _elsewhere(kind))
+        for module in MODULES
+        for kind in metric_classes(module)
+    }
+
+
+def _elsewhere(kind: str) -> dict[str, tuple[str, ...]]:
+    return {
+        source: tuple(names[kind].split(", "))
+        for source, names in ELSEWHERE.items()
+        if kind in names
+    }
+
+
+@cache
+def _found() -> dict[str, str]:
+    """Return the proper name of each name as it is looked up: short names stand for themselves."""
+    rows = table_of_names().values()
+    own = [(row.kind, row.kind) for row in rows]
+    own += [(name, name) for row in rows for name in row.short]
+    others = [(name, row.kind) for row in rows for name in row.all()]
+    found: dict[str, str] = {}
+    for name, proper in [*own, *others]:
+        found.setdefault(plain(name), proper)
+    return found
+
+
+def plain(name: str) -> str:
+    """Return a name as it is looked up: capitals, spaces and signs between words do not matter.
+
+    Examples
+    --------
+    >>> from skeval.suites.names import plain
+    >>> plain("F1/8"), plain("p_mse"), plain("DCR share")
+    ('f18', 'pmse', 'dcrshare')
+    """
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def proper_name(name: str) -> str | None:
+    """Return the class or the short name that is meant, None if nothing is called so.
+
+    Examples
+    --------
+    >>> from skeval.suites.names import proper_name
+    >>> proper_name("tspr"), proper_name("dcr_share"), proper_name("people/tstr")
+    ('PrivacyScore', 'dcr_share', 'tstr')
+    """
+    table, last = table_of_names(), name.rpartition("/")[2]  # of "table/metric"
+    for one in (name, last):
+        if one in table or any(one in row.short for row in table.values()):
+            return one
+    return _found().get(plain(name)) or _found().get(plain(last))
+
+
+def nearest_names(name: str, n: int = 3) -> list[str]:
+    """Return the names of any source that are written most like one."""
+    written = {one.lower(): one for row in table_of_names().values() for one in row.all()[::-1]}
+    return [written[one] for one in difflib.get_close_matches(name.lower(), written, n=n)]

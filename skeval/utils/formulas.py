@@ -1,0 +1,100 @@
+"""Formulas of docstrings as plain text, for a terminal."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+_GROUP = r"\{((?:[^{}]|\{[^{}]*\})*)\}"  # with groups in it, one level deep
+_FRACTION = re.compile(rf"(\\ln ?)?\\frac\s*{_GROUP}\s*{_GROUP}(?= ?([\w\\(|\[]))?")
+_UPRIGHT = re.compile(r"\\(?:mathrm|text)\{([^{}]*)\}")
+_SCRIPT = re.compile(r"([_^])\{([^{}]*)\}")
+_BLOCK = re.compile(r"^\.\. math::[ \t]*((?:\S.*)?\n\n?(?:[ \t]+\S.*(?:\n|\Z))*)", re.MULTILINE)
+_INLINE = re.compile(r":math:`([^`]+)`")
+_BRACES = {r"\{": "\ue000", r"\}": "\ue001"}  # kept from groups until all are read
+_ENDS = r" ?(?:\\(?:q?quad|right|ge|le|cap|cup)\b|\|$)"
+_NAMES = {
+    "cap": "∩",
+    "cup": "\N{UNION}",
+    "in": "∈",
+    "le": "≤",
+    "ge": "≥",
+    "ne": "≠",
+    "emptyset": "∅",
+    "exists": "∃",
+    "pi": "π",
+    "delta": "δ",
+    "tau": "τ",
+    "lambda": "λ",
+    "varepsilon": "ε",
+    "ldots": "...",
+    "sum": "sum",
+    "int": "integral",
+    "langle": "⟨",
+    "rangle": "⟩",
+    "lVert": "‖",
+    "rVert": "‖",
+    "bar": "mean ",
+    "left": "",
+    "right": "",
+    "quad": "  ",
+    "qquad": "   ",
+}
+
+
+def formulas_as_text(text: str) -> str:
+    r"""Return a docstring with its formulas, blocks and in lines, as plain text.
+
+    Examples
+    --------
+    >>> from skeval.utils.formulas import formulas_as_text
+    >>> formulas_as_text(r"It is :math:`\frac{p - c}{1 - c}`.")
+    'It is (p - c) / (1 - c).'
+    """
+    blocks = _BLOCK.sub(lambda m: textwrap.indent(formula_as_text(m[1]), "    ") + "\n", text)
+    return _INLINE.sub(lambda m: formula_as_text(m[1]), blocks).rstrip("\n")
+
+
+def formula_as_text(formula: str) -> str:
+    r"""Return one formula of LaTeX as plain text, on one line.
+
+    Examples
+    --------
+    >>> from skeval.utils.formulas import formula_as_text
+    >>> formula_as_text(r"\pi = \frac{n_T}{n_T + n_H}, \qquad \max\left(0, |A|\right)")
+    'π = n_T / (n_T + n_H),     max(0, |A|)'
+    """
+    text = " ".join(formula.replace("\\\\", "\\").split())
+    for brace, kept in _BRACES.items():
+        text = text.replace(brace, kept)
+    text = re.sub(r"\\[!,;]", lambda m: "" if m[0] == r"\!" else " ", text).replace(r"\_", "_")
+    before = ""
+    while before != text:  # from the inside out
+        before = text
+        text = _UPRIGHT.sub(r"\1", text)
+        text = _SCRIPT.sub(lambda m: m[1] + _whole(m[2]), text)
+        text = _FRACTION.sub(_divided, text)
+    text = re.sub(r"\\([A-Za-z]+) ?(?=([A-Za-z])?)", _named, text)
+    for brace, kept in _BRACES.items():
+        text = text.replace(kept, brace[1])
+    text = re.sub(r"(?<! ) {2,3}(?! )", " ", text)  # four and more part two formulas
+    return re.sub(r"(?<=\S) +(?=[,)⟩])|(?<=[(⟨]) +", "", text).strip()
+
+
+def _divided(match: re.Match[str]) -> str:
+    before, above, below, after = match.groups()
+    text = f"{_whole(above)} / {_whole(below)}"
+    alone = not before and (after is None or re.match(_ENDS, match.string[match.end() :]))
+    return text if alone else f"{before or ''}({text})"
+
+
+def _named(match: re.Match[str]) -> str:
+    name, spaced = match[1], match[0].endswith(" ")
+    return _NAMES.get(name, name) + (" " if spaced and _NAMES.get(name, name) else "")
+
+
+def _whole(part: str) -> str:
+    """Return a part in parentheses, if it is more than one thing."""
+    part = part.strip()
+    closed = re.fullmatch(r"\|[^|]*\||[\w^.']+|[\w^.']+\([^()]*\)", part)
+    return part if closed else f"({part})"
