@@ -6,27 +6,34 @@ import ast
 import math
 import operator
 import re
-import tomllib
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+import numpy as np
+
 from skeval.exceptions import InvalidParameterError, MetricFailedWarning
-from skeval.results.result import Result
-from skeval.results.suite_result import SuiteResult
-from skeval.results.verdict import ALARM_LEVEL, UNCOUNTED
-from skeval.utils.files import foreign_text
-from skeval.utils.formatting import counted, number
+from skeval.stats.relabelling import ALARM_LEVEL
+from skeval.stats.repeats import UNCOUNTED
+from skeval.utils.files import foreign_toml
+from skeval.utils.formatting import as_float, counted, did_you_mean, number
+
+if TYPE_CHECKING:
+    from skeval.results.result import Result
+    from skeval.results.suite_result import SuiteResult
 
 FAIL_ON = ("leak", "alarm", "fact")
 FIELDS = ("value", "baseline", "low", "high", "diff_low", "diff_high", "p_value", "p_adjusted")
 _NO_LEAK = "no leak found"
 _NO_ALARM = "no test raised an alarm"
-_LARGEST = 2**20  # bytes of a policy
+DETAILS = "details"
+LARGEST = 2**20  # bytes of a policy
 _LONGEST = 500  # characters of a requirement
+_INDEX = 10  # digits of a place in a list
+_ENDLESS = ("inf", "-inf")  # as JSON has them
 _MOST_BITS = 1000  # of whole numbers, more than which no float holds
 _QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"|`([^`]+)`")
 # "column_shapes/ks_complement" is a name; "low / high" a quotient
@@ -45,7 +52,7 @@ _COMPARISONS: Mapping[type[ast.AST], Callable[[float, float], bool]] = {
 }
 _HOW = (
     'Write a comparison of a result, such as "tstr >= 0.95 * baseline": names of results, '
-    f"{', '.join(FIELDS)}, numbers, + - * / and < <= > >="
+    f"{', '.join(FIELDS)}, details.PATH.TO.A.NUMBER, numbers, + - * / and < <= > >="
 )
 _NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd]")
 
@@ -87,8 +94,9 @@ class Requirement:
         Such as ``"tstr >= 0.95 * baseline"``. A name is that of a result, or of its class where one
         result is of it; `value`, `baseline`, the ends `low` and `high` of its interval, `diff_low`
         and `diff_high` of value minus baseline, `p_value` and `p_adjusted` belong to the result
-        that is named first, ``other.baseline`` to another one. Names with odd characters are
-        quoted; a slash without spaces is part of a name.
+        that is named first, ``other.baseline`` to another one. So do numbers among `details`, by
+        their path: ``ks.details.columns.age``, and ``details.curve.'0'`` of a list. Names with odd
+        characters are quoted; a slash without spaces is part of a name.
 
     Raises
     ------
@@ -141,17 +149,40 @@ class Requirement:
             self._walk(node.right, names)
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
             self._walk(node.operand, names)
-        elif isinstance(node, ast.Name):
-            if node.id not in FIELDS:
-                names.append(self._names.get(node.id, node.id))
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            if node.attr not in FIELDS:
-                raise InvalidParameterError(
-                    f"{self.text!r}: a result has no {node.attr}; it has {', '.join(FIELDS)}."
-                )
-            names.append(self._names.get(node.value.id, node.value.id))
+        elif isinstance(node, ast.Name | ast.Attribute):
+            name, _ = self._reference(node)
+            names.extend([name] if name else [])
         elif not (isinstance(node, ast.Constant) and _is_number(node.value)):
             raise InvalidParameterError(f"{self.text!r} is no requirement. {_HOW}.")
+
+    def _reference(self, node: ast.Name | ast.Attribute) -> tuple[str, tuple[str, ...]]:
+        """Return the result that is named, if one is, and what of it: a field, or a path."""
+        spelled: list[str] = []
+        inner: ast.AST = node
+        while isinstance(inner, ast.Attribute):
+            spelled.insert(0, inner.attr)
+            inner = inner.value
+        if not isinstance(inner, ast.Name):
+            raise InvalidParameterError(f"{self.text!r} is no requirement. {_HOW}.")
+        named = inner.id not in (
+            *FIELDS,
+            DETAILS,
+        )  # what is quoted is a name, be it that of a field
+        path = tuple(spelled if named else (inner.id, *spelled)) or ("value",)
+        if path[0] == DETAILS and len(path) == 1:
+            raise InvalidParameterError(
+                f"{self.text!r}: details are many numbers; give the path to one, such as "
+                "ks.details.columns.age."
+            )
+        if path[0] not in (*FIELDS, DETAILS):
+            known = f"{', '.join(FIELDS)} and {DETAILS}"
+            raise InvalidParameterError(
+                f"{self.text!r}: a result has no {path[0]}; it has {known}."
+            )
+        if path[0] != DETAILS and len(path) > 1:
+            raise InvalidParameterError(f"{self.text!r} is no requirement. {_HOW}.")
+        name = self._names.get(inner.id, inner.id) if named else ""
+        return name, (path[0], *(self._names.get(part, part) for part in path[1:]))
 
     def judge(self, results: SuiteResult) -> RuleOutcome:
         """Return whether results meet it; what was not measured does not.
@@ -186,16 +217,12 @@ class Requirement:
             return sign * self._number(node.operand, results, read)
         if isinstance(node, ast.Constant):
             return float(node.value)  # type: ignore[arg-type]
-        if isinstance(node, ast.Attribute):
-            assert isinstance(node.value, ast.Name)
-            name, what = self._names.get(node.value.id, node.value.id), node.attr
-            shown = f"{name}.{what}"
-        else:
-            assert isinstance(node, ast.Name)
-            known = self._names.get(node.id, node.id)
-            name, what = (self.names[0], known) if node.id in FIELDS else (known, "value")
-            shown = known
-        read[shown] = value = _field(results, name, what)
+        assert isinstance(node, ast.Name | ast.Attribute)
+        name, path = self._reference(node)
+        shown = ".".join((name, *path) if name else path)
+        if isinstance(node, ast.Name):
+            shown = name or path[0]
+        read[shown] = value = _field(results, name or self.names[0], path)
         return value
 
 
@@ -249,19 +276,28 @@ class Policy:
     requirements: tuple[Requirement, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        faults = []
         for name in ("fail_on", "require"):
             given = getattr(self, name)
             texts = (given,) if isinstance(given, str) else given
             if not isinstance(texts, Sequence) or not all(isinstance(t, str) for t in texts):
-                raise InvalidParameterError(f"Policy: {name} must be a list of texts.")
+                faults.append(f"Policy: {name} must be a list of texts.")
+                texts = ()
             object.__setattr__(self, name, tuple(texts))
         if unknown := [name for name in self.fail_on if name not in FAIL_ON]:
-            raise InvalidParameterError(
-                f"Policy: fail_on must be among {', '.join(FAIL_ON)}, got {', '.join(unknown)}."
-            )
+            among = f"{', '.join(FAIL_ON)}, got {', '.join(unknown)}"
+            faults.append(f"Policy: fail_on must be among {among}.")
         if not isinstance(self.level, int | float) or not 0 < self.level < 1:
-            raise InvalidParameterError(f"Policy: level must be in (0, 1), got {self.level!r}.")
-        object.__setattr__(self, "requirements", tuple(map(Requirement, self.require)))
+            faults.append(f"Policy: level must be in (0, 1), got {self.level!r}.")
+        requirements = []
+        for text in self.require:
+            try:
+                requirements.append(Requirement(text))
+            except InvalidParameterError as error:
+                faults.append(str(error))
+        if faults:
+            raise InvalidParameterError(" ".join(faults))
+        object.__setattr__(self, "requirements", tuple(requirements))
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Policy:
@@ -272,20 +308,28 @@ class Policy:
         InvalidParameterError
             If there is no such file, it is no TOML, or holds something else.
         """
-        text = foreign_text(path, most=_LARGEST)
+        content = foreign_toml(path, most=LARGEST)
         try:
-            content = tomllib.loads(text)
-        except (ValueError, OverflowError, RecursionError, MemoryError) as error:
-            raise InvalidParameterError(f"{path} is no TOML: {error}.") from error
-        known = ("fail_on", "require", "level")
-        if unknown := [name for name in content if name not in known]:
-            raise InvalidParameterError(
-                f"{path}: a policy has {', '.join(known)}, and no {', '.join(unknown)}."
-            )
-        try:
-            return cls(**content)
+            return cls.from_dict(content)
         except InvalidParameterError as error:
             raise InvalidParameterError(f"{path}: {error}") from error
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Policy:
+        """Make a policy of `fail_on`, `require` and `level`, of which none is needed.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is another name, or a value is outside its legal set.
+        """
+        known = ("fail_on", "require", "level")
+        if unknown := [name for name in content if name not in known]:
+            meant = did_you_mean(unknown, known)
+            raise InvalidParameterError(
+                f"a policy has {', '.join(known)}, and no {', '.join(unknown)}.{meant}"
+            )
+        return cls(**content)
 
     def check_names(self, metrics: Mapping[str, str]) -> None:
         """Refuse requirements on what a suite does not measure, before it is fitted.
@@ -475,10 +519,25 @@ def _error(results: SuiteResult, name: str) -> str:
     return result.error or " ".join(map(str, result.warnings)) * math.isnan(result.value)
 
 
-def _field(results: SuiteResult, name: str, what: str) -> float:
-    key = _key(results, name)
+def _field(results: SuiteResult, name: str, path: Sequence[str]) -> float:
+    key, what = _key(results, name), path[0]
     if what == "p_adjusted":
         return float(results.verdict().adjusted.get(key, math.nan))
     result: Result = results[key]
+    if what == DETAILS:
+        return _detail(result.details, path[1:])
     value = result.value if what == "value" else result.row()[what]
     return float(value)
+
+
+def _detail(held: Any, path: Sequence[str]) -> float:
+    """Return the number at the end of a path into details; nan where there is none."""
+    for part in path:
+        if isinstance(held, Mapping):
+            held = {str(name): inner for name, inner in held.items()}.get(part)
+        elif isinstance(held, list | tuple | np.ndarray) and part.isdecimal():
+            held = held[int(part)] if len(part) < _INDEX and int(part) < len(held) else None
+        else:
+            return math.nan
+    is_number = isinstance(held, int | float | np.number) or held in _ENDLESS
+    return as_float(held) if is_number and not isinstance(held, bool) else math.nan

@@ -25,12 +25,11 @@ from skeval.exceptions import (
 )
 from skeval.results.result import Contrast as Contrast
 from skeval.results.result import Result
+from skeval.stats.relabelling import ALARM_LEVEL as ALARM_LEVEL
 from skeval.stats.relabelling import holm
-from skeval.stats.repeats import Copies
+from skeval.stats.repeats import UNCOUNTED, Copies
 from skeval.utils.formatting import as_float, counted, number, percent, scoring_in_words
 
-# The level of all alarms of a suite together, and of one metric that is used alone.
-ALARM_LEVEL = 0.05
 # The level of tests of the inputs or of a metric itself. Many are made unasked; they warn.
 WARNING_LEVEL = 0.01
 # The level of tests that a result reports as passed or significant.
@@ -53,7 +52,6 @@ REFIT = (
     "Fit the generator again with much less room to memorise: a tenth of the steps, larger leaves, "
     "stronger regularisation or noise."
 )
-UNCOUNTED = "copies of train rows were not counted"  # as where no metric looks for any
 
 
 @dataclass(frozen=True)

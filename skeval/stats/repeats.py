@@ -21,6 +21,7 @@ from scipy.stats import nbinom
 from skeval.stats.distributions import log_choose
 from skeval.utils.formatting import as_float
 
+UNCOUNTED = "copies of train rows were not counted"  # as where no metric looks for any
 CHANCE = 0.01  # of more repeats than the bound, where nothing was copied
 _PRIOR = 0.5  # Jeffreys' prior of a Poisson rate, in events seen
 _PAIR = np.array([2])

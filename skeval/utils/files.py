@@ -15,6 +15,7 @@ import signal
 import tempfile
 import threading
 import time
+import tomllib
 import uuid
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -103,6 +104,23 @@ def foreign_json(path: str | Path, *, error: type[SkevalError] = InvalidParamete
     except (ValueError, RecursionError, MemoryError) as why:
         said = "it is nested too deeply" if isinstance(why, RecursionError) else str(why)
         raise error(f"{path} is no JSON: {said}.") from why
+
+
+def foreign_toml(
+    path: str | Path, *, error: type[SkevalError] = InvalidParameterError, most: int = LARGEST
+) -> dict[str, Any]:
+    """Return the content of a TOML file that somebody else may have written.
+
+    Raises
+    ------
+    SkevalError
+        An error of the class `error`: as :func:`foreign_text`, or it is no TOML.
+    """
+    text = foreign_text(path, error=error, most=most)
+    try:
+        return tomllib.loads(text)
+    except (ValueError, OverflowError, RecursionError, MemoryError) as why:
+        raise error(f"{path} is no TOML: {why}.") from why
 
 
 def check_output(path: str | Path, endings: Collection[str], *, owner: str) -> Path:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
+from collections.abc import Iterable
 from typing import Any
 
 NOTHING = "\N{EN DASH}"
@@ -174,6 +176,20 @@ def beside(baseline: float | None, what: str) -> str:
     ('; 25.0% of holdout rows do', '')
     """
     return "" if baseline is None else f"; {percent(baseline)} {what}"
+
+
+def did_you_mean(unknown: Iterable[str], known: Iterable[str]) -> str:
+    """Return a question for the known names that misspelt ones are near to; nothing without any.
+
+    Examples
+    --------
+    >>> from skeval.utils.formatting import did_you_mean
+    >>> did_you_mean(["recipent"], ["title", "recipient"]), did_you_mean(["x"], ["title"])
+    (' Did you mean recipient?', '')
+    """
+    known = list(known)
+    near = [one for name in unknown for one in difflib.get_close_matches(name, known, n=1)]
+    return f" Did you mean {', '.join(dict.fromkeys(near))}?" if near else ""
 
 
 def printable(text: str) -> str:

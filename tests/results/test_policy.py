@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from skeval import MetricTags, Policy, Result, SuiteResult, assert_release
@@ -163,3 +164,51 @@ def test_junit_is_xml_whatever_the_names():
     suite = ElementTree.fromstring(junit(outcomes).encode())
     assert suite.attrib == {"name": "skeval", "tests": "4", "failures": "1", "errors": "0"}
     assert [case.find("failure") is None for case in suite] == [True, True, False, True]
+
+
+def detailed():
+    details = {
+        "columns": {"age": 0.9, "hours per week": 0.4, 7: 0.2},
+        "curve": [[0.1, 0.2], np.array([0.3])],
+        "odd": {"text": "0.5", "yes": True, "endless": "inf", "nothing": None},
+    }
+    return SuiteResult({"ks": Result(0.6, baseline=0.8, metric="KS", details=details)})
+
+
+@pytest.mark.parametrize(
+    ("text", "passed", "reason"),
+    [
+        ("ks.details.columns.age >= baseline", True, "ks.details.columns.age = 0.900, baseline"),
+        ("ks - details.columns.age < 0", True, "ks = 0.600, details.columns.age = 0.900"),
+        ("ks.details.columns.'hours per week' >= .5", False, "ks.details.columns.hours per week"),
+        ("ks.details.columns.'7' < ks.details.curve.'1'.'0'", True, "'"),
+        ("ks.details.odd.endless > 1e9", True, ""),
+        *((f"ks.details.{n} < 9", False, f"no ks.details.{n}") for n in ("columns", "none.at.all")),
+        *((f"ks.details.odd.{n} < 9", False, "there is no") for n in ("text", "yes", "nothing")),
+        *((f"ks.details.curve.'{n}' < 9", False, "there is no") for n in ("2", "9" * 40, "²")),
+    ],
+)
+def test_details_are_read_by_their_paths(text, passed, reason):
+    outcome = Requirement(text).judge(detailed())
+    assert outcome.passed is passed
+    assert reason.strip("'") in outcome.reason
+
+
+@pytest.mark.parametrize(
+    "text", ["ks.details > 1", "details > ks", "ks.detail.a > 1", "ks.low.a > 1"]
+)
+def test_a_path_that_leads_to_no_number_is_refused(text):
+    with pytest.raises(InvalidParameterError, match=r"path|has no detail|no requirement"):
+        Requirement(text)
+
+
+def test_a_quoted_field_is_the_name_of_a_result():
+    both = SuiteResult({"value": Result(0.5), "details": Result(0.6)})
+    assert Requirement("'value' < 'details'").judge(both).passed
+
+
+def test_all_faults_of_a_policy_are_said_at_once():
+    with pytest.raises(InvalidParameterError, match=r"fail_on.*level.*compares nothing.*'b' comp"):
+        Policy(("never",), ("a", "b"), 2.0)
+    with pytest.raises(InvalidParameterError, match=r"no requir\. Did you mean require\?"):
+        Policy.from_dict({"requir": []})
