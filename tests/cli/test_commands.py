@@ -78,7 +78,7 @@ def test_list_names_every_metric_in_a_line(run):
     import skeval
     from skeval import diagnostic, fidelity, privacy, relational, text, utility
 
-    code, out, _ = run("list")
+    code, out, _ = run("list", "--all")
     listed, module = {}, ""
     for line in out.splitlines():
         if line.startswith("from "):
