@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from skeval.results.comparison import Comparison, compare
     from skeval.results.overall import OverallScore
     from skeval.results.policy import Policy, assert_release
+    from skeval.results.release import Release
     from skeval.scale.engines import engine
     from skeval.suites.draws import combine_draws, evaluate_draws
     from skeval.tables.preprocessing import Discretizer
@@ -50,6 +51,7 @@ __all__ = [
     "OverallScore",
     "Policy",
     "PrivacyStats",
+    "Release",
     "ReportColumns",
     "Result",
     "SuiteResult",
@@ -77,6 +79,7 @@ _LATER = {  # imported where they are asked for
     "OverallScore": "results.overall",
     "Policy": "results.policy",
     "PrivacyStats": "privacy.distance_screens.privacy_score",
+    "Release": "results.release",
     "TablePreprocessor": "tables.spaces",
     "assert_release": "results.policy",
     "check_metric": "checks",
