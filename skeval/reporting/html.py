@@ -148,7 +148,7 @@ class HTMLRenderer(FileRenderer):
     Parameters
     ----------
     title : str, default="Synthetic data report"
-        The title of the page.
+        The title of the page; by default that of the release, if it is stated.
     columns : ReportColumns, optional
         Its `univ` and `biv` choose the columns that are drawn; all that the results hold otherwise.
     sections : iterable of str, optional
@@ -184,7 +184,7 @@ class HTMLRenderer(FileRenderer):
                 parts.append(_contents(content))
             parts.append(_section(section))
             self._report(section.key, done, content)
-        return page(self.title, content.sizes, "\n".join(parts))
+        return page(content.title, content.sizes, "\n".join(parts))
 
 
 def _paragraph(text: str, kind: str) -> str:

@@ -184,7 +184,7 @@ class PDFRenderer(FileRenderer):
     Parameters
     ----------
     title : str, default="Synthetic data report"
-        On the first page and at the foot of all.
+        On the first page and at the foot of all; by default that of the release, if it is stated.
     columns : ReportColumns, optional
         Its `univ` and `biv` choose the columns that are drawn; all that the results hold otherwise.
     sections : iterable of str, optional
@@ -229,7 +229,7 @@ class PDFRenderer(FileRenderer):
         for page_number, box, name in links:
             _link(writer, page_number, box, firsts[name])
         subject = "Evaluation of synthetic data"
-        writer.add_metadata({"/Title": self.title, "/Author": "skeval", "/Subject": subject})
+        writer.add_metadata({"/Title": content.title, "/Author": "skeval", "/Subject": subject})
         with file.open("wb") as opened:
             writer.write(opened)
 
@@ -239,7 +239,7 @@ class PDFRenderer(FileRenderer):
 
         buffer, firsts, links = io.BytesIO(), dict[str, int](), list[Link]()
         with theme(), PdfPages(buffer, metadata={"CreationDate": None}) as pdf:
-            for i, (names, page) in enumerate(draw_pages(content, self.title)):
+            for i, (names, page) in enumerate(draw_pages(content, content.title)):
                 for name in names:
                     if name not in firsts:
                         firsts[name] = i

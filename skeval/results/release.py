@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import partial
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from skeval.exceptions import InvalidParameterError
-from skeval.results.policy import Policy
+from skeval.results.policy import OF_LEAKS, Policy, together
 from skeval.utils.files import foreign_toml
 from skeval.utils.formatting import did_you_mean, printable
+
+if TYPE_CHECKING:
+    from skeval.results.suite_result import SuiteResult
 
 RELEASE_MODELS = ("public", "contract", "enclave")
 UNITS = ("row", "subject")
@@ -165,13 +168,14 @@ def _scalar(value: Any) -> Any:
 
 
 def _part(value: Any, kind: type[T]) -> T | None:
-    """Return a mapping within the file."""
-    if value is None or isinstance(value, kind):
-        return value
-    if not isinstance(value, Mapping):
+    """Return a table of the file; None where it states nothing."""
+    if value is None:
+        return None
+    if not isinstance(value, Mapping | kind):
         raise InvalidParameterError(f"must be a table, got {_shown(value)}.")
     try:
-        return kind.from_dict(value)
+        part = kind.from_dict(value) if isinstance(value, Mapping) else value
+        return part if part.to_dict() else None
     except InvalidParameterError as error:
         raise InvalidParameterError(f"(a table): {error}") from error
 
@@ -268,7 +272,7 @@ class Release(_Record):
     Parameters
     ----------
     title, dataset, purpose, recipient : str
-        Of the report and of the data; what the release is for, and who gets it.
+        Titles of the report and of the data; what the release is for, and who gets it.
     release_model : {"public", "contract", "enclave"}, optional
         How it is given.
     intruder : str
@@ -363,6 +367,69 @@ class Release(_Record):
         named = {_LABELS[name]: getattr(self, name) for name in _LABELS}
         named["thresholds"] = self.thresholds
         return tuple(label[:1].lower() + label[1:] for label, held in named.items() if not held)
+
+
+Stated = Release | Mapping[str, Any] | str | Path | None
+
+
+def stated_release(given: Stated, metrics: Iterable[tuple[str, Any]]) -> Release | None:
+    """Return a release in any form, whose thresholds are on what these named metrics measure.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it cannot be read, or has a threshold on what is not measured.
+    """
+    release = Release.of(given)
+    if release is not None and release.thresholds is not None:
+        release.thresholds.check_names({name: type(one).__name__ for name, one in metrics})
+    return release
+
+
+def assert_release(
+    results: SuiteResult, policy: Policy | str | Path | None = None, *, release: Stated = None
+) -> None:
+    """Fail a test whose release does not meet a policy.
+
+    Parameters
+    ----------
+    results : SuiteResult
+        The results of the synthetic table that is to be released.
+    policy : Policy or path, optional
+        Or the TOML file that holds it. By default only the thresholds of the release hold, or,
+        without any, ``Policy()``: no leak found, no metric failed.
+    release : Release, mapping or path to a TOML file, optional
+        Its thresholds hold as well; by default it is that of the provenance of the results.
+
+    Raises
+    ------
+    AssertionError
+        It names each rule that is violated, and by which numbers.
+    InvalidParameterError
+        If the policy or the release cannot be read or names a result that is not there.
+
+    Examples
+    --------
+    >>> from skeval import assert_release, make_suite
+    >>> from skeval.datasets import make_mixed
+    >>> train, holdout, fresh = (make_mixed(300, random_state=seed) for seed in (3, 4, 5))
+    >>> def test_release():
+    ...     results = make_suite("screens").fit(train, holdout).evaluate(fresh)
+    ...     assert_release(results)
+    >>> test_release()
+    """
+    if policy is not None and not isinstance(policy, Policy):
+        policy = Policy.from_toml(policy)
+    stated = Release.of(release)
+    if stated is None and results.provenance is not None:
+        stated = results.provenance.release
+    agreed = stated.thresholds if stated is not None else None
+    policy = together([policy, agreed]) or Policy()
+    violated = [outcome for outcome in policy.judge(results) if not outcome.passed]
+    if violated:
+        leak = any(outcome.rule in OF_LEAKS for outcome in violated)
+        said = [*map(str, violated), *([results.verdict(policy.level).sentence] if leak else [])]
+        raise AssertionError("\n".join(["the release does not meet its policy", *said]))
 
 
 _LABELS = {

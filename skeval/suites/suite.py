@@ -60,6 +60,7 @@ from skeval.utils.parameters import (
 )
 
 if TYPE_CHECKING:
+    from skeval.results.release import Release, Stated
     from skeval.tables.relational_schema import RelationalSchema
 
 
@@ -350,7 +351,7 @@ class MetricSuite(_BaseComposition):
     """
 
     __metadata_request__fit = {"holdout": UNUSED, "schema": UNUSED}
-    __metadata_request__evaluate = {"progress": UNUSED, "date": UNUSED}
+    __metadata_request__evaluate = {"progress": UNUSED, "date": UNUSED, "release": UNUSED}
 
     def __init__(
         self,
@@ -477,7 +478,12 @@ class MetricSuite(_BaseComposition):
         return self
 
     def evaluate(
-        self, synthetic: Any, *, progress: Progress | None = None, date: Date = None
+        self,
+        synthetic: Any,
+        *,
+        progress: Progress | None = None,
+        date: Date = None,
+        release: Stated = None,
     ) -> SuiteResult:
         """Measure a synthetic table by every metric.
 
@@ -490,18 +496,33 @@ class MetricSuite(_BaseComposition):
         date : date, datetime or str, optional
             The date of the evaluation, for its provenance; by default now, or
             ``SOURCE_DATE_EPOCH``.
+        release : Release, mapping or path to a TOML file, optional
+            What is to be released, to whom and by which thresholds, for its provenance.
 
         Returns
         -------
         SuiteResult
             In the order of the suite; metrics that were left out or failed say why in `error`.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the release cannot be read, or has a threshold on what the suite does not measure.
         """
+        from skeval.results.release import stated_release
+
         check_is_fitted(self, "context_")
         stamp(date)  # an illegal one is found before the work
-        return self._evaluated(self._with(synthetic), progress, date)
+        stated = stated_release(release, self.metrics)
+        return self._evaluated(self._with(synthetic), progress, date, stated)
 
     def compare(
-        self, tables: Mapping[str, Any], *, progress: Progress | None = None, date: Date = None
+        self,
+        tables: Mapping[str, Any],
+        *,
+        progress: Progress | None = None,
+        date: Date = None,
+        release: Stated = None,
     ) -> Comparison:
         """Measure several synthetic tables, and how far they are apart.
 
@@ -513,6 +534,8 @@ class MetricSuite(_BaseComposition):
             Called as ``progress("table: metric", n_done, n_total)`` when a metric is done.
         date : date, datetime or str, optional
             The date of the evaluation, for its provenance.
+        release : Release, mapping or path to a TOML file, optional
+            As of :meth:`evaluate`, for that of each table.
 
         Returns
         -------
@@ -522,10 +545,13 @@ class MetricSuite(_BaseComposition):
         Raises
         ------
         InvalidParameterError
-            If there are fewer than two tables.
+            If there are fewer than two tables, or the release is refused.
         """
+        from skeval.results.release import stated_release
+
         check_is_fitted(self, "context_")
         stamp(date)
+        stated = stated_release(release, self.metrics)
         contexts = {str(name): self._with(table) for name, table in tables.items()}
         n_rows = min((c.n_rows("synthetic") for c in contexts.values()), default=0)
         n_metrics, results, variations = len(self.metrics_), {}, {}
@@ -536,7 +562,7 @@ class MetricSuite(_BaseComposition):
                     done = i * n_metrics + n_done
                     progress(f"{table}: {name}", done, len(contexts) * n_metrics)
 
-            results[table] = self._evaluated(context, tick, date)
+            results[table] = self._evaluated(context, tick, date, stated)
             variations[table] = {
                 name: variation
                 for name, metric in self.metrics_.items()
@@ -651,7 +677,9 @@ class MetricSuite(_BaseComposition):
         lenient = all(metric.tags.lenient for metric in self.metrics_.values())
         return self.context_.with_synthetic(synthetic, lenient=lenient)
 
-    def _evaluated(self, context: Context, progress: Progress | None, date: Date) -> SuiteResult:
+    def _evaluated(
+        self, context: Context, progress: Progress | None, date: Date, release: Release | None
+    ) -> SuiteResult:
         done: list[str] = []
         failures: list[MetricFailedWarning] = []
 
@@ -679,7 +707,7 @@ class MetricSuite(_BaseComposition):
         }
         of_tables = (*self.context_.notices, *context.notices)
         named = {n: self.metrics_.get(n, metric) for n, metric in self.metrics if n in results}
-        provenance = describe(named, context, date)
+        provenance = describe(named, context, date, release)
         return SuiteResult(results, sizes=sizes, notices=of_tables, provenance=provenance)
 
     def _measure(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import datetime as dt
+from functools import partial
 
 import pytest
 
-from skeval import MetricSuite, Policy, Release, SuiteResult
+from skeval import MetricSuite, Policy, Release, SuiteResult, assert_release, report
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement
@@ -158,3 +159,40 @@ def test_json_keeps_it(results, release):
 
 def test_json_without_a_release_is_as_it_was(results):
     assert "release" not in results.to_dict()["provenance"]
+
+
+def test_a_suite_takes_it_in_any_form(tmp_path):
+    suite = MetricSuite([("ks", KSComplement())]).fit(make_mixed(100, random_state=0))
+    table = make_mixed(100, random_state=1)
+    (path := tmp_path / "release.toml").write_text('title = "T"', encoding="utf-8")
+    for given in (path, {"title": "T"}, Release(title="T")):
+        assert suite.evaluate(table, release=given).provenance.release == Release(title="T")
+    compared = suite.compare({"a": table, "b": table}, release=path)
+    assert {one.provenance.release.title for one in compared.values()} == {"T"}
+    agreed = {"thresholds": {"require": ["tstr >= 0.9"]}}
+    for call in (suite.evaluate, suite.compare):
+        with pytest.raises(InvalidParameterError, match="tstr, which is not measured"):
+            call({"a": table, "b": table}, release=agreed)
+
+
+def test_a_report_takes_it(tmp_path):
+    train, synthetic = (make_mixed(100, random_state=seed) for seed in range(2))
+    suite, path = MetricSuite([("ks", KSComplement())]), tmp_path / "r.html"
+    written = partial(report, train, None, path=path, suite=suite, release={"title": "T"})
+    assert written(synthetic).provenance.release == Release(title="T")
+    assert "<h1>T</h1>" in path.read_text(encoding="utf-8")
+    compared = written({"a": synthetic, "b": synthetic[::-1]})
+    assert {one.provenance.release.title for one in compared.values()} == {"T"}
+
+
+def test_its_thresholds_are_held(results):
+    agreed = Policy(fail_on=(), require=("ks >= 0.999",))
+    assert_release(results, Policy(fail_on=()))
+    with pytest.raises(AssertionError, match=r"ks >= 0\.999"):
+        assert_release(results, Policy(fail_on=()), release=Release(thresholds=agreed))
+    stated = dataclasses.replace(results.provenance, release=Release(thresholds=agreed))
+    kept = SuiteResult(dict(results), sizes=results.sizes, provenance=stated)
+    with pytest.raises(AssertionError) as caught:
+        assert_release(kept)
+    assert "no leak" not in str(caught.value)  # which nobody agreed
+    assert_release(kept, release=Release(thresholds={"fail_on": [], "require": ["ks > 0.1"]}))
