@@ -19,6 +19,7 @@ from skeval.reporting.scores import (
     reason,
     shown_difference,
 )
+from skeval.reporting.stated import stated_parts
 from skeval.reporting.style import AS_GOOD, BEHIND, CLOSER, judged
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
@@ -105,6 +106,10 @@ class DecisionPage:
         The metrics of the table, by their names in the suite.
     titles : dict of str to str
         Their titles.
+    shifted : bool
+        Whether train and holdout are samples of different populations.
+    stated : tuple of Part
+        What was stated of the release, and which thresholds hold.
 
     Examples
     --------
@@ -126,6 +131,7 @@ class DecisionPage:
     headline: dict[str, Result]
     titles: dict[str, str]
     shifted: bool = False
+    stated: tuple[Part, ...] = ()
 
     @classmethod
     def of(cls, results: SuiteResult) -> DecisionPage:
@@ -145,6 +151,7 @@ class DecisionPage:
             _headline(results, verdict),
             titles,
             is_shifted(results.notices),
+            tuple(stated_parts({"": results})),
         )
 
     def __str__(self) -> str:
@@ -155,7 +162,7 @@ class DecisionPage:
         return "\n".join(lines)
 
     def parts(self) -> tuple[Part, ...]:
-        """Return what is printed: a line a facet, facts, what to do next, the headline metrics."""
+        """Return what is printed: what was stated and agreed, a line a facet, facts, what to do."""
         rows = tuple(
             (
                 f"{f.name}\n{f.status}",
@@ -164,7 +171,7 @@ class DecisionPage:
             for f in self.facets
         )
         alarms = tuple((i, 0) for i, f in enumerate(self.facets) if f.alarm)
-        shown: list[Part] = [Grid((), rows, (0.17, 0.83), alarms=alarms)]
+        shown: list[Part] = [*self.stated, Grid((), rows, (0.17, 0.83), alarms=alarms)]
         if self.facts:
             shown.append(Listed("Facts", self.facts))
         shown.append(Listed("What to do next", self.steps))

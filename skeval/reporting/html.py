@@ -23,7 +23,7 @@ from skeval.reporting.decision import titles_of
 from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.values import comparable, scale_of
 from skeval.reporting.figures import FileRenderer, save
-from skeval.reporting.layout import Grid, Item, Listed, Number, Part, Scores, Words
+from skeval.reporting.layout import Facts, Grid, Item, Listed, Number, Part, Scores, Words
 from skeval.reporting.scores import (
     SCORE_HEADS,
     TEST_HEADS,
@@ -315,6 +315,8 @@ def parts_in_html(parts: Iterable[Part]) -> str:
             texts.append(_paragraph(part.text, part.style))
         elif isinstance(part, Listed):
             texts.append(_listed(part.title, part.texts))
+        elif isinstance(part, Facts):
+            texts.append(_facts(part))
         elif isinstance(part, Grid):
             texts.append(_grid(part))
         elif isinstance(part, Scores):
@@ -323,6 +325,11 @@ def parts_in_html(parts: Iterable[Part]) -> str:
             cells = "".join(f"<div>{escape(name)}</div>" for row in part.fields for name in row)
             texts.append(f'<h3>{escape(part.title)}</h3>\n<div class="form">{cells}</div>')
     return "\n".join(texts)
+
+
+def _facts(facts: Facts) -> str:
+    pairs = (f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>" for label, text in facts.pairs)
+    return '<dl class="facts">\n{}\n</dl>'.format("\n".join(f"<div>{one}</div>" for one in pairs))
 
 
 def _grid(grid: Grid) -> str:

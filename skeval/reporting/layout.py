@@ -425,6 +425,22 @@ class Listed:
     texts: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Facts:
+    """Texts by their labels; paper has two of them in a line."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+    @property
+    def grid(self) -> Grid:
+        """The table of two facts in a line, read down the page."""
+        n_rows = math.ceil(len(self.pairs) / 2)
+        cells = [*self.pairs, *[("", "")] * (2 * n_rows - len(self.pairs))]
+        rows = zip(cells[:n_rows], cells[n_rows:], strict=True)
+        texts = tuple((*left, *right) for left, right in rows)
+        return Grid((), texts, (0.16, 0.34, 0.16, 0.34), bold=(0, 2))
+
+
 class Number(str):
     """A text that is sorted by the value it shows, and not by its letters."""
 
@@ -486,4 +502,4 @@ class Form:
     fields: tuple[tuple[str, ...], ...]
 
 
-Part = Words | Listed | Grid | Scores | Form
+Part = Words | Listed | Facts | Grid | Scores | Form

@@ -25,6 +25,7 @@ from skeval.reporting.layout import (
     TOP,
     WIDTH,
     Block,
+    Facts,
     Form,
     Grid,
     Listed,
@@ -468,8 +469,8 @@ def _written(parts: Iterable[Part], *, closer: float = 0.0) -> Iterator[Block]:
             yield from _lines(part.text, size, after=3.0, **style)
         elif isinstance(part, Listed):
             yield from _listed(part.title, part.texts)
-        elif isinstance(part, Grid):
-            yield from _grid(part, closer)
+        elif isinstance(part, Grid | Facts):
+            yield from _grid(part.grid if isinstance(part, Facts) else part, closer)
         elif isinstance(part, Scores):
             yield from score_blocks(part.results)
         else:

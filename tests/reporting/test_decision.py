@@ -157,7 +157,7 @@ def test_it_is_built_from_the_json_alone(suite_result: SuiteResult) -> None:
 def test_an_empty_suite_has_a_page() -> None:
     page = DecisionPage.of(SuiteResult({}))
     assert {facet.status for facet in page.facets} == {"not looked at"}
-    assert isinstance(page.parts()[1], Listed)
+    assert isinstance(page.parts()[2], Listed)
 
 
 @pytest.mark.parametrize(
