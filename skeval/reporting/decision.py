@@ -171,7 +171,9 @@ class DecisionPage:
             for f in self.facets
         )
         alarms = tuple((i, 0) for i, f in enumerate(self.facets) if f.alarm)
-        shown: list[Part] = [*self.stated, Grid((), rows, (0.17, 0.83), alarms=alarms)]
+        title = "What was found" if len(self.stated) > 1 else ""
+        found = Grid((), rows, (0.17, 0.83), title=title, alarms=alarms)
+        shown: list[Part] = [*self.stated, found]
         if self.facts:
             shown.append(Listed("Facts", self.facts))
         shown.append(Listed("What to do next", self.steps))
@@ -198,7 +200,7 @@ class DecisionPage:
                 (1, 3, 4, 5),
                 title="Headline metrics",
                 alarms=tuple((i, 6) for i, n in enumerate(tests) if n in self.verdict.alarms),
-                spare=not scores,
+                spare=True,
             )
         if scores:
             yield Grid(

@@ -438,7 +438,7 @@ class Facts:
         cells = [*self.pairs, *[("", "")] * (2 * n_rows - len(self.pairs))]
         rows = zip(cells[:n_rows], cells[n_rows:], strict=True)
         texts = tuple((*left, *right) for left, right in rows)
-        return Grid((), texts, (0.16, 0.34, 0.16, 0.34), bold=(0, 2))
+        return Grid((), texts, (0.18, 0.32, 0.18, 0.32), bold=(0, 2))
 
 
 class Number(str):

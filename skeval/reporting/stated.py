@@ -40,7 +40,6 @@ def stated_parts(results: Mapping[str, SuiteResult]) -> Iterator[Part]:
             ("Agreed before", "Measured", "Outcome"),
             tuple((one.rule, one.reason, HELD if one.passed else VIOLATED) for one in rules),
             (0.36, 0.51, 0.13),
-            title="Thresholds",
             alarms=tuple((i, 2) for i, one in enumerate(rules) if not one.passed),
         )
 

@@ -366,7 +366,8 @@ class Release(_Record):
         """The labels of what is not stated."""
         named = {_LABELS[name]: getattr(self, name) for name in _LABELS}
         named["thresholds"] = self.thresholds
-        return tuple(label[:1].lower() + label[1:] for label, held in named.items() if not held)
+        lowered = {label: label if label[:2].isupper() else label.lower() for label in named}
+        return tuple(lowered[label] for label, held in named.items() if not held)
 
 
 Stated = Release | Mapping[str, Any] | str | Path | None
@@ -438,13 +439,13 @@ _LABELS = {
     "purpose": "Purpose",
     "recipient": "Recipient",
     "release_model": "Release model",
-    "intruder": "Intruder assumed",
+    "intruder": "Intruder",
     "unit": "Unit protected",
     "population": "Population",
     "direct_identifiers": "Direct identifiers",
     "indirect_identifiers": "Indirect identifiers",
     "generator": "Generator",
-    "dp": "Claim of differential privacy",
+    "dp": "DP claim",
     "decided_by": "Decided by",
     "review_date": "Review date",
 }

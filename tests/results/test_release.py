@@ -59,11 +59,11 @@ def test_it_is_made_again_of_what_it_states(release):
 
 def test_what_is_missing_is_named(release):
     facts = release.facts()
-    assert facts["Intruder assumed"] == NOT_STATED
+    assert facts["Intruder"] == NOT_STATED
     assert facts["Generator"] == "CTGAN 0.12 (epochs=300, dims=[128, 128])"
     claim = f"epsilon 1, delta {NOT_STATED}, add or remove"
-    assert facts["Claim of differential privacy"] == claim
-    unstated = ("data set", "intruder assumed", "unit protected", "population", "decided by")
+    assert facts["DP claim"] == claim
+    unstated = ("data set", "intruder", "unit protected", "population", "decided by")
     assert release.missing == unstated
     assert len(Release().missing) == len(facts) + 2  # title and thresholds are shown elsewhere
 
