@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from skeval.exceptions import MostlySharedRowsWarning
 from skeval.reporting.flaws import worst_columns
 from skeval.reporting.layout import Grid, Listed, Part
+from skeval.reporting.persons import not_tried, persons
 from skeval.reporting.scores import (
     DIFFERENCE,
     INTERVAL,
@@ -110,6 +113,8 @@ class DecisionPage:
         Whether train and holdout are samples of different populations.
     stated : tuple of Part
         What was stated of the release, and which thresholds hold.
+    persons : tuple of str
+        What attacks found, in numbers of persons.
 
     Examples
     --------
@@ -132,6 +137,7 @@ class DecisionPage:
     titles: dict[str, str]
     shifted: bool = False
     stated: tuple[Part, ...] = ()
+    persons: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, results: SuiteResult) -> DecisionPage:
@@ -152,11 +158,17 @@ class DecisionPage:
             titles,
             is_shifted(results.notices),
             tuple(stated_parts({"": results})),
+            tuple(persons(results)),
         )
 
     def __str__(self) -> str:
         lines = [f"{f.name}: {f.status}. {f.text} {f.not_looked_at}".strip() for f in self.facets]
-        for title, texts in (("Facts", self.facts), ("What to do next", self.steps)):
+        listed = (
+            ("Facts", self.facts),
+            ("In persons", self.persons),
+            ("What to do next", self.steps),
+        )
+        for title, texts in listed:
             if texts:
                 lines += [f"{title}:", *(f"- {text}" for text in texts)]
         return "\n".join(lines)
@@ -176,6 +188,8 @@ class DecisionPage:
         shown: list[Part] = [*self.stated, found]
         if self.facts:
             shown.append(Listed("Facts", self.facts))
+        if self.persons:
+            shown.append(Listed("In persons", self.persons))
         shown.append(Listed("What to do next", self.steps))
         if self.headline:
             shown.extend(self._tables())
@@ -263,7 +277,7 @@ def _facet(
     if name == "Privacy":
         alarm = verdict.alarm or verdict.copies
         status = _privacy_status(verdict, results)
-        return Facet(name, status, _without_facts(verdict), looked_at, "", alarm)
+        return Facet(name, status, _without_facts(verdict), looked_at, not_tried(results), alarm)
     not_looked_at = _missed(missed)
     if not measured:
         return Facet(name, "not looked at", "", looked_at, not_looked_at)
@@ -375,14 +389,38 @@ def _steps(results: SuiteResult, verdict: Verdict) -> Iterable[str]:
         steps += advised(with_copies(results.values()))
     if verdict.facts and verdict.outcome == "no leak found":
         steps.append("Look at the copied rows before a release, and drop those that are unique.")
-    mended = 0
-    for place, found in worst_columns(results).items():
-        text = next((f.text for f in found if _WORTH <= f.weight < 1.0), "")
-        if text and mended < _MOST_MENDED:
-            steps.append(f"Mend {place}: {text}.")
-            mended += 1
+    steps += _for_use(results)
+    steps += islice(_mended(results, steps), _MOST_MENDED)
     steps += _to_be_given(results)
     return steps[:_MOST_STEPS] or [_NOTHING_TO_MEND]
+
+
+def _for_use(results: SuiteResult) -> Iterator[str]:
+    """Say where models learn less than from train, and by how much."""
+    for result in results.values():
+        below = max(result.difference or (0.0,)) < 0.0
+        if below and result.tags is not None and result.tags.quoted == "learning":
+            scores = f"{number(result.value)}, from train {number(result.baseline)}"
+            target = result.details.get("target", "the target")
+            yield (
+                f"For models of {target}, keep first what is associated with it: learned from the "
+                f"release they reach {scores}."
+            )
+
+
+def _mended(results: SuiteResult, steps: Sequence[str]) -> Iterator[str]:
+    """Yield what to do with each column that no earlier step names, the worst first."""
+    for place, found in worst_columns(results).items():
+        if any(_names(step, found[0].column) for step in steps):
+            continue
+        flaw = next((one for one in found if _WORTH <= one.weight < 1.0), None)
+        if flaw is not None:
+            yield f"Mend {place}: {flaw.text}. {flaw.cure}".strip()
+
+
+def _names(text: str, column: str) -> bool:
+    """Return whether a sentence names a column; one letter may be a word of it."""
+    return len(column) > 1 and bool(re.search(rf"(?<!\w){re.escape(column)}(?!\w)", text))
 
 
 def _to_be_given(results: SuiteResult) -> list[str]:

@@ -438,8 +438,8 @@ def _roles(section: Section) -> list[str]:
 def _on_one_page(parts: Sequence[Part], above: Sequence[Block]) -> list[Block]:
     """Return the blocks of parts below others, made to fit where there is much to say.
 
-    The rows of tables move closer. Then the last table loses rows without an alarm, the last first,
-    and goes where that is not enough: its rows stand among the scores as well.
+    The rows of tables move closer. Then the last table loses rows, those without an alarm first:
+    they stand among the scores as well.
     """
     parts, closer = list(parts), 0.0
     while True:
@@ -454,12 +454,10 @@ def _on_one_page(parts: Sequence[Part], above: Sequence[Block]) -> list[Block]:
             continue
         alarmed = {i for i, _ in last.alarms}
         calm = [i for i in range(len(last.rows)) if i not in alarmed]
-        if not calm:
-            parts.pop()
-            continue
-        rows = tuple(row for i, row in enumerate(last.rows) if i != calm[-1])
-        alarms = tuple((i - (i > calm[-1]), k) for i, k in last.alarms)
-        parts[-1] = replace(last, rows=rows, alarms=alarms)
+        gone = calm[-1] if calm else len(last.rows) - 1
+        rows = tuple(row for i, row in enumerate(last.rows) if i != gone)
+        alarms = tuple((i - (i > gone), k) for i, k in last.alarms if i != gone)
+        parts[-1:] = [replace(last, rows=rows, alarms=alarms)] if rows else []
 
 
 def _written(parts: Iterable[Part], *, closer: float = 0.0) -> Iterator[Block]:

@@ -25,7 +25,7 @@ def stated_parts(results: Mapping[str, SuiteResult]) -> Iterator[Part]:
     Parameters
     ----------
     results : mapping of str to SuiteResult
-        Of one synthetic table under an empty name, or of several by their names.
+        Those of one synthetic table under an empty name, or those of several by their names.
     """
     release = release_of(results)
     if release is None:

@@ -109,7 +109,8 @@ def test_what_leaks_is_closed_first() -> None:
     page = DecisionPage.of(SuiteResult(results, sizes={"train": 9, "holdout": 9, "synthetic": 9}))
     assert page.steps[:2] == (
         "Drop the copied rows.",
-        "Mend age: Kolmogorov-Smirnov complement 0.600, fresh real rows 0.900.",
+        "Mend age: Kolmogorov-Smirnov complement 0.600, fresh real rows 0.900. Transform it before "
+        "the fit, such as by quantiles, or pool its rarest categories.",
     )
     assert page.facets[-1].alarm
     assert "Drop the copied rows" not in page.facets[-1].text
