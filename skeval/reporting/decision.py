@@ -176,20 +176,15 @@ class DecisionPage:
     def parts(self) -> tuple[Part, ...]:
         """Return what is printed: what was stated and agreed, a line a facet, facts, what to do."""
         rows = tuple(
-            (
-                f"{f.name}\n{f.status}",
-                " ".join(filter(None, (f.text, f.looked_at, f.not_looked_at))),
-            )
+            (f"{f.name}\n{f.status}", " ".join(filter(None, (f.text, f.not_looked_at))))
             for f in self.facets
         )
         alarms = tuple((i, 0) for i, f in enumerate(self.facets) if f.alarm)
         title = "What was found" if len(self.stated) > 1 else ""
         found = Grid((), rows, (0.17, 0.83), title=title, alarms=alarms)
         shown: list[Part] = [*self.stated, found]
-        if self.facts:
-            shown.append(Listed("Facts", self.facts))
-        if self.persons:
-            shown.append(Listed("In persons", self.persons))
+        if counted_facts := (*self.facts, *self.persons):
+            shown.append(Listed("Facts", counted_facts))
         shown.append(Listed("What to do next", self.steps))
         if self.headline:
             shown.extend(self._tables())

@@ -17,21 +17,20 @@ from skeval.utils.formatting import number, percent
 PRIOR = 0.1  # the share of train among the persons that an attacker asks about
 _DONE = {
     "singling out": "{found} of {n} attacks through this release singled out one person of train",
-    "linkability": "{found} of {n} attacked persons of train were linked through this release",
-    "inference": "{secret} of {found} of {n} attacked persons of train was inferred rightly",
-    "reconstruction": "{found} of {n} attacked persons of train were completed rightly",
+    "linkability": "{found} of {n} attacked persons were linked through this release",
+    "inference": "{secret} of {found} of {n} attacked persons was inferred through this release",
+    "reconstruction": "{found} of {n} attacked persons were completed through this release",
 }
 _STRANGERS = {"singling out": "one stranger"}
 _REACH = (
-    "Among as many persons of train as strangers, {found} of the {k} that an attacker is surest of "
-    "are of train ({low} to {high}, 95%); if only 1 in {one_in} of those asked about were, {share} "
-    "would be."
+    "Within reach: {found} of the {k} persons whom an attacker is surest of are of train where "
+    "half of all are ({low} to {high}); where 1 in {one_in} are, {share} of them would be."
 )
 _WORST_ROWS = (
-    "Worst off are rows farther from their neighbours than {above} of all{up_to}: an attack ranks "
-    "them above a stranger in {auc} of pairs, and all rows in {all}."
+    "Worst off: persons less like others than {above} of all{up_to}; an attack ranks them above a "
+    "stranger in {auc} of pairs, all persons in {all}."
 )
-_WORST_GROUP = "Worst off by {by} is {group}: {value}, the mean of groups {mean}."
+_WORST_GROUP = "Worst off by {by}: {group} with {value}, where the mean of groups is {mean}."
 _NEEDS: Mapping[Need, str] = {
     "generator": "who can run the generator",
     "relational": "who know several rows of one subject",
@@ -117,6 +116,8 @@ def _of_counts(
     ]
     if risk in _DONE and all(map(math.isfinite, counts)) and counts[0] > 0 < counts[2]:
         n, found, n_strangers, of_strangers = counts
+        # intervals are those of the share found of persons whom strangers' luck leaves
+        left = 1.0 - of_strangers / n_strangers
         yield {
             "risk": risk,
             "n": n,
@@ -124,7 +125,7 @@ def _of_counts(
             "n_strangers": n_strangers,
             "of_strangers": of_strangers,
             "excess": found / n - of_strangers / n_strangers,
-            "interval": [number_of(end) for end in interval or ()],
+            "interval": [left * number_of(end) for end in interval or ()],
             "p_value": math.inf if math.isnan(p_value) else p_value,
         }
 
@@ -137,7 +138,7 @@ def _sentence(one: Mapping[str, Any]) -> str:
     text = f"{done}, {_count(one['of_strangers'])} of {_count(one['n_strangers'])} {strangers}"
     if len(one["interval"]) == 2 and all(map(math.isfinite, one["interval"])):
         low, high = map(percent, one["interval"])
-        text += f"; risk beyond that of strangers {low} to {high} (95%)"
+        text += f" (excess {low} to {high}, 95%)"
     return f"{text[:1].upper()}{text[1:]}."
 
 
@@ -174,7 +175,7 @@ def _worst_rows(result: Result) -> str:
     above, up_to, auc = (worst.get(name, math.nan) for name in ("above", "up_to", "auc"))
     if not number_of(outliers.get("p_value")) < ALARM_LEVEL or math.isnan(above + up_to + auc):
         return ""
-    most = "" if up_to >= 1.0 else f", but for the farthest {percent(1.0 - up_to, 0)}"
+    most = "" if up_to >= 1.0 else f", the outermost {percent(1.0 - up_to, 0)} left out"
     shares = {"auc": percent(auc), "all": percent(result.value)}
     return _WORST_ROWS.format(above=percent(above, 0), up_to=most, **shares)
 

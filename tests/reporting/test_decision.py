@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from pypdf import PdfReader
@@ -240,3 +241,54 @@ def test_a_release_that_is_the_holdout_is_asked_about():
     page = DecisionPage.of(suite.evaluate(holdout))
     assert page.facets[-1].status == "cannot be told"
     assert any(step.startswith("Find out how holdout rows came") for step in page.steps)
+
+
+def test_each_column_once_and_what_leaks_first() -> None:
+    """The column that an attack infers is not mended too; the others say how."""
+    columns = {"age": 0.6, "income": 0.5}
+    details = {"columns": columns, "baseline_columns": dict.fromkeys(columns, 0.95)}
+    results = {
+        "ks": Result(0.6, metric="KSComplement", tags=FIDELITY, details=details),
+        "attack": leak("Drop or coarsen age: it is inferred better of train rows than of others."),
+    }
+    steps = DecisionPage.of(SuiteResult(results, sizes={"holdout": 9})).steps
+    assert [("age" in step, "income" in step) for step in steps[:2]] == [
+        (True, False),
+        (False, True),
+    ]
+    assert sum("age:" in step for step in steps) == 1
+    assert steps[1].endswith("pool its rarest categories.")
+
+
+def test_what_models_learn_less_comes_before_columns() -> None:
+    learning = MetricTags("utility", greater_is_better=True, bounds=(0, 1), quoted="learning")
+    details = {"columns": {"age": 0.6}, "baseline_columns": {"age": 0.9}}
+    tstr = Result(
+        0.7, baseline=0.8, difference=(-0.15, -0.05), tags=learning, details={"target": "income"}
+    )
+    results = {
+        "ks": Result(0.6, metric="KSComplement", tags=FIDELITY, details=details),
+        "tstr": replace(tstr, metric="TSTR"),
+    }
+    steps = DecisionPage.of(SuiteResult(results, sizes={"holdout": 9})).steps
+    assert steps[0] == (
+        "For models of income, keep first what is associated with it: learned from the release they "
+        "reach 0.700, from train 0.800."
+    )
+    assert steps[1].startswith("Mend age")
+    as_good = replace(results["tstr"], difference=(-0.1, 0.1))
+    steps = DecisionPage.of(SuiteResult({**results, "tstr": as_good}, sizes={"holdout": 9})).steps
+    assert steps[0].startswith("Mend age")
+
+
+def test_a_lost_association_and_one_that_was_made_up_have_other_cures() -> None:
+    details = {
+        "names": list("abcd"),
+        "train": [[1, 0.8, 0, 0], [0.8, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]],
+        "synthetic": [[1, 0.1, 0, 0], [0.1, 1, 0, 0], [0, 0, 1, 0.7], [0, 0, 0.7, 1]],
+    }
+    gaps = np.abs(np.subtract(details["train"], details["synthetic"])).tolist()
+    result = Result(0.6, tags=FIDELITY, metric="Phik", details={**details, "difference": gaps})
+    cures = {flaw.column: flaw.cure for flaw in flaws(SuiteResult({"phik": result})) if flaw.cure}
+    assert "draw one given the other" in cures["a"]
+    assert "made this dependence up" in cures["d"]
