@@ -446,12 +446,14 @@ def _on_one_page(parts: Sequence[Part], above: Sequence[Block]) -> list[Block]:
         blocks = list(_written(parts, closer=closer))
         over = sum(block.height for block in (*above, *blocks)) - (Page.floor - TOP)
         last = parts[-1] if parts else None
-        if over <= 0.0 or not (isinstance(last, Grid) and last.spare):
+        if over <= 0.0:
             return blocks
-        if closer == 0.0:
-            n_rows = sum(len(part.rows) for part in parts if isinstance(part, Grid))
+        n_rows = sum(len(part.rows) for part in parts if isinstance(part, Grid))
+        if closer == 0.0 < n_rows:
             closer = min(over / n_rows + 0.01, _PADDING - _LEAST_PADDING)
             continue
+        if not (isinstance(last, Grid) and last.spare):
+            return blocks
         alarmed = {i for i, _ in last.alarms}
         calm = [i for i in range(len(last.rows)) if i not in alarmed]
         gone = calm[-1] if calm else len(last.rows) - 1

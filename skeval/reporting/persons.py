@@ -16,12 +16,12 @@ from skeval.utils.formatting import number, percent
 
 PRIOR = 0.1  # the share of train among the persons that an attacker asks about
 _DONE = {
-    "singling out": "{found} of {n} attacks through this release singled out one person of train",
-    "linkability": "{found} of {n} attacked persons were linked through this release",
-    "inference": "{secret} of {found} of {n} attacked persons was inferred through this release",
-    "reconstruction": "{found} of {n} attacked persons were completed through this release",
+    "singling out": "{found} of {n} attacks through this release singled out a person",
+    "linkability": "{found} of {n} attacked persons were linked",
+    "inference": "{secret} of {found} of {n} attacked persons was inferred rightly",
+    "reconstruction": "{found} of {n} attacked persons were completed rightly",
 }
-_STRANGERS = {"singling out": "one stranger"}
+_STRANGERS = {"singling out": "a stranger"}
 _REACH = (
     "Within reach: {found} of the {k} persons whom an attacker is surest of are of train where "
     "half of all are ({low} to {high}); where 1 in {one_in} are, {share} of them would be."

@@ -47,11 +47,10 @@ def test_the_strongest_attack_of_each_risk_in_persons():
         e=attack("inference", 110, 90, 0.02, secret="age"),
     )
     assert list(persons(results)) == [
-        "12 of 200 attacks through this release singled out one person of train, 5 of 200 one "
-        "stranger (excess 1.0% to 6.8%, 95%).",
-        "7 of 200 attacked persons were linked through this release, 2.5 of 200 strangers (excess "
-        "1.0% to 6.9%, 95%).",
-        "Income of 120 of 200 attacked persons was inferred through this release, 90 of 200 "
+        "12 of 200 attacks through this release singled out a person, 5 of 200 a stranger "
+        "(excess 1.0% to 6.8%, 95%).",
+        "7 of 200 attacked persons were linked, 2.5 of 200 strangers (excess 1.0% to 6.9%, 95%).",
+        "Income of 120 of 200 attacked persons was inferred rightly, 90 of 200 "
         "strangers (excess 0.6% to 3.9%, 95%).",
     ]
 
@@ -86,9 +85,7 @@ def test_counts_of_records_that_were_completed():
         0.05, interval=(0.03, 0.07), p_value=0.01, tags=ATTACK, details={"rates": rates}
     )
     (text,) = persons(SuiteResult({"r": result}, sizes=SIZES))
-    assert text.startswith(
-        "31 of 600 attacked persons were completed through this release, 1.6 of 600"
-    )
+    assert text.startswith("31 of 600 attacked persons were completed rightly, 1.6 of 600")
 
 
 @pytest.mark.parametrize(
