@@ -22,8 +22,8 @@ _VOLATILE = 0.3  # instead, for scores that a few values decide
 # how what is wrong may be mended
 _SHAPE = "Transform it before the fit, such as by quantiles, or pool its rarest categories."
 _TOO_NEAR = "Round it or pool its rarest categories, and fit with more regularisation."
-_RELATION = "Have the generator draw one given the other."
-_MADE_UP = "The generator made it up: have it draw the two together."
+_RELATION = "Model both together."
+_MADE_UP = "The generator made it up: model both together."
 _EXPOSED = "Coarsen it, pool categories of fewer than ten rows, or drop it."
 
 

@@ -469,7 +469,7 @@ def _written(parts: Iterable[Part], *, closer: float = 0.0) -> Iterator[Block]:
             size, style = _STYLES[part.style]
             yield from _lines(part.text, size, after=3.0, **style)
         elif isinstance(part, Listed):
-            yield from _listed(part.title, part.texts)
+            yield from _listed(part.title, part.texts, closer)
         elif isinstance(part, Grid | Facts):
             yield from _grid(part.grid if isinstance(part, Facts) else part, closer)
         elif isinstance(part, Scores):
@@ -500,10 +500,10 @@ def _line(
     page.text(MARGIN, y + 0.78 * size * LEADING * MM, line, size, **style)
 
 
-def _listed(title: str, texts: Sequence[str]) -> Iterator[Block]:
+def _listed(title: str, texts: Sequence[str], closer: float = 0.0) -> Iterator[Block]:
     """Yield a heading with the first text, then the other texts."""
     for i, text in enumerate(texts):
-        height = paragraph_height(text, WIDTH - 4.0, _LISTED) + 1.2
+        height = paragraph_height(text, WIDTH - 4.0, _LISTED) + 1.2 - min(closer, 0.6)
         above = 9.0 if i == 0 else 0.0
         yield Block(above + height, partial(_bullet, text, title if i == 0 else "", above))
 
