@@ -23,7 +23,7 @@ from skeval.reporting.scores import (
     shown_difference,
 )
 from skeval.reporting.stated import stated_parts
-from skeval.reporting.style import AS_GOOD, BEHIND, CLOSER, judged
+from skeval.reporting.style import AS_GOOD, BEHIND, CLOSER, judged, label_of
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import (
@@ -181,7 +181,8 @@ class DecisionPage:
         )
         alarms = tuple((i, 0) for i, f in enumerate(self.facets) if f.alarm)
         title = "What was found" if len(self.stated) > 1 else ""
-        found = Grid((), rows, (0.17, 0.83), title=title, alarms=alarms)
+        labels = tuple((i, 0, label_of(f.status)) for i, f in enumerate(self.facets))
+        found = Grid((), rows, (0.21, 0.79), title=title, alarms=alarms, labels=labels)
         shown: list[Part] = [*self.stated, found]
         if counted_facts := (*self.facts, *self.persons):
             shown.append(Listed("Facts", counted_facts))

@@ -33,7 +33,7 @@ from skeval.reporting.scores import (
     parted,
 )
 from skeval.reporting.sections import Plan, Section
-from skeval.reporting.style import ALARM, COLOURS, FAINT, FONT, GREY, INK, evidence, finding, theme
+from skeval.reporting.style import COLOURS, FAINT, FONT, GREY, INK, LABELS, evidence, finding, theme
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import is_shifted
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 _FILES = files("skeval.reporting")
-_INKS = {"ink": INK, "faint": FAINT, "grey": GREY, "alarm": ALARM, "train": COLOURS["train"]}
+_INKS = {"ink": INK, "faint": FAINT, "grey": GREY, "train": COLOURS["train"], **LABELS}
 
 
 def style_of(name: str, element: str = ":root") -> str:
@@ -333,16 +333,23 @@ def _facts(facts: Facts) -> str:
 
 
 def _grid(grid: Grid) -> str:
+    labels = {(row, column): kind for row, column, kind in grid.labels}
     rows = [
-        [_cell(text, k in grid.numbers, (i, k) in grid.alarms) for k, text in enumerate(row)]
+        [
+            _cell(text, k in grid.numbers, (i, k) in grid.alarms, labels.get((i, k), ""))
+            for k, text in enumerate(row)
+        ]
         for i, row in enumerate(grid.rows)
     ]
     title = f"<h3>{escape(grid.title)}</h3>\n" if grid.title else ""
     return title + table(grid.heads or ("",) * len(grid.widths), rows, "text")
 
 
-def _cell(text: str, right: bool, alarm: bool) -> Cell:
-    first, *others = (escape(line) for line in text.split("\n"))
+def _cell(text: str, right: bool, alarm: bool, label: str = "") -> Cell:
+    lines = [escape(line) for line in text.split("\n")]
+    if label:  # what it marks stands below the name, or alone
+        lines[min(1, len(lines) - 1)] = f'<span class="label {label}">{lines[-1]}</span>'
+    first, *others = lines
     small = "".join(f"<small>{line}</small>" for line in others)
     value = text.value if isinstance(text, Number) else None
     return Cell(first + small, value, " ".join(["n"] * right + ["alarm"] * alarm))

@@ -47,7 +47,7 @@ from skeval.reporting.scores import (
     shown_difference,
 )
 from skeval.reporting.sections import Plan, Section, plan
-from skeval.reporting.style import ALARM, COLOURS, GREY, evidence, finding, theme, wrap
+from skeval.reporting.style import ALARM, COLOURS, GREY, LABELS, evidence, finding, theme, wrap
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import is_shifted
@@ -561,11 +561,13 @@ def _grid_row(
     height: float,
 ) -> None:
     leading = _CELL * LEADING * MM
+    labels = {(row, column): LABELS[kind] for row, column, kind in grid.labels}
     for k, lines in enumerate(cells):
         right = k in grid.numbers
         x = MARGIN + lefts[k] + (rooms[k] if right else 0.0)
-        # what an alarm marks stands first, or below the name
-        alarmed = (1 if k in grid.bold else 0) if (i, k) in grid.alarms else None
+        # what an alarm or a label marks stands first, or below the name
+        marked = 1 if k in grid.bold else 0
+        alarmed = marked if (i, k) in grid.alarms else None
         for j, (n, piece) in enumerate(lines):
             style: dict[str, Any] = {"ha": "right"} if right else {}
             if k in grid.bold and n == 0:
@@ -573,6 +575,9 @@ def _grid_row(
             if n == alarmed or n > 0:
                 style["color"] = ALARM if n == alarmed else GREY
             base = y + 0.4 + (j + 0.78) * leading
+            if n == marked and (i, k) in labels:
+                page.label(x, base, piece, _CELL, labels[i, k])
+                continue
             page.fitted(x, base, piece, rooms[k], _CELL, least=0.0, **style)
     page.rule(y + height - 0.6)
 
@@ -582,7 +587,11 @@ def _cell_lines(grid: Grid, k: int, text: str, room: float) -> list[tuple[int, s
     first, *others = text.split("\n")
     room /= MM
     lines = [first] if k in grid.numbers else wrap(first, room, _CELL, k in grid.bold)
-    below = [(n, piece) for n, line in enumerate(others, 1) for piece in wrap(line, room, _CELL)]
+    room -= 2.0 / MM if others and grid.labels else 0.0  # of the edges of a label
+    strong = bool(grid.labels)
+    below = [
+        (n, piece) for n, line in enumerate(others, 1) for piece in wrap(line, room, _CELL, strong)
+    ]
     return [*((0, piece) for piece in lines), *below]
 
 

@@ -12,6 +12,7 @@ from skeval.results.release import NOT_STATED, Release
 from skeval.results.suite_result import SuiteResult
 
 HELD, VIOLATED = "held", "violated"
+_LABEL = {True: "calm", False: "alarm"}
 _NOTHING = (
     "Not stated: title, recipient, purpose, thresholds. A release file states them, such as "
     "skeval init-release writes."
@@ -41,6 +42,7 @@ def stated_parts(results: Mapping[str, SuiteResult]) -> Iterator[Part]:
             tuple((one.rule, one.reason, HELD if one.passed else VIOLATED) for one in rules),
             (0.36, 0.51, 0.13),
             alarms=tuple((i, 2) for i, one in enumerate(rules) if not one.passed),
+            labels=tuple((i, 2, _LABEL[one.passed]) for i, one in enumerate(rules)),
         )
 
 

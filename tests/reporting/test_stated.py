@@ -15,6 +15,7 @@ from skeval.fidelity import KSComplement
 from skeval.privacy import ExactMatchShare
 from skeval.reporting import DecisionPage
 from skeval.reporting.layout import Facts, Grid, Words
+from skeval.reporting.style import LABELS, label_of
 from skeval.results.comparison import compare
 
 RELEASE = Release(
@@ -85,7 +86,9 @@ def test_a_threshold_on_what_is_not_there_is_violated(leaking: SuiteResult) -> N
 def test_page_and_paper_say_the_same(leaking: SuiteResult, tmp_path: Path) -> None:
     page = leaking.to_html(tmp_path / "r.html").read_text(encoding="utf-8")
     text = PdfReader(leaking.to_pdf(tmp_path / "r.pdf")).pages[0].extract_text()
-    assert '<td class="alarm" data-head="Outcome"><div>violated</div></td>' in page
+    violated = '<span class="label alarm">violated</span></div></td>'
+    assert f'<td class="alarm" data-head="Outcome"><div>{violated}' in page
+    assert '<span class="label calm">held</span>' in page
     assert "<dt>Recipient</dt><dd>Ministry of Labour</dd>" in page
     for part in ("Ministry of Labour", "not stated", "Agreed before", "exact_matches <= 0.001"):
         assert part in text
@@ -100,3 +103,45 @@ def test_candidates_are_held_to_the_same_thresholds(leaking: SuiteResult, tmp_pa
         assert f"{name}: exact_matches &lt;= 0.001" in page
     others = compare({name: stated(leaking, None) for name in "ab"})
     assert "tated" not in others.to_html(tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours, as WCAG defines it."""
+    from matplotlib.colors import to_rgb
+
+    light = []
+    for colour in (one, other):
+        linear = [
+            c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)
+        ]
+        light.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
+    return (max(light) + 0.05) / (min(light) + 0.05)
+
+
+@pytest.mark.parametrize("colour", LABELS.values())
+def test_labels_can_be_read(colour: str) -> None:
+    assert contrast(colour, "white") >= 4.5
+
+
+@pytest.mark.parametrize(
+    ("outcome", "label"),
+    [
+        ("leak found", "alarm"),
+        ("leak, or only another population, found", "alarm"),
+        ("copies found", "copies"),
+        ("cannot be told", "doubt"),
+        ("no leak found by these tests", "calm"),
+        ("2 of 6 checks short", "doubt"),
+    ],
+)
+def test_each_outcome_has_a_colour(outcome: str, label: str) -> None:
+    assert label_of(outcome) == label
+
+
+def test_a_facet_is_labelled_by_colour_and_word(leaking: SuiteResult, tmp_path: Path) -> None:
+    page = leaking.to_html(tmp_path / "r.html").read_text(encoding="utf-8")
+    decision = DecisionPage.of(leaking)
+    for facet in decision.facets:
+        assert f'<span class="label {label_of(facet.status)}">{facet.status}</span>' in page
+    found = next(one for one in decision.parts()[2:] if isinstance(one, Grid))
+    assert {i for i, _, kind in found.labels if kind == "alarm"} == {i for i, _ in found.alarms}
