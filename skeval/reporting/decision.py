@@ -9,7 +9,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from skeval.exceptions import MostlySharedRowsWarning
+from skeval.exceptions import (
+    ConstantColumnWarning,
+    GivenAwayWarning,
+    MetricWarning,
+    MostlySharedRowsWarning,
+    RepeatedRowsWarning,
+    SharedRowsWarning,
+    UnequalSizesWarning,
+    VoidAttackWarning,
+)
 from skeval.reporting.flaws import worst_columns
 from skeval.reporting.layout import Grid, Listed, Part
 from skeval.reporting.persons import not_tried, persons
@@ -59,6 +68,10 @@ _NO_METRIC = {
     "Utility": "No model was trained: no target column was named.",
     "Privacy": "No metric of privacy is in this suite.",
 }
+_MOST_DOUBTS = 3  # columns whose kind is in doubt, that are spelled out
+# warnings of the real tables, and of metrics that such tables make void
+_ODD = (ConstantColumnWarning, RepeatedRowsWarning, SharedRowsWarning, UnequalSizesWarning)
+_ODD_FOR_METRICS = (GivenAwayWarning, UnequalSizesWarning, VoidAttackWarning)
 _NOTHING_TO_MEND = (
     "These metrics found nothing to mend. What they cannot see is in the appendix; to release or "
     "not is for a person to decide."
@@ -115,6 +128,8 @@ class DecisionPage:
         What was stated of the release, and which thresholds hold.
     persons : tuple of str
         What attacks found, in numbers of persons.
+    doubts : tuple of str
+        What is odd about the real tables, with the cure.
 
     Examples
     --------
@@ -138,6 +153,7 @@ class DecisionPage:
     shifted: bool = False
     stated: tuple[Part, ...] = ()
     persons: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, results: SuiteResult) -> DecisionPage:
@@ -159,6 +175,7 @@ class DecisionPage:
             is_shifted(results.notices),
             tuple(stated_parts({"": results})),
             tuple(persons(results)),
+            tuple(_doubts(results)),
         )
 
     def __str__(self) -> str:
@@ -167,6 +184,7 @@ class DecisionPage:
             ("Facts", self.facts),
             ("In persons", self.persons),
             ("What to do next", self.steps),
+            ("In doubt", self.doubts),
         )
         for title, texts in listed:
             if texts:
@@ -187,6 +205,8 @@ class DecisionPage:
         if counted_facts := (*self.facts, *self.persons):
             shown.append(Listed("Facts", counted_facts))
         shown.append(Listed("What to do next", self.steps))
+        if self.doubts:
+            shown.append(Listed("In doubt", self.doubts))
         if self.headline:
             shown.extend(self._tables())
         return tuple(shown)
@@ -356,6 +376,24 @@ def _no_copies(results: SuiteResult, verdict: Verdict) -> list[str]:
             where = f"In {result.table}, none" if result.table else "None"
             said.append(f"{where}{of} synthetic rows is a complete copy of a train row.")
     return said
+
+
+def _doubts(results: SuiteResult) -> Iterator[str]:
+    """Yield what is odd about the real tables: kinds of columns first, then each oddity once."""
+    doubts = results.provenance.doubts if results.provenance is not None else {}
+    if doubts:
+        said = [f"{column} ({doubt})" for column, doubt in list(doubts.items())[:_MOST_DOUBTS]]
+        more = f"; and {len(doubts) - len(said)} more" if len(doubts) > len(said) else ""
+        yield f"Kinds of columns: {'; '.join(said)}{more}. Name the kinds in a schema."
+    odd: list[MetricWarning] = [notice for notice in results.notices if isinstance(notice, _ODD)]
+    seen = {type(notice) for notice in odd}
+    odd += [
+        warning
+        for result in results.values()
+        for warning in result.warnings
+        if isinstance(warning, _ODD_FOR_METRICS) and type(warning) not in seen
+    ]
+    yield from dict.fromkeys(map(str, odd))
 
 
 def _steps(results: SuiteResult, verdict: Verdict) -> Iterable[str]:

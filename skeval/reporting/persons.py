@@ -18,7 +18,7 @@ PRIOR = 0.1  # the share of train among the persons that an attacker asks about
 _DONE = {
     "singling out": "{found} of {n} attacks through this release singled out a person",
     "linkability": "{found} of {n} attacked persons were linked",
-    "inference": "{secret} of {found} of {n} attacked persons was inferred rightly",
+    "inference": "{found} of {n} attacked persons had {secret} inferred rightly",
     "reconstruction": "{found} of {n} attacked persons were completed rightly",
 }
 _STRANGERS = {"singling out": "a stranger"}
@@ -139,7 +139,7 @@ def _sentence(one: Mapping[str, Any]) -> str:
     if len(one["interval"]) == 2 and all(map(math.isfinite, one["interval"])):
         low, high = map(percent, one["interval"])
         text += f" (excess {low} to {high}, 95%)"
-    return f"{text[:1].upper()}{text[1:]}."
+    return f"{text}."
 
 
 def _count(n: float) -> str:

@@ -42,7 +42,7 @@ from skeval.results.rendering import rendering
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult, property_warnings
 from skeval.steps.relabelled import shift_notices
-from skeval.steps.samples import check_measured
+from skeval.steps.samples import check_measured, table_notices
 from skeval.steps.texts import unread_texts
 from skeval.tables.schema import TableSchema
 from skeval.tables.transformers import with_fitted
@@ -470,6 +470,7 @@ class MetricSuite(_BaseComposition):
             warnings.warn(notice, stacklevel=2)
         # it is in results and reports: nothing is wrong that a warning at fit could cure
         kinds = [metric for metric in fitted.values() if "text" not in metric.tags.needs]
+        context.notices += table_notices(context)
         context.notices += unread_texts(context, [getattr(one, "space", None) for one in kinds])
         self._names = [name for name, _ in self.metrics if name in fitted or name in left_out]
         self._left_out = left_out

@@ -50,7 +50,7 @@ def test_the_strongest_attack_of_each_risk_in_persons():
         "12 of 200 attacks through this release singled out a person, 5 of 200 a stranger "
         "(excess 1.0% to 6.8%, 95%).",
         "7 of 200 attacked persons were linked, 2.5 of 200 strangers (excess 1.0% to 6.9%, 95%).",
-        "Income of 120 of 200 attacked persons was inferred rightly, 90 of 200 "
+        "120 of 200 attacked persons had income inferred rightly, 90 of 200 "
         "strangers (excess 0.6% to 3.9%, 95%).",
     ]
 
