@@ -14,12 +14,19 @@ from pypdf import PdfReader
 from skeval import Metric, MetricSuite, MetricTags, Result, SuiteResult
 from skeval.datasets import make_mixed
 from skeval.diagnostic import BoundaryAdherence, RangeCoverage
-from skeval.exceptions import HoldoutShiftWarning
+from skeval.exceptions import (
+    ConstantColumnWarning,
+    GivenAwayWarning,
+    HoldoutShiftWarning,
+    UnequalSizesWarning,
+    VoidAttackWarning,
+)
 from skeval.privacy import ExactMatchShare
 from skeval.reporting import DecisionPage
 from skeval.reporting.decision import FACETS
 from skeval.reporting.flaws import flaws, worst_columns
 from skeval.reporting.layout import Grid, Listed
+from skeval.results.provenance import ColumnRecord, Provenance
 from skeval.results.verdict import Contrast
 from skeval.utils.formatting import title_of
 
@@ -292,3 +299,33 @@ def test_a_lost_association_and_one_that_was_made_up_have_other_cures() -> None:
     cures = {flaw.column: flaw.cure for flaw in flaws(SuiteResult({"phik": result})) if flaw.cure}
     assert cures["a"] == "Model both together."
     assert "made it up" in cures["d"]
+
+
+def test_what_is_odd_about_the_tables_is_in_doubt() -> None:
+    columns = (
+        ColumnRecord("age", "continuous"),
+        *(ColumnRecord(f"c{i}", "continuous", doubt="codes of categories?") for i in range(5)),
+    )
+    given_away = GivenAwayWarning("c1 alone gives income away. Leave it out.")
+    sizes = UnequalSizesWarning("Train has 900 rows and the holdout 9. Hold out more.")
+    constant = ConstantColumnWarning("One value or none in train: c4. Leave it out.")
+    results = {
+        "tstr": Result(0.9, metric="TSTR", tags=FIDELITY, warnings=(given_away,)),
+        "dcr": Result(0.9, tags=SCREEN, warnings=(UnequalSizesWarning("by a metric"),)),
+        "void": Result(0.9, tags=SCREEN, warnings=(VoidAttackWarning("year is not attacked."),)),
+    }
+    known = Provenance("2026-11-22", "1", columns=columns)
+    suite = SuiteResult(results, notices=(sizes, constant), provenance=known)
+    page = DecisionPage.of(suite)
+    assert page.doubts == (
+        "Kinds of columns: c0 (codes of categories?); c1 (codes of categories?); c2 (codes of "
+        "categories?); and 2 more. Name the kinds in a schema.",
+        str(sizes),
+        str(constant),
+        str(given_away),
+        "year is not attacked.",
+    )
+    (listed,) = (p for p in page.parts() if isinstance(p, Listed) and p.title == "In doubt")
+    assert listed.texts == page.doubts
+    assert "In doubt:" in str(page)
+    assert DecisionPage.of(SuiteResult({})).doubts == ()
