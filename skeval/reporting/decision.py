@@ -25,6 +25,7 @@ from skeval.reporting.persons import not_tried, persons
 from skeval.reporting.scores import (
     DIFFERENCE,
     INTERVAL,
+    difference_of,
     entries,
     numbers_tested,
     parted,
@@ -414,7 +415,7 @@ def _steps(results: SuiteResult, verdict: Verdict) -> Iterable[str]:
             "others; if the files were mixed up, exchange them."
         )
     if not shifted:
-        steps += verdict.advice or (
+        steps += _each_once(verdict.advice, results) or (
             ["Fit the generator again with less room to memorise, and evaluate it anew."]
             if verdict.alarm
             else []
@@ -429,10 +430,24 @@ def _steps(results: SuiteResult, verdict: Verdict) -> Iterable[str]:
     return steps[:_MOST_STEPS] or [_NOTHING_TO_MEND]
 
 
+def _each_once(advice: Iterable[str], results: SuiteResult) -> list[str]:
+    """Return pieces of advice without those that coarsen only what an earlier one coarsens."""
+    known = results.provenance.columns if results.provenance is not None else ()
+    kept, coarsened = list[str](), set[str]()
+    for piece in advice:
+        named = {one.column for one in known if _names(piece, one.column)}
+        if "coarsen" in piece:
+            if named and named <= coarsened:
+                continue
+            coarsened |= named
+        kept.append(piece)
+    return kept
+
+
 def _for_use(results: SuiteResult) -> Iterator[str]:
     """Say where models learn less than from train, and by how much."""
     for result in results.values():
-        below = max(result.difference or (0.0,)) < 0.0
+        below = max(difference_of(result) or (0.0,)) < 0.0
         if below and result.tags is not None and result.tags.quoted == "learning":
             scores = f"{number(result.value)}, from train {number(result.baseline)}"
             target = result.details.get("target", "the target")

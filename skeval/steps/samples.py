@@ -37,8 +37,8 @@ _MOST_NAMES = 20  # that an error lists
 UNEQUAL = 10  # times as many rows, beyond which sizes are warned of
 _REPEATED = 0.05  # share of train rows that equal another, from which on it is spoken of
 _CONSTANT = (
-    "One value or none in train, of which nothing can be measured: {names}. Leave such columns out, "
-    "or look how they were read."
+    "One value or none in train, of which nothing can be measured: {names}. Leave such columns "
+    "out, or look how they were read."
 )
 _EQUAL_ROWS = (
     "{share} of train rows equal another train row, and a copy of such a row points at no single "

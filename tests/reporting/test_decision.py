@@ -267,6 +267,20 @@ def test_each_column_once_and_what_leaks_first() -> None:
     assert steps[1].endswith("pool its rarest categories.")
 
 
+def test_what_is_coarsened_already_is_not_named_again() -> None:
+    first, again, other = (
+        "Train rows are nearest in age and city: drop, pool or coarsen them.",
+        "Drop, pool or coarsen city: its values single out train rows.",
+        "Drop, pool or coarsen city and plan: their values single out train rows.",
+    )
+    columns = tuple(ColumnRecord(name, "categorical") for name in ("age", "city", "plan"))
+    results = {name: leak(name) for name in (first, again, other)}
+    known = Provenance("2026-11-22", "1", columns=columns)
+    page = DecisionPage.of(SuiteResult(results, sizes={"holdout": 9}, provenance=known))
+    assert page.steps[:2] == (first, other)
+    assert again not in page.steps
+
+
 def test_what_models_learn_less_comes_before_columns() -> None:
     learning = MetricTags("utility", greater_is_better=True, bounds=(0, 1), quoted="learning")
     details = {"columns": {"age": 0.6}, "baseline_columns": {"age": 0.9}}
