@@ -10,7 +10,7 @@ import zipfile
 
 import pytest
 
-from skeval import MetricSuite, Policy, Release, SuiteResult, TableSchema
+from skeval import MetricSuite, Policy, Release, Result, SuiteResult, TableSchema
 from skeval.datasets import make_mixed
 from skeval.diagnostic import RuleAdherence
 from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError
@@ -136,6 +136,33 @@ class TestMutations:
             result.to_json()
 
         assert self.refused(tmp_path, scores.to_json(), read) > 50
+
+    def test_first_pages(self, tmp_path):
+        """Only the details change: what is drawn of them is what they hold, or a sentence."""
+        rates = {"attack": {"n": 9, "n_success": 5}, "control": {"n": 9, "n_success": 2}}
+        attack = {**rates, "risk": "linkability", "p_adjusted": 0.1, "interval": [0.1, 0.2]}
+        details = {
+            "attacks": {"a": attack},
+            "rates": {"train": rates["attack"], "holdout": rates["control"]},
+            "precision_at": [{"k": 12, "precision": 0.6, "interval": [0.3, 0.8]}],
+            "outliers": {"p_value": 0.001, "worst": {"above": 0.9, "up_to": 1.0, "auc": 0.8}},
+            "by": "sex",
+            "worst": {"column": "male", "value": 0.3},
+            "mean": 0.2,
+        }
+        tags = ExactMatchShare().tags
+        result = SuiteResult({"own": Result(0.1, tags=tags, details=details)}, sizes={"train": 9})
+        text, path = json.dumps(details), tmp_path / "page.html"
+
+        def read(one):
+            content = json.loads(result.to_json())
+            content["results"]["own"]["details"] = one
+            SuiteResult.from_json(json.dumps(content)).to_html(path, sections=["decision"])
+
+        for seed in range(1, N_MUTATIONS):
+            if seed % 20:  # others are cut, and no JSON
+                only_sentences(read, json.loads(mutated(text, seed)))
+        assert path.exists()
 
     def test_comparisons(self, tmp_path, scores):
         text = compare({"a": scores, "b": scores}).to_json()

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from skeval.core.tags import Need
 from skeval.reporting.flaws import attacks_of
 from skeval.reporting.scores import entries, number_of, numbers_of
@@ -101,8 +103,9 @@ def _counted(result: Result) -> Iterator[dict[str, Any]]:
             number_of(result.p_value),
         )
     for attack, p_value in attacks_of(result):
-        risk = attack.get("risk") or next(iter(result.tags.risks if result.tags else ()), "")
-        interval = attack.get("interval") or result.interval
+        stated = result.tags.risks if result.tags is not None else frozenset()
+        risk = attack.get("risk") or " ".join(sorted(stated))  # of several, none is the attack's
+        interval = attack.get("interval", result.interval)
         for counted in _of_counts(risk, attack, ("attack", "control"), interval, p_value):
             yield {**counted, "secret": attack.get("secret")}
 
@@ -114,7 +117,12 @@ def _of_counts(
     counts = [
         each.get(name, math.nan) for each in (train, strangers) for name in ("n", "n_success")
     ]
-    if risk in _DONE and all(map(math.isfinite, counts)) and counts[0] > 0 < counts[2]:
+    if (
+        isinstance(risk, str)
+        and risk in _DONE
+        and all(map(math.isfinite, counts))
+        and counts[0] > 0 < counts[2]
+    ):
         n, found, n_strangers, of_strangers = counts
         # intervals are those of the share found of persons whom strangers' luck leaves
         left = 1.0 - of_strangers / n_strangers
@@ -125,7 +133,7 @@ def _of_counts(
             "n_strangers": n_strangers,
             "of_strangers": of_strangers,
             "excess": found / n - of_strangers / n_strangers,
-            "interval": [left * number_of(end) for end in interval or ()],
+            "interval": [left * end for end in _ends(interval)],
             "p_value": math.inf if math.isnan(p_value) else p_value,
         }
 
@@ -136,10 +144,17 @@ def _sentence(one: Mapping[str, Any]) -> str:
     )
     strangers = _STRANGERS.get(one["risk"], "strangers")
     text = f"{done}, {_count(one['of_strangers'])} of {_count(one['n_strangers'])} {strangers}"
-    if len(one["interval"]) == 2 and all(map(math.isfinite, one["interval"])):
+    if one["interval"]:
         low, high = map(percent, one["interval"])
         text += f" (excess {low} to {high}, 95%)"
     return f"{text}."
+
+
+def _ends(interval: Any) -> tuple[float, ...]:
+    """Return the two ends of an interval; nothing of what is none."""
+    is_pair = isinstance(interval, list | tuple | np.ndarray) and len(interval) == 2
+    ends = tuple(map(number_of, interval)) if is_pair else ()
+    return ends if all(map(math.isfinite, ends)) else ()
 
 
 def _count(n: float) -> str:
@@ -149,12 +164,10 @@ def _count(n: float) -> str:
 
 def _reach(result: Result) -> str:
     """Say how many of the rows that a ranking attacker is surest of are those of train."""
-    entry = next(iter(result.details.get("precision_at") or ()), None)
+    held = result.details.get("precision_at")
+    entry = held[0] if isinstance(held, list | tuple) and held else None
     k, precision = (number_of(entries(entry).get(name)) for name in ("k", "precision"))
-    ends = entries(entry).get("interval")
-    low, high = (
-        map(number_of, ends) if isinstance(ends, list | tuple) and len(ends) == 2 else (0, 1)
-    )
+    low, high = _ends(entries(entry).get("interval")) or (0.0, 1.0)
     if not (k >= 1.0 and 0.0 <= precision <= 1.0):
         return ""
     called, others = precision * PRIOR, (1.0 - precision) * (1.0 - PRIOR)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from skeval import MetricSuite, MetricTags, Result, SuiteResult
@@ -96,12 +97,34 @@ def test_counts_of_records_that_were_completed():
         {"attacks": {"a": attack("linkability", float("nan"), 2, 0.1)}},
         {"attacks": 3, "rates": [1], "precision_at": [], "outliers": None},
         {"precision_at": [{"k": 12}]},
+        {"precision_at": 3, "worst": 3, "by": "sex"},
+        {"precision_at": "surest", "outliers": {"p_value": 0.001, "worst": [1]}},
+        {"attacks": {"a": {**attack("linkability", 3, 2, 0.1), "risk": ["linkability"]}}},
         {"outliers": {"p_value": 0.5, "worst": {"above": 0.9, "up_to": 1.0, "auc": 0.7}}},
     ],
 )
 def test_nothing_is_made_up(details):
     result = Result(0.1, metric="Own", tags=ATTACK, details=details)
     assert list(persons(SuiteResult({"own": result}, sizes=SIZES))) == []
+
+
+@pytest.mark.parametrize("interval", [3, "ab", [0.1], [None, 0.2], np.ones((2, 2))])
+def test_an_interval_that_is_none_is_left_out(interval):
+    results = attacked(a={**attack("linkability", 7, 2, 0.03), "interval": interval})
+    assert list(persons(results)) == ["7 of 200 attacked persons were linked, 2 of 200 strangers."]
+
+
+def test_arrays_are_intervals_too():
+    results = attacked(a={**attack("linkability", 7, 0, 0.03), "interval": np.array([0.01, 0.05])})
+    assert next(persons(results)).endswith("(excess 1.0% to 5.0%, 95%).")
+
+
+def test_of_a_metric_of_several_risks_an_attack_must_name_its_own():
+    own = attack("", 7, 2, 0.03)
+    for risks, n in ((("linkability",), 1), (("linkability", "inference"), 0)):
+        tags = replace(ATTACK, risks=frozenset(risks))
+        result = Result(0.1, tags=tags, details={"attacks": {"a": own}})
+        assert len(list(persons(SuiteResult({"r": result}, sizes=SIZES)))) == n
 
 
 def test_of_two_populations_nobody_is_counted():
