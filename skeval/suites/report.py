@@ -228,19 +228,18 @@ def report(
             suite.n_jobs, suite.max_memory = n_jobs, max_memory
     stated = stated_release(release, suite.metrics)  # before the work
     known_by = partial(_name_inputs, files=files or {}, wholes=wholes, seed=random_state)
-    on_page = path.suffix.lower() in ENDINGS[1:]
+    form = "to_html" if path.suffix.lower() in ENDINGS[1:] else "to_pdf"
     with shown(progress) as tick:
         measure: dict[str, Any] = {"progress": tick("measured"), "date": date, "release": stated}
         suite.fit(train, holdout, schema=schema)
         if _are_candidates(train, synthetic):
             compared = suite.compare(synthetic, **measure)
             known_by(compared, hashes=hashes)
-            (compared.to_html if on_page else compared.to_pdf)(path)
+            getattr(compared, form)(path)
             return compared
         result = suite.evaluate(synthetic, **measure)
         known_by({"": result}, hashes=hashes)
-        write = result.to_html if on_page else result.to_pdf
-        write(path, columns=chosen, progress=tick("drawn"))
+        getattr(result, form)(path, columns=chosen, progress=tick("drawn"))
     return result
 
 
