@@ -23,7 +23,7 @@ from tables import CHOOSE, load, pack, rows, unpack
 from skeval import Context
 from skeval.privacy import MembershipInference
 from skeval.results.verdict import ALARM_LEVEL, REFIT
-from skeval.steps.entities import exposed_columns
+from skeval.steps.exposure import exposed_columns
 
 SLOW = {"gpt", "ctgan", "argn"}  # which are not fitted again without columns
 

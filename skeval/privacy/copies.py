@@ -29,7 +29,7 @@ from skeval.stats.intervals import wilson
 from skeval.stats.matches import digits_kept
 from skeval.stats.repeats import Copied, Copies, changed_copies, copied, distinct_expected
 from skeval.stats.risks import Matched
-from skeval.steps.entities import names_listed
+from skeval.steps.exposure import names_listed
 from skeval.steps.identifiers import advice_on_identifiers, identifier_copies, identifiers_in_words
 from skeval.steps.neighbors import encoded_columns
 from skeval.steps.relabelled import (

@@ -9,7 +9,7 @@ import pytest
 from skeval import Context, make_suite
 from skeval.datasets import make_mixed
 from skeval.results.verdict import REFIT
-from skeval.steps.entities import advice_on_leak, exposed_columns, exposed_group, outlyingness
+from skeval.steps.exposure import advice_on_leak, exposed_columns, exposed_group, outlyingness
 
 TRAIN, HOLDOUT, FRESH = (make_mixed(300, random_state=seed) for seed in range(3))
 

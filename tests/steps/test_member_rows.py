@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import gaussian_kde, multivariate_normal
 
-from skeval.privacy.attacks.membership.rows import (
+from skeval.steps.member_rows import (
     Axes,
     diagonal_log_density,
     kernel_log_density,
