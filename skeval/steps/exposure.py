@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import numpy as np
 from scipy.special import ndtr
 
 from skeval.core.context import Context, shared
+from skeval.exceptions import TableError
 from skeval.results.verdict import ALARM_LEVEL, REFIT
 from skeval.stats.relabelling import holm
 from skeval.stats.roc import area_and_error, auc, auc_p_value
+from skeval.steps.members import STRONGEST, blended, member_scores
 from skeval.steps.neighbors import encoded, encoded_columns, nearest, pool_index, ranges
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, columns_of
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
@@ -19,6 +22,7 @@ from skeval.utils.formatting import counted
 _N_NEAREST = 5  # other real rows, by which a row lies apart
 _FEWEST = 10  # train rows, and holdout rows, of a group that is named
 _MOST_NAMED = 3
+_MOST_ATTACKED = 2000  # rows of each table, to see what dropping columns brings
 _OUTLIERS = "among the tenth of the rows that is least like others"
 
 
@@ -37,9 +41,9 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
     -------
     str
         The place of a leak that a test has shown: this one only looks where it is. To drop the
-        columns is advised only where, without them, the excess of train rows that are nearer is at
-        most half, or where none are; else the generator is to be fitted again. Empty without a
-        holdout, or without a column that can be measured.
+        columns is advised only where without them the strongest attack tells at most half as much
+        of membership, or where none tells anything; else the generator is to be fitted again. Empty
+        without a holdout, or without a column that can be measured.
 
     Examples
     --------
@@ -69,23 +73,27 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
 
 
 def _helps_to_drop(context: Context, columns: ColumnChoice, names: Sequence[str]) -> bool:
-    """Return whether train rows hardly are nearer than holdout rows in the other columns."""
+    """Return whether attacks hardly know train rows by the other columns."""
     others = [name for name in chosen_columns(context.schema, columns) if name not in names]
     if not others:
         return True
     whole, p_value = _excess(context, columns)
     left, _ = _excess(context, column_key(context.schema, others))
-    # where no row is nearer, values of these columns are
+    # where rows are not known, values of these columns are
     return p_value > ALARM_LEVEL or left <= whole / 2.0
 
 
 def _excess(context: Context, columns: ColumnChoice) -> tuple[float, float]:
-    """Return how much more often than half a train row is the nearer one, and a p-value."""
-    train, holdout = (
-        -nearest(context, role, "synthetic", columns=columns)[0][:, 0]
-        for role in ("train", "holdout")
-    )
-    return auc(train, holdout) - 0.5, auc_p_value(train, holdout)
+    """Return how much more often than half a train row ranks first in the strongest attack, and a p-value."""
+    scored = []
+    for attack in STRONGEST:
+        with suppress(TableError):  # too few rows for it
+            scored.append(member_scores(context, attack, _MOST_ATTACKED, columns=columns))
+    if not scored:
+        return 0.0, 1.0
+    areas = [(auc(one.members, one.others), one) for one in (*scored, blended(scored))]
+    area, best = max(areas, key=lambda pair: pair[0])
+    return area - 0.5, min(1.0, len(areas) * auc_p_value(best.members, best.others))
 
 
 def names_listed(names: Sequence[str]) -> str:
