@@ -84,7 +84,7 @@ def _helps_to_drop(context: Context, columns: ColumnChoice, names: Sequence[str]
 
 
 def _excess(context: Context, columns: ColumnChoice) -> tuple[float, float]:
-    """Return how much more often than half a train row ranks first in the strongest attack, and a p-value."""
+    """Return by how much the AUC of the strongest attack exceeds a half, and a p-value."""
     scored = []
     for attack in STRONGEST:
         with suppress(TableError):  # too few rows for it
