@@ -22,7 +22,7 @@ from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import ATTACK_TAGS, SCREEN_TAGS
 from skeval.exceptions import Sentence, TableError
 from skeval.privacy.attacks.membership.membership_inference import against_half, overview, success
-from skeval.privacy.copies import copies_of, matches_of_singletons, unique_matches
+from skeval.privacy.copies import matches_of_singletons, unique_matches
 from skeval.privacy.near_texts import NearPairs, TokenSets, similar_pairs
 from skeval.relational.per_table import SubjectName, chosen_subject, with_whole_subjects
 from skeval.results.result import Result, undefined
@@ -32,6 +32,7 @@ from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, list_contrast, longest_list
 from skeval.stats.relabelling import Relabelled, holm
+from skeval.stats.repeats import copies_of
 from skeval.stats.roc import auc
 from skeval.steps.aggregates import STATS, aggregated_context
 from skeval.steps.exposure import advice_on_leak

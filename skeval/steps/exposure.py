@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtr
 
 from skeval.core.context import Context, shared
 from skeval.exceptions import TableError
-from skeval.results.verdict import ALARM_LEVEL, REFIT
+from skeval.results.verdict import ALARM_LEVEL, DROP_COPIES, REFIT
 from skeval.stats.relabelling import holm
 from skeval.stats.roc import area_and_error, auc, auc_p_value
 from skeval.steps.members import STRONGEST, blended, member_scores
@@ -22,8 +23,16 @@ from skeval.utils.formatting import counted
 _N_NEAREST = 5  # other real rows, by which a row lies apart
 _FEWEST = 10  # train rows, and holdout rows, of a group that is named
 _MOST_NAMED = 3
+_COPIED = 0.01  # of holdout rows are as near to train as rows that count as copied
 _MOST_ATTACKED = 2000  # rows of each table, to see what dropping columns brings
 _OUTLIERS = "among the tenth of the rows that is least like others"
+
+
+class Excess(NamedTuple):
+    """By how much the AUC of the strongest attack exceeds a half, and a p-value."""
+
+    area: float
+    p_value: float
 
 
 @shared
@@ -40,10 +49,11 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
     Returns
     -------
     str
-        The place of a leak that a test has shown: this one only looks where it is. To drop the
-        columns is advised only where without them the strongest attack tells at most half as much
-        of membership, or where none tells anything; else the generator is to be fitted again. Empty
-        without a holdout, or without a column that can be measured.
+        The place of a leak that a test has shown: this one only looks where it is, and tries what
+        it advises. To drop rows that nearly repeat train rows, or columns, is advised only where
+        without them the AUC of the strongest attack exceeds a half by at most half as much, or,
+        for columns, where no attack knows train rows; else the generator is to be fitted again.
+        Empty without a holdout, or without a column that can be measured.
 
     Examples
     --------
@@ -60,6 +70,8 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
         return ""
     names, group = exposed_columns(context, columns), exposed_group(context, columns)
     where = f" Most exposed are the {group}." if group else ""
+    if columns is None and _helps_without_copies(context):
+        return f"{DROP_COPIES}{where}"
     if not names:
         return f"{REFIT} No single column stands out.{where}"
     them = "them" if len(names) > 1 else "it"
@@ -67,33 +79,53 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
         "Train rows are nearer to synthetic rows than holdout rows are above all in "
         f"{names_listed(names)}"
     )
-    if _helps_to_drop(context, columns, names):
-        return f"{found}: drop, pool or coarsen {them}.{where}"
+    if _helps_without_columns(context, columns, names):
+        return f"{found}: drop {them}.{where}"
     return f"{REFIT} {found}; without {them} most of it would stay.{where}"
 
 
-def _helps_to_drop(context: Context, columns: ColumnChoice, names: Sequence[str]) -> bool:
+def nearly_copied(context: Context) -> np.ndarray:
+    """Return which synthetic rows are as near to train as only one in a hundred holdout rows is."""
+    released, fresh = (nearest(context, role, "train")[0] for role in ("synthetic", "holdout"))
+    return released[:, 0] <= np.quantile(fresh[:, 0], _COPIED, method="inverted_cdf")
+
+
+def _helps_without_copies(context: Context) -> bool:
+    """Return whether attacks hardly know train rows by the rows that nearly repeat none."""
+    copied = nearly_copied(context)
+    if not 0 < copied.sum() <= copied.size / 2:
+        return False
+    left = context.synthetic[~copied].reset_index(drop=True)
+    return _weakened(_excess(context), _excess(context.real.standing_in(left)))
+
+
+def _helps_without_columns(context: Context, columns: ColumnChoice, names: Sequence[str]) -> bool:
     """Return whether attacks hardly know train rows by the other columns."""
     others = [name for name in chosen_columns(context.schema, columns) if name not in names]
     if not others:
         return True
-    whole, p_value = _excess(context, columns)
-    left, _ = _excess(context, column_key(context.schema, others))
+    whole = _excess(context, columns)
     # where rows are not known, values of these columns are
-    return p_value > ALARM_LEVEL or left <= whole / 2.0
+    known = whole.p_value <= ALARM_LEVEL
+    return not known or _weakened(whole, _excess(context, column_key(context.schema, others)))
 
 
-def _excess(context: Context, columns: ColumnChoice) -> tuple[float, float]:
-    """Return by how much the AUC of the strongest attack exceeds a half, and a p-value."""
+def _weakened(before: Excess, after: Excess) -> bool:
+    return after.area <= before.area / 2.0
+
+
+def _excess(context: Context, columns: ColumnChoice = None) -> Excess:
+    """Return what the strongest attack achieves beyond chance."""
     scored = []
     for attack in STRONGEST:
         with suppress(TableError):  # too few rows for it
             scored.append(member_scores(context, attack, _MOST_ATTACKED, columns=columns))
     if not scored:
-        return 0.0, 1.0
+        return Excess(0.0, 1.0)
     areas = [(auc(one.members, one.others), one) for one in (*scored, blended(scored))]
     area, best = max(areas, key=lambda pair: pair[0])
-    return area - 0.5, min(1.0, len(areas) * auc_p_value(best.members, best.others))
+    p_value = len(areas) * auc_p_value(best.members, best.others)
+    return Excess(area - 0.5, min(1.0, p_value))
 
 
 def names_listed(names: Sequence[str]) -> str:

@@ -30,9 +30,10 @@ from skeval.text.corpus import (
     copied_or_nearest,
     corpus,
     exchanged,
+    lacking_texts,
+    sizes,
     text_vectors,
 )
-from skeval.text.memorization import lacking_texts, sizes
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Fraction, Interval, OpenFraction
 
