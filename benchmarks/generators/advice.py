@@ -2,10 +2,10 @@
 
     python benchmarks/generators/advice.py --releases DIRECTORY > advice.jsonl
 
-Each leaking release of a choosing table at n = 500 is followed: where copied rows are to be dropped,
-the release loses them; where columns are, the generator learns the table without them; where it is
-to be fitted again with much less room, its light fitting is taken. An advice helps if the alarm ends, or the AUC comes at least half of its way
-to what chance gives.
+Each leaking release of a choosing table at n = 500 is followed: where copied rows are to be
+dropped, the release loses them; where columns are, the generator learns the table without them;
+where it is to be fitted again with much less room, its light fitting is taken. An advice helps if
+the alarm ends, or the AUC comes at least half of its way to what chance gives.
 """
 
 from __future__ import annotations

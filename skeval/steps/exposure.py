@@ -52,8 +52,9 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
         The place of a leak that a test has shown: this one only looks where it is, and tries what
         it advises. To drop rows that nearly repeat train rows, or columns, is advised only where
         without them the AUC of the strongest attack exceeds a half by at most half as much, or,
-        for columns, where no attack knows train rows; else the generator is to be fitted again.
-        Empty without a holdout, or without a column that can be measured.
+        for columns, where no attack knows train rows; else, and where most rows are copies, the
+        generator is to be fitted again. Empty without a holdout, or without a column that can be
+        measured.
 
     Examples
     --------
@@ -70,7 +71,10 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
         return ""
     names, group = exposed_columns(context, columns), exposed_group(context, columns)
     where = f" Most exposed are the {group}." if group else ""
-    if columns is None and _helps_without_copies(context):
+    copied = nearly_copied(context)
+    whole_rows = columns is None and copied.any()
+    memorised = whole_rows and copied.mean() > 0.5
+    if whole_rows and not memorised and _helps_without_rows(context, copied):
         return f"{DROP_COPIES}{where}"
     if not names:
         return f"{REFIT} No single column stands out.{where}"
@@ -79,7 +83,7 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
         "Train rows are nearer to synthetic rows than holdout rows are above all in "
         f"{names_listed(names)}"
     )
-    if _helps_without_columns(context, columns, names):
+    if not memorised and _helps_without_columns(context, columns, names):
         return f"{found}: drop {them}.{where}"
     return f"{REFIT} {found}; without {them} most of it would stay.{where}"
 
@@ -90,12 +94,9 @@ def nearly_copied(context: Context) -> np.ndarray:
     return released[:, 0] <= np.quantile(fresh[:, 0], _COPIED, method="inverted_cdf")
 
 
-def _helps_without_copies(context: Context) -> bool:
-    """Return whether attacks hardly know train rows by the rows that nearly repeat none."""
-    copied = nearly_copied(context)
-    if not 0 < copied.sum() <= copied.size / 2:
-        return False
-    left = context.synthetic[~copied].reset_index(drop=True)
+def _helps_without_rows(context: Context, rows: np.ndarray) -> bool:
+    """Return whether attacks hardly know train rows by the other rows."""
+    left = context.synthetic[~rows].reset_index(drop=True)
     return _weakened(_excess(context), _excess(context.real.standing_in(left)))
 
 
