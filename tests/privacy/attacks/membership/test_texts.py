@@ -8,7 +8,7 @@ import pytest
 
 from skeval import Context
 from skeval.datasets import make_mixed
-from skeval.privacy.attacks.membership import scores as texts
+from skeval.steps import members as texts
 from skeval.stats.roc import auc, tpr_at_fpr
 from skeval.steps.members import (
     affordable,
