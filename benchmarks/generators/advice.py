@@ -2,10 +2,10 @@
 
     python benchmarks/generators/advice.py --releases DIRECTORY > advice.jsonl
 
-Each leaking release of a choosing table at n = 500 is followed: where copied rows are to be
-dropped, the release loses them; where columns are, the generator learns the table without them;
-where it is to be fitted again with much less room, its light fitting is taken. An advice helps if
-the alarm ends, or the AUC comes at least half of its way to what chance gives.
+Each leaking release of the choosing tables, or of the judging ones, at n = 500 is followed: where
+copied rows are to be dropped, the release loses them; where columns are, the generator learns the
+table without them; where it is to be fitted again with much less room, its light fitting is taken.
+An advice helps if the alarm ends, or the AUC comes at least half of its way to what chance gives.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 import pandas as pd
 from judge import part_of
 from make import GENERATORS
-from tables import CHOOSE, load, pack, rows, unpack
+from tables import CHOOSE, JUDGE, load, pack, rows, unpack
 
 from skeval import Context
 from skeval.privacy import MembershipInference
@@ -44,9 +44,11 @@ def main() -> None:
     """Print a line of JSON for each release whose advice was followed."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--releases", type=Path, default=Path("releases"))
-    folder = parser.parse_args().releases
+    parser.add_argument("--part", choices=("choose", "judge"), default="choose")
+    given = parser.parse_args()
+    folder = given.releases
     warnings.simplefilter("ignore")
-    for name in CHOOSE:
+    for name in CHOOSE if given.part == "choose" else JUDGE:
         public = load(name)
         train, holdout = (part_of(public, p) for p in rows(name, 500, len(public))[:2])
         for path in sorted(folder.glob(f"{name}-500-*.parquet")):
