@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from skeval.privacy.distance_screens.privacy_score import PrivacyStats, compute_privacy_stats
     from skeval.results.comparison import Comparison, compare
     from skeval.results.overall import OverallScore
-    from skeval.results.policy import Policy, assert_release
+    from skeval.results.policy import Policy
+    from skeval.results.release import Release, assert_release
     from skeval.scale.engines import engine
     from skeval.suites.draws import combine_draws, evaluate_draws
     from skeval.tables.preprocessing import Discretizer
@@ -50,6 +51,7 @@ __all__ = [
     "OverallScore",
     "Policy",
     "PrivacyStats",
+    "Release",
     "ReportColumns",
     "Result",
     "SuiteResult",
@@ -77,8 +79,9 @@ _LATER = {  # imported where they are asked for
     "OverallScore": "results.overall",
     "Policy": "results.policy",
     "PrivacyStats": "privacy.distance_screens.privacy_score",
+    "Release": "results.release",
     "TablePreprocessor": "tables.spaces",
-    "assert_release": "results.policy",
+    "assert_release": "results.release",
     "check_metric": "checks",
     "combine_draws": "suites.draws",
     "compare": "results.comparison",

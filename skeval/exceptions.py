@@ -27,6 +27,7 @@ __all__ = [
     "NotRememberedError",
     "NothingToMeasureWarning",
     "PooledLevelsWarning",
+    "RepeatedRowsWarning",
     "SampledWarning",
     "SchemaMismatchError",
     "Sentence",
@@ -200,6 +201,10 @@ class NothingToMeasureWarning(DegenerateInputWarning):
 
 class PooledLevelsWarning(MetricWarning):
     """A category has more levels than a matrix has columns for: rare ones share some."""
+
+
+class RepeatedRowsWarning(MetricWarning):
+    """Train holds many equal rows, so that a copy of one of them points at no single person."""
 
 
 class SampledWarning(MetricWarning):

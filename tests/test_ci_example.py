@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
-from skeval import SuiteResult, assert_release
+from skeval import Release, SuiteResult, assert_release
 from skeval.cli import main
 from skeval.datasets import make_mixed
 
@@ -63,3 +63,29 @@ def test_a_planted_leak_fails(gate):
     assert failed == ["no leak found", "exact_matches <= baseline + 0.001"]
     with pytest.raises(AssertionError, match="no leak found"):
         assert_release(SuiteResult.from_json("scores.json"), "policy.toml")
+
+
+METRICS = ("--metrics", "ks_complement,exact_matches,dcr_share")
+STATED = ("--release", "release.toml", "--junit", "gate.xml", "--output", "scores.json")
+
+
+@pytest.mark.parametrize("n_copies", [0, N_COPIES])
+def test_thresholds_of_a_release_are_a_gate(gate, monkeypatch, n_copies):
+    Path("release.toml").write_bytes((CI / "release.toml").read_bytes())
+    table, copies = pd.read_csv("synthetic.csv"), pd.read_csv("train.csv").iloc[:n_copies]
+    pd.concat([copies, table.iloc[n_copies:]]).to_csv("synthetic.csv", index=False)
+    files = ("train.csv", "holdout.csv", "synthetic.csv")
+    monkeypatch.setattr(sys, "argv", ["skeval", "evaluate", *files, *METRICS, *STATED])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert bool(ended.value.code) == bool(n_copies)
+    results = SuiteResult.from_json("scores.json")
+    assert results.provenance.release == Release.from_toml("release.toml")
+    cases = ElementTree.parse("gate.xml").iter("testcase")
+    failed = [case.attrib["name"] for case in cases if len(case)]
+    assert failed == (["no leak found", "exact_matches <= 0.001"] if n_copies else [])
+    if n_copies:
+        with pytest.raises(AssertionError, match=r"exact_matches <= 0\.001"):
+            assert_release(results)
+    else:
+        assert_release(results)

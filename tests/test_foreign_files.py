@@ -10,7 +10,7 @@ import zipfile
 
 import pytest
 
-from skeval import MetricSuite, Policy, SuiteResult, TableSchema
+from skeval import MetricSuite, Policy, Release, Result, SuiteResult, TableSchema
 from skeval.datasets import make_mixed
 from skeval.diagnostic import RuleAdherence
 from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError
@@ -25,6 +25,17 @@ from skeval.text import EntityLeakage, FlairRecognizer, SpacyRecognizer
 N_MUTATIONS = 200
 TRAIN, RELEASE = make_mixed(200, random_state=0), make_mixed(200, random_state=1)
 DEEP = "[" * 100_000
+RELEASE_FILE = {
+    "title": "Adult",
+    "recipient": "Ministry",
+    "release_model": "public",
+    "unit": "row",
+    "indirect_identifiers": ["age", "sex"],
+    "generator": {"name": "CTGAN", "parameters": {"epochs": 300, "dims": [128, 128]}},
+    "dp": {"epsilon": 1.0, "delta": 1e-6, "adjacency": "replace"},
+    "thresholds": {"fail_on": ["leak"], "require": ["ks >= 0.9"], "level": 0.05},
+    "review_date": "2027-01-31",
+}
 # what stands in place of a part of a valid file
 ODD = [
     *(None, True, -1, 0, 10**12, 10**400, 1e400, float("nan"), "", "x", "\x1b[2J", "-" * 5000),
@@ -126,6 +137,33 @@ class TestMutations:
 
         assert self.refused(tmp_path, scores.to_json(), read) > 50
 
+    def test_first_pages(self, tmp_path):
+        """Only the details change: what is drawn of them is what they hold, or a sentence."""
+        rates = {"attack": {"n": 9, "n_success": 5}, "control": {"n": 9, "n_success": 2}}
+        attack = {**rates, "risk": "linkability", "p_adjusted": 0.1, "interval": [0.1, 0.2]}
+        details = {
+            "attacks": {"a": attack},
+            "rates": {"train": rates["attack"], "holdout": rates["control"]},
+            "precision_at": [{"k": 12, "precision": 0.6, "interval": [0.3, 0.8]}],
+            "outliers": {"p_value": 0.001, "worst": {"above": 0.9, "up_to": 1.0, "auc": 0.8}},
+            "by": "sex",
+            "worst": {"column": "male", "value": 0.3},
+            "mean": 0.2,
+        }
+        tags = ExactMatchShare().tags
+        result = SuiteResult({"own": Result(0.1, tags=tags, details=details)}, sizes={"train": 9})
+        text, path = json.dumps(details), tmp_path / "page.html"
+
+        def read(one):
+            content = json.loads(result.to_json())
+            content["results"]["own"]["details"] = one
+            SuiteResult.from_json(json.dumps(content)).to_html(path, sections=["decision"])
+
+        for seed in range(1, N_MUTATIONS):
+            if seed % 20:  # others are cut, and no JSON
+                only_sentences(read, json.loads(mutated(text, seed)))
+        assert path.exists()
+
     def test_comparisons(self, tmp_path, scores):
         text = compare({"a": scores, "b": scores}).to_json()
         assert self.refused(tmp_path, text, Comparison.from_json) > 50
@@ -152,6 +190,37 @@ class TestMutations:
         schema = RelationalSchema({"a": {"x": "continuous"}}, {"a": "id"})
         text = json.dumps(schema.to_dict())
         assert self.refused(tmp_path, text, RelationalSchema.from_json) > 50
+
+    def test_releases(self, scores):
+        content, n_refused = json.loads(scores.to_json()), 0
+
+        def read(stated):
+            Release.from_dict(stated).facts()
+            content["provenance"]["release"] = stated
+            SuiteResult.from_json(json.dumps(content)).to_json()
+
+        for seed in range(N_MUTATIONS):
+            text = mutated(json.dumps(RELEASE_FILE), seed)
+            if seed % 20:  # others are cut, and no JSON
+                n_refused += only_sentences(read, json.loads(text))
+        assert n_refused > 50
+
+    def test_release_files(self, tmp_path):
+        path, draw = tmp_path / "release.toml", random.Random(0)
+        text = (
+            'title = "a"\nreview_date = 2027-01-31\n[dp]\nepsilon = 1.0\n[generator]\nname = "b"\n'
+        )
+        odd = ["(", "-" * 600, "9" * 5000, "[" * 3000, "'", "\0", "1979-13-99", "nan", "=", ""]
+
+        def read(one):
+            path.write_text(one, encoding="utf-8")
+            Release.from_toml(path).facts()
+
+        n_refused = 0
+        for _ in range(N_MUTATIONS):
+            at = draw.randrange(len(text))
+            n_refused += only_sentences(read, text[:at] + draw.choice(odd) + text[at + 3 :])
+        assert n_refused > 50
 
     def test_policies(self, tmp_path):
         path, draw = tmp_path / "policy.toml", random.Random(0)

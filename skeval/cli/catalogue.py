@@ -1,6 +1,6 @@
 """Commands about the metrics themselves: `list` and `explain`; and suites by names.
 
-The command on the kinds of columns: `schema`.
+Commands that write a file to edit: `schema`, of the kinds of columns, and `init-release`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Iterator
 from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, get_args
 
@@ -46,7 +47,7 @@ from skeval.suites.names import (
 )
 from skeval.tables.reading import read_table
 from skeval.tables.relational_data import RelationalData
-from skeval.utils.files import replacing
+from skeval.utils.files import check_output, replacing
 from skeval.utils.formatting import number
 from skeval.utils.formulas import formulas_as_text
 
@@ -314,3 +315,21 @@ def write_schema(
     show(table)
     if output is not None:
         say(f"Saved: {output}. Edit it, and pass it: --schema {output}")
+
+
+@app.command(name="init-release")
+def init_release(
+    output: Annotated[Path, typer.Option(*OUTPUT, help="TOML to edit, for --release.")] = Path(
+        "release.toml"
+    ),
+) -> None:
+    """Write a file of what is released, to whom, for what and by which thresholds, to be edited."""
+    check_output(output, (".toml",), owner="release")
+    if output.exists():
+        raise InvalidParameterError(
+            f"{output} is there already, and may have been edited; name another, or remove it."
+        )
+    template = files("skeval.cli").joinpath("release.toml").read_text(encoding="utf-8")
+    with replacing(output) as temporary:
+        temporary.write_text(template, encoding="utf-8")
+    say(f"Saved: {output}. Edit it, and pass it: --release {output}")

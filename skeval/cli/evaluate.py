@@ -39,7 +39,7 @@ from skeval.cli.options import (
     with_given,
 )
 from skeval.exceptions import InvalidParameterError, Sentence
-from skeval.results.policy import FAIL_ON, Policy, RuleOutcome, failed_metrics, junit
+from skeval.results.policy import FAIL_ON, Policy, RuleOutcome, failed_metrics, junit, together
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.tables.reading import check_exists, read_table
@@ -50,6 +50,7 @@ from skeval.utils.formatting import shown_interval
 
 if TYPE_CHECKING:
     from skeval.results.comparison import Comparison
+    from skeval.results.release import Release
     from skeval.suites.suite import MetricSuite
 
 
@@ -146,8 +147,15 @@ def read_results(path: Path) -> SuiteResult:
     return SuiteResult.from_json(path)
 
 
-def policy_of(options: Given) -> Policy | None:
-    """Return the policy of a file and of options together; None without any."""
+def release_of(given: Given) -> Release | None:
+    """Return what a file states of the release."""
+    from skeval.results.release import Release
+
+    return Release.of(given.release)
+
+
+def policy_of(options: Given, release: Release | None = None) -> Policy | None:
+    """Return the policy of a file, of options and of a release together; None without any."""
     fail_on, require, file = options.fail_on, options.require, options.policy
     if options.junit is not None:
         check_output(options.junit, (".xml",), owner="--junit")
@@ -155,16 +163,18 @@ def policy_of(options: Given) -> Policy | None:
         raise InvalidParameterError(
             f"--fail-on must be among {', '.join(FAIL_ON)}, got {', '.join(unknown)}."
         )
-    if not (fail_on or require or file):
-        if options.junit is not None:
-            raise InvalidParameterError("--junit needs --fail-on, --require or --policy.")
-        return None
-    given = Policy.from_toml(file) if file is not None else Policy(fail_on=())
-    return Policy(
-        tuple(dict.fromkeys((*given.fail_on, *(fail_on or ())))),
-        tuple(dict.fromkeys((*given.require, *(require or ())))),
-        given.level,
-    )
+    given = Policy.from_toml(file) if file is not None else None
+    agreed = release.thresholds if release is not None else None
+    of_options = Policy(tuple(fail_on or ()), tuple(require or ())) if fail_on or require else None
+    if of_options is not None and (given or agreed):  # the level is that of a file
+        least = min(one.level for one in (given, agreed) if one is not None)
+        of_options = replace(of_options, level=least)
+    policy = together([given, agreed, of_options])
+    if policy is None and options.junit is not None:
+        raise InvalidParameterError(
+            "--junit needs --fail-on, --require, --policy or thresholds of --release."
+        )
+    return policy
 
 
 def check_policy(policy: Policy | None, suite: MetricSuite | None) -> None:
@@ -242,11 +252,12 @@ def evaluate(
     ] = False,
 ) -> None:
     """Print the scores of a synthetic table, and save them."""
-    read = [*tables, given.schema, given.policy, saved]
+    read = [*tables, given.schema, given.policy, given.release, saved]
     if output is not None:
         check_paths(output, tuple(_WRITERS), "scores", read)
     check_apart([output, given.junit], read)
-    gate, dialect = policy_of(given), dialect_of(given.sep, given.encoding, given.decimal)
+    release, dialect = release_of(given), dialect_of(given.sep, given.encoding, given.decimal)
+    gate = policy_of(given, release)
     if saved is not None:
         loaded = suite_of_file(saved, tables, given, metrics, rows=rows)
         check_policy(gate, loaded)
@@ -254,7 +265,8 @@ def evaluate(
         loaded.set_params(timeout=timeout, on_error=on_error, n_jobs=given.jobs)
         synthetic = read_table(tables[0], header=given.header, dialect=dialect)
         with shown("lines") as tick:
-            result = loaded.evaluate(synthetic, progress=tick("measured"), date=given.date)
+            measure = partial(loaded.evaluate, date=given.date, release=release)
+            result = measure(synthetic, progress=tick("measured"))
         _conclude(result, {"synthetic": tables[0]}, output, gate, given)
         return
     if rows:
@@ -272,7 +284,7 @@ def evaluate(
     with shown("lines") as tick:
         progress = tick("measured")
         measured.fit(train, holdout, schema=known)
-        result = measured.evaluate(synthetic, progress=progress, date=given.date)
+        result = measured.evaluate(synthetic, progress=progress, date=given.date, release=release)
     _conclude(result, files_by_role(tables), output, gate, given)
 
 

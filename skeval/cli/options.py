@@ -96,6 +96,14 @@ Require = Annotated[
 PolicyFile = Annotated[
     Path | None, typer.Option("--policy", help="TOML with fail_on, require and level.")
 ]
+ReleaseFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--release",
+        help="TOML with title, recipient, purpose, thresholds and more, for page 1; a violated "
+        "threshold ends with exit code 1. `skeval init-release` writes one.",
+    ),
+]
 JUnit = Annotated[
     Path | None, typer.Option("--junit", help="Write the rules and whether they hold: JUnit's XML.")
 ]
@@ -125,6 +133,7 @@ class Given:
     fail_on: FailOn = None
     require: Require = None
     policy: PolicyFile = None
+    release: ReleaseFile = None
     junit: JUnit = None
     seed: Seed = 0
     jobs: Jobs = -1

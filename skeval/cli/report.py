@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from skeval.cli.evaluate import check_policy, enforce, policy_of, read_results, write_junit
+from skeval.cli.evaluate import (
+    check_policy,
+    enforce,
+    policy_of,
+    read_results,
+    release_of,
+    write_junit,
+)
 from skeval.cli.inputs import (
     TrainHoldoutSynthetic,
     candidate_names,
@@ -56,10 +63,11 @@ def report(
     """Write the report of a synthetic table."""
     from skeval.results.rendering import ENDINGS
 
-    inputs = [*tables, given.schema, given.policy]
+    inputs = [*tables, given.schema, given.policy, given.release]
     check_paths(output, ENDINGS, "report", inputs)
     check_apart([output, given.junit], inputs)
-    gate, dialect = policy_of(given), dialect_of(given.sep, given.encoding, given.decimal)
+    release, dialect = release_of(given), dialect_of(given.sep, given.encoding, given.decimal)
+    gate = policy_of(given, release)
     if gate is not None:
         check_policy(gate, _suite_of(tables, given))
     # from four tables on, all behind the holdout are candidates
@@ -85,6 +93,7 @@ def report(
         files=files_by_role(tables),
         hashes=given.hashes,
         max_memory=given.max_bytes,
+        release=release,
     )
 
 

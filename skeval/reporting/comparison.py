@@ -13,6 +13,7 @@ from skeval.reporting.displays.curves import ParetoDisplay
 from skeval.reporting.layout import FRONT, Grid, Item, Number, Part, Words
 from skeval.reporting.scores import numbers_tested, reason
 from skeval.reporting.sections import Plan, Section, chosen
+from skeval.reporting.stated import release_of, stated_parts
 from skeval.results.comparison import Comparison
 from skeval.results.result import Result
 from skeval.utils.formatting import number, shown_interval, title_of
@@ -110,6 +111,8 @@ def _sizes(comparison: Comparison) -> str:
 def _choice(comparison: Comparison) -> _Content:
     """Yield what answers the question: a sentence, the standing by facet, the front."""
     yield Words(comparison.sentence, "lead")
+    if release_of(comparison) is not None:
+        yield from stated_parts(comparison)
     standing, scores = comparison.standing(), comparison.scores()
     rows, alarms = [], []
     for i, facet in enumerate(standing.index):

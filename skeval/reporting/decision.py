@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
-from skeval.exceptions import MostlySharedRowsWarning
+from skeval.exceptions import (
+    ConstantColumnWarning,
+    GivenAwayWarning,
+    MetricWarning,
+    MostlySharedRowsWarning,
+    RepeatedRowsWarning,
+    SharedRowsWarning,
+    UnequalSizesWarning,
+    VoidAttackWarning,
+)
 from skeval.reporting.flaws import worst_columns
 from skeval.reporting.layout import Grid, Listed, Part
+from skeval.reporting.persons import not_tried, persons
 from skeval.reporting.scores import (
     DIFFERENCE,
     INTERVAL,
+    difference_of,
     entries,
     numbers_tested,
     parted,
     reason,
     shown_difference,
 )
-from skeval.reporting.style import AS_GOOD, BEHIND, CLOSER, judged
+from skeval.reporting.stated import stated_parts
+from skeval.reporting.style import AS_GOOD, BEHIND, CLOSER, judged, label_of
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import (
@@ -55,6 +69,10 @@ _NO_METRIC = {
     "Utility": "No model was trained: no target column was named.",
     "Privacy": "No metric of privacy is in this suite.",
 }
+_MOST_DOUBTS = 3  # columns whose kind is in doubt, that are spelled out
+# warnings of the real tables, and of metrics that such tables make void
+_ODD = (ConstantColumnWarning, RepeatedRowsWarning, SharedRowsWarning, UnequalSizesWarning)
+_ODD_FOR_METRICS = (GivenAwayWarning, UnequalSizesWarning, VoidAttackWarning)
 _NOTHING_TO_MEND = (
     "These metrics found nothing to mend. What they cannot see is in the appendix; to release or "
     "not is for a person to decide."
@@ -105,6 +123,14 @@ class DecisionPage:
         The metrics of the table, by their names in the suite.
     titles : dict of str to str
         Their titles.
+    shifted : bool
+        Whether train and holdout are samples of different populations.
+    stated : tuple of Part
+        What was stated of the release, and which thresholds hold.
+    persons : tuple of str
+        What attacks found, in numbers of persons.
+    doubts : tuple of str
+        What is odd about the real tables, with the cure.
 
     Examples
     --------
@@ -126,6 +152,9 @@ class DecisionPage:
     headline: dict[str, Result]
     titles: dict[str, str]
     shifted: bool = False
+    stated: tuple[Part, ...] = ()
+    persons: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, results: SuiteResult) -> DecisionPage:
@@ -145,29 +174,40 @@ class DecisionPage:
             _headline(results, verdict),
             titles,
             is_shifted(results.notices),
+            tuple(stated_parts({"": results})),
+            tuple(persons(results)),
+            tuple(_doubts(results)),
         )
 
     def __str__(self) -> str:
         lines = [f"{f.name}: {f.status}. {f.text} {f.not_looked_at}".strip() for f in self.facets]
-        for title, texts in (("Facts", self.facts), ("What to do next", self.steps)):
+        listed = (
+            ("Facts", self.facts),
+            ("In persons", self.persons),
+            ("What to do next", self.steps),
+            ("In doubt", self.doubts),
+        )
+        for title, texts in listed:
             if texts:
                 lines += [f"{title}:", *(f"- {text}" for text in texts)]
         return "\n".join(lines)
 
     def parts(self) -> tuple[Part, ...]:
-        """Return what is printed: a line a facet, facts, what to do next, the headline metrics."""
+        """Return what is printed: what was stated and agreed, a line a facet, facts, what to do."""
         rows = tuple(
-            (
-                f"{f.name}\n{f.status}",
-                " ".join(filter(None, (f.text, f.looked_at, f.not_looked_at))),
-            )
+            (f"{f.name}\n{f.status}", " ".join(filter(None, (f.text, f.not_looked_at))))
             for f in self.facets
         )
         alarms = tuple((i, 0) for i, f in enumerate(self.facets) if f.alarm)
-        shown: list[Part] = [Grid((), rows, (0.17, 0.83), alarms=alarms)]
-        if self.facts:
-            shown.append(Listed("Facts", self.facts))
+        title = "What was found" if len(self.stated) > 1 else ""
+        labels = tuple((i, 0, label_of(f.status)) for i, f in enumerate(self.facets))
+        found = Grid((), rows, (0.21, 0.79), title=title, alarms=alarms, labels=labels)
+        shown: list[Part] = [*self.stated, found]
+        if counted_facts := (*self.facts, *self.persons):
+            shown.append(Listed("Facts", counted_facts))
         shown.append(Listed("What to do next", self.steps))
+        if self.doubts:
+            shown.append(Listed("In doubt", self.doubts))
         if self.headline:
             shown.extend(self._tables())
         return tuple(shown)
@@ -191,7 +231,7 @@ class DecisionPage:
                 (1, 3, 4, 5),
                 title="Headline metrics",
                 alarms=tuple((i, 6) for i, n in enumerate(tests) if n in self.verdict.alarms),
-                spare=not scores,
+                spare=True,
             )
         if scores:
             yield Grid(
@@ -254,7 +294,7 @@ def _facet(
     if name == "Privacy":
         alarm = verdict.alarm or verdict.copies
         status = _privacy_status(verdict, results)
-        return Facet(name, status, _without_facts(verdict), looked_at, "", alarm)
+        return Facet(name, status, _without_facts(verdict), looked_at, not_tried(results), alarm)
     not_looked_at = _missed(missed)
     if not measured:
         return Facet(name, "not looked at", "", looked_at, not_looked_at)
@@ -339,6 +379,24 @@ def _no_copies(results: SuiteResult, verdict: Verdict) -> list[str]:
     return said
 
 
+def _doubts(results: SuiteResult) -> Iterator[str]:
+    """Yield what is odd about the real tables: kinds of columns first, then each oddity once."""
+    doubts = results.provenance.doubts if results.provenance is not None else {}
+    if doubts:
+        said = [f"{column} ({doubt})" for column, doubt in list(doubts.items())[:_MOST_DOUBTS]]
+        more = f"; and {len(doubts) - len(said)} more" if len(doubts) > len(said) else ""
+        yield f"Kinds of columns: {'; '.join(said)}{more}. Name the kinds in a schema."
+    odd: list[MetricWarning] = [notice for notice in results.notices if isinstance(notice, _ODD)]
+    seen = {type(notice) for notice in odd}
+    odd += [
+        warning
+        for result in results.values()
+        for warning in result.warnings
+        if isinstance(warning, _ODD_FOR_METRICS) and type(warning) not in seen
+    ]
+    yield from dict.fromkeys(map(str, odd))
+
+
 def _steps(results: SuiteResult, verdict: Verdict) -> Iterable[str]:
     """Return what to do next, what is most urgent first."""
     shifted, steps = is_shifted(results.notices), list[str]()
@@ -357,7 +415,7 @@ def _steps(results: SuiteResult, verdict: Verdict) -> Iterable[str]:
             "others; if the files were mixed up, exchange them."
         )
     if not shifted:
-        steps += verdict.advice or (
+        steps += _each_once(verdict.advice, results) or (
             ["Fit the generator again with less room to memorise, and evaluate it anew."]
             if verdict.alarm
             else []
@@ -366,14 +424,52 @@ def _steps(results: SuiteResult, verdict: Verdict) -> Iterable[str]:
         steps += advised(with_copies(results.values()))
     if verdict.facts and verdict.outcome == "no leak found":
         steps.append("Look at the copied rows before a release, and drop those that are unique.")
-    mended = 0
-    for place, found in worst_columns(results).items():
-        text = next((f.text for f in found if _WORTH <= f.weight < 1.0), "")
-        if text and mended < _MOST_MENDED:
-            steps.append(f"Mend {place}: {text}.")
-            mended += 1
+    steps += _for_use(results)
+    steps += islice(_mended(results, steps), _MOST_MENDED)
     steps += _to_be_given(results)
     return steps[:_MOST_STEPS] or [_NOTHING_TO_MEND]
+
+
+def _each_once(advice: Iterable[str], results: SuiteResult) -> list[str]:
+    """Return pieces of advice without those that coarsen only what an earlier one coarsens."""
+    known = results.provenance.columns if results.provenance is not None else ()
+    kept, coarsened = list[str](), set[str]()
+    for piece in advice:
+        named = {one.column for one in known if _names(piece, one.column)}
+        if "coarsen" in piece:
+            if named and named <= coarsened:
+                continue
+            coarsened |= named
+        kept.append(piece)
+    return kept
+
+
+def _for_use(results: SuiteResult) -> Iterator[str]:
+    """Say where models learn less than from train, and by how much."""
+    for result in results.values():
+        below = max(difference_of(result) or (0.0,)) < 0.0
+        if below and result.tags is not None and result.tags.quoted == "learning":
+            scores = f"{number(result.value)}, from train {number(result.baseline)}"
+            target = result.details.get("target", "the target")
+            yield (
+                f"For models of {target}, keep first what is associated with it: learned from the "
+                f"release they reach {scores}."
+            )
+
+
+def _mended(results: SuiteResult, steps: Sequence[str]) -> Iterator[str]:
+    """Yield what to do with each column that no earlier step names, the worst first."""
+    for place, found in worst_columns(results).items():
+        if any(_names(step, found[0].column) for step in steps):
+            continue
+        flaw = next((one for one in found if _WORTH <= one.weight < 1.0), None)
+        if flaw is not None:
+            yield f"Mend {place}: {flaw.text}. {flaw.cure}".strip()
+
+
+def _names(text: str, column: str) -> bool:
+    """Return whether a sentence names a column; one letter may be a word of it."""
+    return len(column) > 1 and bool(re.search(rf"(?<!\w){re.escape(column)}(?!\w)", text))
 
 
 def _to_be_given(results: SuiteResult) -> list[str]:

@@ -6,6 +6,7 @@ import re
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str, int, int], None]
 
+TITLE = "Synthetic data report"
 _FORMATS = ("png", "svg")
 
 
@@ -61,7 +63,7 @@ class Renderer:
     def __init__(
         self,
         *,
-        title: str = "Synthetic data report",
+        title: str = TITLE,
         columns: Any = None,
         sections: Iterable[str] | None = None,
         progress: Progress | None = None,
@@ -73,8 +75,11 @@ class Renderer:
 
     def _plan(self, results: SuiteResult | Comparison) -> Plan:
         if isinstance(results, Comparison):
-            return comparison_plan(results, self.sections)
-        return plan(results, self.columns, self.sections)
+            return replace(comparison_plan(results, self.sections), title=self.title)
+        content = plan(results, self.columns, self.sections)
+        stated = results.provenance.release if results.provenance is not None else None
+        named = stated.title if stated is not None and self.title == TITLE else ""
+        return replace(content, title=named or self.title)
 
     def _report(self, section: str, n_done: int, content: Plan) -> None:
         if self.progress is not None:
@@ -150,7 +155,7 @@ class FigureRenderer(Renderer):
     def __init__(
         self,
         *,
-        title: str = "Synthetic data report",
+        title: str = TITLE,
         columns: Any = None,
         sections: Iterable[str] | None = None,
         progress: Progress | None = None,

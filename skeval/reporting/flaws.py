@@ -19,6 +19,12 @@ from skeval.utils.formatting import as_float, number, percent, title_of
 _BEHIND_FRESH, _BEHIND_BEST = 0.02, 0.05
 _PAIR, _ASSOCIATION = 0.05, 0.1
 _VOLATILE = 0.3  # instead, for scores that a few values decide
+# how what is wrong may be mended
+_SHAPE = "Transform it before the fit, such as by quantiles, or pool its rarest categories."
+_TOO_NEAR = "Round it or pool its rarest categories, and fit with more regularisation."
+_RELATION = "Model both together."
+_MADE_UP = "The generator made it up: model both together."
+_EXPOSED = "Coarsen it, pool categories of fewer than ten rows, or drop it."
 
 
 @dataclass(frozen=True)
@@ -33,12 +39,15 @@ class Flaw:
         How much, about on a scale from 0 to 1; what gives train rows away weighs 1 more.
     text : str
         What, with its numbers.
+    cure : str
+        How it may be mended; a sentence.
     """
 
     table: str
     column: str
     weight: float
     text: str
+    cure: str = ""
 
     @property
     def place(self) -> str:
@@ -119,12 +128,13 @@ def _of_scores(title: str, result: Result) -> Iterator[Flaw]:
             beside = (
                 f", fresh real rows {number(expected)}" if known else f", at best {number(best)}"
             )
-            yield Flaw(result.table, column, min(behind, 1.0), f"{title} {number(score)}{beside}")
+            text = f"{title} {number(score)}{beside}"
+            yield Flaw(result.table, column, min(behind, 1.0), text, _SHAPE)
         elif known and tags.aspect == "fidelity" and behind < -_BEHIND_BEST:
             text = (
                 f"{title} {number(score)}, closer to train than fresh real rows: {number(expected)}"
             )
-            yield Flaw(result.table, column, min(-behind, 1.0), text)
+            yield Flaw(result.table, column, min(-behind, 1.0), text, _TOO_NEAR)
 
 
 def _of_pairs(result: Result) -> Iterator[Flaw]:
@@ -142,7 +152,7 @@ def _of_pairs(result: Result) -> Iterator[Flaw]:
         text = "its pair with {} agrees at {}, at best {}".format(names[j], *values)
         # of a pair, the column that is in more such pairs comes first
         weight = 0.5 * float(beyond[i, j]) + float(np.nanmean(np.clip(beyond[i], 0.0, None)))
-        yield Flaw(result.table, names[i], min(weight, 1.0), text)
+        yield Flaw(result.table, names[i], min(weight, 1.0), text, _RELATION)
 
 
 def _of_associations(title: str, result: Result) -> Iterator[Flaw]:
@@ -160,7 +170,8 @@ def _of_associations(title: str, result: Result) -> Iterator[Flaw]:
     for i, j in _largest(change, _ASSOCIATION):
         values = (number(each[i, j]) for each in (train, synthetic))
         text = "association with {} ({}): train {}, synthetic {}".format(names[j], title, *values)
-        yield Flaw(result.table, names[i], 0.5 * float(change[i, j]), text)
+        cure = _RELATION if abs(synthetic[i, j]) < abs(train[i, j]) else _MADE_UP
+        yield Flaw(result.table, names[i], 0.5 * float(change[i, j]), text, cure)
 
 
 def _largest(matrix: np.ndarray, least: float) -> Iterator[tuple[int, int]]:
@@ -171,7 +182,7 @@ def _largest(matrix: np.ndarray, least: float) -> Iterator[tuple[int, int]]:
 
 def _of_attacks(result: Result) -> Iterator[Flaw]:
     """Yield the columns by which attacks single out train rows, or which they infer."""
-    for attack, p_value in _attacks(result):
+    for attack, p_value in attacks_of(result):
         if not p_value <= ALARM_LEVEL:
             continue
         rates = [_rate(attack, kind) for kind in ("attack", "control")]
@@ -181,7 +192,7 @@ def _of_attacks(result: Result) -> Iterator[Flaw]:
                 *map(percent, rates)
             )
             risk = 1.0 + number_of(attack.get("residual_risk"))
-            yield Flaw(result.table, secret, risk, text)
+            yield Flaw(result.table, secret, risk, text, _EXPOSED)
         for column in entries(attack, "columns"):
             one = numbers_of(attack, "columns", column)
             p_of_column, n, own, other = (
@@ -191,10 +202,10 @@ def _of_attacks(result: Result) -> Iterator[Flaw]:
                 rows = f"{own:,.0f} train rows, {other:,.0f} holdout rows"
                 text = f"its values single out {rows} in {max(1.0, n):,.0f} tries"
                 weight = 1.0 + max(0.0, own - other) / max(1.0, n)
-                yield Flaw(result.table, column, weight, text)
+                yield Flaw(result.table, column, weight, text, _EXPOSED)
 
 
-def _attacks(result: Result) -> Iterator[tuple[Mapping[str, Any], float]]:
+def attacks_of(result: Result) -> Iterator[tuple[Mapping[str, Any], float]]:
     """Yield the attacks in a result: what it says of each, and its p-value."""
     if entries(result.details, "control"):
         yield {**result.details, "secret": None}, as_float(result.p_value)

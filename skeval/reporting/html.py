@@ -23,7 +23,7 @@ from skeval.reporting.decision import titles_of
 from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.values import comparable, scale_of
 from skeval.reporting.figures import FileRenderer, save
-from skeval.reporting.layout import Grid, Item, Listed, Number, Part, Scores, Words
+from skeval.reporting.layout import Facts, Grid, Item, Listed, Number, Part, Scores, Words
 from skeval.reporting.scores import (
     SCORE_HEADS,
     TEST_HEADS,
@@ -33,7 +33,7 @@ from skeval.reporting.scores import (
     parted,
 )
 from skeval.reporting.sections import Plan, Section
-from skeval.reporting.style import ALARM, COLOURS, FAINT, FONT, GREY, INK, evidence, finding, theme
+from skeval.reporting.style import COLOURS, FAINT, FONT, GREY, INK, LABELS, evidence, finding, theme
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import is_shifted
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 _FILES = files("skeval.reporting")
-_INKS = {"ink": INK, "faint": FAINT, "grey": GREY, "alarm": ALARM, "train": COLOURS["train"]}
+_INKS = {"ink": INK, "faint": FAINT, "grey": GREY, "train": COLOURS["train"], **LABELS}
 
 
 def style_of(name: str, element: str = ":root") -> str:
@@ -148,7 +148,7 @@ class HTMLRenderer(FileRenderer):
     Parameters
     ----------
     title : str, default="Synthetic data report"
-        The title of the page.
+        The title of the page; by default that of the release, if it is stated.
     columns : ReportColumns, optional
         Its `univ` and `biv` choose the columns that are drawn; all that the results hold otherwise.
     sections : iterable of str, optional
@@ -184,7 +184,7 @@ class HTMLRenderer(FileRenderer):
                 parts.append(_contents(content))
             parts.append(_section(section))
             self._report(section.key, done, content)
-        return page(self.title, content.sizes, "\n".join(parts))
+        return page(content.title, content.sizes, "\n".join(parts))
 
 
 def _paragraph(text: str, kind: str) -> str:
@@ -315,6 +315,8 @@ def parts_in_html(parts: Iterable[Part]) -> str:
             texts.append(_paragraph(part.text, part.style))
         elif isinstance(part, Listed):
             texts.append(_listed(part.title, part.texts))
+        elif isinstance(part, Facts):
+            texts.append(_facts(part))
         elif isinstance(part, Grid):
             texts.append(_grid(part))
         elif isinstance(part, Scores):
@@ -325,17 +327,29 @@ def parts_in_html(parts: Iterable[Part]) -> str:
     return "\n".join(texts)
 
 
+def _facts(facts: Facts) -> str:
+    pairs = (f"<dt>{escape(label)}</dt><dd>{escape(text)}</dd>" for label, text in facts.pairs)
+    return '<dl class="facts">\n{}\n</dl>'.format("\n".join(f"<div>{one}</div>" for one in pairs))
+
+
 def _grid(grid: Grid) -> str:
+    labels = {(row, column): kind for row, column, kind in grid.labels}
     rows = [
-        [_cell(text, k in grid.numbers, (i, k) in grid.alarms) for k, text in enumerate(row)]
+        [
+            _cell(text, k in grid.numbers, (i, k) in grid.alarms, labels.get((i, k), ""))
+            for k, text in enumerate(row)
+        ]
         for i, row in enumerate(grid.rows)
     ]
     title = f"<h3>{escape(grid.title)}</h3>\n" if grid.title else ""
     return title + table(grid.heads or ("",) * len(grid.widths), rows, "text")
 
 
-def _cell(text: str, right: bool, alarm: bool) -> Cell:
-    first, *others = (escape(line) for line in text.split("\n"))
+def _cell(text: str, right: bool, alarm: bool, label: str = "") -> Cell:
+    lines = [escape(line) for line in text.split("\n")]
+    if label:  # what it marks stands below the name, or alone
+        lines[min(1, len(lines) - 1)] = f'<span class="label {label}">{lines[-1]}</span>'
+    first, *others = lines
     small = "".join(f"<small>{line}</small>" for line in others)
     value = text.value if isinstance(text, Number) else None
     return Cell(first + small, value, " ".join(["n"] * right + ["alarm"] * alarm))

@@ -117,6 +117,15 @@ class Page:
         right = self.width - MARGIN if right is None else right
         self.line((left, y), (right, y), **style)
 
+    def label(self, x: float, y: float, text: str, size: float, color: str) -> None:
+        """Write one line in white on a box of this colour; `y` is its base line."""
+        from matplotlib.patches import Rectangle
+
+        height, wide = 1.25 * size * MM, text_width(text, size, True) * MM + 2.0
+        box = Rectangle((x, y - 0.78 * height), wide, height, color=color, lw=0.0, zorder=0.5)
+        self.canvas.add_patch(box)
+        self.text(x + 1.0, y, text, size, color="white", weight="bold")
+
     def line(
         self, start: Point, end: Point, color: str = FAINT, lw: float = 0.6, **style: Any
     ) -> None:
@@ -425,6 +434,22 @@ class Listed:
     texts: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class Facts:
+    """Texts by their labels; paper has two of them in a line."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+    @property
+    def grid(self) -> Grid:
+        """The table of two facts in a line, read down the page."""
+        n_rows = math.ceil(len(self.pairs) / 2)
+        cells = [*self.pairs, *[("", "")] * (2 * n_rows - len(self.pairs))]
+        rows = zip(cells[:n_rows], cells[n_rows:], strict=True)
+        texts = tuple((*left, *right) for left, right in rows)
+        return Grid((), texts, (0.18, 0.32, 0.18, 0.32), bold=(0, 2))
+
+
 class Number(str):
     """A text that is sorted by the value it shows, and not by its letters."""
 
@@ -459,6 +484,8 @@ class Grid:
         Row and column of the cells that tell of an alarm.
     spare : bool
         Whether rows without an alarm may go where a page has no room: others show the same.
+    labels : tuple of (int, int, str)
+        Row and column of the cells that tell an outcome, and the name of the colour it stands on.
     """
 
     heads: tuple[str, ...]
@@ -469,6 +496,7 @@ class Grid:
     title: str = ""
     alarms: tuple[tuple[int, int], ...] = ()
     spare: bool = False
+    labels: tuple[tuple[int, int, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -486,4 +514,4 @@ class Form:
     fields: tuple[tuple[str, ...], ...]
 
 
-Part = Words | Listed | Grid | Scores | Form
+Part = Words | Listed | Facts | Grid | Scores | Form

@@ -25,6 +25,7 @@ from skeval.reporting.layout import (
     TOP,
     WIDTH,
     Block,
+    Facts,
     Form,
     Grid,
     Listed,
@@ -46,7 +47,7 @@ from skeval.reporting.scores import (
     shown_difference,
 )
 from skeval.reporting.sections import Plan, Section, plan
-from skeval.reporting.style import ALARM, COLOURS, GREY, evidence, finding, theme, wrap
+from skeval.reporting.style import ALARM, COLOURS, GREY, LABELS, evidence, finding, theme, wrap
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import is_shifted
@@ -184,7 +185,7 @@ class PDFRenderer(FileRenderer):
     Parameters
     ----------
     title : str, default="Synthetic data report"
-        On the first page and at the foot of all.
+        On the first page and at the foot of all; by default that of the release, if it is stated.
     columns : ReportColumns, optional
         Its `univ` and `biv` choose the columns that are drawn; all that the results hold otherwise.
     sections : iterable of str, optional
@@ -229,7 +230,7 @@ class PDFRenderer(FileRenderer):
         for page_number, box, name in links:
             _link(writer, page_number, box, firsts[name])
         subject = "Evaluation of synthetic data"
-        writer.add_metadata({"/Title": self.title, "/Author": "skeval", "/Subject": subject})
+        writer.add_metadata({"/Title": content.title, "/Author": "skeval", "/Subject": subject})
         with file.open("wb") as opened:
             writer.write(opened)
 
@@ -239,7 +240,7 @@ class PDFRenderer(FileRenderer):
 
         buffer, firsts, links = io.BytesIO(), dict[str, int](), list[Link]()
         with theme(), PdfPages(buffer, metadata={"CreationDate": None}) as pdf:
-            for i, (names, page) in enumerate(draw_pages(content, self.title)):
+            for i, (names, page) in enumerate(draw_pages(content, content.title)):
                 for name in names:
                     if name not in firsts:
                         firsts[name] = i
@@ -437,27 +438,28 @@ def _roles(section: Section) -> list[str]:
 def _on_one_page(parts: Sequence[Part], above: Sequence[Block]) -> list[Block]:
     """Return the blocks of parts below others, made to fit where there is much to say.
 
-    The rows of tables move closer; then the last table loses rows without an alarm, the last
-    first, which stand among the scores as well.
+    The rows of tables move closer. Then the last table loses rows, those without an alarm first:
+    they stand among the scores as well.
     """
     parts, closer = list(parts), 0.0
     while True:
         blocks = list(_written(parts, closer=closer))
         over = sum(block.height for block in (*above, *blocks)) - (Page.floor - TOP)
         last = parts[-1] if parts else None
-        if over <= 0.0 or not (isinstance(last, Grid) and last.spare):
+        if over <= 0.0:
             return blocks
-        if closer == 0.0:
-            n_rows = sum(len(part.rows) for part in parts if isinstance(part, Grid))
+        n_rows = sum(len(part.rows) for part in parts if isinstance(part, Grid))
+        if closer == 0.0 < n_rows:
             closer = min(over / n_rows + 0.01, _PADDING - _LEAST_PADDING)
             continue
+        if not (isinstance(last, Grid) and last.spare):
+            return blocks
         alarmed = {i for i, _ in last.alarms}
         calm = [i for i in range(len(last.rows)) if i not in alarmed]
-        if not calm:
-            return blocks
-        rows = tuple(row for i, row in enumerate(last.rows) if i != calm[-1])
-        alarms = tuple((i - (i > calm[-1]), k) for i, k in last.alarms)
-        parts[-1] = replace(last, rows=rows, alarms=alarms)
+        gone = calm[-1] if calm else len(last.rows) - 1
+        rows = tuple(row for i, row in enumerate(last.rows) if i != gone)
+        alarms = tuple((i - (i > gone), k) for i, k in last.alarms if i != gone)
+        parts[-1:] = [replace(last, rows=rows, alarms=alarms)] if rows else []
 
 
 def _written(parts: Iterable[Part], *, closer: float = 0.0) -> Iterator[Block]:
@@ -467,9 +469,9 @@ def _written(parts: Iterable[Part], *, closer: float = 0.0) -> Iterator[Block]:
             size, style = _STYLES[part.style]
             yield from _lines(part.text, size, after=3.0, **style)
         elif isinstance(part, Listed):
-            yield from _listed(part.title, part.texts)
-        elif isinstance(part, Grid):
-            yield from _grid(part, closer)
+            yield from _listed(part.title, part.texts, closer)
+        elif isinstance(part, Grid | Facts):
+            yield from _grid(part.grid if isinstance(part, Facts) else part, closer)
         elif isinstance(part, Scores):
             yield from score_blocks(part.results)
         else:
@@ -498,10 +500,10 @@ def _line(
     page.text(MARGIN, y + 0.78 * size * LEADING * MM, line, size, **style)
 
 
-def _listed(title: str, texts: Sequence[str]) -> Iterator[Block]:
+def _listed(title: str, texts: Sequence[str], closer: float = 0.0) -> Iterator[Block]:
     """Yield a heading with the first text, then the other texts."""
     for i, text in enumerate(texts):
-        height = paragraph_height(text, WIDTH - 4.0, _LISTED) + 1.2
+        height = paragraph_height(text, WIDTH - 4.0, _LISTED) + 1.2 - min(closer, 0.6)
         above = 9.0 if i == 0 else 0.0
         yield Block(above + height, partial(_bullet, text, title if i == 0 else "", above))
 
@@ -559,11 +561,13 @@ def _grid_row(
     height: float,
 ) -> None:
     leading = _CELL * LEADING * MM
+    labels = {(row, column): LABELS[kind] for row, column, kind in grid.labels}
     for k, lines in enumerate(cells):
         right = k in grid.numbers
         x = MARGIN + lefts[k] + (rooms[k] if right else 0.0)
-        # what an alarm marks stands first, or below the name
-        alarmed = (1 if k in grid.bold else 0) if (i, k) in grid.alarms else None
+        # what an alarm or a label marks stands first, or below the name
+        marked = 1 if k in grid.bold else 0
+        alarmed = marked if (i, k) in grid.alarms else None
         for j, (n, piece) in enumerate(lines):
             style: dict[str, Any] = {"ha": "right"} if right else {}
             if k in grid.bold and n == 0:
@@ -571,6 +575,9 @@ def _grid_row(
             if n == alarmed or n > 0:
                 style["color"] = ALARM if n == alarmed else GREY
             base = y + 0.4 + (j + 0.78) * leading
+            if n == marked and (i, k) in labels:
+                page.label(x, base, piece, _CELL, labels[i, k])
+                continue
             page.fitted(x, base, piece, rooms[k], _CELL, least=0.0, **style)
     page.rule(y + height - 0.6)
 
@@ -580,7 +587,11 @@ def _cell_lines(grid: Grid, k: int, text: str, room: float) -> list[tuple[int, s
     first, *others = text.split("\n")
     room /= MM
     lines = [first] if k in grid.numbers else wrap(first, room, _CELL, k in grid.bold)
-    below = [(n, piece) for n, line in enumerate(others, 1) for piece in wrap(line, room, _CELL)]
+    room -= 2.0 / MM if others and grid.labels else 0.0  # of the edges of a label
+    strong = bool(grid.labels)
+    below = [
+        (n, piece) for n, line in enumerate(others, 1) for piece in wrap(line, room, _CELL, strong)
+    ]
     return [*((0, piece) for piece in lines), *below]
 
 

@@ -93,25 +93,18 @@ def names_of(content: Any, key: str = "names") -> list[str]:
 
 
 READ_BASELINE = (
-    "How to read: the baseline is what fresh real rows, the holdout, would score in the synthetic "
-    "rows' place; a value is good if it is about as good as its baseline, and no number says much "
-    "without it. Of utility, the baseline is what real rows teach. The 95% interval says where the "
-    "value of the population lies; not every metric has one. The difference to the baseline is "
-    "that of tables of as many rows: where it does not hold 0, chance does not explain it."
+    "How to read: a value is good if it is about as good as its baseline, which is what real rows "
+    "reach in the synthetic rows' place. A difference whose 95% interval holds 0 may be chance."
 )
 READ_SCALE = (
-    "On its scale, the dot is the value, the band its interval and the green line the baseline; a "
-    "ring is the value at the baseline's number of rows."
+    "On its scale: dot, the value; band, its interval; green line, the baseline; ring, the value "
+    "at the baseline's number of rows."
 )
 READ_TESTS = (
-    "Of a test of privacy, the two numbers that it compared are printed first: what was tested, on "
-    "the side of train, and against what. The published score has a baseline of its own, and may "
-    "be better than it where a leak is found: it asks how fresh real rows would do, the test "
-    "whether train fares worse than the holdout. Screens, attacks and audits can raise an alarm "
-    "and never clear a release: that no leak was found by these tests does not show that there is "
-    "none."
+    "A test of privacy asks whether train fares worse than the holdout: it can raise an alarm and "
+    "never clears a release."
 )
-HOW_TO_READ = f"{READ_BASELINE} {READ_SCALE} {READ_TESTS}"
+HOW_TO_READ = f"{READ_BASELINE} {READ_TESTS} {READ_SCALE}"
 
 INTERVAL, DIFFERENCE = "95% interval", "Difference, 95%"
 SCORE_HEADS = ("Metric", "On its scale", "Value", INTERVAL, "Baseline", DIFFERENCE, "Good")

@@ -460,12 +460,15 @@ class Plan:
         What stands below the title of the report: how many rows there are, and a conclusion.
     left_out : mapping of str to str
         Why other sections are not there, by title.
+    title : str
+        The report's title.
     """
 
     sections: tuple[Section, ...]
     sizes: str = ""
     lead: str = ""
     left_out: Mapping[str, str] = field(default_factory=dict)
+    title: str = ""
 
     @property
     def listed(self) -> Section | None:

@@ -27,6 +27,8 @@ INK = "#1f2933"
 GREY = "#5f6b76"
 FAINT = "#d5dade"
 ALARM = "#b3261e"
+# of labels of outcomes, each with its word: white letters have a contrast of 4.5 or more on them
+LABELS = {"alarm": ALARM, "copies": "#9a4a00", "doubt": "#75610a", "calm": "#46627f"}
 FONT = "DejaVu Sans"  # comes with matplotlib, so that a report has the same bytes everywhere
 SMALL = 6.5
 
@@ -294,6 +296,26 @@ def finding(result: Result, alarm: bool | None = None, shifted: bool = False) ->
         return "Not defined here: " + " ".join(str(warning) for warning in result.warnings)
     parts = [result.summary, _worst(result), _at_size(result), _verdict(result, alarm, shifted)]
     return " ".join(filter(None, parts))
+
+
+def label_of(words: str) -> str:
+    """Return which of the labels has the colour of an outcome.
+
+    Examples
+    --------
+    >>> from skeval.reporting.style import label_of
+    >>> [label_of(one) for one in ("leak found", "copies found", "not looked at", "held")]
+    ['alarm', 'copies', 'doubt', 'calm']
+    """
+    kinds = {
+        "alarm": ("leak", "violated"),
+        "copies": ("copies found", "few copies"),
+        "doubt": (BEHIND, CLOSER, "not looked at", "not tested", "cannot be told"),
+    }
+    for kind, starts in kinds.items():
+        if words.startswith(starts):
+            return kind
+    return "doubt" if words.endswith(" short") else "calm"
 
 
 def judged(result: Result, verdict: Verdict, name: str, shifted: bool = False) -> str:

@@ -29,6 +29,7 @@ FAIL_ON = ("leak", "alarm", "fact")
 FIELDS = ("value", "baseline", "low", "high", "diff_low", "diff_high", "p_value", "p_adjusted")
 _NO_LEAK = "no leak found"
 _NO_ALARM = "no test raised an alarm"
+OF_LEAKS = {_NO_LEAK, _NO_ALARM}
 DETAILS = "details"
 LARGEST = 2**20  # bytes of a policy
 _LONGEST = 500  # characters of a requirement
@@ -397,42 +398,23 @@ class Policy:
         return RuleOutcome(_NO_ALARM, True, f"{tests} raised no alarm")
 
 
-def assert_release(results: SuiteResult, policy: Policy | str | Path | None = None) -> None:
-    """Fail a test whose release does not meet a policy.
-
-    Parameters
-    ----------
-    results : SuiteResult
-        The results of the synthetic table that is to be released.
-    policy : Policy or path, optional
-        Or the TOML file that holds it; ``Policy()`` if None: no leak found, no metric failed.
-
-    Raises
-    ------
-    AssertionError
-        It names each rule that is violated, and by which numbers.
-    InvalidParameterError
-        If the policy cannot be read or names a result that is not there.
+def together(policies: Iterable[Policy | None]) -> Policy | None:
+    """Return the policy that holds all rules of several, with the greatest level; None of none.
 
     Examples
     --------
-    >>> from skeval import assert_release, make_suite
-    >>> from skeval.datasets import make_mixed
-    >>> train, holdout, fresh = (make_mixed(300, random_state=seed) for seed in (3, 4, 5))
-    >>> def test_release():
-    ...     results = make_suite("screens").fit(train, holdout).evaluate(fresh)
-    ...     assert_release(results)
-    >>> test_release()
+    >>> from skeval.results.policy import Policy, together
+    >>> together([Policy(), None, Policy(fail_on=(), require=("ks >= 0.9",))])
+    Policy(fail_on=('leak',), require=('ks >= 0.9',), level=0.05)
     """
-    if policy is None:
-        policy = Policy()
-    elif not isinstance(policy, Policy):
-        policy = Policy.from_toml(policy)
-    violated = [outcome for outcome in policy.judge(results) if not outcome.passed]
-    if violated:
-        leak = any(outcome.rule in {_NO_LEAK, _NO_ALARM} for outcome in violated)
-        said = [*map(str, violated), *([results.verdict(policy.level).sentence] if leak else [])]
-        raise AssertionError("\n".join(["the release does not meet its policy", *said]))
+    given = [policy for policy in policies if policy is not None]
+    if not given:
+        return None
+    fail_on, require = (
+        tuple(dict.fromkeys(rule for one in given for rule in getattr(one, name)))
+        for name in ("fail_on", "require")
+    )
+    return Policy(fail_on, require, max(one.level for one in given))
 
 
 def junit(outcomes: Iterable[RuleOutcome], name: str = "skeval") -> str:

@@ -21,7 +21,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -34,6 +34,9 @@ from skeval.tables.reading import read_table
 from skeval.tables.reasons import column_reasons
 from skeval.tables.schema import TableSchema, read_column
 from skeval.utils.parameters import Legal, legal_sets
+
+if TYPE_CHECKING:
+    from skeval.results.release import Release
 
 LONGEST = 200_000  # characters of a metric
 _DEEPEST = 30  # levels of one
@@ -409,6 +412,8 @@ class Provenance:
         The columns that metrics predict, and whose groups they compare.
     packages : mapping of str to str
         Versions of Python and of the packages.
+    release : Release, optional
+        What was stated of the release: recipient, purpose, thresholds agreed.
 
     Notes
     -----
@@ -440,6 +445,7 @@ class Provenance:
     target: str = ""
     sensitive: str = ""
     packages: Mapping[str, str] = field(default_factory=dict)
+    release: Release | None = None
 
     @property
     def doubts(self) -> dict[str, str]:
@@ -493,13 +499,19 @@ class Provenance:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as plain values."""
-        content = asdict(self)
-        return {**content, "inputs": list(content["inputs"]), "columns": list(content["columns"])}
+        content = asdict(replace(self, release=None))
+        lists = {name: list(content[name]) for name in ("inputs", "columns")}
+        stated = {} if self.release is None else {"release": self.release.to_dict()}
+        del content["release"]
+        return {**content, **lists, **stated}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Provenance:
         """Rebuild what :meth:`to_dict` gave."""
+        from skeval.results.release import Release
+
         texts = {name: str(content[name]) for name in ("date", "version", "target", "sensitive")}
+        stated = content.get("release")
         return cls(
             **texts,
             inputs=tuple(InputRecord(**_input(one)) for one in content["inputs"]),
@@ -507,6 +519,7 @@ class Provenance:
             metrics=_metrics(content["metrics"]),
             seeds={str(name): int(seed) for name, seed in content["seeds"].items()},
             packages=_texts(content["packages"]),
+            release=None if stated is None else Release.from_dict(stated),
         )
 
 
@@ -525,7 +538,12 @@ def _input(content: Mapping[str, Any]) -> dict[str, Any]:
     return {**_texts(content), **counts}
 
 
-def describe(metrics: Mapping[str, BaseEstimator], context: Context, date: Date) -> Provenance:
+def describe(
+    metrics: Mapping[str, BaseEstimator],
+    context: Context,
+    date: Date,
+    release: Release | None = None,
+) -> Provenance:
     """Return the provenance of what these metrics make of the tables of a context.
 
     Parameters
@@ -536,6 +554,8 @@ def describe(metrics: Mapping[str, BaseEstimator], context: Context, date: Date)
         With synthetic rows.
     date : date, datetime or str, optional
         As of :func:`stamp`.
+    release : Release, optional
+        What was stated of the release.
 
     Returns
     -------
@@ -564,6 +584,7 @@ def describe(metrics: Mapping[str, BaseEstimator], context: Context, date: Date)
         target=target,
         sensitive=sensitive,
         packages=versions,
+        release=release,
     )
 
 

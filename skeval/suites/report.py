@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
@@ -26,6 +27,9 @@ from skeval.tables.schema import TableSchema
 from skeval.utils.execution import Shown, shown
 from skeval.utils.files import check_output
 from skeval.utils.parameters import bound_by
+
+if TYPE_CHECKING:
+    from skeval.results.release import Stated
 
 MOST_ROWS = 5_000  # rows of each of several tables, by default
 Chosen = int | Sequence[str]
@@ -108,6 +112,7 @@ def report(
     files: Mapping[str, str | Path] | None = None,
     hashes: bool = True,
     max_memory: int | None = None,
+    release: Stated = None,
 ) -> SuiteResult | Comparison:
     """Evaluate a synthetic table, or several candidates, and write the report.
 
@@ -164,6 +169,9 @@ def report(
     max_memory : int, optional
         Bytes by which the process may grow while a metric of the default suite runs. A metric that
         takes more is left out, and the report says so.
+    release : Release, mapping or path to a TOML file, optional
+        What is to be released, to whom, for what and by which thresholds. It stands on the first
+        page next to the outcome of each threshold, and goes into the provenance.
 
     Returns
     -------
@@ -194,7 +202,7 @@ def report(
     >>> result["similarity"].tags.direction
     'higher is better'
     """
-    from skeval.reporting import HTMLRenderer, PDFRenderer
+    from skeval.results.release import stated_release
 
     path = check_output(path, ENDINGS, owner="report")
     limits = _positive(n_max_train, "n_max_train"), _positive(n_max_test, "n_max_test")
@@ -218,23 +226,38 @@ def report(
         if suite is None:
             suite = report_suite(chosen, random_state, target=target, sensitive=sensitive)
             suite.n_jobs, suite.max_memory = n_jobs, max_memory
-    on_page = path.suffix.lower() in ENDINGS[1:]
-    renderer = HTMLRenderer if on_page else PDFRenderer
+    stated = stated_release(release, suite.metrics)  # before the work
+    known_by = partial(_name_inputs, files=files or {}, wholes=wholes, seed=random_state)
+    form = "to_html" if path.suffix.lower() in ENDINGS[1:] else "to_pdf"
     with shown(progress) as tick:
-        measured = tick("measured")
+        measure: dict[str, Any] = {"progress": tick("measured"), "date": date, "release": stated}
         suite.fit(train, holdout, schema=schema)
         if _are_candidates(train, synthetic):
-            compared = suite.compare(synthetic, progress=measured, date=date)
-            for name, one in compared.items():
-                own = {"synthetic" if n == name else n: p for n, p in (files or {}).items()}
-                own = {role: own[role] for role in own if role in ("synthetic", *wholes)}
-                one.provenance = _of_wholes(one, wholes, random_state, own, hashes=hashes)
-            (compared.to_html if on_page else compared.to_pdf)(path)
+            compared = suite.compare(synthetic, **measure)
+            known_by(compared, hashes=hashes)
+            getattr(compared, form)(path)
             return compared
-        result = suite.evaluate(synthetic, progress=measured, date=date)
-        result.provenance = _of_wholes(result, wholes, random_state, files or {}, hashes=hashes)
-        renderer(columns=chosen, progress=tick("drawn")).render(result, path)
+        result = suite.evaluate(synthetic, **measure)
+        known_by({"": result}, hashes=hashes)
+        getattr(result, form)(path, columns=chosen, progress=tick("drawn"))
     return result
+
+
+def _name_inputs(
+    results: Mapping[str, SuiteResult],
+    *,
+    files: Mapping[str, str | Path],
+    wholes: Mapping[str, Any],
+    seed: int,
+    hashes: bool,
+) -> None:
+    """Let each provenance name the files, and the whole of tables that rows were drawn of."""
+    for name, one in results.items():
+        own = files
+        if name:  # of candidates, a file has the name of one
+            roles = {"synthetic" if role == name else role: path for role, path in files.items()}
+            own = {role: roles[role] for role in roles if role in ("synthetic", *wholes)}
+        one.provenance = _of_wholes(one, wholes, seed, own, hashes=hashes)
 
 
 def _are_candidates(train: Any, synthetic: Any) -> bool:

@@ -42,7 +42,7 @@ from skeval.results.rendering import rendering
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult, property_warnings
 from skeval.steps.relabelled import shift_notices
-from skeval.steps.samples import check_measured
+from skeval.steps.samples import check_measured, table_notices
 from skeval.steps.texts import unread_texts
 from skeval.tables.schema import TableSchema
 from skeval.tables.transformers import with_fitted
@@ -60,6 +60,7 @@ from skeval.utils.parameters import (
 )
 
 if TYPE_CHECKING:
+    from skeval.results.release import Release, Stated
     from skeval.tables.relational_schema import RelationalSchema
 
 
@@ -350,7 +351,7 @@ class MetricSuite(_BaseComposition):
     """
 
     __metadata_request__fit = {"holdout": UNUSED, "schema": UNUSED}
-    __metadata_request__evaluate = {"progress": UNUSED, "date": UNUSED}
+    __metadata_request__evaluate = {"progress": UNUSED, "date": UNUSED, "release": UNUSED}
 
     def __init__(
         self,
@@ -469,6 +470,7 @@ class MetricSuite(_BaseComposition):
             warnings.warn(notice, stacklevel=2)
         # it is in results and reports: nothing is wrong that a warning at fit could cure
         kinds = [metric for metric in fitted.values() if "text" not in metric.tags.needs]
+        context.notices += table_notices(context)
         context.notices += unread_texts(context, [getattr(one, "space", None) for one in kinds])
         self._names = [name for name, _ in self.metrics if name in fitted or name in left_out]
         self._left_out = left_out
@@ -477,7 +479,12 @@ class MetricSuite(_BaseComposition):
         return self
 
     def evaluate(
-        self, synthetic: Any, *, progress: Progress | None = None, date: Date = None
+        self,
+        synthetic: Any,
+        *,
+        progress: Progress | None = None,
+        date: Date = None,
+        release: Stated = None,
     ) -> SuiteResult:
         """Measure a synthetic table by every metric.
 
@@ -490,18 +497,33 @@ class MetricSuite(_BaseComposition):
         date : date, datetime or str, optional
             The date of the evaluation, for its provenance; by default now, or
             ``SOURCE_DATE_EPOCH``.
+        release : Release, mapping or path to a TOML file, optional
+            What is to be released, to whom and by which thresholds, for its provenance.
 
         Returns
         -------
         SuiteResult
             In the order of the suite; metrics that were left out or failed say why in `error`.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the release cannot be read, or has a threshold on what the suite does not measure.
         """
+        from skeval.results.release import stated_release
+
         check_is_fitted(self, "context_")
         stamp(date)  # an illegal one is found before the work
-        return self._evaluated(self._with(synthetic), progress, date)
+        stated = stated_release(release, self.metrics)
+        return self._evaluated(self._with(synthetic), progress, date, stated)
 
     def compare(
-        self, tables: Mapping[str, Any], *, progress: Progress | None = None, date: Date = None
+        self,
+        tables: Mapping[str, Any],
+        *,
+        progress: Progress | None = None,
+        date: Date = None,
+        release: Stated = None,
     ) -> Comparison:
         """Measure several synthetic tables, and how far they are apart.
 
@@ -513,6 +535,8 @@ class MetricSuite(_BaseComposition):
             Called as ``progress("table: metric", n_done, n_total)`` when a metric is done.
         date : date, datetime or str, optional
             The date of the evaluation, for its provenance.
+        release : Release, mapping or path to a TOML file, optional
+            As of :meth:`evaluate`, for that of each table.
 
         Returns
         -------
@@ -522,10 +546,13 @@ class MetricSuite(_BaseComposition):
         Raises
         ------
         InvalidParameterError
-            If there are fewer than two tables.
+            If there are fewer than two tables, or the release is refused.
         """
+        from skeval.results.release import stated_release
+
         check_is_fitted(self, "context_")
         stamp(date)
+        stated = stated_release(release, self.metrics)
         contexts = {str(name): self._with(table) for name, table in tables.items()}
         n_rows = min((c.n_rows("synthetic") for c in contexts.values()), default=0)
         n_metrics, results, variations = len(self.metrics_), {}, {}
@@ -536,7 +563,7 @@ class MetricSuite(_BaseComposition):
                     done = i * n_metrics + n_done
                     progress(f"{table}: {name}", done, len(contexts) * n_metrics)
 
-            results[table] = self._evaluated(context, tick, date)
+            results[table] = self._evaluated(context, tick, date, stated)
             variations[table] = {
                 name: variation
                 for name, metric in self.metrics_.items()
@@ -651,7 +678,9 @@ class MetricSuite(_BaseComposition):
         lenient = all(metric.tags.lenient for metric in self.metrics_.values())
         return self.context_.with_synthetic(synthetic, lenient=lenient)
 
-    def _evaluated(self, context: Context, progress: Progress | None, date: Date) -> SuiteResult:
+    def _evaluated(
+        self, context: Context, progress: Progress | None, date: Date, release: Release | None
+    ) -> SuiteResult:
         done: list[str] = []
         failures: list[MetricFailedWarning] = []
 
@@ -679,7 +708,7 @@ class MetricSuite(_BaseComposition):
         }
         of_tables = (*self.context_.notices, *context.notices)
         named = {n: self.metrics_.get(n, metric) for n, metric in self.metrics if n in results}
-        provenance = describe(named, context, date)
+        provenance = describe(named, context, date, release)
         return SuiteResult(results, sizes=sizes, notices=of_tables, provenance=provenance)
 
     def _measure(

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
+import tomllib
+from importlib.resources import files
 from xml.etree import ElementTree
 
 import pytest
+
+from skeval import Release, SuiteResult
+from skeval.results.release import PrivacyClaim
 
 THREE = ("train.csv", "holdout.csv", "synthetic.csv")
 LEAK = ("train.csv", "holdout.csv", "train.csv")
@@ -99,3 +106,81 @@ def test_each_of_several_tables_is_held_to_the_policy(folder, run):
     cases = list(ElementTree.parse("gate.xml").iter("testcase"))
     failed = [case.attrib["name"] for case in cases if len(case)]
     assert (len(cases), failed) == (4, ["copies: no leak found"])
+
+
+# ---------------------------------------------------------------------------- release files
+
+
+def test_a_release_file_is_written_once(folder, run):
+    code, _, err = run("init-release")
+    assert (code, "Saved: release.toml. Edit it, and pass it: --release release.toml" in err) == (
+        0,
+        True,
+    )
+    assert Release.from_toml("release.toml") == Release()  # nothing is stated before it is edited
+    (folder / "release.toml").write_text('title = "mine"')
+    code, _, err = run("init-release", "-o", "release.toml")
+    assert (code, (folder / "release.toml").read_text()) == (2, 'title = "mine"')
+    assert "release.toml is there already" in err
+    assert run("init-release", "-o", "release.json")[0] == 2
+
+
+def test_what_the_template_has_in_comments_is_legal(tmp_path):
+    text = files("skeval.cli").joinpath("release.toml").read_text(encoding="utf-8")
+    example = re.sub(r"(?m)^# (?=\[thresholds\]|\w+ = )", "", text)
+    (path := tmp_path / "release.toml").write_text(example, encoding="utf-8")
+    release = Release.from_toml(path)
+    assert release.dp == PrivacyClaim(1.0, 1e-6)
+    assert release.generator.parameters == {"epochs": 300}
+    assert release.thresholds.require == ("exact_matches <= 0.001", "tstr >= 0.9 * baseline")
+    named = set(tomllib.loads(example))
+    assert named == {one.name for one in dataclasses.fields(Release)}
+
+
+def test_thresholds_add_up_with_a_policy(folder, run):
+    (folder / "release.toml").write_text(
+        'title = "T"\n[thresholds]\nfail_on = []\nrequire = ["ks_complement >= 0.999"]\n'
+    )
+    arguments = ("--metrics", "ks_complement,dcr_share", "--release", "release.toml")
+    code, _, err = run("evaluate", *THREE, *arguments, "--fail-on", "leak", "-o", "s.json")
+    assert code == 1
+    assert "policy violated: ks_complement >= 0.999" in err
+    assert "policy holds: no leak found" in err
+    assert SuiteResult.from_json("s.json").provenance.release.title == "T"
+
+
+def test_a_report_has_the_title_of_its_release(folder, run):
+    (folder / "release.toml").write_text('title = "For the Ministry"\n')
+    code, _, err = run(
+        "report", *THREE, "-o", "r.html", "--columns", "2", "--release", "release.toml"
+    )
+    assert code == 0, err
+    assert "<h1>For the Ministry</h1>" in (folder / "r.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", ["evaluate", "report"])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('recipent = "x"', "Did you mean recipient?"),
+        ('[thresholds]\nrequire = ["tstr >= 0.9"]', "the policy names tstr, which is not measured"),
+        ("title", "is no TOML"),
+    ],
+)
+def test_faults_of_a_release_file_are_found_before_the_tables_are_read(
+    run, tmp_path, monkeypatch, command, text, message
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "release.toml").write_text(text)
+    output = ("-o", "r.html") if command == "report" else ()
+    code, _, err = run(command, "no.csv", "no.csv", "--release", "release.toml", *output)
+    assert code == 2
+    assert message in err
+    assert len(err.strip().splitlines()) == 1
+
+
+def test_an_output_is_no_release_file(folder, run):
+    (folder / "release.json").write_text("")
+    code, _, err = run("evaluate", *THREE, "--release", "release.json", "-o", "release.json")
+    assert code == 2
+    assert "which it would destroy" in err

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from pypdf import PdfReader
@@ -13,12 +14,19 @@ from pypdf import PdfReader
 from skeval import Metric, MetricSuite, MetricTags, Result, SuiteResult
 from skeval.datasets import make_mixed
 from skeval.diagnostic import BoundaryAdherence, RangeCoverage
-from skeval.exceptions import HoldoutShiftWarning
+from skeval.exceptions import (
+    ConstantColumnWarning,
+    GivenAwayWarning,
+    HoldoutShiftWarning,
+    UnequalSizesWarning,
+    VoidAttackWarning,
+)
 from skeval.privacy import ExactMatchShare
 from skeval.reporting import DecisionPage
 from skeval.reporting.decision import FACETS
 from skeval.reporting.flaws import flaws, worst_columns
 from skeval.reporting.layout import Grid, Listed
+from skeval.results.provenance import ColumnRecord, Provenance
 from skeval.results.verdict import Contrast
 from skeval.utils.formatting import title_of
 
@@ -107,7 +115,8 @@ def test_what_leaks_is_closed_first() -> None:
     page = DecisionPage.of(SuiteResult(results, sizes={"train": 9, "holdout": 9, "synthetic": 9}))
     assert page.steps[:2] == (
         "Drop the copied rows.",
-        "Mend age: Kolmogorov-Smirnov complement 0.600, fresh real rows 0.900.",
+        "Mend age: Kolmogorov-Smirnov complement 0.600, fresh real rows 0.900. Transform it before "
+        "the fit, such as by quantiles, or pool its rarest categories.",
     )
     assert page.facets[-1].alarm
     assert "Drop the copied rows" not in page.facets[-1].text
@@ -155,7 +164,7 @@ def test_it_is_built_from_the_json_alone(suite_result: SuiteResult) -> None:
 def test_an_empty_suite_has_a_page() -> None:
     page = DecisionPage.of(SuiteResult({}))
     assert {facet.status for facet in page.facets} == {"not looked at"}
-    assert isinstance(page.parts()[1], Listed)
+    assert isinstance(page.parts()[2], Listed)
 
 
 @pytest.mark.parametrize(
@@ -237,3 +246,98 @@ def test_a_release_that_is_the_holdout_is_asked_about():
     page = DecisionPage.of(suite.evaluate(holdout))
     assert page.facets[-1].status == "cannot be told"
     assert any(step.startswith("Find out how holdout rows came") for step in page.steps)
+
+
+def test_each_column_once_and_what_leaks_first() -> None:
+    """The column that an attack infers is not mended too; the others say how."""
+    columns = {"age": 0.6, "income": 0.5}
+    details = {"columns": columns, "baseline_columns": dict.fromkeys(columns, 0.95)}
+    results = {
+        "ks": Result(0.6, metric="KSComplement", tags=FIDELITY, details=details),
+        "attack": leak("Drop or coarsen age: it is inferred better of train rows than of others."),
+    }
+    steps = DecisionPage.of(SuiteResult(results, sizes={"holdout": 9})).steps
+    assert [("age" in step, "income" in step) for step in steps[:2]] == [
+        (True, False),
+        (False, True),
+    ]
+    assert sum("age:" in step for step in steps) == 1
+    assert steps[1].endswith("pool its rarest categories.")
+
+
+def test_what_is_coarsened_already_is_not_named_again() -> None:
+    first, again, other = (
+        "Train rows are nearest in age and city: drop, pool or coarsen them.",
+        "Drop, pool or coarsen city: its values single out train rows.",
+        "Drop, pool or coarsen city and plan: their values single out train rows.",
+    )
+    columns = tuple(ColumnRecord(name, "categorical") for name in ("age", "city", "plan"))
+    results = {name: leak(name) for name in (first, again, other)}
+    known = Provenance("2026-11-22", "1", columns=columns)
+    page = DecisionPage.of(SuiteResult(results, sizes={"holdout": 9}, provenance=known))
+    assert page.steps[:2] == (first, other)
+    assert again not in page.steps
+
+
+def test_what_models_learn_less_comes_before_columns() -> None:
+    learning = MetricTags("utility", greater_is_better=True, bounds=(0, 1), quoted="learning")
+    details = {"columns": {"age": 0.6}, "baseline_columns": {"age": 0.9}}
+    tstr = Result(
+        0.7, baseline=0.8, difference=(-0.15, -0.05), tags=learning, details={"target": "income"}
+    )
+    results = {
+        "ks": Result(0.6, metric="KSComplement", tags=FIDELITY, details=details),
+        "tstr": replace(tstr, metric="TSTR"),
+    }
+    steps = DecisionPage.of(SuiteResult(results, sizes={"holdout": 9})).steps
+    assert steps[0] == (
+        "For models of income, keep first what is associated with it: learned from the release they "
+        "reach 0.700, from train 0.800."
+    )
+    assert steps[1].startswith("Mend age")
+    as_good = replace(results["tstr"], difference=(-0.1, 0.1))
+    steps = DecisionPage.of(SuiteResult({**results, "tstr": as_good}, sizes={"holdout": 9})).steps
+    assert steps[0].startswith("Mend age")
+
+
+def test_a_lost_association_and_one_that_was_made_up_have_other_cures() -> None:
+    details = {
+        "names": list("abcd"),
+        "train": [[1, 0.8, 0, 0], [0.8, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]],
+        "synthetic": [[1, 0.1, 0, 0], [0.1, 1, 0, 0], [0, 0, 1, 0.7], [0, 0, 0.7, 1]],
+    }
+    gaps = np.abs(np.subtract(details["train"], details["synthetic"])).tolist()
+    result = Result(0.6, tags=FIDELITY, metric="Phik", details={**details, "difference": gaps})
+    cures = {flaw.column: flaw.cure for flaw in flaws(SuiteResult({"phik": result})) if flaw.cure}
+    assert cures["a"] == "Model both together."
+    assert "made it up" in cures["d"]
+
+
+def test_what_is_odd_about_the_tables_is_in_doubt() -> None:
+    columns = (
+        ColumnRecord("age", "continuous"),
+        *(ColumnRecord(f"c{i}", "continuous", doubt="codes of categories?") for i in range(5)),
+    )
+    given_away = GivenAwayWarning("c1 alone gives income away. Leave it out.")
+    sizes = UnequalSizesWarning("Train has 900 rows and the holdout 9. Hold out more.")
+    constant = ConstantColumnWarning("One value or none in train: c4. Leave it out.")
+    results = {
+        "tstr": Result(0.9, metric="TSTR", tags=FIDELITY, warnings=(given_away,)),
+        "dcr": Result(0.9, tags=SCREEN, warnings=(UnequalSizesWarning("by a metric"),)),
+        "void": Result(0.9, tags=SCREEN, warnings=(VoidAttackWarning("year is not attacked."),)),
+    }
+    known = Provenance("2026-11-22", "1", columns=columns)
+    suite = SuiteResult(results, notices=(sizes, constant), provenance=known)
+    page = DecisionPage.of(suite)
+    assert page.doubts == (
+        "Kinds of columns: c0 (codes of categories?); c1 (codes of categories?); c2 (codes of "
+        "categories?); and 2 more. Name the kinds in a schema.",
+        str(sizes),
+        str(constant),
+        str(given_away),
+        "year is not attacked.",
+    )
+    (listed,) = (p for p in page.parts() if isinstance(p, Listed) and p.title == "In doubt")
+    assert listed.texts == page.doubts
+    assert "In doubt:" in str(page)
+    assert DecisionPage.of(SuiteResult({})).doubts == ()

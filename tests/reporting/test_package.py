@@ -150,7 +150,7 @@ def test_files_of_pages_are_in_the_wheel() -> None:
     globs = tomllib.loads(project.read_text(encoding="utf-8"))
     given = globs["tool"]["setuptools"]["package-data"]["skeval"]
     packed = {path for pattern in given for path in root.glob(pattern)}
-    beside = {p for p in (root / "reporting").rglob("*") if p.is_file() and p.suffix != ".py"}
+    beside = {p for p in root.rglob("*.*") if p.is_file() and p.suffix not in (".py", ".pyc")}
     kept = {path for path in beside if "__pycache__" not in path.parts}
-    assert len(kept) == 4
+    assert len(kept) == 6
     assert kept <= packed

@@ -36,7 +36,7 @@ from skeval.stats.relabelling import (
 from skeval.steps.exposure import names_listed
 from skeval.steps.neighbors import gower_engine, is_gower, nearest, pooled_masses, rows_of
 from skeval.steps.relabelled import name_of_test, set_against
-from skeval.steps.samples import chosen_columns, column_key, pooled_order
+from skeval.steps.samples import UNEQUAL, chosen_columns, column_key, pooled_order
 from skeval.tables.preprocessing import Discretizer
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Count, Legal
@@ -44,7 +44,7 @@ from skeval.utils.parameters import Count, Legal
 _FEWEST_MASSES = 100  # real rows, as many alike as these are, of which the sum is normal
 _N_PERMUTATIONS, _BLOCK = 9999, 1000
 _LABELS = 2**21  # held at once
-_UNEQUAL, _UNEQUAL_AS_PUBLISHED = 10, 2  # times as many rows, beyond which sizes are warned of
+_UNEQUAL_AS_PUBLISHED = 2  # times as many rows, beyond which sizes are warned of
 CLOSER = "synthetic rows closer to train than to the holdout"
 
 
@@ -119,7 +119,7 @@ class TrainShareScreen(DrawnScreen):
     ) -> tuple[UnequalSizesWarning, ...]:
         """Say what sizes that differ do to the value or the test, if they differ too much."""
         allows = self._allows_for_sizes()
-        if allows and max(n_train, n_holdout) <= _UNEQUAL * min(n_train, n_holdout):
+        if allows and max(n_train, n_holdout) <= UNEQUAL * min(n_train, n_holdout):
             return ()
         which = (
             "The value allows for that, but the test finds less than at equal sizes: hold out more."

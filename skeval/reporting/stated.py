@@ -1,0 +1,67 @@
+"""What was stated of a release, and what of the thresholds that were agreed before it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from skeval.exceptions import InvalidParameterError
+from skeval.reporting.layout import Facts, Grid, Part, Words
+from skeval.results.policy import Policy, RuleOutcome
+from skeval.results.release import NOT_STATED, Release
+from skeval.results.suite_result import SuiteResult
+
+HELD, VIOLATED = "held", "violated"
+_LABEL = {True: "calm", False: "alarm"}
+_NOTHING = (
+    "Not stated: title, recipient, purpose, thresholds. A release file states them, such as "
+    "skeval init-release writes."
+)
+_UNKNOWN = "It cannot be judged: {}"
+
+
+def stated_parts(results: Mapping[str, SuiteResult]) -> Iterator[Part]:
+    """Yield what was stated of a release and the outcome of its thresholds, for the first page.
+
+    Parameters
+    ----------
+    results : mapping of str to SuiteResult
+        Those of one synthetic table under an empty name, or those of several by their names.
+    """
+    release = release_of(results)
+    if release is None:
+        yield Words(_NOTHING, "quiet")
+        return
+    agreed = release.thresholds
+    none = {"Thresholds": NOT_STATED} if agreed is None else {}
+    yield Facts(tuple({**release.facts(), **none}.items()))
+    if agreed is not None:
+        rules = list(outcomes(agreed, results))
+        yield Grid(
+            ("Agreed before", "Measured", "Outcome"),
+            tuple((one.rule, one.reason, HELD if one.passed else VIOLATED) for one in rules),
+            (0.36, 0.51, 0.13),
+            alarms=tuple((i, 2) for i, one in enumerate(rules) if not one.passed),
+            labels=tuple((i, 2, _LABEL[one.passed]) for i, one in enumerate(rules)),
+        )
+
+
+def release_of(results: Mapping[str, SuiteResult]) -> Release | None:
+    """Return what was stated; candidates of one evaluation have the same."""
+    known = (one.provenance for one in results.values() if one.provenance is not None)
+    return next((one.release for one in known if one.release is not None), None)
+
+
+def outcomes(policy: Policy, results: Mapping[str, SuiteResult]) -> Iterator[RuleOutcome]:
+    """Yield the outcome of each rule; what cannot be judged is violated."""
+    for name, one in results.items():
+        for outcome in _outcomes(policy, one):
+            yield replace(outcome, rule=f"{name}: {outcome.rule}") if name else outcome
+
+
+def _outcomes(policy: Policy, results: SuiteResult) -> list[RuleOutcome]:
+    try:
+        return policy.judge(results)
+    except InvalidParameterError as error:  # of results that lack what a rule names
+        rules = (*policy.fail_on, *policy.require)
+        return [RuleOutcome(rule, False, _UNKNOWN.format(error)) for rule in rules]

@@ -1,0 +1,451 @@
+"""What is to be released, to whom and for what: the facts that no metric can measure."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from skeval.exceptions import InvalidParameterError
+from skeval.results.policy import OF_LEAKS, Policy, together
+from skeval.utils.files import foreign_toml
+from skeval.utils.formatting import did_you_mean, printable
+
+if TYPE_CHECKING:
+    from skeval.results.suite_result import SuiteResult
+
+RELEASE_MODELS = ("public", "contract", "enclave")
+UNITS = ("row", "subject")
+POPULATIONS = ("whole", "sample")
+NOT_STATED = "not stated"
+LARGEST = 2**20  # bytes of a release file
+_LONGEST = 500  # characters of a text
+_MOST_NAMES = 100  # in a list
+_MOST_PARAMETERS = 50
+_MOST_BITS = 1000  # of whole numbers, more than which no float holds
+_SHOWN = 60  # characters of what came instead
+Reader = Callable[[Any], Any]
+T = TypeVar("T", bound="_Record")
+
+
+class _Record:
+    """A mapping of a release file: each field has a reader, and all faults are listed at once."""
+
+    def __post_init__(self) -> None:
+        if faults := list(_faults(type(self), vars(self))):
+            raise InvalidParameterError(f"{type(self).__name__}: {' '.join(faults)}")
+        for one in fields(self):  # type: ignore[arg-type]
+            object.__setattr__(self, one.name, one.metadata["read"](getattr(self, one.name)))
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """Make the object from a mapping, of which no name is needed.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is another name, or a value is outside its legal set; it lists all of them.
+        """
+        known = [one.name for one in fields(cls)]  # type: ignore[arg-type]
+        faults = list(_faults(cls, content))
+        if unknown := [str(name)[:_SHOWN] for name in content if name not in known]:
+            named = ", ".join(map(_shown, unknown[:_MOST_PARAMETERS]))
+            meant = did_you_mean(unknown[:_MOST_PARAMETERS], known)
+            faults.append(f"there is no {named}; there are {', '.join(known)}.{meant}")
+        if faults:
+            raise InvalidParameterError(" ".join(faults))
+        return cls(**content)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what is stated, as plain values."""
+        return dict(self._stated())
+
+    def _stated(self) -> Iterator[tuple[str, Any]]:
+        for one in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, one.name)
+            if isinstance(value, _Record):
+                value = value.to_dict()
+            elif isinstance(value, Policy):
+                rules = {"fail_on": list(value.fail_on), "require": list(value.require)}
+                value = {**rules, "level": value.level}
+            elif isinstance(value, tuple):
+                value = list(value)
+            if value not in ("", [], {}, None):
+                yield one.name, dict(value) if isinstance(value, Mapping) else value
+
+
+def _faults(kind: type, content: Mapping[str, Any]) -> Iterator[str]:
+    """Say of each field whose value is illegal what was expected and what came."""
+    for one in fields(kind):
+        try:
+            if one.name in content:
+                one.metadata["read"](content[one.name])
+        except InvalidParameterError as error:
+            yield f"{one.name} {error}"
+
+
+def _text(value: Any) -> str:
+    """Return a text on one line."""
+    if not isinstance(value, str) or len(value) > _LONGEST:
+        raise InvalidParameterError(
+            f"must be a text of at most {_LONGEST} letters, got {_shown(value)}."
+        )
+    plain = " ".join(value.split())
+    if printable(plain) != plain:
+        raise InvalidParameterError(f"must hold no control characters, got {_shown(value)}.")
+    return plain
+
+
+def _choice(value: Any, legal: Sequence[str]) -> str:
+    if value in ("", *legal):
+        return str(value)
+    meant = did_you_mean([value[:_SHOWN]], legal) if isinstance(value, str) else ""
+    raise InvalidParameterError(f"must be among {', '.join(legal)}, got {_shown(value)}.{meant}")
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    """Return names of columns."""
+    given = () if value is None or value == "" else (value,) if isinstance(value, str) else value
+    if not isinstance(given, list | tuple) or len(given) > _MOST_NAMES:
+        raise InvalidParameterError(
+            f"must be a list of at most {_MOST_NAMES} names, got {_shown(value)}."
+        )
+    return tuple(map(_text, given))
+
+
+def _date(value: Any) -> str:
+    """Return a date as ISO 8601; TOML has dates of its own."""
+    if isinstance(value, dt.date):
+        return value.isoformat()[:10]
+    try:
+        return dt.date.fromisoformat(_text(value)).isoformat() if value != "" else ""
+    except ValueError as error:
+        raise InvalidParameterError(
+            f"must be a date such as 2027-01-31, got {_shown(value)}."
+        ) from error
+
+
+def _number(value: Any, legal: Callable[[float], bool], expected: str) -> float | None:
+    if value is None:
+        return None
+    if not _is_finite(value) or not legal(value):
+        raise InvalidParameterError(f"must be a number {expected}, got {_shown(value)}.")
+    return float(value)
+
+
+def _is_finite(value: Any) -> bool:
+    if type(value) is int:
+        return value.bit_length() < _MOST_BITS
+    return type(value) is float and math.isfinite(value)
+
+
+def _parameters(value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping) or len(value) > _MOST_PARAMETERS:
+        raise InvalidParameterError(
+            f"must be a table of at most {_MOST_PARAMETERS} parameters, got {_shown(value)}."
+        )
+    return {_text(name): _parameter(part) for name, part in value.items()}
+
+
+def _parameter(value: Any) -> Any:
+    if isinstance(value, list | tuple) and len(value) <= _MOST_NAMES:
+        return [_scalar(part) for part in value]
+    return _scalar(value)
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, bool) or _is_finite(value):
+        return value
+    raise InvalidParameterError(
+        f"must hold texts, finite numbers and lists of them, got {_shown(value)}."
+    )
+
+
+def _part(value: Any, kind: type[T]) -> T | None:
+    """Return a table of the file; None where it states nothing."""
+    if value is None:
+        return None
+    if not isinstance(value, Mapping | kind):
+        raise InvalidParameterError(f"must be a table, got {_shown(value)}.")
+    try:
+        part = kind.from_dict(value) if isinstance(value, Mapping) else value
+        return part if part.to_dict() else None
+    except InvalidParameterError as error:
+        raise InvalidParameterError(f"(a table): {error}") from error
+
+
+def _policy(value: Any) -> Policy | None:
+    if value is None or isinstance(value, Policy):
+        return value
+    if not isinstance(value, Mapping):
+        raise InvalidParameterError(f"must be a table, got {_shown(value)}.")
+    try:
+        policy = Policy.from_dict(value)
+        _names(policy.fail_on + policy.require)
+    except InvalidParameterError as error:
+        raise InvalidParameterError(f"(a table): {error}") from error
+    return policy
+
+
+def _shown(value: Any) -> str:
+    """Return what came instead of a legal value, shortened."""
+    if isinstance(value, str):
+        return repr(printable(value[:_SHOWN]))
+    if isinstance(value, bool) or _is_finite(value) or type(value) is float:
+        return repr(value)
+    return f"a value of type {type(value).__name__}"
+
+
+# how fields are read
+_TEXT, _NAMES = {"read": _text}, {"read": _names}
+_GENERATOR = {"read": lambda value: _part(value, GeneratorRecord)}
+_CLAIM = {"read": lambda value: _part(value, PrivacyClaim)}
+_EPSILON = {"read": partial(_number, legal=lambda x: x > 0, expected="above 0")}
+_DELTA = {"read": partial(_number, legal=lambda x: 0 <= x < 1, expected="in [0, 1)")}
+
+
+def _among(*legal: str) -> dict[str, Reader]:
+    return {"read": partial(_choice, legal=legal)}
+
+
+@dataclass(frozen=True)
+class GeneratorRecord(_Record):
+    """The generator of a release: its name, version and parameters.
+
+    Parameters
+    ----------
+    name, version : str
+        Such as "CTGAN" and "0.12".
+    parameters : mapping of str to str, number, bool or list, optional
+        Those that somebody needs to repeat it.
+    """
+
+    name: str = field(default="", metadata=_TEXT)
+    version: str = field(default="", metadata=_TEXT)
+    parameters: Mapping[str, Any] = field(default_factory=dict, metadata={"read": _parameters})
+
+    def __str__(self) -> str:
+        own = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
+        return " ".join(filter(None, (self.name, self.version, own and f"({own})")))
+
+
+@dataclass(frozen=True)
+class PrivacyClaim(_Record):
+    """The claim of differential privacy that a generator makes; it is stated, not measured.
+
+    Parameters
+    ----------
+    epsilon : float, optional
+        Above 0.
+    delta : float, optional
+        At least 0 and below 1.
+    adjacency : {"add_remove", "replace"}, optional
+        How two tables differ that the claim holds for.
+    """
+
+    epsilon: float | None = field(default=None, metadata=_EPSILON)
+    delta: float | None = field(default=None, metadata=_DELTA)
+    adjacency: str = field(default="", metadata=_among("add_remove", "replace"))
+
+    def __str__(self) -> str:
+        epsilon, delta = (
+            f"{name} {NOT_STATED}" if value is None else f"{name} {value:g}"
+            for name, value in (("epsilon", self.epsilon), ("delta", self.delta))
+        )
+        by = self.adjacency.replace("_", " or ") or f"adjacency {NOT_STATED}"
+        return f"{epsilon}, {delta}, {by}"
+
+
+@dataclass(frozen=True)
+class Release(_Record):
+    """What is to be released, to whom, for what and by which thresholds: nothing of it is measured.
+
+    It stands on the first page of a report. All is optional; a missing fact is printed as "not
+    stated".
+
+    Parameters
+    ----------
+    title, dataset, purpose, recipient : str
+        Titles of the report and of the data; what the release is for, and who gets it.
+    release_model : {"public", "contract", "enclave"}, optional
+        How it is given.
+    intruder : str
+        Who is assumed to attack it, and what that person knows.
+    unit : {"row", "subject"}, optional
+        What is protected: each row, or all rows of a person.
+    population : {"whole", "sample"}, optional
+        Whether train holds the whole population or a sample of it.
+    direct_identifiers, indirect_identifiers : tuple of str
+        Columns that name a person alone, or together with others.
+    generator : GeneratorRecord or mapping, optional
+        Its `name`, `version` and `parameters`.
+    dp : PrivacyClaim or mapping, optional
+        The claim of differential privacy: `epsilon`, `delta` and `adjacency`.
+    thresholds : Policy or mapping, optional
+        What was agreed before the evaluation: `fail_on`, `require` and `level`.
+    decided_by : str
+        Who decides.
+    review_date : str or date
+        When the decision is looked at again; ISO 8601.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a value is outside its legal set; it lists all of them.
+
+    See Also
+    --------
+    Policy : The thresholds.
+    report : It takes a release.
+
+    Examples
+    --------
+    >>> from skeval import Release
+    >>> release = Release(title="Adult for the Ministry", generator={"name": "CTGAN"})
+    >>> release.to_dict()
+    {'title': 'Adult for the Ministry', 'generator': {'name': 'CTGAN'}}
+    >>> release.missing[:3]
+    ('data set', 'purpose', 'recipient')
+    """
+
+    title: str = field(default="", metadata=_TEXT)
+    dataset: str = field(default="", metadata=_TEXT)
+    purpose: str = field(default="", metadata=_TEXT)
+    recipient: str = field(default="", metadata=_TEXT)
+    release_model: str = field(default="", metadata=_among(*RELEASE_MODELS))
+    intruder: str = field(default="", metadata=_TEXT)
+    unit: str = field(default="", metadata=_among(*UNITS))
+    population: str = field(default="", metadata=_among(*POPULATIONS))
+    direct_identifiers: tuple[str, ...] = field(default=(), metadata=_NAMES)
+    indirect_identifiers: tuple[str, ...] = field(default=(), metadata=_NAMES)
+    generator: GeneratorRecord | Mapping[str, Any] | None = field(default=None, metadata=_GENERATOR)
+    dp: PrivacyClaim | Mapping[str, Any] | None = field(default=None, metadata=_CLAIM)
+    thresholds: Policy | None = field(default=None, metadata={"read": _policy})
+    decided_by: str = field(default="", metadata=_TEXT)
+    review_date: str = field(default="", metadata={"read": _date})
+
+    @classmethod
+    def from_toml(cls, path: str | Path) -> Release:
+        """Read a release from a TOML file, as ``skeval init-release`` writes one.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is no such file, it is no TOML, or holds something else.
+        """
+        content = foreign_toml(path, most=LARGEST)
+        try:
+            return cls.from_dict(content)
+        except InvalidParameterError as error:
+            raise InvalidParameterError(f"{path}: {error}") from error
+
+    @classmethod
+    def of(cls, given: Release | Mapping[str, Any] | str | Path | None) -> Release | None:
+        """Return a release that is given as one, as a mapping or as a TOML file; None of None."""
+        if given is None or isinstance(given, Release):
+            return given
+        return cls.from_dict(given) if isinstance(given, Mapping) else cls.from_toml(given)
+
+    def facts(self) -> dict[str, str]:
+        """Return what a reader wants to know by its label, "not stated" where it is missing."""
+        return {
+            label: (", ".join(held) if isinstance(held, tuple) else str(held or "")) or NOT_STATED
+            for label, held in (
+                (label, getattr(self, name)) for name, label in _LABELS.items() if name != "title"
+            )
+        }
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """The labels of what is not stated."""
+        named = {_LABELS[name]: getattr(self, name) for name in _LABELS}
+        named["thresholds"] = self.thresholds
+        lowered = {label: label if label[:2].isupper() else label.lower() for label in named}
+        return tuple(lowered[label] for label, held in named.items() if not held)
+
+
+Stated = Release | Mapping[str, Any] | str | Path | None
+
+
+def stated_release(given: Stated, metrics: Iterable[tuple[str, Any]]) -> Release | None:
+    """Return a release in any form, whose thresholds are on what these named metrics measure.
+
+    Raises
+    ------
+    InvalidParameterError
+        If it cannot be read, or has a threshold on what is not measured.
+    """
+    release = Release.of(given)
+    if release is not None and release.thresholds is not None:
+        release.thresholds.check_names({name: type(one).__name__ for name, one in metrics})
+    return release
+
+
+def assert_release(
+    results: SuiteResult, policy: Policy | str | Path | None = None, *, release: Stated = None
+) -> None:
+    """Fail a test whose release does not meet a policy.
+
+    Parameters
+    ----------
+    results : SuiteResult
+        The results of the synthetic table that is to be released.
+    policy : Policy or path, optional
+        Or the TOML file that holds it. By default only the thresholds of the release hold, or,
+        without any, ``Policy()``: no leak found, no metric failed.
+    release : Release, mapping or path to a TOML file, optional
+        Its thresholds hold as well; by default it is that of the provenance of the results.
+
+    Raises
+    ------
+    AssertionError
+        It names each rule that is violated, and by which numbers.
+    InvalidParameterError
+        If the policy or the release cannot be read or names a result that is not there.
+
+    Examples
+    --------
+    >>> from skeval import assert_release, make_suite
+    >>> from skeval.datasets import make_mixed
+    >>> train, holdout, fresh = (make_mixed(300, random_state=seed) for seed in (3, 4, 5))
+    >>> def test_release():
+    ...     results = make_suite("screens").fit(train, holdout).evaluate(fresh)
+    ...     assert_release(results)
+    >>> test_release()
+    """
+    if policy is not None and not isinstance(policy, Policy):
+        policy = Policy.from_toml(policy)
+    stated = Release.of(release)
+    if stated is None and results.provenance is not None:
+        stated = results.provenance.release
+    agreed = stated.thresholds if stated is not None else None
+    policy = together([policy, agreed]) or Policy()
+    violated = [outcome for outcome in policy.judge(results) if not outcome.passed]
+    if violated:
+        leak = any(outcome.rule in OF_LEAKS for outcome in violated)
+        said = [*map(str, violated), *([results.verdict(policy.level).sentence] if leak else [])]
+        raise AssertionError("\n".join(["the release does not meet its policy", *said]))
+
+
+_LABELS = {
+    "title": "Title",
+    "dataset": "Data set",
+    "purpose": "Purpose",
+    "recipient": "Recipient",
+    "release_model": "Release model",
+    "intruder": "Intruder",
+    "unit": "Unit protected",
+    "population": "Population",
+    "direct_identifiers": "Direct identifiers",
+    "indirect_identifiers": "Indirect identifiers",
+    "generator": "Generator",
+    "dp": "DP claim",
+    "decided_by": "Decided by",
+    "review_date": "Review date",
+}

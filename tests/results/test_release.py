@@ -1,0 +1,198 @@
+"""The facts of a release: read from a file that anyone may have written, and kept in results."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime as dt
+from functools import partial
+
+import pytest
+
+from skeval import MetricSuite, Policy, Release, SuiteResult, assert_release, report
+from skeval.datasets import make_mixed
+from skeval.exceptions import InvalidParameterError
+from skeval.fidelity import KSComplement
+from skeval.results.release import NOT_STATED, GeneratorRecord, PrivacyClaim
+
+TOML = """
+title = "Adult for the Ministry"
+purpose = "teaching"
+recipient = "Ministry of Labour"
+release_model = "public"
+direct_identifiers = ["name"]
+indirect_identifiers = ["age", "sex"]
+review_date = 2027-01-31
+[generator]
+name = "CTGAN"
+version = "0.12"
+parameters = {epochs = 300, dims = [128, 128]}
+[dp]
+epsilon = 1
+adjacency = "add_remove"
+[thresholds]
+require = ["exact_matches <= 0.001"]
+"""
+
+
+@pytest.fixture
+def release(tmp_path):
+    (path := tmp_path / "release.toml").write_text(TOML, encoding="utf-8")
+    return Release.from_toml(path)
+
+
+def test_what_a_file_states(release):
+    assert (release.title, release.recipient) == ("Adult for the Ministry", "Ministry of Labour")
+    assert release.generator == GeneratorRecord(
+        "CTGAN", "0.12", {"epochs": 300, "dims": [128, 128]}
+    )
+    assert release.dp == PrivacyClaim(1.0, None, "add_remove")
+    assert release.thresholds == Policy(require=("exact_matches <= 0.001",))
+    assert release.review_date == "2027-01-31"
+    assert release.indirect_identifiers == ("age", "sex")
+
+
+def test_it_is_made_again_of_what_it_states(release):
+    assert Release.from_dict(release.to_dict()) == release
+    assert Release().to_dict() == {}
+    assert Release.from_dict({}) == Release()
+
+
+def test_what_is_missing_is_named(release):
+    facts = release.facts()
+    assert facts["Intruder"] == NOT_STATED
+    assert facts["Generator"] == "CTGAN 0.12 (epochs=300, dims=[128, 128])"
+    claim = f"epsilon 1, delta {NOT_STATED}, add or remove"
+    assert facts["DP claim"] == claim
+    unstated = ("data set", "intruder", "unit protected", "population", "decided by")
+    assert release.missing == unstated
+    assert len(Release().missing) == len(facts) + 2  # title and thresholds are shown elsewhere
+
+
+def test_all_faults_at_once(tmp_path):
+    (path := tmp_path / "release.toml").write_text(
+        'recipent = "x"\ntitle = 3\nrelease_model = "publik"\nreview_date = "soon"\n'
+        '[dp]\nepsilon = nan\n[generator]\nnam = "y"\n[thresholds]\nrequire = ["tstr"]\n',
+        encoding="utf-8",
+    )
+    with pytest.raises(InvalidParameterError) as caught:
+        Release.from_toml(path)
+    for part in (
+        str(path),
+        "there is no 'recipent'",
+        "Did you mean recipient?",
+        "title must be a text of at most 500 letters, got 3.",
+        "release_model must be among public, contract, enclave, got 'publik'. Did you mean public?",
+        "review_date must be a date such as 2027-01-31, got 'soon'.",
+        "epsilon must be a number above 0, got nan.",
+        "there is no 'nam'",
+        "'tstr' compares nothing.",
+    ):
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ({"title": "a" * 501}, "at most 500 letters"),
+        ({"title": "a\x1b[2J"}, "no control characters"),
+        ({"direct_identifiers": ["a"] * 101}, "at most 100 names"),
+        ({"direct_identifiers": [3]}, "must be a text"),
+        ({"direct_identifiers": 0}, "must be a list"),
+        ({"generator": "CTGAN"}, "must be a table, got 'CTGAN'"),
+        ({"generator": {"parameters": {str(i): i for i in range(51)}}}, "at most 50 parameters"),
+        ({"generator": {"parameters": {"a": float("inf")}}}, "finite numbers"),
+        ({"generator": {"parameters": {"a": 10**400}}}, "finite numbers"),
+        ({"generator": {"parameters": {"a": {"b": 1}}}}, "finite numbers"),
+        ({"generator": {"parameters": {"a": [[1]]}}}, "finite numbers"),
+        ({"dp": {"delta": 1.0}}, "must be a number in [0, 1), got 1.0."),
+        ({"dp": {"epsilon": True}}, "must be a number above 0, got True."),
+        ({"thresholds": ["leak"]}, "must be a table"),
+        ({"thresholds": {"fail_on": ["leak"] * 101}}, "at most 100 names"),
+        ({"thresholds": {"fail_on": ["leek"]}}, "fail_on must be among"),
+    ],
+)
+def test_what_is_refused(content, expected):
+    with pytest.raises(InvalidParameterError) as caught:
+        Release.from_dict(content)
+    assert expected in str(caught.value)
+
+
+def test_the_class_refuses_the_same():
+    with pytest.raises(InvalidParameterError, match=r"^Release: unit must be among row, subject"):
+        Release(unit="person")
+
+
+def test_texts_are_on_one_line():
+    assert Release(purpose="to teach\n  and to test\t").purpose == "to teach and to test"
+
+
+@pytest.mark.parametrize("date", [dt.date(2027, 1, 31), dt.datetime(2027, 1, 31, 9), "2027-01-31"])
+def test_dates(date):
+    assert Release(review_date=date).review_date == "2027-01-31"
+
+
+def test_what_is_taken_for_a_release(tmp_path, release):
+    assert Release.of(None) is None
+    assert Release.of(release) is release
+    assert Release.of({"title": "a"}) == Release(title="a")
+    with pytest.raises(InvalidParameterError, match="there is no file"):
+        Release.of(tmp_path / "absent.toml")
+
+
+# ------------------------------------------------------------------------------- in results
+
+
+@pytest.fixture(scope="module")
+def results():
+    suite = MetricSuite([("ks", KSComplement())]).fit(make_mixed(100, random_state=0))
+    return suite.evaluate(make_mixed(100, random_state=1), date="2026-11-22")
+
+
+def test_json_keeps_it(results, release):
+    stated = SuiteResult.from_json(results.to_json())
+    assert stated.provenance.release is None
+    stated.provenance = dataclasses.replace(stated.provenance, release=release)
+    again = SuiteResult.from_json(stated.to_json())
+    assert again.provenance.release == release
+    assert again.to_json() == stated.to_json()
+
+
+def test_json_without_a_release_is_as_it_was(results):
+    assert "release" not in results.to_dict()["provenance"]
+
+
+def test_a_suite_takes_it_in_any_form(tmp_path):
+    suite = MetricSuite([("ks", KSComplement())]).fit(make_mixed(100, random_state=0))
+    table = make_mixed(100, random_state=1)
+    (path := tmp_path / "release.toml").write_text('title = "T"', encoding="utf-8")
+    for given in (path, {"title": "T"}, Release(title="T")):
+        assert suite.evaluate(table, release=given).provenance.release == Release(title="T")
+    compared = suite.compare({"a": table, "b": table}, release=path)
+    assert {one.provenance.release.title for one in compared.values()} == {"T"}
+    agreed = {"thresholds": {"require": ["tstr >= 0.9"]}}
+    for call in (suite.evaluate, suite.compare):
+        with pytest.raises(InvalidParameterError, match="tstr, which is not measured"):
+            call({"a": table, "b": table}, release=agreed)
+
+
+def test_a_report_takes_it(tmp_path):
+    train, synthetic = (make_mixed(100, random_state=seed) for seed in range(2))
+    suite, path = MetricSuite([("ks", KSComplement())]), tmp_path / "r.html"
+    written = partial(report, train, None, path=path, suite=suite, release={"title": "T"})
+    assert written(synthetic).provenance.release == Release(title="T")
+    assert "<h1>T</h1>" in path.read_text(encoding="utf-8")
+    compared = written({"a": synthetic, "b": synthetic[::-1]})
+    assert {one.provenance.release.title for one in compared.values()} == {"T"}
+
+
+def test_its_thresholds_are_held(results):
+    agreed = Policy(fail_on=(), require=("ks >= 0.999",))
+    assert_release(results, Policy(fail_on=()))
+    with pytest.raises(AssertionError, match=r"ks >= 0\.999"):
+        assert_release(results, Policy(fail_on=()), release=Release(thresholds=agreed))
+    stated = dataclasses.replace(results.provenance, release=Release(thresholds=agreed))
+    kept = SuiteResult(dict(results), sizes=results.sizes, provenance=stated)
+    with pytest.raises(AssertionError) as caught:
+        assert_release(kept)
+    assert "no leak" not in str(caught.value)  # which nobody agreed
+    assert_release(kept, release=Release(thresholds={"fail_on": [], "require": ["ks > 0.1"]}))
