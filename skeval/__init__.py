@@ -14,7 +14,7 @@ from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import Verdict
 from skeval.scale.context import read_large
 from skeval.scale.engines import active_engine
-from skeval.scale.tables import large_table
+from skeval.scale.long_csv import large_table
 from skeval.steps.aggregates import subject_rows
 from skeval.steps.relabelled import independent_rows
 from skeval.suites.ready import make_suite

@@ -20,7 +20,7 @@ from skeval.results.suite_result import SuiteResult
 from skeval.steps.samples import sampled
 from skeval.suites.ready import make_suite
 from skeval.suites.suite import MetricSuite
-from skeval.tables.relational_data import RelationalData
+from skeval.tables.relational_data import RelationalData, read_folder
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
 from skeval.utils.execution import Shown, shown
@@ -199,6 +199,7 @@ def report(
     path = check_output(path, ENDINGS, owner="report")
     limits = _positive(n_max_train, "n_max_train"), _positive(n_max_test, "n_max_test")
     chosen: Any
+    train, holdout = _read_once(train, "train"), _read_once(holdout, "holdout")
     wholes = {"train": train, "holdout": holdout}
     if schema is None and suite is not None:
         schema = suite.schema
@@ -235,6 +236,17 @@ def report(
         result.provenance = _of_wholes(result, wholes, random_state, files or {}, hashes=hashes)
         renderer(columns=chosen, progress=tick("drawn")).render(result, path)
     return result
+
+
+def _read_once(table: Any, role: str) -> Any:
+    """Return what a path or a URL names, which is looked at more than once; all else as it is."""
+    if not isinstance(table, str | Path):
+        return table
+    several = read_folder(table)
+    if several is not table:
+        return several
+    rows = read_rows(table, role)
+    return getattr(rows, "source", rows)
 
 
 def _are_candidates(train: Any, synthetic: Any) -> bool:
