@@ -114,8 +114,8 @@ def report(
     Parameters
     ----------
     train : table of shape (n_train, n_columns), or mapping of str to table
-        The rows that the generator learned from: pandas, polars or pyarrow; or what need not fit in
-        memory, as :meth:`~skeval.Metric.fit` takes it. Several tables are
+        The rows that the generator learned from: pandas, polars or pyarrow, a path or a URL; or
+        what need not fit in memory, as :meth:`~skeval.Metric.fit` takes it. Several tables are
         given by name, or as a :class:`~skeval.relational.RelationalData`.
     holdout : table of shape (n_holdout, n_columns), mapping of str to table, or None
         Real rows of the same population that the generator never saw; of several tables, of other

@@ -3,6 +3,7 @@
 import contextlib
 import datetime as dt
 import gzip
+import json
 import sqlite3
 import warnings
 import zipfile
@@ -47,6 +48,10 @@ def in_duckdb(path, **tables):
     return path
 
 
+def in_lines(path, table):
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in table.to_dict("records")))
+
+
 def in_stream(path):
     table = pa.Table.from_pandas(CODED, preserve_index=False)
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
@@ -56,7 +61,7 @@ def in_stream(path):
 WRITERS = {
     "t.xlsx": lambda path: in_workbook(path, people=CODED),
     "t.xlsm": lambda path: in_workbook(path, people=CODED),
-    "t.jsonl": lambda path: CODED.to_json(path, orient="records", lines=True, double_precision=15),
+    "t.jsonl": lambda path: in_lines(path, CODED),
     "t.ndjson.gz": lambda path: path.write_bytes(
         gzip.compress(CODED.to_json(orient="records", lines=True, double_precision=15).encode())
     ),

@@ -120,7 +120,9 @@ def test_another_kind_of_file_is_named(tmp_path, name, content, said):
 def test_a_database_is_named(tmp_path):
     with contextlib.closing(sqlite3.connect(tmp_path / "t.csv")) as base:
         TABLE.to_sql("t", base)
-    with pytest.raises(TableError, match=r"it is an SQLite database; rename it to end in \.sqlite\."):
+    with pytest.raises(
+        TableError, match=r"it is an SQLite database; rename it to end in \.sqlite\."
+    ):
         read_table(tmp_path / "t.csv")
 
 
