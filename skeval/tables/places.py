@@ -7,7 +7,6 @@ are opened for reading only, and what unpacks to more than memory holds is refus
 from __future__ import annotations
 
 import re
-import sqlite3
 import warnings
 import zipfile
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -321,6 +320,8 @@ def _is_formula(cell: Any) -> bool:
 
 
 def _of_sqlite(path: Path, place: Place) -> pd.DataFrame:
+    import sqlite3
+
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as base:
             base.text_factory = lambda cell: cell.decode("utf-8", "replace")
