@@ -175,7 +175,7 @@ def policy_of(options: Given) -> Policy | None:
 def check_policy(policy: Policy | None, suite: MetricSuite | None) -> None:
     """Refuse a policy on what the suite does not measure, before the work."""
     if policy is not None and suite is not None:
-        policy.check_names({name: type(metric).__name__ for name, metric in suite.metrics})
+        policy.check_names({name: type(metric).__name__ for name, metric in suite.all_metrics})
 
 
 def write_junit(

@@ -288,7 +288,7 @@ def relational_report_suite(
     """Return the default suite of several tables, looking at these columns and rows of each."""
     suite = make_suite("report", schema=relations, random_state=random_state)
     settings: dict[str, Any] = {}
-    for name, metric in suite.metrics:
+    for name, metric in suite.all_metrics:
         table, _, _ = name.rpartition("/")
         if not table:
             continue
@@ -313,7 +313,7 @@ def report_suite(
     return suite.set_params(
         **{
             f"{name}__{parameter}": value
-            for name, metric in suite.metrics
+            for name, metric in suite.all_metrics
             for parameter, value in _looking_at(metric, columns).items()
             if parameter in metric.get_params()
         }
