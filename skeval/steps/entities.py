@@ -43,8 +43,10 @@ from skeval.steps.texts import plain_texts
 from skeval.tables.keys import key_codes
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.files import replacing
-from skeval.utils.formatting import counted
+from skeval.utils.formatting import counted, risk_level
 
+_ROLES = ("train", "holdout", "synthetic")
+_MOST_OVERLAP = 50.0  # percent of train's entities: above, risk is high by SynEval's rule
 _BLOCK = 2000  # texts recognized between two writes to the disk
 _FORM = 1  # of what is kept on disk: raised where hashes or their meaning change
 _WORD = re.compile(r"\w(?:[\w'\u2019-]*\w)?")
@@ -668,3 +670,44 @@ def outlyingness(context: Context, space: object, columns: ColumnChoice) -> tupl
     means = distances.mean(axis=1)
     n_train = context.n_rows("train")
     return means[:n_train], means[n_train:]
+
+
+def texts_in_numbers(
+    context: Context, reading: Reading, names: tuple[str, str], most: float
+) -> dict[str, Any]:
+    """Return by what texts were read, how many, and the numbers that SynEval prints of them.
+
+    `names` are SynEval's of a number and of a density, `most` the density above which risk is high.
+    """
+    by_role = {role: mentions(context, reading, role) for role in _ROLES if role in context}
+    pairs = {role: typed(found) for role, found in by_role.items()}
+    original = pairs["train"]
+    overlap = 100.0 * len(original & pairs["synthetic"]) / max(1, len(original))
+    printed: dict[str, Any] = {}
+    for role, name in (("synthetic", "synthetic"), ("train", "original")):
+        n_words, n_all = max(1, by_role[role].n_words), len(by_role[role].types)
+        density = n_all / n_words
+        printed[name] = {
+            "total": len(pairs[role]),
+            "density": len(pairs[role]) / n_words,
+            names[0]: n_all,
+            names[1]: density,
+            "risk_level": risk_level(density, most),
+        }
+    return {
+        "recognizer": reading.about,
+        "text_columns": list(reading.columns),
+        "documents": reading.group or "rows",
+        "n_rows": {role: context.n_rows(role) for role in by_role},
+        "n_read": {role: found.n_rows for role, found in by_role.items()},
+        "syneval": {
+            **printed,
+            "overlap_percentage": overlap,
+            "risk_level": risk_level(overlap, _MOST_OVERLAP),
+        },
+    }
+
+
+def typed(found: Mentions) -> set[tuple[int, str]]:
+    """Return the distinct entities of a table, of two types if they have two."""
+    return set(zip(found.hashes[:, 0].tolist(), found.types.tolist(), strict=True))
