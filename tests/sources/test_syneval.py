@@ -3,11 +3,22 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.metrics.pairwise import cosine_distances
 
 from skeval.datasets import make_mixed
 from skeval.fidelity import ClassifierTwoSampleTest
-from skeval.privacy import NNDR, DCRPercentile, ExactMatchShare, IdenticalMatchShare
+from skeval.privacy import (
+    NNDR,
+    AnonymeterRisk,
+    DCRPercentile,
+    ExactMatchShare,
+    IdenticalMatchShare,
+    InferenceRisk,
+    LinkabilityRisk,
+    SinglingOutRisk,
+)
+from skeval.stats.risks import attack_rate
 from skeval.text import CallableRecognizer, EntityLeakage, NominalMentions, StylisticOutliers
 
 NAMES = ["age", "income"]
@@ -146,3 +157,42 @@ def test_stylistic_outliers_by_two_standard_deviations():
     assert printed["comparison"]["risk_level"] == "low"
     by_style = StylisticOutliers().fit(*tables[:2], schema={"note": "text"}).evaluate(tables[2])
     assert by_style.details["syneval"]["synthetic"]["num_outliers"] >= 1
+
+
+RISKS = [
+    SinglingOutRisk("univariate"),
+    SinglingOutRisk("multivariate"),
+    LinkabilityRisk(),
+    InferenceRisk("income"),
+]
+
+
+@pytest.mark.parametrize("risk", RISKS, ids=str)
+def test_risks_beyond_guessing(risk):
+    mixed = [make_mixed(150, random_state=seed) for seed in range(3)]
+    release = pd.concat([mixed[2][:100], mixed[0][:50]])
+    results = {
+        reference: clone(risk).set_params(reference=reference).fit(*mixed[:2]).evaluate(release)
+        for reference in ("holdout", "baseline")
+    }
+    found = results["baseline"]
+    rates = {name: found.details[name] for name in ("attack", "baseline", "control")}
+    attack, guessed, control = (attack_rate(r["n_success"], r["n"]).centre for r in rates.values())
+    expected = (attack - guessed) / (1 - guessed)
+    printed = found.details["syneval"]
+    assert printed["risk"] == pytest.approx(max(0.0, expected))
+    assert printed == results["holdout"].details["syneval"]
+    assert [printed[f"{n}_rate"] for n in rates] == pytest.approx([attack, guessed, control])
+    if getattr(risk, "n_repeats", 1) == 1:
+        assert found.value == pytest.approx(max(0.0, expected), abs=0.02)
+    assert found.baseline == pytest.approx(max(0.0, (control - guessed) / (1 - guessed)))
+    assert found.p_value == results["holdout"].p_value
+
+
+def test_the_overall_risk_is_the_largest_beyond_guessing():
+    mixed = [make_mixed(100, random_state=seed)[["age", "income", "plan"]] for seed in range(3)]
+    metric = AnonymeterRisk(reference="baseline").fit(*mixed[:2])
+    result = metric.evaluate(mixed[2])
+    assert result.value == max(one["residual_risk"] for one in result.details["attacks"].values())
+    assert "risk beyond guessing" in result.summary
+    assert metric.score(mixed[2]) == result.value
