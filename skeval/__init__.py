@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from skeval.results.policy import Policy, assert_release
     from skeval.scale.engines import engine
     from skeval.suites.draws import combine_draws, evaluate_draws
+    from skeval.suites.plots import plot_cardinality, plot_column, plot_lines, plot_pair
     from skeval.tables.preprocessing import Discretizer
     from skeval.tables.spaces import TablePreprocessor
 
@@ -65,6 +66,10 @@ __all__ = [
     "evaluate_draws",
     "make_suite",
     "parametrize_with_metric_checks",
+    "plot_cardinality",
+    "plot_column",
+    "plot_lines",
+    "plot_pair",
     "report",
     "shared",
     "show_versions",
@@ -86,6 +91,10 @@ _LATER = {  # imported where they are asked for
     "engine": "scale.engines",
     "evaluate_draws": "suites.draws",
     "parametrize_with_metric_checks": "checks",
+    "plot_cardinality": "suites.plots",
+    "plot_column": "suites.plots",
+    "plot_lines": "suites.plots",
+    "plot_pair": "suites.plots",
 }
 
 
