@@ -34,7 +34,13 @@ if TYPE_CHECKING:
     from skeval.results.policy import Policy, assert_release
     from skeval.scale.engines import engine
     from skeval.suites.draws import combine_draws, evaluate_draws
-    from skeval.suites.plots import plot_cardinality, plot_column, plot_lines, plot_pair
+    from skeval.suites.plots import (
+        plot_cardinality,
+        plot_column,
+        plot_f_beta,
+        plot_lines,
+        plot_pair,
+    )
     from skeval.tables.preprocessing import Discretizer
     from skeval.tables.spaces import TablePreprocessor
 
@@ -68,6 +74,7 @@ __all__ = [
     "parametrize_with_metric_checks",
     "plot_cardinality",
     "plot_column",
+    "plot_f_beta",
     "plot_lines",
     "plot_pair",
     "report",
@@ -93,6 +100,7 @@ _LATER = {  # imported where they are asked for
     "parametrize_with_metric_checks": "checks",
     "plot_cardinality": "suites.plots",
     "plot_column": "suites.plots",
+    "plot_f_beta": "suites.plots",
     "plot_lines": "suites.plots",
     "plot_pair": "suites.plots",
 }

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
+import pandas as pd
+
+from skeval.exceptions import InvalidParameterError
 from skeval.reporting.displays.base import Display
+from skeval.reporting.displays.curves import ParetoDisplay
 from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
 from skeval.reporting.displays.relations import CardinalityDisplay, LinesDisplay
+from skeval.results.result import Result
+from skeval.results.suite_result import SuiteResult
 
 
 def plot_column(
@@ -155,6 +162,52 @@ def plot_lines(
 
     result = StatisticMSAS().fit(train, schema=schema).evaluate(synthetic)
     return _drawn(LinesDisplay(result, by=by))
+
+
+def plot_f_beta(results: Mapping[str, Result | SuiteResult]) -> Display:
+    """Draw generators by F8, low where kinds of rows are lost, and F1/8, low where invented.
+
+    Parameters
+    ----------
+    results : mapping of str to Result or SuiteResult
+        By generator, what :class:`~skeval.fidelity.PRDCurve` gave, alone or in a suite.
+
+    Returns
+    -------
+    ParetoDisplay
+        Drawn, each generator with its name.
+
+    Raises
+    ------
+    InvalidParameterError
+        If one of the results has no such scores.
+
+    See Also
+    --------
+    skeval.fidelity.PRDCurve : The two scores.
+
+    Examples
+    --------
+    >>> from skeval import plot_f_beta
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import PRDCurve
+    >>> metric = PRDCurve().fit(make_mixed(random_state=0))
+    >>> results = {str(n): metric.evaluate(make_mixed(n, random_state=1)) for n in (100, 300)}
+    >>> list(plot_f_beta(results).frame().index)
+    ['100', '300']
+    """
+    points = {}
+    for name, result in results.items():
+        parts = [result] if isinstance(result, Result) else list(result.values())
+        found = [part.details for part in parts if "f_beta_inv" in part.details]
+        if not found:
+            raise InvalidParameterError(
+                f"plot_f_beta: {name} has no scores of PRDCurve. Evaluate it with that metric."
+            )
+        beta = f"{found[0]['beta']:g}"
+        points[name] = {f"F{beta}": found[0]["f_beta"], f"F1/{beta}": found[0]["f_beta_inv"]}
+    scores = pd.DataFrame.from_dict(points, orient="index")
+    return _drawn(ParetoDisplay(scores, *scores.columns, named="all"))
 
 
 def _similarity(
