@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -332,6 +332,7 @@ class NNDR(PercentileScreen):
 
     convention: Literal["d1/d2", "d2/d1"] = "d1/d2"
     query: Literal["synthetic", "train"] = "synthetic"
+    _: KW_ONLY
     baseline: Literal["holdout", "train_loo"] = "holdout"
 
     def _as_published(self, values: np.ndarray) -> np.ndarray:
