@@ -6,6 +6,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.metrics.pairwise import cosine_distances
 
+from skeval import make_suite
 from skeval.datasets import make_mixed
 from skeval.fidelity import ClassifierTwoSampleTest
 from skeval.privacy import (
@@ -196,3 +197,18 @@ def test_the_overall_risk_is_the_largest_beyond_guessing():
     assert result.value == max(one["residual_risk"] for one in result.details["attacks"].values())
     assert "risk beyond guessing" in result.summary
     assert metric.score(mixed[2]) == result.value
+
+
+def test_the_preset_of_two_tables():
+    result = make_suite("syneval").fit(TRAIN).evaluate(SYNTHETIC)
+    printed = {name: one.details["syneval"] for name, one in result.items() if not one.error}
+    assert set(printed) == {
+        "exact_matches",
+        "identical_match_share",
+        "dcr",
+        "nndr",
+        "distinguishability",
+    }
+    assert isinstance(printed["dcr"]["passed"], bool)
+    assert isinstance(printed["nndr"]["passed"], bool)
+    assert all("holdout" in one.error for one in result.values() if one.error)
