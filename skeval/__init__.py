@@ -14,7 +14,7 @@ from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import Verdict
 from skeval.scale.context import read_large
 from skeval.scale.engines import active_engine
-from skeval.scale.tables import large_table
+from skeval.scale.long_csv import large_table
 from skeval.steps.aggregates import subject_rows
 from skeval.steps.relabelled import independent_rows
 from skeval.suites.ready import make_suite
@@ -35,6 +35,13 @@ if TYPE_CHECKING:
     from skeval.results.release import Release, assert_release
     from skeval.scale.engines import engine
     from skeval.suites.draws import combine_draws, evaluate_draws
+    from skeval.suites.plots import (
+        plot_cardinality,
+        plot_column,
+        plot_f_beta,
+        plot_lines,
+        plot_pair,
+    )
     from skeval.tables.preprocessing import Discretizer
     from skeval.tables.spaces import TablePreprocessor
 
@@ -67,6 +74,11 @@ __all__ = [
     "evaluate_draws",
     "make_suite",
     "parametrize_with_metric_checks",
+    "plot_cardinality",
+    "plot_column",
+    "plot_f_beta",
+    "plot_lines",
+    "plot_pair",
     "report",
     "shared",
     "show_versions",
@@ -89,6 +101,11 @@ _LATER = {  # imported where they are asked for
     "engine": "scale.engines",
     "evaluate_draws": "suites.draws",
     "parametrize_with_metric_checks": "checks",
+    "plot_cardinality": "suites.plots",
+    "plot_column": "suites.plots",
+    "plot_f_beta": "suites.plots",
+    "plot_lines": "suites.plots",
+    "plot_pair": "suites.plots",
 }
 
 

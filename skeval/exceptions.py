@@ -78,6 +78,10 @@ class Sentence(str):
         """Return the sentence with something in front, such as the name of a table."""
         return Sentence(f"{start}{self}", f"{start}{self.shell}", self.need)
 
+    def before(self, end: str) -> Sentence:
+        """Return the sentence with something behind it, such as another cure."""
+        return Sentence(f"{self}{end}", f"{self.shell}{end}", self.need)
+
 
 def sentence_of(error: Warning | Exception | str) -> Sentence:
     """Return what an error or a warning says; one that is not of skeval has no other words."""

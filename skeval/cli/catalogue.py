@@ -45,6 +45,7 @@ from skeval.suites.names import (
     proper_name,
     table_of_names,
 )
+from skeval.tables.places import Place
 from skeval.tables.reading import read_table
 from skeval.tables.relational_data import RelationalData
 from skeval.utils.files import check_output, replacing
@@ -284,7 +285,9 @@ def _made(kind: type[Metric], given: dict[str, str | None]) -> Metric:
 
 @app.command(name="schema")
 def write_schema(
-    train: Annotated[Path, typer.Argument(help="A CSV or Parquet file, or a folder of them.")],
+    train: Annotated[
+        Place, typer.Argument(parser=Place.of, help="A file as `evaluate` reads it, or a folder.")
+    ],
     output: Annotated[
         Path | None, typer.Option(*OUTPUT, help="JSON to edit, and to pass as --schema.")
     ] = None,
@@ -298,8 +301,8 @@ def write_schema(
     if output is not None:
         check_paths(output, (".json",), "schema", [train, schema])
     dialect = dialect_of(sep, encoding, decimal)
-    if train.is_dir():
-        data = RelationalData.from_folder(train, schema, header=header, dialect=dialect)
+    if train.path is not None and train.is_folder:
+        data = RelationalData.from_folder(train.path, schema, header=header, dialect=dialect)
         known, kinds = data.schema, kinds_of(data, data.schema)
         content = known.to_dict()
         say(f"note: {known}.")

@@ -42,6 +42,7 @@ from skeval.exceptions import InvalidParameterError, Sentence
 from skeval.results.policy import FAIL_ON, Policy, RuleOutcome, failed_metrics, junit, together
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
+from skeval.tables.places import Place
 from skeval.tables.reading import check_exists, read_table
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.utils.execution import shown
@@ -83,7 +84,10 @@ def render(
 @app.command()
 def verify(
     scores: Scores,
-    files: Annotated[list[Path], typer.Argument(help="CSV or Parquet files, in any order.")],
+    files: Annotated[
+        list[Place],
+        typer.Argument(parser=Place.of, help="Files as `evaluate` reads them, in any order."),
+    ],
 ) -> None:
     """Check that scores are of these files; exit code 1 if one of them is none of the inputs."""
     from skeval.results.provenance import DIFFERENT, installed_versions
@@ -92,8 +96,9 @@ def verify(
     provenance = read_results(scores).provenance
     if provenance is None:
         raise InvalidParameterError(f"{scores} says nothing of where its scores come from.")
-    for path in files:
-        check_exists(path)
+    for place in files:
+        if place.path is not None:
+            check_exists(place.path)
     frame = verify_tables(provenance, files)
     table = plain_table("file", "input", "found", texts=3)
     for row in frame.itertuples(index=False):
@@ -122,7 +127,7 @@ def _read_comparison(path: Path) -> Comparison | None:
 
 
 def suite_of_file(
-    path: Path, tables: list[Path], given: Given, metrics: str | None, *, rows: bool
+    path: Path, tables: list[Place], given: Given, metrics: str | None, *, rows: bool
 ) -> MetricSuite:
     """Return a suite that was saved, where one synthetic table is given and nothing of train."""
     from skeval.suites.suite import MetricSuite
@@ -135,7 +140,7 @@ def suite_of_file(
         raise InvalidParameterError(
             f"{' and '.join(foreign)}: --saved has it from the suite; leave it out."
         )
-    if len(tables) != 1 or tables[0].is_dir():
+    if len(tables) != 1 or tables[0].is_folder:
         raise InvalidParameterError("--saved takes one file, SYNTHETIC: it is the real tables.")
     check_exists(path)
     return MetricSuite.load(path, rows=rows)
@@ -180,7 +185,7 @@ def policy_of(options: Given, release: Release | None = None) -> Policy | None:
 def check_policy(policy: Policy | None, suite: MetricSuite | None) -> None:
     """Refuse a policy on what the suite does not measure, before the work."""
     if policy is not None and suite is not None:
-        policy.check_names({name: type(metric).__name__ for name, metric in suite.metrics})
+        policy.check_names({name: type(metric).__name__ for name, metric in suite.all_metrics})
 
 
 def write_junit(
@@ -256,27 +261,27 @@ def evaluate(
     if output is not None:
         check_paths(output, tuple(_WRITERS), "scores", read)
     check_apart([output, given.junit], read)
-    release, dialect = release_of(given), dialect_of(given.sep, given.encoding, given.decimal)
-    gate = policy_of(given, release)
+    dialect = dialect_of(given.sep, given.encoding, given.decimal)
+    gate = policy_of(given, release := release_of(given))
+    on_error = "raise" if debugging() else "warn"
     if saved is not None:
         loaded = suite_of_file(saved, tables, given, metrics, rows=rows)
         check_policy(gate, loaded)
-        on_error = "raise" if debugging() else "warn"
         loaded.set_params(timeout=timeout, on_error=on_error, n_jobs=given.jobs)
         synthetic = read_table(tables[0], header=given.header, dialect=dialect)
         with shown("lines") as tick:
             measure = partial(loaded.evaluate, date=given.date, release=release)
             result = measure(synthetic, progress=tick("measured"))
-        _conclude(result, {"synthetic": tables[0]}, output, gate, given)
+        files = {} if tables[0].path is None else {"synthetic": tables[0]}
+        _conclude(result, files, output, gate, given)
         return
     if rows:
         raise InvalidParameterError("--rows needs --saved, the suite that holds them.")
     made = partial(_suite, metrics, suite, given)
-    if not any(path.is_dir() for path in tables):  # of folders, the suite depends on their keys
+    if not any(path.is_folder for path in tables):  # of folders, the suite depends on their keys
         check_policy(gate, made())
     (train, holdout, synthetic), known = read_given(tables, given, dialect)
     measured = made(known if isinstance(known, RelationalSchema) else None)
-    on_error = "raise" if debugging() else "warn"
     check_policy(gate, measured)
     measured.set_params(
         timeout=timeout, on_error=on_error, n_jobs=given.jobs, max_memory=given.max_bytes
@@ -290,7 +295,7 @@ def evaluate(
 
 def _conclude(
     result: SuiteResult,
-    files: Mapping[str, Path],
+    files: Mapping[str, Place],
     output: Path | None,
     gate: Policy | None,
     given: Given,

@@ -13,6 +13,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.results.suite_result import SuiteResult
 from skeval.scale.long_csv import is_long, streamed
 from skeval.scale.tables import LargeTable, infer_kinds
+from skeval.tables.places import Place
 from skeval.tables.reading import ENDINGS, PLAIN, Dialect, read_table
 from skeval.tables.reasons import ColumnReason, column_reasons
 from skeval.tables.relational_data import RelationalData
@@ -33,17 +34,18 @@ TrainHoldoutSynthetic = tuple[Any, Any, Any]  # frames, or RelationalData; the s
 
 
 def check_paths(
-    output: Path, endings: tuple[str, ...], owner: str, inputs: Iterable[Path | None]
+    output: Path, endings: tuple[str, ...], owner: str, inputs: Iterable[Path | Place | None]
 ) -> None:
     """Refuse an output that cannot be written, or is one of the inputs, before the work."""
     check_apart([output], inputs)
     check_output(output, endings, owner=owner)
 
 
-def check_apart(outputs: Iterable[Path | None], inputs: Iterable[Path | None]) -> None:
+def check_apart(outputs: Iterable[Path | None], inputs: Iterable[Path | Place | None]) -> None:
     """Refuse files to write that are files to read, lie among those, or are one another."""
     written = [path for path in outputs if path is not None]
-    read = [path for path in inputs if path is not None]
+    named = (one.path if isinstance(one, Place) else one for one in inputs)
+    read = [path for path in named if path is not None]
     for i, output in enumerate(written):
         if twice := [path for path in written[:i] if _is_same(output, path)]:
             raise InvalidParameterError(
@@ -91,7 +93,7 @@ def dialect_of(sep: str | None, encoding: str | None, decimal: str | None) -> Di
 
 
 def read_given(
-    paths: list[Path], given: Given, dialect: Dialect
+    paths: list[Place], given: Given, dialect: Dialect
 ) -> tuple[TrainHoldoutSynthetic, Any]:
     """Read tables as the options say, and refuse options that do not fit them."""
     tables, known = read_tables(paths, given.schema, header=given.header, dialect=dialect)
@@ -101,7 +103,7 @@ def read_given(
 
 
 def read_tables(
-    paths: list[Path], schema: Path | None, *, header: bool, dialect: Dialect = PLAIN
+    paths: list[Place], schema: Path | None, *, header: bool, dialect: Dialect = PLAIN
 ) -> tuple[TrainHoldoutSynthetic, Any]:
     """Return the tables of two or three files, or folders, and what is known of their schema."""
     if len(paths) not in {2, 3}:
@@ -114,9 +116,9 @@ def read_tables(
 
 
 def _read(
-    paths: list[Path], schema: Path | None, *, header: bool, dialect: Dialect
+    paths: list[Place], schema: Path | None, *, header: bool, dialect: Dialect
 ) -> tuple[TrainHoldoutSynthetic, Any]:
-    first, *others = paths
+    folders = [path.path for path in paths if path.path is not None and path.is_folder]
     if not any(_holds_tables(path) for path in paths):
         roles = ("train", "holdout", "synthetic") if len(paths) == 3 else ("train", "synthetic")
         train, *further = (
@@ -126,30 +128,31 @@ def _read(
         known = read_schema(schema)
         if any(isinstance(table, TableSource) for table in (train, *further)):
             say(_LARGE)
-    elif files := [str(path) for path in paths if not path.is_dir()]:
+    elif files := [str(path) for path in paths if not path.is_folder]:
         raise InvalidParameterError(
             f"expected folders throughout, or files throughout; {', '.join(files)}: no folder."
         )
     else:
-        train = RelationalData.from_folder(first, schema, header=header, dialect=dialect)
+        train = RelationalData.from_folder(folders[0], schema, header=header, dialect=dialect)
         known = train.schema
         further = [
             RelationalData.from_folder(path, known, header=header, dialect=dialect)
-            for path in others
+            for path in folders[1:]
         ]
         say(f"note: {known}.")
     return (train, further[0] if len(further) == 2 else None, further[-1]), known
 
 
 def read_candidates(
-    paths: list[Path], first: Any, known: Any, *, header: bool, dialect: Dialect = PLAIN
+    paths: list[Place], first: Any, known: Any, *, header: bool, dialect: Dialect = PLAIN
 ) -> dict[str, Any]:
     """Return synthetic tables by the names of their files, of which the first is read already."""
     names = candidate_names(paths)
     tables = [first]
     for path in paths[1:]:
-        if _holds_tables(path):
-            tables.append(RelationalData.from_folder(path, known, header=header, dialect=dialect))
+        if path.path is not None and _holds_tables(path):
+            several = RelationalData.from_folder(path.path, known, header=header, dialect=dialect)
+            tables.append(several)
         else:
             tables.append(_table(path, "synthetic", header=header, dialect=dialect))
     return dict(zip(names, tables, strict=True))
@@ -166,25 +169,27 @@ def say_long(train: Any, n_max_train: int | None) -> None:
         )
 
 
-def candidate_names(paths: list[Path]) -> list[str]:
+def candidate_names(paths: list[Place]) -> list[str]:
     """Return the names of files without their endings, or whole where two are the same."""
-    stems = [path.name.split(".")[0] for path in paths]
+    stems = [path.stem for path in paths]
     names = stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise InvalidParameterError(f"the same synthetic table twice: {', '.join(twice)}.")
     return names
 
 
-def _table(path: Path, role: str, *, header: bool, dialect: Dialect) -> Any:
+def _table(place: Place, role: str, *, header: bool, dialect: Dialect) -> Any:
     """Read a table at once, or return where a large one is."""
-    if is_large(path):
+    path, source = place.path, None
+    if path is not None and is_large(path):
         return source_of(path, role)
-    source = streamed(path, role, header=header, dialect=dialect) if is_long(path) else None
-    return read_table(path, header=header, dialect=dialect) if source is None else source
+    if path is not None and is_long(path):
+        source = streamed(path, role, header=header, dialect=dialect)
+    return read_table(place, header=header, dialect=dialect) if source is None else source
 
 
-def _holds_tables(path: Path) -> bool:
-    return path.is_dir() and not is_large(path)
+def _holds_tables(place: Place) -> bool:
+    return place.path is not None and place.path.is_dir() and not is_large(place.path)
 
 
 def kinds_of(train: Any, known: Any) -> dict[str, ColumnReason]:
@@ -219,12 +224,14 @@ def say_kinds(result: SuiteResult) -> None:
     say(f"note: columns: {counts}.{doubt}")
 
 
-def files_by_role(paths: list[Path]) -> dict[str, Path]:
-    """Return the files of the tables by role; folders are known by their tables alone."""
+def files_by_role(paths: list[Place]) -> dict[str, Place]:
+    """Return the files of the tables by role; folders and databases by URL have none."""
     roles = ["train", "synthetic"] if len(paths) == 2 else ["train", "holdout", "synthetic"]
     if len(paths) > 3:
         roles = ["train", "holdout", *candidate_names(paths[2:])]
-    return {} if any(map(Path.is_dir, paths)) else dict(zip(roles, paths, strict=True))
+    if any(path.is_folder for path in paths):
+        return {}
+    return {role: path for role, path in zip(roles, paths, strict=True) if path.path is not None}
 
 
 def check_of_one_table(known: Any, **columns: str | None) -> None:

@@ -21,6 +21,7 @@ from rich.table import Table
 
 from skeval.exceptions import Sentence
 from skeval.results.provenance import version_of
+from skeval.tables.places import Place
 from skeval.utils.execution import SHARE, free_memory
 from skeval.utils.formatting import printable
 
@@ -32,12 +33,14 @@ app = typer.Typer(
 )
 
 Tables = Annotated[
-    list[Path],
+    list[Place],
     typer.Argument(
+        parser=Place.of,
         metavar="TRAIN [HOLDOUT] SYNTHETIC",
-        help="CSV or Parquet files, or folders of them, a file a table; or folders of Parquet "
-        "files that are parts of one table, which are not read whole. "
-        "Without a holdout there are no baselines.",
+        help="Files of CSV, Parquet, Excel, JSON lines or Arrow, or folders of them, a file a "
+        "table; book.xlsx#SHEET; base.sqlite#TABLE, base.duckdb#QUERY or URL#QUERY; or folders of "
+        "Parquet files that are parts of one table, which are not read whole. Without a holdout "
+        "there are no baselines.",
     ),
 ]
 SchemaFile = Annotated[

@@ -34,6 +34,7 @@ from skeval.cli.inputs import (
 from skeval.cli.options import OUTPUT, Given, Seed, Tables, app, plain_table, say, show, with_given
 from skeval.exceptions import InvalidParameterError
 from skeval.results.policy import Policy
+from skeval.tables.places import Place
 from skeval.utils.execution import shown
 from skeval.utils.files import check_output
 from skeval.utils.formatting import number
@@ -125,11 +126,11 @@ def demo(
     _write_report((train, holdout, synthetic), output, random_state=seed)
 
 
-def _suite_of(tables: list[Path], given: Given) -> MetricSuite | None:
+def _suite_of(tables: list[Place], given: Given) -> MetricSuite | None:
     """Return the suite of a report of one table; that of several is not known before they are."""
     from skeval.suites.ready import make_suite
 
-    if any(path.is_dir() for path in tables):
+    if any(path.is_folder for path in tables):
         return None
     return make_suite(
         "report", target=given.target, sensitive=given.sensitive, random_state=given.seed
@@ -180,7 +181,8 @@ def compare(
     if output is not None:
         check_paths(output, _ENDINGS, "comparison", scores)
     results = list(map(read_results, scores))
-    comparison = compare_results(dict(zip(candidate_names(scores), results, strict=True)))
+    names = candidate_names([Place(path) for path in scores])
+    comparison = compare_results(dict(zip(names, results, strict=True)))
     if output is not None:
         if (ending := output.suffix.lower()) == ".json":
             comparison.to_json(output)

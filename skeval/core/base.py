@@ -354,10 +354,12 @@ class Metric(BaseEstimator):
         Parameters
         ----------
         train : table of shape (n_train, n_columns), or mapping of str to table
-            The rows that the generator learned from: pandas, polars or pyarrow; or, where they need
-            not fit in memory, a folder of Parquet files, a `pyarrow.dataset.Dataset`, a lazy polars
-            or a Dask frame, none of which is collected. Metrics of
-            :mod:`skeval.relational` take several tables, by name, or a RelationalData.
+            The rows that the generator learned from: pandas, polars or pyarrow, or the path of a
+            file or the URL of a database (:doc:`/user_guide/files`); or, where
+            they need not fit in memory, a folder of Parquet files, a `pyarrow.dataset.Dataset`, a
+            lazy polars or a Dask frame, none of which is collected. Metrics of
+            :mod:`skeval.relational` take several tables, by name, as a folder of files or a
+            RelationalData.
         holdout : table of shape (n_holdout, n_columns), or mapping of str to table, optional
             Real rows of the same population that the generator never saw.
         schema : TableSchema, RelationalSchema, mapping of str to str, or SDV's Metadata, optional

@@ -170,6 +170,12 @@ Thresholds = Annotated[
 ]
 
 
+def pooled(values: np.ndarray, distances: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return areas over the points of both directions together, each point counted once."""
+    n_points = [len(one) for one in distances.values()]
+    return np.asarray(np.average(values, axis=0, weights=n_points))
+
+
 @declared
 class AccumulationMetric(NeighborMetric):
     """Base of the two areas of the accumulation curve: left and right of a threshold.
@@ -266,6 +272,7 @@ class AccumulationMetric(NeighborMetric):
             **{area: values.mean(axis=0) for area, values in of_area.items()},
             "directions": dict(zip(distances, by_direction, strict=True)),
             "standard_error": error,
+            "pooled": {area: pooled(values, distances) for area, values in of_area.items()},
         }
         baseline, n_synthetic = None, context.n_rows("synthetic")
         if "holdout" in context:

@@ -25,7 +25,7 @@ from skeval.exceptions import (
 )
 from skeval.tables.frames import order_of_content, row_hashes, with_columns
 from skeval.tables.keys import key_codes
-from skeval.tables.relational_data import RelationalData, positions_along
+from skeval.tables.relational_data import RelationalData, positions_along, read_folder
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema, is_metadata
 
@@ -304,6 +304,7 @@ def read_several(
     train: Any, holdout: Any = None, *, schema: Any = None, max_rows: int | None = None
 ) -> RelationalContext | None:
     """Read real tables by name; None where train is one table."""
+    train = read_folder(train, schema)
     if not isinstance(train, Mapping):
         return None
     return RelationalContext.of(train, holdout, schema=schema, ordered=True)
@@ -317,6 +318,7 @@ def _data(
     tables: Mapping[str, Any], role: str, relations: RelationalSchema | None = None
 ) -> RelationalData:
     """Return tables as data with these relations, their own or those that can be detected."""
+    tables = read_folder(tables, relations)
     if isinstance(tables, RelationalData):
         return tables
     if not isinstance(tables, Mapping):

@@ -56,7 +56,7 @@ from skeval.steps.classifiers import (
     with_defaults,
 )
 from skeval.utils.formatting import number, percent
-from skeval.utils.parameters import Columns, Interval, OpenFraction, Seed
+from skeval.utils.parameters import Columns, Fraction, Interval, OpenFraction, Seed
 
 _N_TOP = 5
 _NOISE = 1e-12
@@ -112,6 +112,8 @@ class TwoSampleTest(ClassifierMetric):
         Share of the synthetic rows that the classifier of the test does not see.
     n_permutations : int, default=199
         Number of permutations.
+    alert : float, default=0.7
+        AUC from which the `risk_level` in ``details["syneval"]`` is high.
     random_state : int, default=0
         Seed of samples, folds, permutations and classifiers.
     """
@@ -124,6 +126,7 @@ class TwoSampleTest(ClassifierMetric):
     n_folds: Annotated[int, Interval(2)] = 5
     test_size: OpenFraction = 0.5
     n_permutations: Annotated[int, Interval(19)] = 199
+    alert: Fraction = 0.7
 
     def _compute(self, context: Context) -> Result:
         columns = self._read(context)
@@ -146,6 +149,11 @@ class TwoSampleTest(ClassifierMetric):
                 "synthetic_confidence": float(scores.synthetic.mean()),
                 "original_confidence": float(scores.real.mean()),
                 "n_rows": scores.real.size,
+                "syneval": {
+                    "distinguishability_auc": area,
+                    "fidelity_score": max(0.0, 1.0 - area),
+                    "risk_level": "high" if area >= self.alert else "low",
+                },
             },
         )
 
@@ -259,7 +267,8 @@ class ClassifierTwoSampleTest(TwoSampleTest):
     ``details["similarity"]`` is ``1 - (2 max(AUC, 1/2) - 1)``, the form of SDMetrics, clipped after
     averaging, not before; ``details["fidelity_score"]`` is ``1 - 2 |AUC - 1/2|``, which is low on
     both sides, of the split where that reads as copies: in SynEval it is ``max(0, 1 - AUC)``, at
-    most about a half for good tables and 1 for copies. ``synthetic_confidence`` and
+    most about a half for good tables and 1 for copies. ``details["syneval"]`` has that, the AUC as
+    `distinguishability_auc`, and a `risk_level`. ``synthetic_confidence`` and
     ``original_confidence`` are the mean scores of synthetic and of real rows, the probability of
     being synthetic as the classifier has it: both 1/2 where it cannot tell, 1 and 0 where it always
     can. Unlike SynEval's, they are of rows that the classifier has not seen.

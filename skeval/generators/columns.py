@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
 from typing import Any, ClassVar, Self, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.exceptions import TableError
+from skeval.exceptions import NotRememberedError, TableError
 from skeval.utils.parameters import Count, Seed, check_parameters, legal_sets
 
 # Floats with at most that many decimals are taken as rounded, and rounded again when sampled.
@@ -55,19 +56,25 @@ class Codes:
     ordered: bool
 
 
+# what generators were fitted on is not part of them: it ends with the object, and no copy has it
+TRAINED: WeakKeyDictionary[Any, pd.DataFrame] = WeakKeyDictionary()
+
+
 class Sampler(BaseEstimator):
     """Base of the generators here: :meth:`fit` on a table, then :meth:`sample` tables like it."""
 
     random_state: int | None
     _needs_hashes: ClassVar[bool] = True
 
-    def fit(self, table: pd.DataFrame) -> Self:
+    def fit(self, table: pd.DataFrame, y: Any = None) -> Self:
         """Learn from a training table.
 
         Parameters
         ----------
         table : DataFrame of shape (n_rows, n_columns)
             Training rows, of any dtypes.
+        y : ignored
+            Pipelines of scikit-learn pass it.
 
         Returns
         -------
@@ -81,7 +88,9 @@ class Sampler(BaseEstimator):
         InvalidParameterError
             If a parameter is outside its legal set, or names columns that are not there.
         """
-        self._learn(self._checked(table))
+        train = self._checked(table)
+        self._learn(train)
+        TRAINED[self] = train
         return self
 
     def sample(self, n: Count, random_state: Seed | None = None) -> pd.DataFrame:
@@ -111,6 +120,22 @@ class Sampler(BaseEstimator):
         check_parameters(f"{type(self).__name__}.sample", given, legal_sets(Sampler.sample))
         seed = self.random_state if random_state is None else random_state
         return self._draw(n, np.random.default_rng(seed))
+
+    def train_rows(self) -> pd.DataFrame:
+        """Return the rows that the generator was fitted on, as searches ask for them.
+
+        Raises
+        ------
+        NotRememberedError
+            If the generator was copied or pickled since: neither takes the table with it.
+        """
+        check_is_fitted(self)
+        if self not in TRAINED:
+            raise NotRememberedError(
+                "The training rows were left out when this generator was copied or pickled. Fit "
+                "it again, or fit GeneratorAdapter(generator) and set remember_rows_ = True."
+            )
+        return TRAINED[self]
 
     def _learn(self, train: pd.DataFrame) -> None:
         raise NotImplementedError

@@ -12,6 +12,7 @@ import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError, TableError
 from skeval.generators.columns import (
+    TRAINED,
     Sampler,
     date_of,
     dates_of,
@@ -134,7 +135,7 @@ class DPHistogram(Sampler):
         self.adjacency = adjacency
         self.random_state = random_state
 
-    def fit(self, table: pd.DataFrame) -> Self:
+    def fit(self, table: pd.DataFrame, y: Any = None) -> Self:
         """Count the rows of each cell, with noise that is drawn anew.
 
         Parameters
@@ -142,6 +143,8 @@ class DPHistogram(Sampler):
         table : DataFrame of shape (n_rows, n_columns)
             Training rows, with the columns of the domain, in any order. There may be no rows: the
             neighbour of a table of one has none.
+        y : ignored
+            Pipelines of scikit-learn pass it.
 
         Returns
         -------
@@ -177,7 +180,7 @@ class DPHistogram(Sampler):
         rng, stop = np.random.default_rng(stream), -np.expm1(-self.epsilon / sensitivity)
         noise = rng.geometric(stop, counts.size) - rng.geometric(stop, counts.size)
         self.counts_ = (counts + noise).reshape(shape)
-        self._axes = axes
+        self._axes, TRAINED[self] = axes, table
         return self
 
     def _draw(self, n: int, rng: np.random.Generator) -> pd.DataFrame:

@@ -1,6 +1,10 @@
 """Generators in searches: scorers, cross-validation, choices between utility and privacy."""
 
-from skeval.model_selection.cross_validation import CrossValidated, cross_validate_generator
+from skeval.model_selection.cross_validation import (
+    CrossValidated,
+    cross_validate_generator,
+    efficiency_curve,
+)
 from skeval.model_selection.selection import (
     GeneratorScorer,
     best_subject_to,
@@ -17,6 +21,7 @@ __all__ = [
     "GeneratorScorer",
     "best_subject_to",
     "cross_validate_generator",
+    "efficiency_curve",
     "facet_intervals",
     "facet_table",
     "hypervolume",

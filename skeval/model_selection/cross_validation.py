@@ -377,6 +377,95 @@ def cross_validate_generator(
     return CrossValidated(results, tuple(shares), costs)
 
 
+def efficiency_curve(
+    generator: Any,
+    table: Any,
+    *,
+    n_rows: Sequence[int] | None = None,
+    n_columns: Sequence[int] | None = None,
+    random_state: Seed = 0,
+) -> pd.DataFrame:
+    """Return what a generator costs by the number of rows and of columns that it learns from.
+
+    Parameters
+    ----------
+    generator : GeneratorAdapter, or anything that it takes
+        It is cloned, never fitted itself.
+    table : table of shape (n_rows, n_columns)
+        Real rows: pandas, polars or pyarrow, a path or a URL.
+    n_rows : sequence of int, optional
+        Numbers of rows to learn from, all columns each; an eighth, a quarter, a half and all by
+        default. Rows are drawn at random, and as many are sampled.
+    n_columns : sequence of int, optional
+        Numbers of columns, the first ones, all rows each; likewise by default.
+    random_state : int, default=0
+        Seed of the rows, the fits and the samples.
+
+    Returns
+    -------
+    DataFrame
+        One row a size: `varied` ("rows" or "columns"), `n_rows`, `n_columns`, `fit_seconds`,
+        `sample_seconds` and `peak_mib`.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a size is below 1 or above that of the table.
+
+    See Also
+    --------
+    cross_validate_generator : The same costs in each fold, with scores.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.generators import GaussianCopula
+    >>> from skeval.model_selection import efficiency_curve
+    >>> costs = efficiency_curve(GaussianCopula(), make_mixed(80), n_rows=[40, 80], n_columns=[3])
+    >>> costs[["varied", "n_rows", "n_columns"]].values.tolist()
+    [['rows', 40, 7], ['rows', 80, 7], ['columns', 80, 3]]
+    """
+    rows = as_frame(table, "train")
+    check_parameters(
+        "efficiency_curve", {"random_state": random_state}, legal_sets(efficiency_curve)
+    )
+    by_rows = _sizes(n_rows, len(rows), "n_rows")
+    by_columns = _sizes(n_columns, rows.shape[1], "n_columns")
+    order = np.random.default_rng(random_state).permutation(len(rows))
+    sizes = [("rows", n, rows.shape[1]) for n in by_rows]
+    sizes += [("columns", len(rows), n) for n in by_columns]
+    costs = []
+    for varied, n, k in sizes:
+        part = rows.iloc[np.sort(order[:n]), :k].reset_index(drop=True)
+        _, cost = _timed(reseeded(generator, random_state), part, n, random_state)
+        costs.append({"varied": varied, "n_rows": n, "n_columns": k, **asdict(cost)})
+    return pd.DataFrame(costs)
+
+
+def _sizes(given: Sequence[int] | None, most: int, name: str) -> list[int]:
+    """Return the sizes that are given, or the four that end with all."""
+    if given is None:
+        return sorted({max(1, most // part) for part in (8, 4, 2, 1)})
+    if wrong := [n for n in given if not isinstance(n, int | np.integer) or not 1 <= n <= most]:
+        raise InvalidParameterError(
+            f"efficiency_curve: {name} must be whole numbers from 1 to {most}, got {wrong}."
+        )
+    return [int(n) for n in given]
+
+
+def _timed(
+    adapter: GeneratorAdapter, train: pd.DataFrame, n_rows: int, seed: int
+) -> tuple[pd.DataFrame, Efficiency]:
+    """Return what a generator samples, and what fit and sample cost."""
+    with peak_memory() as peak:
+        watch = Stopwatch()
+        adapter.fit(train)
+        fit_seconds = watch.read()
+        synthetic = adapter.sample(n_rows, random_state=seed)
+        sample_seconds = watch.read()
+    return synthetic, Efficiency(fit_seconds, sample_seconds, peak.mib)
+
+
 def _evaluated(
     adapter: GeneratorAdapter,
     evaluator: Metric | MetricSuite,
@@ -388,13 +477,7 @@ def _evaluated(
 ) -> tuple[SuiteResult, Efficiency]:
     """Return the results of one fold, and what fit and sample cost."""
     n_rows = len(train) if n_samples is None else n_samples
-    with peak_memory() as peak:
-        watch = Stopwatch()
-        adapter.fit(train)
-        fit_seconds = watch.read()
-        synthetic = adapter.sample(n_rows, random_state=seed)
-        sample_seconds = watch.read()
-    cost = Efficiency(fit_seconds, sample_seconds, peak.mib)
+    synthetic, cost = _timed(adapter, train, n_rows, seed)
     result = evaluator.fit(train, holdout, schema=schema).evaluate(synthetic)
     return SuiteResult({result.metric: result}) if isinstance(result, Result) else result, cost
 

@@ -96,6 +96,8 @@ def make_generator_scorer(
     A suite with privacy metrics checks in each split whether train and test fold can be
     distinguished. Random folds cannot, so ``MetricSuite(..., check_holdout=False)`` is quicker.
 
+    The generators of skeval go into searches as they are; others need the adapter.
+
     A search fits with the seed of the adapter, in every split the same. For means with intervals,
     for which the fits need seeds of their own, see :func:`cross_validate_generator`.
 
@@ -170,8 +172,10 @@ class GeneratorScorer(BaseEstimator):
         """Return 1 by the name of a score whose published values are best high, -1 if low."""
         if isinstance(self.evaluator, Metric):
             return {"score": self.evaluator.tags.sign}
-        signs = {n: metric.tags.sign for n, metric in self.evaluator.metrics if metric.tags.sign}
-        private = any(metric.tags.aspect == "privacy" for _, metric in self.evaluator.metrics)
+        signs = {
+            n: metric.tags.sign for n, metric in self.evaluator.all_metrics if metric.tags.sign
+        }
+        private = any(metric.tags.aspect == "privacy" for _, metric in self.evaluator.all_metrics)
         return {**signs, NO_ALARM: 1} if signs and private else signs
 
     def __call__(self, generator: Any, X: Any, y: Any = None) -> float | dict[str, float]:

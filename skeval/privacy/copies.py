@@ -37,7 +37,7 @@ from skeval.steps.samples import ColumnChoice
 from skeval.steps.texts import folded
 from skeval.tables.frames import column_values
 from skeval.tables.schema import TableSchema
-from skeval.utils.formatting import counted, percent
+from skeval.utils.formatting import counted, percent, risk_level
 from skeval.utils.parameters import AnyColumns, Fraction, Interval
 
 _LONGER = 20  # characters
@@ -275,6 +275,7 @@ class ExactMatchShare(CopyScreen, ClaimTested):
             "above_alert": result.value > self.alert,
             "singleton_match_share": matches_of_singletons(counts, self.count) / n,
             "duplicates": {role: duplicated_share(of_role) for role, of_role in counts.items()},
+            "syneval": self._as_syneval(result.value, counts),
         }
         chosen = compared(context.schema, self.columns)
         if "holdout" in counts:
@@ -298,6 +299,11 @@ class ExactMatchShare(CopyScreen, ClaimTested):
             else (*copies_of_rows(context, chosen, self.decimals, read), *of_identifiers),
         )
         return super()._in_relation(context, result)
+
+    def _as_syneval(self, share: float, counts: Mapping[str, np.ndarray]) -> dict[str, Any]:
+        """Return the numbers of SynEval, under its names and by its rule."""
+        level = risk_level(share, self.alert)
+        return {"exact_match_percentage": 100.0 * share, "risk_level": level}
 
     def _beside_holdout(self, context: Context, counts: Mapping[str, np.ndarray]) -> dict[str, Any]:
         """Return the fields of a result that come of matches to the holdout."""
@@ -360,6 +366,8 @@ class IdenticalMatchShare(ExactMatchShare):
     -----
     .. math:: \frac{|\mathrm{set}(S) \cap \mathrm{set}(T)|}{|\mathrm{set}(S)|}
 
+    ``details["syneval"]`` has the names of SynEval: `ims_syn_train`, `train_test_ims` of the
+    holdout, and `passed`, whether the first is not above the second: half of fresh tables fail.
     All else is as in :class:`ExactMatchShare`. The share falls with the number of synthetic rows,
     since common rows come first and rare ones follow: compare with the baseline.
 
@@ -376,6 +384,12 @@ class IdenticalMatchShare(ExactMatchShare):
     tags = replace(ExactMatchShare.tags, headline=0, quoted="")
 
     count: Literal["rows", "multiset", "unique"] = "unique"
+
+    def _as_syneval(self, share: float, counts: Mapping[str, np.ndarray]) -> dict[str, Any]:
+        if "holdout" not in counts:
+            return {"ims_syn_train": share, "train_test_ims": None, "passed": None}
+        k, n = stats.matches(counts["holdout"], counts["train"], self.count)
+        return {"ims_syn_train": share, "train_test_ims": k / n, "passed": share <= k / n}
 
     def _summary(self, result: Result) -> str:
         lead = f"{percent(result.value)} of the distinct synthetic rows equal a train row"

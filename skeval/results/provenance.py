@@ -30,6 +30,7 @@ from sklearn.base import BaseEstimator, clone
 from skeval.core.context import Context, of_given, read_rows, shared
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.tables.frames import read_alone
+from skeval.tables.places import Place
 from skeval.tables.reading import read_table
 from skeval.tables.reasons import column_reasons
 from skeval.tables.schema import TableSchema, read_column
@@ -459,7 +460,7 @@ class Provenance:
         """What makes each metric again, as Python's text, for people."""
         return {name: call_of(metric) for name, metric in self.metrics.items()}
 
-    def with_files(self, files: Mapping[str, str | Path]) -> Provenance:
+    def with_files(self, files: Mapping[str, str | Path | Place]) -> Provenance:
         """Return a copy that names the files, by role, of which the tables were read.
 
         Raises
@@ -472,10 +473,12 @@ class Provenance:
             raise InvalidParameterError(
                 f"files: there is no {', '.join(unknown)}; there are {', '.join(roles)}."
             )
+        places = {role: Place.of(path) for role, path in files.items()}
         return self._with_inputs(
             {
-                role: {"file": Path(path).name, "file_bytes": hash_of_file(path)}
-                for role, path in files.items()
+                role: {"file": place.name, "file_bytes": hash_of_file(place.path)}
+                for role, place in places.items()
+                if place.path is not None
             }
         )
 
@@ -738,7 +741,7 @@ def schema_of(columns: Iterable[ColumnRecord], table: str = "") -> TableSchema:
 
 
 def verify(
-    provenance: Provenance, tables: Mapping[str, Any] | Iterable[str | Path]
+    provenance: Provenance, tables: Mapping[str, Any] | Iterable[str | Path | Place]
 ) -> pd.DataFrame:
     """Look whether tables are those that results are of.
 
@@ -789,14 +792,25 @@ def verify(
     return pd.DataFrame(rows, columns=["given", "input", "found"])
 
 
+def _of_same_bytes(provenance: Provenance, place: Place) -> list[str]:
+    """Return the roles of the inputs that are the same file, and the same sheet or table of it."""
+    if place.path is None or place.is_query:
+        return []
+    in_bytes = hash_of_file(place.path)
+    return [
+        record.role
+        for record in provenance.inputs
+        if record.file_bytes == in_bytes and place.part in ("", record.file.partition("#")[2])
+    ]
+
+
 def _known(provenance: Provenance, table: Any) -> tuple[list[str], str]:
     """Return the roles of the inputs that a table is, and how that is known."""
-    if isinstance(table, str | Path) and not (path := Path(table)).is_dir():
-        in_bytes = hash_of_file(path)
-        if roles := [r.role for r in provenance.inputs if r.file_bytes == in_bytes]:
+    if isinstance(table, str | Path | Place) and not (place := Place.of(table)).is_folder:
+        if roles := _of_same_bytes(provenance, place):
             return roles, SAME_BYTES
         try:
-            table = read_table(path)
+            table = read_table(place)
         except TableError:
             return [], DIFFERENT
     frame, roles = read_rows(table, "table"), []

@@ -11,6 +11,7 @@ import pandas as pd
 from skeval.core.context import NOT_REMEMBERED, Context, shared, shared_rows
 from skeval.exceptions import NotRememberedError
 from skeval.scale import steps
+from skeval.scale.long_csv import large_source
 from skeval.scale.tables import CanonicalTable, LargeTable, Learned, Spill, Spilled, look_at
 from skeval.steps.neighbors import room
 from skeval.steps.samples import (
@@ -22,7 +23,7 @@ from skeval.steps.samples import (
 )
 from skeval.tables.frames import as_frame, coarsest, order_of_content, rows_at
 from skeval.tables.schema import Kind, TableSchema, sorted_labels
-from skeval.tables.sources import FrameSource, TableSource, source_of
+from skeval.tables.sources import FrameSource, TableSource
 from skeval.utils.parameters import Scaling
 
 T = TypeVar("T")
@@ -202,7 +203,7 @@ def read_large(
     train: Any, holdout: Any = None, *, schema: Any = None, max_rows: int | None = None
 ) -> LargeContext | None:
     """Read real tables one of which need not fit in memory; None where both are in memory."""
-    large = source_of(train, "train"), source_of(holdout, "holdout")
+    large = large_source(train, "train"), large_source(holdout, "holdout")
     if not any(large):
         return None
     train, holdout = large[0] or train, large[1] or holdout
@@ -210,7 +211,7 @@ def read_large(
 
 
 def _source(table: Any, role: str) -> TableSource:
-    return source_of(table, role) or FrameSource(as_frame(table, role), role)
+    return large_source(table, role) or FrameSource(as_frame(table, role), role)
 
 
 def _fits(context: Context) -> bool:

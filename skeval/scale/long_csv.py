@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skeval.scale.tables import LargeTable
 from skeval.tables.reading import (
     ENDINGS,
     PACKINGS,
@@ -31,7 +32,7 @@ from skeval.tables.reading import (
     note,
     opened,
 )
-from skeval.tables.sources import MANY_ROWS, ArrowSource, TableSource
+from skeval.tables.sources import MANY_ROWS, ArrowSource, TableSource, source_of
 
 _LEAST_BYTES = 2**22  # a smaller file is not looked at
 _CHUNK = 100_000  # rows that are held at a time
@@ -126,6 +127,27 @@ def _streamed(path: Path, role: str, read: Dialect, *, header: bool) -> TableSou
     for text in notes:
         note(text)
     return source
+
+
+def large_source(table: Any, role: str) -> TableSource | None:
+    """Return a table that need not fit in memory as a source, a long CSV file too; None for others.
+
+    Examples
+    --------
+    >>> from skeval.scale.long_csv import large_source
+    >>> large_source("no_such_file.csv", "train") is None
+    True
+    """
+    source = source_of(table, role)
+    if source is None and isinstance(table, str | Path) and is_long(Path(table)):
+        return streamed(Path(table), role)
+    return source
+
+
+def large_table(table: Any, role: str) -> LargeTable | None:
+    """Return a table that need not fit in memory as it was given, None for others."""
+    source = large_source(table, role)
+    return None if source is None else LargeTable(source)
 
 
 @dataclass

@@ -30,7 +30,7 @@ from skeval.tables.frames import (
 )
 from skeval.tables.reasons import ColumnReason, column_reasons, reasons_of
 from skeval.tables.schema import Kind, TableSchema
-from skeval.tables.sources import TableSource, as_pandas, batch_rows, source_of
+from skeval.tables.sources import TableSource, as_pandas, batch_rows
 from skeval.utils.engines import current_engine
 
 T = TypeVar("T")
@@ -432,12 +432,6 @@ def _inferred(table: LargeTable, names: Sequence[str], known: TableSchema) -> Ta
         kinds |= read.kinds
         formats |= read.datetime_formats
     return TableSchema(kinds, datetime_formats=formats)
-
-
-def large_table(table: Any, role: str) -> LargeTable | None:
-    """Return a table that need not fit in memory as it was given, None for others."""
-    source = source_of(table, role)
-    return None if source is None else LargeTable(source)
 
 
 class Spill:

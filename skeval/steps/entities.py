@@ -26,7 +26,10 @@ from skeval.steps.samples import drawn_positions, named_seed, sample_positions
 from skeval.steps.texts import plain_texts
 from skeval.tables.keys import key_codes
 from skeval.utils.files import replacing
+from skeval.utils.formatting import risk_level
 
+_ROLES = ("train", "holdout", "synthetic")
+_MOST_OVERLAP = 50.0  # percent of train's entities: above, risk is high by SynEval's rule
 _BLOCK = 2000  # texts recognized between two writes to the disk
 _FORM = 1  # of what is kept on disk: raised where hashes or their meaning change
 _WORD = re.compile(r"\w(?:[\w'\u2019-]*\w)?")
@@ -446,3 +449,44 @@ def _secret(path: Path) -> bytes:
             os.link(drafted, path)  # whole or not at all, and never a second one
         drafted.unlink()
     return path.read_bytes()
+
+
+def texts_in_numbers(
+    context: Context, reading: Reading, names: tuple[str, str], most: float
+) -> dict[str, Any]:
+    """Return by what texts were read, how many, and the numbers that SynEval prints of them.
+
+    `names` are SynEval's of a number and of a density, `most` the density above which risk is high.
+    """
+    by_role = {role: mentions(context, reading, role) for role in _ROLES if role in context}
+    pairs = {role: typed(found) for role, found in by_role.items()}
+    original = pairs["train"]
+    overlap = 100.0 * len(original & pairs["synthetic"]) / max(1, len(original))
+    printed: dict[str, Any] = {}
+    for role, name in (("synthetic", "synthetic"), ("train", "original")):
+        n_words, n_all = max(1, by_role[role].n_words), len(by_role[role].types)
+        density = n_all / n_words
+        printed[name] = {
+            "total": len(pairs[role]),
+            "density": len(pairs[role]) / n_words,
+            names[0]: n_all,
+            names[1]: density,
+            "risk_level": risk_level(density, most),
+        }
+    return {
+        "recognizer": reading.about,
+        "text_columns": list(reading.columns),
+        "documents": reading.group or "rows",
+        "n_rows": {role: context.n_rows(role) for role in by_role},
+        "n_read": {role: found.n_rows for role, found in by_role.items()},
+        "syneval": {
+            **printed,
+            "overlap_percentage": overlap,
+            "risk_level": risk_level(overlap, _MOST_OVERLAP),
+        },
+    }
+
+
+def typed(found: Mentions) -> set[tuple[int, str]]:
+    """Return the distinct entities of a table, of two types if they have two."""
+    return set(zip(found.hashes[:, 0].tolist(), found.types.tolist(), strict=True))

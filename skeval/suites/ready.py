@@ -1,8 +1,10 @@
-"""Ready suites: the metrics of a preset, with one seed."""
+"""Ready suites: the metrics of a preset, with one seed; and suites of metrics without names."""
 
 from __future__ import annotations
 
 import difflib
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skeval.exceptions import InvalidParameterError, Sentence
@@ -15,7 +17,7 @@ from skeval.utils.parameters import bound_by
 
 @bound_by("All but the preset is given by name: make_suite('report', target=column).")
 def make_suite(
-    preset: str = "report",
+    preset: str | Sequence[Any] | Mapping[str, Any] = "report",
     *,
     schema: RelationalSchema | None = None,
     target: str | None = None,
@@ -25,18 +27,20 @@ def make_suite(
     check_holdout: bool = True,
     space: Any = None,
 ) -> MetricSuite:
-    """Return a ready suite.
+    """Return a ready suite, or one of metrics that need no names.
 
     Parameters
     ----------
-    preset : str, default="report"
-        "report": all that the report shows, of privacy the headlines only. "fidelity": the
-        headlines of fidelity. "utility": all metrics of one `target`. "privacy": every screen and
-        attack, and the audit. "screens", "attacks": one kind of them. "syneval": what SynEval's
-        privacy report holds, with the overall risk. "quality" and "diagnostic": what SDMetrics' two
-        reports hold, the shapes of columns and the trends of pairs, validity and structure, with
-        their properties in the names (:meth:`SuiteResult.properties`). Metrics of texts, which
-        these suites have but "utility", "quality" and "diagnostic", show where a table has texts.
+    preset : str, list of Metric, or dict of str to Metric, default="report"
+        A list of metrics, or of suites, is named by their classes as ``make_pipeline`` names steps,
+        a dict by its keys; they keep their own targets and seeds. Else a preset. "report": all that
+        the report shows, of privacy the headlines only. "fidelity": the headlines of fidelity.
+        "utility": all metrics of one `target`. "privacy": every screen and attack, and the audit.
+        "screens", "attacks": one kind of them. "syneval": what SynEval's privacy report holds, with
+        the overall risk. "quality" and "diagnostic": what SDMetrics' two reports hold, the shapes
+        of columns and the trends of pairs, validity and structure, with their properties in the
+        names (:meth:`SuiteResult.properties`). Metrics of texts, which these suites have but
+        "utility", "quality" and "diagnostic", show where a table has texts.
         Capitals do not matter.
     schema : RelationalSchema, optional
         The schema of several tables, with their keys and roles. The suite then measures what
@@ -49,7 +53,7 @@ def make_suite(
         The column whose groups models should treat alike, of the measures of fairness; and the
         secret of the attack by models.
     random_state : int, default=0
-        Seed of every metric that draws at random.
+        Seed of every metric of a preset that draws at random.
     n_jobs : int, optional
         Number of threads.
     check_holdout : bool, default=True
@@ -76,7 +80,21 @@ def make_suite(
     >>> from skeval import make_suite
     >>> [name for name, _ in make_suite("fidelity").metrics][:5]
     ['ks_complement', 'tv_complement', 'similarity', 'relations', 'phik_difference']
+    >>> from skeval.fidelity import KSComplement, TVComplement
+    >>> [name for name, _ in make_suite([KSComplement(), TVComplement()]).metrics]
+    ['kscomplement', 'tvcomplement']
     """
+    settings: dict[str, Any] = {"n_jobs": n_jobs, "check_holdout": check_holdout, "space": space}
+    if isinstance(preset, Sequence | Mapping) and not isinstance(preset, str):
+        if target is not None or sensitive is not None:
+            raise InvalidParameterError(
+                "make_suite: target and sensitive are of presets. Give them to the metrics, such "
+                "as make_suite([TSTR(target)])."
+            )
+        named = dict(preset) if isinstance(preset, Mapping) else _named(preset)
+        made = MetricSuite(named, **settings, schema=schema)
+        made.check_parameters()
+        return made
     preset = _known(preset)
     if preset == "utility" and target is None:
         raise InvalidParameterError(
@@ -95,8 +113,18 @@ def make_suite(
     for _, metric in metrics:
         seeds = [p for p in metric.get_params() if p.split("__")[-1] == "random_state"]
         metric.set_params(**dict.fromkeys(seeds, random_state))
-    settings: dict[str, Any] = {"n_jobs": n_jobs, "check_holdout": check_holdout, "space": space}
     return MetricSuite(metrics, **settings, optional=("text",), schema=schema)
+
+
+def _named(metrics: Sequence[Any]) -> list[tuple[str, Any]]:
+    """Name metrics by their classes in lower case, those of one class by a number behind it."""
+    names = [type(metric).__name__.lower() for metric in metrics]
+    counts, seen = Counter(names), Counter[str]()
+    pairs = []
+    for name, metric in zip(names, metrics, strict=True):
+        seen[name] += 1
+        pairs.append((f"{name}-{seen[name]}" if counts[name] > 1 else name, metric))
+    return pairs
 
 
 def _known(preset: str) -> str:
@@ -114,4 +142,4 @@ def _meant(preset: str) -> str:
     if near := difflib.get_close_matches(preset.lower(), PRESETS, n=1):
         return f" Did you mean {near[0]}?"
     proper = proper_name(preset)
-    return f" {proper} is a metric: MetricSuite([(name, metric)]) takes those." if proper else ""
+    return f" {proper} is a metric: make_suite([metric]) takes those." if proper else ""

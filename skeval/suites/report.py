@@ -21,7 +21,7 @@ from skeval.results.suite_result import SuiteResult
 from skeval.steps.samples import sampled
 from skeval.suites.ready import make_suite
 from skeval.suites.suite import MetricSuite
-from skeval.tables.relational_data import RelationalData
+from skeval.tables.relational_data import RelationalData, read_folder
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
 from skeval.utils.execution import Shown, shown
@@ -119,8 +119,8 @@ def report(
     Parameters
     ----------
     train : table of shape (n_train, n_columns), or mapping of str to table
-        The rows that the generator learned from: pandas, polars or pyarrow; or what need not fit in
-        memory, as :meth:`~skeval.Metric.fit` takes it. Several tables are
+        The rows that the generator learned from: pandas, polars or pyarrow, a path or a URL; or
+        what need not fit in memory, as :meth:`~skeval.Metric.fit` takes it. Several tables are
         given by name, or as a :class:`~skeval.relational.RelationalData`.
     holdout : table of shape (n_holdout, n_columns), mapping of str to table, or None
         Real rows of the same population that the generator never saw; of several tables, of other
@@ -207,6 +207,7 @@ def report(
     path = check_output(path, ENDINGS, owner="report")
     limits = _positive(n_max_train, "n_max_train"), _positive(n_max_test, "n_max_test")
     chosen: Any
+    train, holdout = _read_once(train, "train"), _read_once(holdout, "holdout")
     wholes = {"train": train, "holdout": holdout}
     if schema is None and suite is not None:
         schema = suite.schema
@@ -226,20 +227,17 @@ def report(
         if suite is None:
             suite = report_suite(chosen, random_state, target=target, sensitive=sensitive)
             suite.n_jobs, suite.max_memory = n_jobs, max_memory
-    stated = stated_release(release, suite.metrics)  # before the work
+    stated = stated_release(release, suite.all_metrics)  # before the work
     known_by = partial(_name_inputs, files=files or {}, wholes=wholes, seed=random_state)
     form = "to_html" if path.suffix.lower() in ENDINGS[1:] else "to_pdf"
     with shown(progress) as tick:
         measure: dict[str, Any] = {"progress": tick("measured"), "date": date, "release": stated}
         suite.fit(train, holdout, schema=schema)
-        if _are_candidates(train, synthetic):
-            compared = suite.compare(synthetic, **measure)
-            known_by(compared, hashes=hashes)
-            getattr(compared, form)(path)
-            return compared
-        result = suite.evaluate(synthetic, **measure)
-        known_by({"": result}, hashes=hashes)
-        getattr(result, form)(path, columns=chosen, progress=tick("drawn"))
+        many = _are_candidates(train, synthetic)
+        result: Any = (suite.compare if many else suite.evaluate)(synthetic, **measure)
+        known_by(result if many else {"": result}, hashes=hashes)
+        drawn = {} if many else {"columns": chosen, "progress": tick("drawn")}
+        getattr(result, form)(path, **drawn)
     return result
 
 
@@ -258,6 +256,17 @@ def _name_inputs(
             roles = {"synthetic" if role == name else role: path for role, path in files.items()}
             own = {role: roles[role] for role in roles if role in ("synthetic", *wholes)}
         one.provenance = _of_wholes(one, wholes, seed, own, hashes=hashes)
+
+
+def _read_once(table: Any, role: str) -> Any:
+    """Return what a path or a URL names, which is looked at more than once; all else as it is."""
+    if not isinstance(table, str | Path):
+        return table
+    several = read_folder(table)
+    if several is not table:
+        return several
+    rows = read_rows(table, role)
+    return getattr(rows, "source", rows)
 
 
 def _are_candidates(train: Any, synthetic: Any) -> bool:
@@ -299,7 +308,7 @@ def relational_report_suite(
     """Return the default suite of several tables, looking at these columns and rows of each."""
     suite = make_suite("report", schema=relations, random_state=random_state)
     settings: dict[str, Any] = {}
-    for name, metric in suite.metrics:
+    for name, metric in suite.all_metrics:
         table, _, _ = name.rpartition("/")
         if not table:
             continue
@@ -324,7 +333,7 @@ def report_suite(
     return suite.set_params(
         **{
             f"{name}__{parameter}": value
-            for name, metric in suite.metrics
+            for name, metric in suite.all_metrics
             for parameter, value in _looking_at(metric, columns).items()
             if parameter in metric.get_params()
         }

@@ -83,13 +83,16 @@ _STORAGE = re.compile(
 class Suite(Protocol):
     """A suite as far as files hold it: a :class:`~skeval.MetricSuite`."""
 
-    metrics: list[tuple[str, Any]]
     metrics_: dict[str, Any]
     skipped_: dict[str, str]
     context_: Context
     _left_out: dict[str, Any]
 
     def __init__(self, metrics: list[tuple[str, Any]]) -> None: ...
+
+    @property
+    def all_metrics(self) -> list[tuple[str, Any]]:
+        """The metrics by the names of their results."""
 
     def check_parameters(self) -> None:
         """Refuse illegal parameters."""
@@ -302,7 +305,7 @@ def save_suite(suite: Suite, path: str | Path, *, rows: bool) -> Path:
         raise InvalidParameterError("save: several tables are saved with rows=True only.")
     # what was left out at fit stays so, for its own reason; what has no row of results is not kept
     needs_rows = [n for n, metric in suite.metrics_.items() if not does_without_rows(metric)]
-    names = [n for n, _ in suite.metrics if n in suite.metrics_ or n in suite._left_out]
+    names = [n for n, _ in suite.all_metrics if n in suite.metrics_ or n in suite._left_out]
     reasons = {**suite.skipped_, **dict.fromkeys(needs_rows, _NEEDS_ROWS)}
     left_out = {n: reasons[n] for n in names if n in reasons}
     schema = context.schema
@@ -321,7 +324,7 @@ def save_suite(suite: Suite, path: str | Path, *, rows: bool) -> Path:
         "holds_rows": False,
         "min_count": MIN_COUNT,
         "left_out": left_out,
-        "metrics": {n: described(without_files(one)) for n, one in suite.metrics if n in names},
+        "metrics": {n: described(without_files(one)) for n, one in suite.all_metrics if n in names},
         "kinds": dict(schema.kinds),
         "datetime_formats": dict(schema.datetime_formats),
         "dtypes": {n: str(kind) for n, kind in context.given("train").dtypes.items()},
@@ -484,7 +487,7 @@ def _of_content(kind: type[Suite], content: Any) -> Suite:
     suite = kind([(name, rebuilt(metric)) for name, metric in content["metrics"].items()])
     suite.check_parameters()
     # ignores what the file says: it measures only what needs no rows
-    needs_rows = (n for n, metric in suite.metrics if not does_without_rows(metric))
+    needs_rows = (n for n, metric in suite.all_metrics if not does_without_rows(metric))
     left_out = {**dict.fromkeys(needs_rows, _NEEDS_ROWS), **content["left_out"]}
     return suite._loaded(_context(content), left_out)
 

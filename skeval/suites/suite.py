@@ -1,24 +1,19 @@
-"""Several metrics over the same tables, and ready suites by name.
+"""Several metrics over the same tables, and suites of suites.
 
 The metrics of a suite: cloned into one space, and drawn side by side.
-
-What an exception says, without what may be a cell of the real tables.
 """
 
 from __future__ import annotations
 
 import difflib
 import inspect
-import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast, get_args, overload
 
 import numpy as np
-import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.utils import Bunch, estimator_html_repr
@@ -28,15 +23,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, read_context
-from skeval.core.tags import Need
+from skeval.core.tags import Aspect, Need
 from skeval.exceptions import (
     InvalidParameterError,
     MetricFailedWarning,
+    MetricWarning,
     MissingInputError,
     Sentence,
-    SkevalError,
 )
 from skeval.results.comparison import Comparison, comparison_of
+from skeval.results.overall import OverallScore
 from skeval.results.provenance import Date, describe, stamp
 from skeval.results.rendering import rendering
 from skeval.results.result import Result
@@ -44,11 +40,11 @@ from skeval.results.suite_result import SuiteResult, property_warnings
 from skeval.steps.relabelled import shift_notices
 from skeval.steps.samples import check_measured, table_notices
 from skeval.steps.texts import unread_texts
+from skeval.suites.messages import told
 from skeval.tables.schema import TableSchema
 from skeval.tables.transformers import with_fitted
 from skeval.utils.engines import carried
 from skeval.utils.execution import Cores, Progress, sharing, using, waiting, within_limits
-from skeval.utils.formatting import printable
 from skeval.utils.parameters import (
     Count,
     JobCount,
@@ -62,171 +58,6 @@ from skeval.utils.parameters import (
 if TYPE_CHECKING:
     from skeval.results.release import Release, Stated
     from skeval.tables.relational_schema import RelationalSchema
-
-
-HIDDEN = "\N{HORIZONTAL ELLIPSIS}"
-_FEWEST = 10  # rows that have a number, if it is shown
-_LONGEST = 300  # characters of a message
-_READ = 5000
-_RUN = 3  # words in a row that give a text away
-_MOST_WORDS = 30  # of a cell that is looked for whole
-_PYTHON, _SHELL = "on_error='raise'", "--debug"  # that show where an error was raised
-_QUOTED = re.compile(r"(?<!\w)[bfru]{0,2}(['\"`])(?:(.*?)\1(?!\w)|.*$)")
-_NUMBER = re.compile(r"(?<![\w.])[+-]?\d(?:[\w.:/+-]|,(?=\d))*")
-_SHORT = re.compile(r"[+-]?\d{1,4}|\d{1,2}-?[A-Za-z]+")  # counts, and "2D"
-_MIXED = re.compile(r"\b[A-Za-z_]\w*\d\w*")
-_NAME = re.compile(r"[A-Za-z_]+\d{0,2}")  # "float64"
-_WORD = re.compile(r"\w+")
-
-
-@dataclass(frozen=True)
-class RealCells:
-    """What the real tables hold, as messages may quote it.
-
-    Attributes
-    ----------
-    names : set of str
-        The names of columns and tables, which are no secret.
-    numbers : set of float
-        That fewer than ten rows of a column have.
-    whole : set of str
-        Cells of words, in lower case.
-    texts : str
-        All these, one after the other.
-    words : set of str
-        Their words.
-    """
-
-    names: set[str]
-    numbers: set[float]
-    whole: set[str]
-    texts: str
-    words: set[str]
-
-
-def told(error: Exception, context: Context) -> Sentence:
-    """Return the class of an exception and what it says, without what may be a real cell.
-
-    Messages of skeval quote no cell. In those of others, text in quotes is hidden, but for
-    names of columns and words that no cell has; and so are cells that fewer than ten rows have,
-    three words of such a cell in a row, and numbers with a fraction or of more than four digits.
-    For tables larger than memory, only the class is reported.
-
-    Parameters
-    ----------
-    error : Exception
-        An exception of anyone's code.
-    context : Context
-        The tables that it was raised over.
-
-    Returns
-    -------
-    Sentence
-    """
-    kind, text = type(error).__name__, " ".join(str(error).split())
-    if isinstance(error, SkevalError):
-        return error.sentence.after(f"{kind}: ")
-    frames = dict(_real_frames(context))
-    in_memory = [isinstance(frame, pd.DataFrame) for frame in frames.values()]
-    if not text or not frames or not all(in_memory):
-        return Sentence(*(f"{kind}: {option} shows where" for option in (_PYTHON, _SHELL)))
-    shown = masked(text[:_READ], _cells(frames))
-    cut = shown if len(shown) <= _LONGEST else shown[:_LONGEST].rsplit(" ", 1)[0] + HIDDEN
-    said = f"{kind}: {printable(cut)}"
-    more = (f"{said} ({option} shows all)" for option in (_PYTHON, _SHELL))
-    return Sentence(said) if cut == text else Sentence(*more)
-
-
-def masked(text: str, cells: RealCells) -> str:
-    """Return a message with what may be a cell hidden.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skeval.suites.suite import _cells, masked
-    >>> cells = _cells({"train": pd.DataFrame({"name": ["Ann Lee"], "age": [7]})})
-    >>> masked("column 'name': bad value 'Ann', 3 features, 7 or 1.25 years, ask ann lee", cells)
-    "column 'name': bad value '…', 3 features, … or … years, ask …"
-    """
-    text = _QUOTED.sub(lambda found: _quoted(found, cells), text)
-    text = _without_cells(text, cells)
-    text = _NUMBER.sub(lambda found: _number(found[0], cells), text)
-    return _MIXED.sub(lambda found: found[0] if _NAME.fullmatch(found[0]) else HIDDEN, text)
-
-
-def _quoted(found: re.Match[str], cells: RealCells) -> str:
-    mark, inner = found[1], found[2]
-    if inner in cells.names:
-        return f"{mark}{inner}{mark}"
-    parts = inner.split(".") if inner else [""]
-    is_name = all(_NAME.fullmatch(part) and part.casefold() not in cells.words for part in parts)
-    return f"{mark}{inner if is_name else HIDDEN}{mark}"
-
-
-def _number(text: str, cells: RealCells) -> str:
-    bare = text.rstrip(".:,/+-")
-    if not _SHORT.fullmatch(bare):
-        return HIDDEN + text[len(bare) :]
-    is_cell = bare.lstrip("+-").isdigit() and float(bare) in cells.numbers
-    return HIDDEN + text[len(bare) :] if is_cell else text
-
-
-def _without_cells(text: str, cells: RealCells) -> str:
-    """Hide runs of words that are a cell, or three words of one."""
-    places = [found.span() for found in _WORD.finditer(text)]
-    hidden: list[tuple[int, int]] = []
-    for i, (start, _) in enumerate(places):
-        for n, (_, end) in enumerate(places[i : i + _MOST_WORDS], start=1):
-            run = _plain(text[start:end])
-            if run in cells.whole or (n == _RUN and f" {run} " in cells.texts):
-                hidden.append((start, end))
-    for start, end in _joined(hidden)[::-1]:
-        text = text[:start] + HIDDEN + text[end:]
-    return text
-
-
-def _joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return spans with those that overlap made one."""
-    joined: list[tuple[int, int]] = []
-    for start, end in sorted(spans):
-        if joined and start <= joined[-1][1]:
-            joined[-1] = joined[-1][0], max(end, joined[-1][1])
-        else:
-            joined.append((start, end))
-    return joined
-
-
-def _plain(text: str) -> str:
-    return " ".join(_WORD.findall(text.casefold()))
-
-
-def _real_frames(context: Context) -> Iterator[tuple[str, Any]]:
-    """Yield the real tables as they were given, by role and name."""
-    for role in ("train", "holdout"):
-        if role in context:
-            given = context.given(role)
-            for name, frame in given.items() if isinstance(given, Mapping) else [("", given)]:
-                yield f"{role} {name}", frame
-
-
-def _cells(frames: Mapping[str, pd.DataFrame]) -> RealCells:
-    numbers: set[float] = set()
-    whole: set[str] = set()
-    for frame in frames.values():
-        for column in (frame[name] for name in frame):
-            if pd.api.types.is_bool_dtype(column):
-                continue
-            is_number = pd.api.types.is_numeric_dtype(column)
-            counts = (column if is_number else column.dropna().map(str)).value_counts()
-            rare = counts.index[(counts < _FEWEST).to_numpy()]
-            if is_number:
-                numbers.update(rare.to_numpy(dtype=float, na_value=np.nan))
-            else:
-                whole.update(_plain(cell) for cell in rare)
-    names = {name.partition(" ")[2] for name in frames}
-    names |= {str(column) for frame in frames.values() for column in frame}
-    texts = "\n".join(f" {cell} " for cell in whole)
-    return RealCells(names - {""}, numbers, whole - {""}, texts, set(texts.split()))
 
 
 def in_space(metric: Metric, space: Any) -> Metric:
@@ -266,7 +97,7 @@ class BlockOfMetrics:
     doc_link_label = None
     dash_wrapped = True
 
-    def __init__(self, metrics: list[tuple[str, Metric]]) -> None:
+    def __init__(self, metrics: list[tuple[str, Any]]) -> None:
         self.names = [name for name, _ in metrics]
         self.estimators = [metric for _, metric in metrics]
         self.name_details = [str(metric) for metric in self.estimators]
@@ -285,6 +116,9 @@ Needs = Annotated[
 ]
 
 
+PASSED = "passthrough"  # in the place of a metric that is switched off
+
+
 class MetricSuite(_BaseComposition):
     """Metrics that are fitted on the same real tables and evaluated on the same synthetic one.
 
@@ -293,8 +127,10 @@ class MetricSuite(_BaseComposition):
 
     Parameters
     ----------
-    metrics : list of (str, Metric)
-        Names and metrics. Names are unique and hold no double underscore.
+    metrics : list of (str, Metric), or dict of str to Metric
+        Names and metrics. Names are unique and hold no double underscore. A suite in the place of a
+        metric is nested: its results have names such as "leaks/dcr", and its parameters such as
+        "leaks__dcr__random_state". "passthrough" in the place of a metric switches it off.
     n_jobs : int, optional
         Number of threads, as in joblib: None is one unless a :class:`joblib.parallel_config` says
         otherwise, -1 all cores. So many metrics run at a time, and a core that is idle, as where
@@ -324,6 +160,8 @@ class MetricSuite(_BaseComposition):
         The space of all metrics that have a parameter `space`, in place of their own. A transformer
         learns from train and holdout together; one that is fitted is used as it is. Areas of
         accumulated distances have ``scale="observed"`` in spaces other than "gower".
+    optional : tuple of str, default=()
+        Needs, such as "text": metrics that lack one of them are left away without a word.
 
     Attributes
     ----------
@@ -336,8 +174,14 @@ class MetricSuite(_BaseComposition):
 
     See Also
     --------
-    make_suite : Ready suites.
+    make_suite : Ready suites, and names for metrics without one.
     SuiteResult : What a suite returns.
+
+    Notes
+    -----
+    Of a nested suite count the metrics, its `space` where the outer suite has none, its `optional`
+    and, where there is no other, its `schema`. The other settings are those of the outer suite.
+    ``one + other`` is a suite of the metrics of both, with the settings of the first.
 
     Examples
     --------
@@ -348,6 +192,9 @@ class MetricSuite(_BaseComposition):
     >>> result = suite.fit(make_mixed(random_state=0)).evaluate(make_mixed(random_state=1))
     >>> sorted(result)
     ['ks', 'tv']
+    >>> nested = MetricSuite([("columns", suite), ("again", KSComplement())])
+    >>> [name for name, _ in nested.set_params(columns__ks="passthrough").all_metrics]
+    ['columns/tv', 'again']
     """
 
     __metadata_request__fit = {"holdout": UNUSED, "schema": UNUSED}
@@ -355,7 +202,7 @@ class MetricSuite(_BaseComposition):
 
     def __init__(
         self,
-        metrics: list[tuple[str, Metric]],
+        metrics: Sequence[tuple[str, Any]] | Mapping[str, Any],
         *,
         n_jobs: JobCount | None = None,
         on_error: Literal["warn", "raise"] = "warn",
@@ -383,8 +230,52 @@ class MetricSuite(_BaseComposition):
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters, those of the metrics as `name__parameter`."""
-        params: dict[str, Any] = self._get_params("metrics", deep=deep)
+        params: dict[str, Any] = self._get_params("_pairs", deep=deep)
         return params
+
+    @property
+    def _pairs(self) -> Any:
+        """The names and metrics as pairs; what cannot be read so, as it was given."""
+        return list(self.metrics.items()) if isinstance(self.metrics, Mapping) else self.metrics
+
+    @property
+    def all_metrics(self) -> Named:
+        """The metrics by the names of their results, those of nested suites too."""
+        return [(name, metric) for name, metric, _ in self._parts()]
+
+    def _parts(self) -> Iterator[tuple[str, Metric, tuple[Need, ...]]]:
+        """Yield names, metrics and needs that are optional; what is switched off is left out."""
+        for name, one in self._pairs:
+            if isinstance(one, MetricSuite):
+                for inner, metric, optional in one._parts():
+                    own = metric if one.space is None else in_space(metric, one.space)
+                    yield f"{name}/{inner}", own, (*self.optional, *optional)
+            elif not _is_off(one):
+                yield name, one, tuple(self.optional)
+
+    def __add__(self, other: Any) -> MetricSuite:
+        """Return a suite of the metrics of both, with the settings of this one.
+
+        Raises
+        ------
+        InvalidParameterError
+            If both have a name, or they measure in different spaces.
+        """
+        if not isinstance(other, MetricSuite):
+            return NotImplemented
+        nested = "Nest them: MetricSuite([('one', suite), ('other', suite)])."
+        if twice := sorted(dict(self._pairs).keys() & dict(other._pairs)):
+            raise InvalidParameterError(f"both suites have {', '.join(twice)}. {nested}")
+        if self.space is not other.space and self.space != other.space:
+            raise InvalidParameterError(f"the suites measure in different spaces. {nested}")
+        return type(self)(
+            **self.get_params(deep=False)
+            | {
+                "metrics": [*self._pairs, *other._pairs],
+                "optional": tuple(dict.fromkeys((*self.optional, *other.optional))),
+                "schema": other.schema if self.schema is None else self.schema,
+            }
+        )
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, those of the metrics as `name__parameter`, or whole metrics by name.
@@ -395,44 +286,49 @@ class MetricSuite(_BaseComposition):
             If there is no such parameter, or what is to replace a metric is none.
         """
         known = set() if "metrics" in params else set(self.get_params())
-        names = [name for name, _ in self.metrics]
+        names = list(dict(params.get("metrics", self._pairs)))
         for name, value in params.items() if known else ():
             whole = name.partition("__")[0]
             if name not in known and (whole == name or whole not in params):
                 near = difflib.get_close_matches(name, known, n=1)
                 meant = f" Did you mean {near[0]}?" if near else ""
                 raise InvalidParameterError(f"MetricSuite has no parameter {name}.{meant}")
-            if name in names and not isinstance(value, Metric):
+            if name in names and not _is_member(value):
                 raise InvalidParameterError(
-                    f"MetricSuite: {name} must be a Metric, got {value!r}. To do without it, take "
-                    "the others: MetricSuite([...])."
+                    f"MetricSuite: {name} must be a Metric, got {value!r}. To do without it, set "
+                    f"it to {PASSED!r}."
                 )
-        self._set_params("metrics", **params)
-        return self
+        if "metrics" in params:
+            self.metrics = params.pop("metrics")
+        replaced = {name: params.pop(name) for name in names if name in params}
+        if replaced:
+            pairs = [(name, replaced.get(name, one)) for name, one in self._pairs]
+            self.metrics = dict(pairs) if isinstance(self.metrics, Mapping) else pairs
+        return cast("Self", super().set_params(**params))
 
     @overload
-    def __getitem__(self, name: str | int) -> Metric: ...
+    def __getitem__(self, name: str | int) -> Any: ...
 
     @overload
     def __getitem__(self, name: slice) -> Self: ...
 
-    def __getitem__(self, name: str | int | slice) -> Metric | Self:
+    def __getitem__(self, name: str | int | slice) -> Any:
         """Return a metric by name or place, the fitted one where there is; of a slice a suite."""
         if isinstance(name, slice):
-            own = {**self.get_params(deep=False), "metrics": self.metrics[name]}
+            own = {**self.get_params(deep=False), "metrics": self._pairs[name]}
             return type(self)(**own)
         if not isinstance(name, str):
-            name = self.metrics[name][0]
+            name = self._pairs[name][0]
         fitted: dict[str, Metric] = getattr(self, "metrics_", {})
-        return fitted[name] if name in fitted else dict(self.metrics)[name]
+        return {**dict(self.all_metrics), **dict(self._pairs), **fitted}[name]
 
     @property
     def named_metrics(self) -> Bunch:
         """The metrics by name, also as attributes: ``suite.named_metrics.tstr``."""
-        return Bunch(**{name: self[name] for name, _ in self.metrics})
+        return Bunch(**{name: self[name] for name, _ in self.all_metrics})
 
     def __len__(self) -> int:
-        return len(self.metrics)
+        return len(self._pairs)
 
     def fit(
         self,
@@ -448,7 +344,7 @@ class MetricSuite(_BaseComposition):
         are an error: one for those of all metrics.
         """
         self._check()
-        schema = self.schema if schema is None else schema
+        schema = self._own_schema() if schema is None else schema
         context = read_context(train, holdout, schema=schema, max_rows=self.max_rows)
         if not context.is_relational:
             check_measured(context.schema, self._named_columns(), type(self).__name__)
@@ -456,13 +352,13 @@ class MetricSuite(_BaseComposition):
         skipped: dict[str, str] = {}
         left_out: dict[str, Result] = {}
         with sharing(self.n_jobs):
-            for name, metric in self.metrics:
+            for name, metric, optional in self._parts():
                 try:
                     fitted[name] = in_space(metric, self.space).fit_context(context)
                 except (MissingInputError, ImportError) as unmet:  # of a metric's own needs
                     reason = _lack(unmet)
                     skipped[name] = reason
-                    if not self._is_optional(metric, context):
+                    if set(optional).isdisjoint(metric.unmet_needs(context)):
                         left_out[name] = _left_out(metric, reason)
             if self.check_holdout and any(_contrasts(metric) for metric in fitted.values()):
                 context.notices += shift_notices(context)
@@ -472,7 +368,7 @@ class MetricSuite(_BaseComposition):
         kinds = [metric for metric in fitted.values() if "text" not in metric.tags.needs]
         context.notices += table_notices(context)
         context.notices += unread_texts(context, [getattr(one, "space", None) for one in kinds])
-        self._names = [name for name, _ in self.metrics if name in fitted or name in left_out]
+        self._names = [n for n, _ in self.all_metrics if n in fitted or n in left_out]
         self._left_out = left_out
         self.skipped_ = skipped
         self.metrics_, self.context_ = fitted, context
@@ -514,8 +410,46 @@ class MetricSuite(_BaseComposition):
 
         check_is_fitted(self, "context_")
         stamp(date)  # an illegal one is found before the work
-        stated = stated_release(release, self.metrics)
+        stated = stated_release(release, self.all_metrics)
         return self._evaluated(self._with(synthetic), progress, date, stated)
+
+    def score(self, synthetic: Any, facet: Aspect | None = None) -> float:
+        """Return the mean score of a facet: 0 the worst, 1 as fresh real rows.
+
+        Parameters
+        ----------
+        synthetic : table of shape (n_synthetic, n_columns)
+            With the columns of train.
+        facet : {"fidelity", "utility", "privacy", "diagnostic"}, optional
+            Whose metrics count. It need not be named where all metrics are of one.
+
+        Returns
+        -------
+        float
+            As :class:`~skeval.OverallScore` has it; nan, with a warning that says
+            why, where no metric of the facet has a score.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the suite has metrics of several facets and none is named, or none of the named one.
+        """
+        facets = list(dict.fromkeys(metric.tags.aspect for _, metric in self.all_metrics))
+        chosen = facets[0] if facet is None and len(facets) == 1 else facet
+        if chosen not in facets:
+            raise InvalidParameterError(
+                "MetricSuite.score is the mean of one facet, and the suite has metrics of "
+                f"{', '.join(facets) or 'none'}, got {facet!r}. Name one: "
+                f"score(synthetic, facet={(*facets, 'fidelity')[0]!r})."
+            )
+        result, scorer = self.evaluate(synthetic), OverallScore()
+        score = float(scorer.facets(result).loc[chosen, "score"])
+        if np.isnan(score):
+            frame = scorer.frame(result)
+            of_it = frame.loc[frame["facet"] == chosen, ["metric", "left_out"]]
+            why = "; ".join(f"{name}: {reason}" for name, reason in of_it.to_numpy())
+            warnings.warn(MetricWarning(f"{chosen} has no score: {why}."), stacklevel=2)
+        return score
 
     def compare(
         self,
@@ -552,7 +486,7 @@ class MetricSuite(_BaseComposition):
 
         check_is_fitted(self, "context_")
         stamp(date)
-        stated = stated_release(release, self.metrics)
+        stated = stated_release(release, self.all_metrics)
         contexts = {str(name): self._with(table) for name, table in tables.items()}
         n_rows = min((c.n_rows("synthetic") for c in contexts.values()), default=0)
         n_metrics, results, variations = len(self.metrics_), {}, {}
@@ -662,15 +596,15 @@ class MetricSuite(_BaseComposition):
         """Take a context that was saved; `left_out` says why metrics cannot be evaluated by it."""
         self.metrics_ = {
             name: in_space(metric, self.space).fit_context(context)
-            for name, metric in self.metrics
+            for name, metric in self.all_metrics
             if name not in left_out
         }
         self._left_out = {
             name: _left_out(metric, Sentence(why, need=next(iter(metric.unmet_needs(context)), "")))
-            for name, metric in self.metrics
+            for name, metric in self.all_metrics
             if (why := left_out.get(name))
         }
-        self._names = [name for name, _ in self.metrics]
+        self._names = [name for name, _ in self.all_metrics]
         self.skipped_, self.context_ = dict(left_out), context
         return self
 
@@ -707,7 +641,7 @@ class MetricSuite(_BaseComposition):
             if role in context
         }
         of_tables = (*self.context_.notices, *context.notices)
-        named = {n: self.metrics_.get(n, metric) for n, metric in self.metrics if n in results}
+        named = {n: self.metrics_.get(n, metric) for n, metric in self.all_metrics if n in results}
         provenance = describe(named, context, date, release)
         return SuiteResult(results, sizes=sizes, notices=of_tables, provenance=provenance)
 
@@ -731,11 +665,16 @@ class MetricSuite(_BaseComposition):
 
     def absent(self, schema: TableSchema) -> set[str]:
         """Return the names of the metrics of texts that no table of this schema gets a row of."""
-        texts = "text" not in self.optional or schema.columns("text")
-        return set() if texts else {n for n, one in self.metrics if "text" in one.tags.needs}
+        return {
+            name
+            for name, metric, optional in self._parts()
+            if "text" in optional and "text" in metric.tags.needs and not schema.columns("text")
+        }
 
-    def _is_optional(self, metric: Metric, context: Context) -> bool:
-        return not set(self.optional).isdisjoint(metric.unmet_needs(context))
+    def _own_schema(self) -> Any:
+        """Return the schema that the suite was made with, or that of the first suite in it."""
+        nested = (one._own_schema() for _, one in self._pairs if isinstance(one, MetricSuite))
+        return self.schema if self.schema is not None else next(filter(None, nested), None)
 
     def check_parameters(self) -> None:
         """Refuse illegal parameters of the suite and of its metrics, before any table is read.
@@ -749,32 +688,42 @@ class MetricSuite(_BaseComposition):
         self._named_columns()
 
     def _check(self) -> None:
-        if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in self.metrics):
-            raise InvalidParameterError("MetricSuite: metrics must be (name, Metric) pairs.")
-        names = [name for name, _ in self.metrics]
-        self._validate_names(names)
+        pairs = self._pairs
+        are_pairs = isinstance(pairs, tuple | list) and all(
+            isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs
+        )
+        if not are_pairs:
+            raise InvalidParameterError(
+                "MetricSuite: metrics must be (name, Metric) pairs, such as "
+                "[('ks', KSComplement())], or map names to metrics. make_suite([KSComplement()]) "
+                "names them."
+            )
+        self._validate_names([name for name, _ in pairs])
         check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))
-        if wrong := [name for name, metric in self.metrics if not isinstance(metric, Metric)]:
+        if wrong := [name for name, one in pairs if not _is_member(one)]:
             raise InvalidParameterError(
                 f"MetricSuite: metrics must be (name, Metric) pairs; no Metric: {', '.join(wrong)}."
             )
+        for _, one in pairs:
+            if isinstance(one, MetricSuite):
+                one._check()
 
     def _named_columns(self) -> dict[str, list[str]]:
         """Return the columns that metrics name, each once for a parameter that several have."""
         named: dict[str, dict[str, None]] = {}
-        for _, metric in self.metrics:
+        for _, metric in self.all_metrics:
             for parameter, columns in metric.named_columns().items():
                 named.setdefault(parameter, {}).update(dict.fromkeys(columns))
         return {parameter: list(columns) for parameter, columns in named.items()}
 
     def _sk_visual_block_(self) -> Any:
-        return BlockOfMetrics(self.metrics)
+        return BlockOfMetrics(self._pairs)
 
     def _repr_html_(self) -> str:
         """Return what each metric measures, and scikit-learn's diagram below."""
         rows = (
             (name, type(one).__name__, (inspect.getdoc(one) or "").partition("\n")[0], one.tags)
-            for name, one in self.metrics
+            for name, one in self.all_metrics
         )
         return rendering().suite_html(rows, estimator_html_repr(self))
 
@@ -796,6 +745,15 @@ def _left_out(metric: Metric, why: Sentence) -> Result:
 def _contrasts(metric: Metric) -> bool:
     """Return whether a metric's value or test rests on train and holdout being exchangeable."""
     return metric.tags.aspect == "privacy" or "holdout" in metric.tags.needs
+
+
+def _is_off(one: Any) -> bool:
+    return isinstance(one, str) and one == PASSED
+
+
+def _is_member(one: Any) -> bool:
+    """Return whether a suite may hold it: a metric, a suite, or what switches one off."""
+    return isinstance(one, Metric | MetricSuite) or _is_off(one)
 
 
 Named = list[tuple[str, Metric]]

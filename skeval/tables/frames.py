@@ -32,6 +32,7 @@ from skeval.exceptions import (
     SchemaMismatchError,
     TableError,
 )
+from skeval.tables.reading import read_given
 from skeval.tables.schema import (
     EXACT,
     Kind,
@@ -105,8 +106,9 @@ def as_frame(table: Any, role: str) -> pd.DataFrame:
 
     Parameters
     ----------
-    table : pandas, polars or pyarrow table
-        Others than pandas go through narwhals, an optional dependency.
+    table : pandas, polars or pyarrow table, path or URL
+        Others than pandas go through narwhals, an optional dependency. What files and databases are
+        read: :func:`~skeval.tables.reading.read_table`.
     role : str
         How messages call the table: train, holdout or synthetic.
 
@@ -140,13 +142,13 @@ def as_frame(table: Any, role: str) -> pd.DataFrame:
             "and imaginary parts as columns of their own, or drop them."
         )
     odd = [n for n, kind in dtypes.items() if kind == _OBJECT or isinstance(kind, pd.PeriodDtype)]
-    held = {name: _held(frame[name]) for name in odd}
-    return with_columns(frame, held) if held else frame
+    return with_columns(frame, {name: _held(frame[name]) for name in odd})
 
 
 def _read_whole(table: Any, role: str) -> pd.DataFrame:
     source = source_of(table, role)
-    return _through_narwhals(table, role) if source is None else source.read(source.names)
+    rows = read_given(table) if source is None else source.read(source.names)
+    return _through_narwhals(table, role) if rows is None else rows
 
 
 def _through_narwhals(table: Any, role: str) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""Tables from files: CSV and Parquet, and what is odd in them.
+"""Tables from files: CSV, Parquet, JSON lines, Arrow, and what is odd in them.
 
 How a CSV file is written: separator, decimal sign and encoding, given or as it seems.
 """
@@ -9,6 +9,7 @@ import bz2
 import codecs
 import csv
 import gzip
+import json
 import lzma
 import re
 import warnings
@@ -23,8 +24,15 @@ from typing import Any, BinaryIO
 
 import pandas as pd
 
-from skeval.exceptions import InvalidParameterError, MetricWarning, Sentence, TableError
-from skeval.tables.frames import with_columns
+from skeval.exceptions import (
+    InvalidParameterError,
+    MetricWarning,
+    MissingDependencyError,
+    Sentence,
+    TableError,
+    needed_pyarrow,
+)
+from skeval.tables.places import DATABASES, PARQUET, WORKBOOKS, Place, gathered, read_part
 from skeval.tables.schema import LEADING_ZERO, datetime_format
 
 _HEAD = 1 << 16  # bytes that are looked at
@@ -196,7 +204,8 @@ UNREADABLE = (
     *(zipfile.BadZipFile, lzma.LZMAError, zlib.error, RuntimeError),  # the last of a password
 )
 PACKINGS = (".gz", ".bz2", ".xz", ".zip")
-ENDINGS = (".csv", ".tsv", ".parquet", ".pq")
+_TEXTS, _LINES, _ARROW = (".csv", ".tsv"), (".jsonl", ".ndjson"), (".feather", ".arrow")
+ENDINGS = (*_TEXTS, *PARQUET, *_LINES, *_ARROW, *WORKBOOKS)  # of files of one table
 PLAIN = Dialect()
 _RENAME = "rename it to end in {}"
 _EXPORT = "write the table as CSV or Parquet"
@@ -207,13 +216,20 @@ _BEGINNINGS = {
     b"\x1f\x8b": ("packed by gzip", _RENAME.format(".csv.gz")),
     b"BZh91AY&SY": ("packed by bzip2", _RENAME.format(".csv.bz2")),
     b"\xfd7zXZ\x00": ("packed by xz", _RENAME.format(".csv.xz")),
-    b"\xd0\xcf\x11\xe0": ("a workbook of Excel", _EXPORT),
-    b"SQLite format 3\x00": ("an SQLite database", _EXPORT),
-    b"ARROW1": ("an Arrow or Feather file", _EXPORT),
+    b"\xd0\xcf\x11\xe0": ("an old workbook of Excel", "save it as .xlsx, without a password"),
+    b"SQLite format 3\x00": ("an SQLite database", _RENAME.format(".sqlite")),
+    b"ARROW1": ("an Arrow or Feather file", _RENAME.format(".feather")),
     b"\x89HDF": ("an HDF5 file", _EXPORT),
     **{bytes([0x80, k]): ("a pickle", _EXPORT) for k in range(2, 6)},
 }
 _PACKED = dict(zip(PACKINGS, (b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00", b"PK"), strict=True))
+_OWN = {
+    **dict.fromkeys(PARQUET, b"PAR1"),
+    **dict.fromkeys(_ARROW, b"ARROW1"),
+    **dict.fromkeys(WORKBOOKS, b"PK\x03\x04"),
+}
+_LONGEST_LINE = 2**24  # bytes of a line of JSON
+_MOST_PACKED = 2**32  # bytes that a packed file of JSON lines may hold
 _CHUNK = 100_000  # rows whose text is held at a time
 
 
@@ -223,13 +239,18 @@ def check_exists(path: Path) -> None:
         raise TableError(f"there is no file {path}.")
 
 
-def read_table(path: Path, *, header: bool = False, dialect: Dialect = PLAIN) -> pd.DataFrame:
-    """Read a CSV or Parquet file; columns of numbers with leading zeros stay text.
+def read_table(
+    table: str | Path | Place, *, header: bool = False, dialect: Dialect = PLAIN
+) -> pd.DataFrame:
+    """Read a table from a file or a database; columns of numbers with leading zeros stay text.
 
     Parameters
     ----------
-    path : Path
-        Ending in .csv, .tsv (also .gz, .bz2, .xz, .zip of them), .parquet or .pq.
+    table : path, URL or Place
+        A file ending in .csv, .tsv, .jsonl, .ndjson (also .gz, .bz2, .xz, .zip of them), .parquet,
+        .pq, .feather, .arrow, .xlsx or .xlsm; a database file of SQLite or DuckDB, or the URL of a
+        database. Behind a ``#``: the sheet, the table, or a query that begins with SELECT or WITH.
+        The only sheet or table need not be named.
     header : bool, default=False
         Whether the first row of a CSV file holds names even where most read as numbers or dates.
     dialect : Dialect, default=Dialect()
@@ -244,33 +265,72 @@ def read_table(path: Path, *, header: bool = False, dialect: Dialect = PLAIN) ->
     ------
     TableError
         If there is no such file, it cannot be read, has a column name twice, has rows longer than
-        its header, or seems to have no header.
+        its header, or seems to have no header; or if it has several tables and none is named.
+    MissingDependencyError
+        If the package that reads it is not installed.
     """
-    check_exists(path)
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    kind = next((s for s in reversed(suffixes) if s not in PACKINGS), "")
+    place = Place.of(table)
+    if place.path is not None:
+        check_exists(place.path)
+    kind = _kind_of(place)
     try:
-        if kind in ENDINGS:
-            _check_beginning(path, kind)
-        if kind in {".parquet", ".pq"}:
-            return pd.read_parquet(path)
-        if kind in {".csv", ".tsv"}:
-            return _in_its_dialect(path, dialect, header=header)
+        return _read(place, kind, header=header, dialect=dialect)
     except UnicodeDecodeError:
         tried = dialect.encoding or f"UTF-8 or {FALLBACK}"
         raise TableError(
-            f"{path} cannot be read as {kind[1:]}: it is no text in {tried}; name its encoding "
+            f"{place} cannot be read as {kind[1:]}: it is no text in {tried}; name its encoding "
             f"with --encoding, or {_EXPORT}."
         ) from None
+    except (TableError, MissingDependencyError):
+        raise
     except UNREADABLE as error:
-        raise TableError(f"{path} cannot be read as {kind[1:]}: {error}") from error
+        as_kind = f"as {kind[1:]}" if place.path is not None else "from"
+        raise TableError(f"{place} cannot be read {as_kind}: {error}") from error
     except ImportError as error:
         raise TableError(
-            f"{path} needs a Parquet reader. Install one: pip install pyarrow."
+            f"{place} needs a Parquet reader. Install one: pip install pyarrow."
         ) from error
-    raise TableError(
-        f"{path} is neither CSV nor Parquet; its name must end in .csv, .tsv or .parquet."
-    )
+
+
+def read_given(table: Any) -> pd.DataFrame | None:
+    """Return the table that a path or a URL names; None where it is neither.
+
+    Examples
+    --------
+    >>> from skeval.tables.reading import read_given
+    >>> read_given([1, 2]) is None
+    True
+    """
+    return read_table(table) if isinstance(table, str | Path | Place) else None
+
+
+def _kind_of(place: Place) -> str:
+    """Return the ending that says how a table is stored; that of packings does not."""
+    if place.path is None:
+        return DATABASES[0]
+    suffixes = [suffix.lower() for suffix in place.path.suffixes]
+    kind = next((s for s in reversed(suffixes) if s not in PACKINGS), "")
+    may_be_packed = kind in (*_TEXTS, *_LINES) or suffixes[-1:] == [kind]
+    if kind not in (*ENDINGS, *DATABASES) or not may_be_packed:
+        known = f"{', '.join((*ENDINGS, *DATABASES[:-1]))} or {DATABASES[-1]}"
+        raise TableError(f"{place} is no table as its name says; it must end in {known}.")
+    return kind
+
+
+def _read(place: Place, kind: str, *, header: bool, dialect: Dialect) -> pd.DataFrame:
+    path = place.path
+    if path is None or kind in DATABASES:
+        return read_part(place)
+    _check_beginning(path, kind)
+    if kind in WORKBOOKS:
+        return _without_index(read_part(place), path)
+    if kind in PARQUET:
+        return pd.read_parquet(path)
+    if kind in _ARROW:
+        return _read_arrow(path)
+    if kind in _LINES:
+        return _read_lines(path)
+    return _in_its_dialect(path, dialect, header=header)
 
 
 def _check_beginning(path: Path, kind: str) -> None:
@@ -284,17 +344,67 @@ def _check_beginning(path: Path, kind: str) -> None:
         if not head.startswith(packing):
             raise ValueError(f"it is not packed; {_RENAME.format(kind)}.")
         return
+    if head.startswith(_OWN.get(kind, b"")) and kind in _OWN:
+        return
     signs = [sign for sign in _BEGINNINGS if head.startswith(sign)]
     # a name of a column may begin so, too
     what, cure = _BEGINNINGS[signs[0]] if signs and (b"\0" in head or head[0] > 126) else ("", "")
     if what == "packed by zip" and b"[Content_Types].xml" in head:
-        what, cure = "a workbook of Excel", _EXPORT
-    if kind in {".parquet", ".pq"}:
-        if head.startswith(b"PAR1"):
-            return
+        what, cure = "a workbook of Excel", _RENAME.format(".xlsx")
+    if kind in PARQUET:
         what, cure = what or "no Parquet file", cure or _RENAME.format("what it is, such as .csv")
     if what:
         raise ValueError(f"it is {what}; {cure}.")
+
+
+def _read_arrow(path: Path) -> pd.DataFrame:
+    """Read a Feather file, or one of Arrow's in either of its forms."""
+    pa = needed_pyarrow(str(path))
+    from pyarrow import feather, ipc
+
+    try:
+        with path.open("rb") as file:
+            is_stream = not file.read(6).startswith((b"ARROW1", b"FEA1"))
+        if is_stream:
+            with pa.OSFile(str(path)) as file:
+                read: pd.DataFrame = ipc.open_stream(file).read_all().to_pandas()
+                return read
+        return feather.read_feather(path)
+    except pa.ArrowException as error:
+        raise ValueError(f"{error}.") from error
+
+
+def _read_lines(path: Path) -> pd.DataFrame:
+    """Read JSON lines: an object of names and plain values each."""
+    with opened(path) as file:
+        cells = gathered(_objects(file, is_packed=path.suffix.lower() in PACKINGS))
+    nested = [
+        name for name, column in cells.items() if any(isinstance(c, dict | list) for c in column)
+    ]
+    if nested:
+        raise ValueError(
+            f"{', '.join(map(str, nested))}: the cells are lists or objects; write plain values."
+        )
+    return pd.DataFrame(cells)
+
+
+def _objects(file: BinaryIO, *, is_packed: bool) -> Iterator[Any]:
+    """Yield the names and values of each line."""
+    n_bytes = number = 0
+    while line := file.readline(_LONGEST_LINE):
+        number += 1
+        n_bytes += len(line)
+        if len(line) == _LONGEST_LINE or (is_packed and n_bytes > _MOST_PACKED):
+            raise ValueError(f"its line {number} is too long, or all of them; {_EXPORT}.")
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):  # no JSON, no UTF-8, or nested without end
+            row = None
+        if not isinstance(row, dict):
+            raise ValueError(f"its line {number} is no JSON object of names and values.")
+        yield row.items()
 
 
 def _in_its_dialect(path: Path, dialect: Dialect, *, header: bool) -> pd.DataFrame:
@@ -334,7 +444,13 @@ def _read_csv(path: Path, settings: dict[str, Any], *, header: bool) -> pd.DataF
     if pd.isna(names[-1]) and table.shape[1] > 1 and table.iloc[:, -1].isna().all():
         note(f"the lines of {path} end in a separator; the empty last column left out.")
         table = table.iloc[:, :-1]
-    if not _starts_with_index(names[0], table):
+    return _without_index(table, path, names[0])
+
+
+def _without_index(table: pd.DataFrame, path: Path, first: Any = None) -> pd.DataFrame:
+    """Return a table without a first column that numbers its rows, if it has no name."""
+    first = table.columns[0] if first is None and table.shape[1] else first
+    if not _starts_with_index(first, table):
         return table
     note(f"{path} was saved with its row index; its first column, without a name, left out.")
     return table.iloc[:, 1:]
@@ -376,7 +492,10 @@ def _with_leading_zeros(path: Path, settings: dict[str, Any], table: pd.DataFram
     if not coded:
         return table
     kept = pd.read_csv(path, usecols=sorted(coded), **texts)
-    return with_columns(table, {str(name): kept[name] for name in kept})
+    table = table.copy(deep=False)
+    for name in kept:
+        table[str(name)] = kept[name]
+    return table
 
 
 def has_leading_zero(cells: pd.Series) -> bool:

@@ -13,8 +13,10 @@ import pandas as pd
 from skeval.exceptions import InvalidParameterError, MissingInputError, TableError
 from skeval.tables.frames import as_frame
 from skeval.tables.keys import ForeignKey, key_codes
+from skeval.tables.places import PARQUET
 from skeval.tables.reading import ENDINGS, PACKINGS, PLAIN, Dialect, read_table
 from skeval.tables.relational_schema import RelationalSchema
+from skeval.tables.sources import is_large
 
 ORPHAN, NULL = -1, -2  # what a key that names no row, or holds no value, has for a position
 
@@ -67,12 +69,13 @@ class RelationalData(Mapping[str, pd.DataFrame]):
         header: bool = False,
         dialect: Dialect = PLAIN,
     ) -> RelationalData:
-        """Read a folder of CSV or Parquet files, each a table of its name.
+        """Read a folder of files, each a table of its name: CSV, Parquet, JSON lines, Arrow, Excel.
 
         Parameters
         ----------
         folder : path
-            With users.csv (.tsv, .parquet, .pq, or packed as .csv.gz), and so on.
+            With users.csv (.tsv, .parquet, .jsonl, .feather, .xlsx, or packed as .csv.gz), and so
+            on.
         schema : RelationalSchema or path, optional
             Or a JSON file: metadata of SDV, a datapackage.json or what
             :meth:`RelationalSchema.to_dict` returned. If not given, the one JSON file of the
@@ -334,6 +337,27 @@ def n_endless(positions: np.ndarray) -> int:
     for _ in range(len(ahead).bit_length()):  # each time twice as far
         ahead = ahead[ahead]
     return int((ahead[:-1] >= 0).sum())
+
+
+def read_folder(tables: Any, schema: Any = None) -> Any:
+    """Return the tables of a folder of files, each a table; what is no such folder as it is.
+
+    A folder of Parquet files with the same columns, or of a single one, is one table.
+
+    Examples
+    --------
+    >>> from skeval.tables.relational_data import read_folder
+    >>> read_folder("people.csv")
+    'people.csv'
+    """
+    if not isinstance(tables, str | Path) or not (folder := Path(tables)).is_dir():
+        return tables
+    files = [] if is_large(folder) else list(table_files(folder).values())
+    if not files or (len(files) == 1 and files[0].suffix.lower() in PARQUET):
+        return tables
+    return RelationalData.from_folder(
+        folder, schema if isinstance(schema, RelationalSchema) else None
+    )
 
 
 def table_files(folder: Path) -> dict[str, Path]:

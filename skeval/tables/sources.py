@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 
 from skeval.exceptions import TableError, needed_pyarrow
+from skeval.tables.places import PARQUET
 from skeval.tables.schema import name_of
 
 CELLS = 2**20  # of a batch, for any parts that the table is stored in
 MANY_ROWS = 2**18  # of a file that is not read at once
 _LARGE_FILE = 2**29  # bytes; in memory it is many times as large
-_PARQUET = (".parquet", ".pq")
 
 
 def batch_rows(n_columns: int) -> int:
@@ -328,7 +328,9 @@ def source_of(table: Any, role: str) -> TableSource | None:
     source: TableSource | None = None
     library, kind = type(table).__module__.split(".")[0], type(table).__name__
     if isinstance(table, str | Path):
-        source = ArrowSource(_parquet(Path(table), role), role)
+        path = Path(table)
+        in_parts = path.is_dir() or path.suffix.lower() in PARQUET
+        source = ArrowSource(_parquet(path, role), role) if in_parts else None
     elif library == "pyarrow" and hasattr(table, "to_batches") and hasattr(table, "count_rows"):
         source = ArrowSource(table, role) if hasattr(table, "get_fragments") else None
     elif library == "polars" and kind == "LazyFrame":
@@ -359,11 +361,11 @@ def is_large(path: Path) -> bool:
     False
     """
     if path.is_file():
-        if path.suffix.lower() not in _PARQUET:
+        if path.suffix.lower() not in PARQUET:
             return False
         return path.stat().st_size > _LARGE_FILE or _has_many_rows(path)
     files = sorted(file for file in path.rglob("*") if file.is_file() and file.name[0] not in "._")
-    if not files or any(file.suffix.lower() not in _PARQUET for file in files):
+    if not files or any(file.suffix.lower() not in PARQUET for file in files):
         return False
     if len(files) == 1:
         return files[0].name.startswith("part")
@@ -395,13 +397,11 @@ def _parquet(path: Path, role: str) -> Any:
     files = [
         file
         for file in files
-        if file.is_file() and file.suffix.lower() in _PARQUET and file.name[0] not in "._"
+        if file.is_file() and file.suffix.lower() in PARQUET and file.name[0] not in "._"
     ]
     if not files:
         what = "holds no Parquet file" if path.is_dir() else "is no Parquet file or folder of them"
-        raise TableError(
-            f"{role}: {path} {what}. Read other files first, such as with pandas.read_csv."
-        )
+        raise TableError(f"{role}: {path} {what}.")
     try:
         schemas = [pq.read_schema(file) for file in files]
     except (pa.ArrowInvalid, OSError) as error:

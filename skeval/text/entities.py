@@ -27,7 +27,7 @@ from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, list_contrast
 from skeval.stats.relabelling import Relabelled, holm, least_p_value
 from skeval.stats.risks import Matched
-from skeval.steps.entities import Mentions, Reading, mentions, row_groups, rows_read
+from skeval.steps.entities import Reading, mentions, row_groups, rows_read, texts_in_numbers
 from skeval.steps.relabelled import with_claim
 from skeval.text.coincidences import surprise
 from skeval.text.corpus import CorpusMetric
@@ -472,9 +472,10 @@ class EntityLeakage(CorpusMetric, ClaimTested):
     each window, and the share of train's and of the holdout's rare entities that are repeated
     (``recall``). ``epsilon`` has lower bounds of the epsilon of one document, or group, as
     :class:`skeval.privacy.ExactMatchShare` has them of rows: those count that mention a rare
-    entity which is repeated. ``syneval`` are the numbers that SynEval prints: distinct entities by
-    type, their density, which is their number over that of words and no level of risk, and the
-    percentage of train's that are repeated.
+    entity which is repeated. ``syneval`` are the numbers that SynEval prints: all entities
+    (`total_entities`) over all words (`avg_entity_density`), distinct ones by type (`total`,
+    `density`), and the percentage of train's that are repeated. Their `risk_level` is SynEval's
+    rule: high where a density is above 0.1, or an overlap above 50%.
 
     If `n_max_texts` leaves rows out, the value is that of the sample, in which more entities look
     rare and fewer are matched; ``standard_error`` is that of the share. The
@@ -515,6 +516,7 @@ class EntityLeakage(CorpusMetric, ClaimTested):
     memory: Folder = None
 
     _nouns = ("entity", "entities", "an entity")
+    _printed = ("total_entities", "avg_entity_density"), 0.1  # by SynEval, and its bound
 
     def unmet_need(self, context: Context) -> Sentence | None:
         """Return what the metric lacks, its recognizer's package or model included, or None."""
@@ -582,7 +584,7 @@ class EntityLeakage(CorpusMetric, ClaimTested):
                 least_here=min(1.0, *(test.least / parts[n] for n, test in tests.items())),
             ),
             details={
-                **texts_in_numbers(context, self._reading(context)),
+                **texts_in_numbers(context, self._reading(context), *self._printed),
                 "standard_error": standard_error(entities.share, entities.n_synthetic),
                 "recall": dict(zip(REAL, entities.recall, strict=True)),
                 "tests": {name: described(sets[name], test) for name, test in tests.items()},
@@ -630,37 +632,6 @@ class EntityLeakage(CorpusMetric, ClaimTested):
 def standard_error(share: float, n: int) -> float:
     """Return the standard error of a share of n; nan of nothing."""
     return float(np.sqrt(share * (1.0 - share) / n)) if n else float("nan")
-
-
-def texts_in_numbers(context: Context, reading: Reading) -> dict[str, Any]:
-    """Return by what texts were read, how many, and the numbers that SynEval prints of them."""
-    by_role = {role: mentions(context, reading, role) for role in (*REAL, "synthetic")}
-    pairs = {role: typed(found) for role, found in by_role.items()}
-    original = pairs["train"]
-    return {
-        "recognizer": reading.about,
-        "text_columns": list(reading.columns),
-        "documents": reading.group or "rows",
-        "n_rows": {role: context.n_rows(role) for role in by_role},
-        "n_read": {role: found.n_rows for role, found in by_role.items()},
-        "syneval": {
-            **{
-                name: {
-                    "total": len(pairs[role]),
-                    "density": len(pairs[role]) / max(1, by_role[role].n_words),
-                }
-                for role, name in (("synthetic", "synthetic"), ("train", "original"))
-            },
-            "overlap_percentage": 100.0
-            * len(original & pairs["synthetic"])
-            / max(1, len(original)),
-        },
-    }
-
-
-def typed(found: Mentions) -> set[tuple[int, str]]:
-    """Return the distinct entities of a table, of two types if they have two."""
-    return set(zip(found.hashes[:, 0].tolist(), found.types.tolist(), strict=True))
 
 
 _TAGS = ("tagger", "morphologizer", "pos")
@@ -778,7 +749,8 @@ class NominalMentions(EntityLeakage):
     -----
     Value, baseline, p-value and ``details`` are those of :class:`EntityLeakage`, with words in the
     place of entities. Most rare words are no more than rare: the phrases around them point at
-    somebody. ``details["syneval"]`` has the number, density and overlap that SynEval prints.
+    somebody. ``details["syneval"]`` has the numbers, densities and overlap that SynEval prints. Its
+    risk is high at a density above 0.15 or an overlap above 50%.
 
     Examples
     --------
@@ -801,6 +773,7 @@ class NominalMentions(EntityLeakage):
     recognizer: Tagger = "spacy"
 
     _nouns = ("nominal mention", "nominal mentions", "a nominal mention")
+    _printed = ("total_nominals", "avg_nominal_density"), 0.15
 
     def _recognizer(self) -> Any:
         return NominalRecognizer() if self.recognizer == "spacy" else self.recognizer

@@ -34,12 +34,13 @@ from skeval.text.corpus import (
     unit_rows,
     words,
 )
-from skeval.utils.formatting import percent
+from skeval.utils.formatting import percent, risk_level
 from skeval.utils.parameters import Count, Legal, OpenFraction
 
 _MOST = 2000  # outliers, for each of which all texts are looked at
 _FREQUENT = 30  # words, taken for the function words of any language
 _FEWEST_OCCURRENCES = 5  # of a word that Word2Vec learns
+_FAR, _MOST_OUTLIERS = 2.0, 0.1  # SynEval's standard deviations and share of high risk
 _FARTHEST = 10.0  # standard deviations: one odd feature is not to hide all others
 _AT_ONCE = 2**21  # characters
 _BLOCK = 2**24  # distances held at once
@@ -122,9 +123,14 @@ class StylisticOutliers(CorpusMetric):
     that for the holdout, is one-sided and exact. A copied style of one author is one leak, however
     many texts the author wrote: with `group`, a test needs several such authors.
 
-    SynEval's outliers are those of ``features="word2vec"``. Means of Word2Vec vectors measure
-    topics and lengths, not style: texts in capitals look typical to them. Words in the TF-IDF sense
-    do no better. ``details["by_words"]`` has the outcome for "tfidf" next to that of "style".
+    SynEval's outliers are those of ``features="word2vec"``. ``details["syneval"]`` has its numbers
+    in the chosen features, under its names. Outliers are texts whose mean distance to the others of
+    their table is more than two standard deviations above the mean: `num_outliers` and
+    `outlier_percentage` of the synthetic table and of train, and the ratio of the two numbers,
+    `outlier_ratio`. A `risk_level` is high above 10%, or where the percentages differ by more than
+    10. Means of Word2Vec vectors measure topics and lengths, not style: texts in capitals look
+    typical to them. Words in the TF-IDF sense do no better. ``details["by_words"]`` has the outcome
+    for "tfidf" next to that of "style".
 
     ``details`` has the number of outliers of each table (``n_outliers``), the value for the holdout
     (``to_holdout``), and the mean distance of an outlier and of any text to all others. The
@@ -184,7 +190,11 @@ class StylisticOutliers(CorpusMetric):
         if np.isnan(result.value):
             return result
         texts = corpus(context, *self._key(context))
-        details = {**sizes(texts), **self._contrasted(context)}
+        details = {
+            **sizes(texts),
+            **self._contrasted(context),
+            "syneval": self._as_syneval(context),
+        }
         if isinstance(self.features, str) and self.features == "style":
             by_words = self._contrasted(context, "tfidf")
             details["by_words"] = {n: by_words[n] for n in ("to_train", "to_holdout", "p_value")}
@@ -207,6 +217,36 @@ class StylisticOutliers(CorpusMetric):
             details=details,
         )
 
+    def _as_syneval(self, context: Context) -> dict[str, Any]:
+        """Return the numbers of SynEval, under its names and by its rules."""
+        texts, (columns, group) = corpus(context, *self._key(context)), self._key(context)
+        by_style = isinstance(self.features, str) and self.features == "style"
+        seed = self.random_state
+        vectors = (
+            style_vectors(context, columns, group)
+            if by_style
+            else other_vectors(context, columns, group, self.features, seed)
+        )
+        counted: dict[str, dict[str, Any]] = {}
+        for role, name in (("synthetic", "synthetic"), ("train", "original")):
+            places = np.concatenate([texts.cells[role, column] for column in columns])
+            own = vectors[places[places >= 0]]
+            apart = mean_squared_distance(own) if by_style else mean_cosine_distance(own)
+            n_outliers, share = far_ones(apart), far_ones(apart) / max(1, apart.size)
+            counted[name] = {
+                "num_outliers": n_outliers,
+                "outlier_percentage": 100.0 * share,
+                "risk_level": risk_level(share, _MOST_OUTLIERS),
+            }
+        some, others = (counted[name] for name in ("synthetic", "original"))
+        ratio = some["num_outliers"] / max(1, others["num_outliers"])
+        gap = abs(some["outlier_percentage"] - others["outlier_percentage"]) / 100.0
+        compared = {
+            "outlier_ratio": ratio if others["num_outliers"] else float("inf"),
+            "risk_level": risk_level(gap, _MOST_OUTLIERS),
+        }
+        return {**counted, "comparison": compared}
+
     def _contrasted(self, context: Context, features: Any = None) -> dict[str, Any]:
         texts = corpus(context, *self._key(context))
         outliers, repeated, distances = self._repeated(context, features or self.features)
@@ -227,6 +267,35 @@ class StylisticOutliers(CorpusMetric):
             "synthetic"
         )
         return set_against(lead, result)
+
+
+def mean_squared_distance(vectors: np.ndarray) -> np.ndarray:
+    """Return the mean squared distance of each vector to all others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.text.stylistic_outliers import mean_squared_distance
+    >>> mean_squared_distance(np.array([[0.0], [0.0], [2.0]]))
+    array([2., 2., 4.])
+    """
+    n, norms = len(vectors), (vectors**2).sum(axis=1)
+    total = norms.sum() - 2.0 * vectors @ vectors.sum(axis=0) + n * norms
+    return np.asarray(total / max(n - 1, 1))
+
+
+def far_ones(apart: np.ndarray) -> int:
+    """Return how many of the mean distances are more than two standard deviations above the mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.text.stylistic_outliers import far_ones
+    >>> far_ones(np.array([1.0] * 9 + [5.0]))
+    1
+    """
+    apart = np.round(apart, 9)
+    return int((apart - apart.mean() > _FAR * apart.std()).sum()) if apart.size else 0
 
 
 @shared

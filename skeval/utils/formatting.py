@@ -207,3 +207,15 @@ def printable(text: str) -> str:
 def as_float(value: Any) -> float:
     """Return a number that went through JSON or not: None is nan, "inf" infinite."""
     return float("nan") if value is None else float(value)
+
+
+def risk_level(value: float, most: float) -> str:
+    """Return the level of risk that published rules give a number: "high" above a bound.
+
+    Examples
+    --------
+    >>> from skeval.utils.formatting import risk_level
+    >>> risk_level(0.06, 0.05), risk_level(0.05, 0.05)
+    ('high', 'low')
+    """
+    return "high" if value > most else "low"

@@ -264,10 +264,10 @@ def test_bad_arguments(folder, run, arguments, message):
 
 
 def test_unknown_kinds_of_files(folder, run):
-    (folder / "table.xlsx").write_text("")
-    code, _, err = run("evaluate", "table.xlsx", "synthetic.csv")
+    (folder / "table.txt").write_text("")
+    code, _, err = run("evaluate", "table.txt", "synthetic.csv")
     assert code == 2
-    assert "table.xlsx is neither CSV nor Parquet" in err
+    assert "table.txt is no table as its name says; it must end in .csv, .tsv, .parquet" in err
     (folder / "broken.parquet").write_text("no parquet")
     code, _, err = run("evaluate", "broken.parquet", "synthetic.csv")
     assert code == 2

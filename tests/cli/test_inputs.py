@@ -8,6 +8,7 @@ import pytest
 from skeval import SuiteResult
 from skeval.tables import sources
 from skeval.tables.sources import is_large
+from tests.tables.test_places import URL, engine_of, in_lines, in_sqlite
 from tests.tables.test_sources import write_parts
 
 ROLES = ("train", "holdout", "synthetic")
@@ -127,3 +128,74 @@ def test_no_metric_takes_more_memory_than_is_free(folder, run, monkeypatch, opti
     files = [f"{role}.csv" for role in ROLES]
     assert run("evaluate", *files, "--metrics", "KSComplement", *options)[0] == 0
     assert given == [expected]
+
+
+def scores_of(saved):
+    result = SuiteResult.from_json(saved)
+    return {name: (one.value, one.baseline) for name, one in result.items()}, result
+
+
+def test_any_form_of_the_tables_gives_what_csv_gives(folder, run):
+    # SQLite knows no truth values
+    read = {role: pd.read_csv(f"{role}.csv").drop(columns="member") for role in ROLES}
+    with pd.ExcelWriter("book.xlsx") as book:
+        for role, table in read.items():
+            table.to_excel(book, sheet_name=role, index=False)
+    in_sqlite(folder / "base.sqlite", **read)
+    for role, table in read.items():
+        table.to_csv(f"{role}.csv", index=False)
+        in_lines(folder / f"{role}.jsonl", table)
+    forms = {
+        "csv": [f"{role}.csv" for role in ROLES],
+        "book": [f"book.xlsx#{role}" for role in ROLES],
+        "mixed": ["base.sqlite#train", "holdout.jsonl", "base.sqlite#select * from synthetic"],
+    }
+    for name, tables in forms.items():
+        code, _, err = run("evaluate", *tables, "--suite", "quality", "-o", f"{name}.json")
+        assert code == 0, err
+    (expected, _), (book, named), (mixed, _) = (scores_of(f"{name}.json") for name in forms)
+    assert book == mixed == expected
+    assert [one.file for one in named.provenance.inputs] == forms["book"]
+    code, out, _ = run("verify", "book.json", "book.xlsx#holdout", "base.sqlite#train")
+    assert code == 0
+    assert "the same bytes" in out
+    assert "the same cells" in out
+    code, _, err = run("evaluate", "book.xlsx", "synthetic.csv")
+    assert code == 2
+    assert "it has 3 sheets, train, holdout, synthetic; name one behind a #." in err
+
+
+def test_an_input_is_not_overwritten_in_any_form(folder, run):
+    in_sqlite(folder / "base.sqlite", train=pd.read_csv("train.csv"))
+    for table in ("base.sqlite#train", f"sqlite:///{folder}/base.sqlite#train"):
+        code, _, err = run("report", table, "synthetic.csv", "--junit", "base.sqlite")
+        assert code == 2
+        assert "which it would destroy" in err or "must end in" in err
+
+
+def test_no_output_holds_a_password(folder, run, monkeypatch):
+    engine_of(folder, monkeypatch)
+    shown = ""
+    code, out, err = run(
+        "evaluate", URL, f"{URL}#people", "--metrics", "KSComplement", "-o", "s.json"
+    )
+    assert code == 0, err
+    shown += out + err + (folder / "s.json").read_text()
+    code, out, err = run("evaluate", f"{URL}#none", URL, "--metrics", "KSComplement")
+    assert code == 2
+    assert "s3cret" not in shown + out + err
+    assert "me:" not in shown + out + err
+
+
+def test_folders_hold_tables_of_any_form(folder, run):
+    (folder / "data").mkdir()
+    users = pd.DataFrame({"user_id": range(40), "age": [20 + i % 30 for i in range(40)]})
+    visits = pd.DataFrame(
+        {"user_id": [i % 40 for i in range(90)], "cost": [i / 7 for i in range(90)]}
+    )
+    users.to_excel("data/users.xlsx", index=False)
+    in_lines(folder / "data" / "visits.jsonl", visits)
+    code, out, err = run("schema", "data")
+    assert code == 0, err
+    assert "visits.user_id" in out + err
+    assert run("schema", "data/users.xlsx")[0] == 0

@@ -8,12 +8,18 @@ import sys
 import pandas as pd
 import pytest
 
-from skeval import Context
+from skeval import Context, MetricSuite, report
 from skeval.core import context
 from skeval.core.context import READERS, read_context
 from skeval.core.relational_context import RelationalContext
-from skeval.datasets import make_relational
+from skeval.datasets import make_mixed, make_relational
+from skeval.exceptions import TableError
+from skeval.fidelity import KSComplement
+from skeval.relational import ReferentialIntegrity
+from skeval.scale import long_csv
 from skeval.scale.context import LargeContext
+from skeval.tables.reading import read_table
+from tests.tables.test_places import in_lines
 
 USERS = pd.DataFrame({"age": [20, 30, 40]})
 
@@ -60,3 +66,53 @@ def test_the_contract_is_imported_without_several_or_large_tables():
     ).stdout.split()
     assert "skeval.core.base" in loaded
     assert not {"skeval.core.relational_context", "skeval.scale.context"} & set(loaded)
+
+
+def test_fit_takes_paths_as_the_shell_does(tmp_path):
+    train, holdout, synthetic = (make_mixed(80, random_state=seed) for seed in range(3))
+    train.to_csv(tmp_path / "train.csv", index=False)
+    in_lines(
+        tmp_path / "holdout.jsonl", holdout.assign(joined=holdout["joined"].dt.strftime("%Y-%m-%d"))
+    )
+    with pd.ExcelWriter(tmp_path / "book.xlsx") as book:
+        synthetic.to_excel(book, sheet_name="synthetic", index=False)
+        train.to_excel(book, sheet_name="train", index=False)
+    paths = (tmp_path / "train.csv", tmp_path / "holdout.jsonl", f"{tmp_path}/book.xlsx#synthetic")
+    read = [read_table(path) for path in paths]
+    for metric in (KSComplement(), MetricSuite([("ks", KSComplement())])):
+        of_paths = metric.fit(*paths[:2]).evaluate(paths[2]).to_dict()
+        of_frames = metric.fit(*read[:2]).evaluate(read[2]).to_dict()
+        one, other = (of.get("results", {"ks": of})["ks"] for of in (of_paths, of_frames))
+        assert one | {"seconds": 0} == other | {"seconds": 0}
+    suite = MetricSuite([("ks", KSComplement())])
+    result = report(*paths, tmp_path / "report.html", suite=suite, progress=False)
+    assert result["ks"].value == one["value"]
+    assert KSComplement().fit(*paths[:2]).score(paths[2]) == result["ks"].value
+    compared = suite.fit(paths[0]).compare({"a": paths[2], "b": str(paths[0])})
+    assert compared["b"]["ks"].value == 1.0
+    with pytest.raises(TableError, match="there is no file"):
+        KSComplement().fit(tmp_path / "none.csv")
+
+
+def test_fit_takes_folders_of_tables(tmp_path):
+    for i, role in enumerate(("train", "synthetic")):
+        (tmp_path / role).mkdir()
+        users = pd.DataFrame({"user_id": range(20), "age": [20 + n % (7 + i) for n in range(20)]})
+        visits = pd.DataFrame(
+            {"user_id": [n % 20 for n in range(50)], "cost": [n / 7 for n in range(50)]}
+        )
+        users.to_csv(tmp_path / role / "users.csv", index=False)
+        visits.to_feather(tmp_path / role / "visits.feather")
+    metric = ReferentialIntegrity().fit(tmp_path / "train")
+    assert metric.score(str(tmp_path / "synthetic")) == 1.0
+
+
+def test_a_long_csv_is_read_in_parts_by_fit(tmp_path, monkeypatch):
+    train, synthetic = (make_mixed(200, random_state=seed) for seed in range(2))
+    for name, rows in (("train", train), ("synthetic", synthetic)):
+        rows.to_csv(tmp_path / f"{name}.csv", index=False)
+    expected = KSComplement().fit(tmp_path / "train.csv").score(tmp_path / "synthetic.csv")
+    monkeypatch.setattr(long_csv, "is_long", lambda path: True)
+    fitted = KSComplement().fit(tmp_path / "train.csv")
+    assert type(fitted.context_).__name__ == "LargeContext"
+    assert fitted.score(tmp_path / "synthetic.csv") == expected

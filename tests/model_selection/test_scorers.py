@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, cross_validate
 from sklearn.pipeline import Pipeline
@@ -289,7 +290,10 @@ def test_refusals():
         make_generator_scorer(TVComplement(), n_samples=0)
     scorer = make_generator_scorer(TVComplement())
     with pytest.raises(InvalidParameterError, match="Wrap it: GeneratorAdapter"):
-        scorer(Bootstrap().fit(TABLE), TABLE)
+        scorer(BaseEstimator(), TABLE)
+    copied = pickle.loads(pickle.dumps(Bootstrap().fit(TABLE)))
+    with pytest.raises(NotRememberedError, match="left out when this generator was copied"):
+        scorer(copied, TABLE)
     with pytest.raises(NotRememberedError):
         scorer(GeneratorAdapter(Bootstrap()).fit(TABLE).forget(), TABLE)
 

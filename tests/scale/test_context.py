@@ -349,7 +349,7 @@ def compare_what_is_said(tmp_path):
         said.append([str(warning.message) for warning in caught])
     assert said[0] == said[1]
     assert any("also stand in train" in text for text in said[0])
-    with pytest.raises(TableError, match="is no Parquet file or folder"):
+    with pytest.raises(TableError, match="there is no file"):
         KSComplement().fit(train).score(tmp_path / "none")
 
 

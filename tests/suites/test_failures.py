@@ -13,7 +13,7 @@ from skeval.core.context import Context
 from skeval.core.relational_context import RelationalContext
 from skeval.exceptions import MetricFailedWarning
 from skeval.relational import ForeignKey, RelationalSchema
-from skeval.suites.suite import told
+from skeval.suites.messages import told
 
 TRAIN = pd.DataFrame(
     {

@@ -118,8 +118,9 @@ def test_presets_are_found_by_any_capitals():
     ("preset", "said"),
     [
         ("qualty", "Did you mean quality?"),
-        ("TSPR", "PrivacyScore is a metric: MetricSuite"),
-        (["quality"], "must be among report, fidelity"),
+        ("TSPR", "PrivacyScore is a metric: make_suite([metric])"),
+        (["quality"], "no Metric: str"),
+        (("quality", 3), "no Metric: str, int"),
         (3, "got 3."),
     ],
 )

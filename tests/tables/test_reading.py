@@ -82,10 +82,16 @@ KINDS = {
         (bz2.compress(PLAIN), "it is packed by bzip2; rename it to end in .csv.bz2."),
         (lzma.compress(PLAIN), "it is packed by xz; rename it to end in .csv.xz."),
         (zipped(["t.csv"]), "it is packed by zip; rename it to end in .csv.zip."),
-        (zipped(["[Content_Types].xml"]), "it is a workbook of Excel; write the table as CSV or"),
-        (b"\xd0\xcf\x11\xe0" + bytes(512), "it is a workbook of Excel; write the table as CSV"),
+        (zipped(["[Content_Types].xml"]), "it is a workbook of Excel; rename it to end in .xlsx."),
+        (
+            b"\xd0\xcf\x11\xe0" + bytes(512),
+            "it is an old workbook of Excel; save it as .xlsx, without a password.",
+        ),
         (pickle.dumps(TABLE), "it is a pickle; write the table as CSV or Parquet."),
-        (b"ARROW1\0\0" + bytes(64), "it is an Arrow or Feather file; write the table as"),
+        (
+            b"ARROW1\0\0" + bytes(64),
+            "it is an Arrow or Feather file; rename it to end in .feather.",
+        ),
         (b"", "it is empty; a table has its names in the first line."),
         (b"\x89PNG\r\n\x1a\n" + bytes(range(256)), "it holds bytes of 0, as no text does; write"),
         (b"x\n" + bytes(range(128, 256)), "it is no text in UTF-8 or cp1252; name its enc"),
@@ -114,7 +120,9 @@ def test_another_kind_of_file_is_named(tmp_path, name, content, said):
 def test_a_database_is_named(tmp_path):
     with contextlib.closing(sqlite3.connect(tmp_path / "t.csv")) as base:
         TABLE.to_sql("t", base)
-    with pytest.raises(TableError, match="it is an SQLite database; write the table as CSV or"):
+    with pytest.raises(
+        TableError, match=r"it is an SQLite database; rename it to end in \.sqlite\."
+    ):
         read_table(tmp_path / "t.csv")
 
 

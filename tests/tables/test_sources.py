@@ -130,10 +130,11 @@ def test_what_is_in_memory_is_no_source(table):
 
 
 def test_no_parquet_is_one_sentence(tmp_path):
-    with pytest.raises(TableError, match=r"synthetic: .* holds no Parquet file\. Read other"):
+    with pytest.raises(TableError, match=r"synthetic: .* holds no Parquet file\."):
         source_of(tmp_path, "synthetic")
     with pytest.raises(TableError, match="is no Parquet file or folder of them"):
-        source_of(tmp_path / "absent", "train")
+        source_of(tmp_path / "absent.parquet", "train")
+    assert source_of(tmp_path / "absent", "train") is None
     (tmp_path / "_notes.parquet").write_text("no table")
     with pytest.raises(TableError, match="holds no Parquet file"):
         source_of(tmp_path, "train")

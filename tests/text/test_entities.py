@@ -152,7 +152,8 @@ def test_types_and_what_syneval_prints():
     assert types["PERSON"]["p_adjusted"] == pytest.approx(2 * types["PERSON"]["p_value"])
     assert "PERSON above all" in result.advice
     numbers = result.details["syneval"]
-    assert numbers["original"] == {"total": 4, "density": 4 / 8}
+    printed = {"total_entities": 4, "avg_entity_density": 4 / 8, "risk_level": "high"}
+    assert numbers["original"] == {"total": 4, "density": 4 / 8, **printed}
     assert numbers["overlap_percentage"] == 50.0
     assert most_frequent(np.array([0, 0]), np.array(["B", "A"]), 1).tolist() == ["A"]
 

@@ -83,6 +83,9 @@ class MinimumDistanceAccumulation(AccumulationMetric):
     need be. It is widened if fewer than 10 rows lie within the threshold, or fewer than 10 are no
     copies. Fewer than 10 synthetic rows have no interval.
 
+    ``details["pooled"]`` has both areas over the points of both tables together, as published: that
+    differs from the mean of the directions where the tables are of unequal sizes.
+
     ``details["curve"]`` holds F for the synthetic rows and the holdout, at points that at least 10
     rows lie between and beyond. The areas at many thresholds describe the curve more finely.
 

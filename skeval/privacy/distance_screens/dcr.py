@@ -21,7 +21,7 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric, RelabelledTest
 from skeval.core.tags import CONTRAST_TAGS
-from skeval.exceptions import InvalidParameterError, UnequalSizesWarning
+from skeval.exceptions import InvalidParameterError, Sentence, UnequalSizesWarning
 from skeval.results.result import Result
 from skeval.results.verdict import Contrast
 from skeval.stats.association import cramers_v
@@ -46,6 +46,7 @@ _N_PERMUTATIONS, _BLOCK = 9999, 1000
 _LABELS = 2**21  # held at once
 _UNEQUAL_AS_PUBLISHED = 2  # times as many rows, beyond which sizes are warned of
 CLOSER = "synthetic rows closer to train than to the holdout"
+_NO_HOLDOUT = " Without one, DCRBaselineProtection compares with random rows."
 
 
 @declared
@@ -276,7 +277,7 @@ class DCROverfittingProtection(TrainShareScreen):
     choices instead. ``scale="reference"`` has neither null nor interval.
 
     ``details["closer_to_training"]`` and ``details["closer_to_holdout"]`` are the two shares of the
-    SDMetrics breakdown.
+    SDMetrics breakdown, which is ``details["sdmetrics"]`` under its own keys.
 
     References
     ----------
@@ -299,8 +300,19 @@ class DCROverfittingProtection(TrainShareScreen):
     _: KW_ONLY
     chance: Literal["sizes", "half"] = "sizes"
 
+    def unmet_need(self, context: Context) -> Sentence | None:
+        """Return what the metric lacks, and which metric does without a holdout, or None."""
+        lack = super().unmet_need(context)
+        return lack.before(_NO_HOLDOUT) if lack and lack.need == "holdout" else lack
+
     def _allows_for_sizes(self) -> bool:
         return super()._allows_for_sizes() and self.chance == "sizes"
+
+    def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
+        found = super()._with_evidence(context, columns, result)
+        shares = {n: found.details[n] for n in ("closer_to_training", "closer_to_holdout")}
+        breakdown = {"score": found.value, "synthetic_data_percentages": shares}
+        return replace(found, details={**found.details, "sdmetrics": breakdown})
 
     def _measure(self, context: Context, columns: Any) -> float:
         shares = self._shares(context, columns)

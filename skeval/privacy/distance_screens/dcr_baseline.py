@@ -125,7 +125,12 @@ class DCRBaselineProtection(DrawnScreen, RelabelledTest):
     def _with_evidence(self, context: Context, columns: Any, result: Result) -> Result:
         (low, high), details = over_draws(self._draws(context, columns), self.random_state)
         interval = min(low, result.value), max(high, result.value)
-        result = replace(result, interval=interval, details=details)
+        medians = {
+            "synthetic_data": details["median_synthetic"],
+            "random_data_baseline": details["median_random"],
+        }
+        breakdown = {"score": result.value, "median_DCR_to_real_data": medians}
+        result = replace(result, interval=interval, details={**details, "sdmetrics": breakdown})
         if "holdout" not in context:
             return result
         settings = (self.space, columns, self.n_permutations, self.random_state)

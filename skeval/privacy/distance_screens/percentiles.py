@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -88,7 +88,7 @@ class PercentileScreen(NeighborMetric, RelabelledTest):
             holdout = self._numbers(context, "holdout", reference, columns)
             p_value = stats.percentile_test(values, holdout, level)
             against = {"p_value_against_holdout": p_value, "passed": p_value >= TEST_LEVEL}
-        fresh, kind = self._fresh(context, columns, holdout)
+        fresh, kind = self._fresh(context, columns, self._compared(holdout))
         baseline, warnings = None, result.warnings
         if fresh is not None:
             ratio = stats.percentile_ratio(values, fresh, level)
@@ -120,9 +120,23 @@ class PercentileScreen(NeighborMetric, RelabelledTest):
                 **against,
                 "mean": float(values.mean()),
                 **self._more_details(context, columns, values),
+                **({"syneval": self._as_syneval(values, fresh)} if kind == "train_loo" else {}),
             },
             warnings=warnings,
         )
+
+    def _compared(self, holdout: np.ndarray | None) -> np.ndarray | None:
+        """Return the numbers of the holdout, or None where train is to be the baseline."""
+        return None if getattr(self, "baseline", "holdout") == "train_loo" else holdout
+
+    def _as_syneval(self, values: np.ndarray, fresh: Any) -> dict[str, Any]:
+        """Return the numbers of SynEval, under its names and by its rule."""
+        at = [stats.percentile(self._as_published(one), self.q / 100.0) for one in (values, fresh)]
+        return {"syn_train_5pct": at[0], "train_train_5pct": at[1], "passed": at[0] >= at[1]}
+
+    def _as_published(self, values: np.ndarray) -> np.ndarray:
+        """Return each row's number as SynEval has it."""
+        return values
 
     def _fresh(
         self, context: Context, columns: Any, holdout: np.ndarray | None
@@ -218,7 +232,9 @@ class DCRPercentile(PercentileScreen):
     of all ways to divide them in which the percentile of the one part lies as far under that of the
     other, exact. It is small for a leak, and also for a generator that keeps to the middle of the
     data. ``details["passed"]`` says that it is not below 0.05; a ratio of 1 or more is no
-    criterion, since about half of all fresh tables fall below.
+    criterion, since about half of all fresh tables fall below. It is the one of SynEval, and
+    ``details["syneval"]`` has it where train is the baseline: `syn_train_5pct`, `train_train_5pct`
+    and `passed`.
 
     References
     ----------
@@ -238,11 +254,6 @@ class DCRPercentile(PercentileScreen):
     tags = _TAGS
 
     baseline: Literal["holdout", "train_loo"] = "holdout"
-
-    def _fresh(
-        self, context: Context, columns: Any, holdout: np.ndarray | None
-    ) -> tuple[np.ndarray | None, str]:
-        return super()._fresh(context, columns, None if self.baseline == "train_loo" else holdout)
 
     def _more_details(self, context: Context, columns: Any, values: np.ndarray) -> dict[str, float]:
         return {"median": float(np.median(values))}
@@ -265,6 +276,9 @@ class NNDR(PercentileScreen):
     query : {"synthetic", "train"}, default="synthetic"
         Whose neighbours: those of synthetic rows in train, or those of train rows in the synthetic
         table, as SynthEval has it.
+    baseline : {"holdout", "train_loo"}, default="holdout"
+        The ratios to compare with: those of holdout rows, or those of train rows among the others.
+        If there is no holdout, it is the latter.
 
     Warnings
     --------
@@ -294,6 +308,10 @@ class NNDR(PercentileScreen):
     ``details["tenth_smallest"]``, the same to the holdout and their quotient ``ratio_to_holdout``
     are what MOSTLY AI reports, with a holdout as large as train.
 
+    ``details["syneval"]``, where train is the baseline, are the percentiles `q` of d2/d1 of
+    synthetic and of train rows, and whether the first `passed`, being no smaller, as SynEval has
+    it. Copies have large ratios of that kind: they pass.
+
     References
     ----------
     Z. Yao et al., "The DCR Delusion", ESORICS 2025, arXiv:2505.01524, on what screens miss.
@@ -314,6 +332,11 @@ class NNDR(PercentileScreen):
 
     convention: Literal["d1/d2", "d2/d1"] = "d1/d2"
     query: Literal["synthetic", "train"] = "synthetic"
+    _: KW_ONLY
+    baseline: Literal["holdout", "train_loo"] = "holdout"
+
+    def _as_published(self, values: np.ndarray) -> np.ndarray:
+        return np.divide(1.0, values, out=np.full(values.shape, np.inf), where=values > 0)
 
     def _roles(self) -> tuple[str, str]:
         return ("synthetic", "train") if self.query == "synthetic" else ("train", "synthetic")
@@ -344,8 +367,7 @@ class NNDR(PercentileScreen):
     def _more_details(self, context: Context, columns: Any, values: np.ndarray) -> dict[str, float]:
         details = {"both_zero": self._both_zero(context, columns)}
         if self.convention == "d2/d1":
-            inverse = np.divide(1.0, values, out=np.full(values.shape, np.inf), where=values > 0)
-            details["d2_d1"] = stats.percentile(inverse, self.q / 100.0)
+            details["d2_d1"] = stats.percentile(self._as_published(values), self.q / 100.0)
         if self.query == "train":
             return details
         to_holdout = None

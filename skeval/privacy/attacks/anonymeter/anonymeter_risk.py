@@ -137,10 +137,12 @@ class AnonymeterRisk(LargestRiskMetric):
         worst, surest = details["worst_attack"], details["surest_attack"]
         # next to an alarm the name of a level, "low", would take the alarm back
         level = f": {details['level']}" if "level" in details and not alarm else ""
+        shown, fresh = number(result.value), number(result.baseline)
+        found = f"residual risk, {shown}, where chance alone gives {fresh} on average"
+        if self.reference == "baseline":
+            found = f"risk beyond guessing, {shown}, where holdout rows have {fresh}"
         sentence = (
-            f"Of {details['n_attacks_made']} attacks, {worst} has the largest residual risk, "
-            f"{number(result.value)}, where chance alone gives {number(result.baseline)} on "
-            f"average{level}."
+            f"Of {details['n_attacks_made']} attacks, {worst} has the largest {found}{level}."
         )
         if alarm and surest != worst:
             risk = as_float(details["attacks"][surest]["residual_risk"])

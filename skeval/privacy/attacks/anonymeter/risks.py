@@ -44,6 +44,7 @@ from skeval.utils.formatting import as_float, number, percent
 from skeval.utils.parameters import Columns, Count, Legal, OpenFraction, Seed
 
 _ALL_SUCCEED = "every attack on holdout rows succeeds too, so that it shows no risk of train rows."
+_GUESSED = "every guess succeeds, so that there is nothing beyond guessing."
 _NONE_MADE = "no attack could be made on this table."
 
 
@@ -61,11 +62,23 @@ Levels = Annotated[
 
 
 class Measure(NamedTuple):
-    """How a risk is read off counts: the method, the confidence of the interval, the levels."""
+    """How a risk is read off counts: method, confidence of the interval, levels, beyond what."""
 
     method: str = "anonymeter"
     confidence: float = 0.95
     levels: Sequence[float] = RISK_LEVELS
+    reference: str = "holdout"
+
+    def of_rates(self, attack: Rate, control: Rate, guessed: Rate, spread: float = 1.0) -> Risk:
+        """Return the risk of an attack beyond that on the holdout, or beyond guessing."""
+        other = control if self.reference == "holdout" else guessed
+        settings: dict[str, Any] = {"method": self.method, "confidence": self.confidence}
+        return residual_risk(attack, other, spread=spread, **settings)
+
+    @property
+    def undefined(self) -> str:
+        """Why no risk is defined though attacks were made."""
+        return _ALL_SUCCEED if self.reference == "holdout" else _GUESSED
 
 
 @dataclass(frozen=True)
@@ -162,15 +175,18 @@ class Attack:
         return self._risk(measure, self.evidence.spread)
 
     def _risk(self, measure: Measure, spread: float) -> Risk:
-        method, confidence, _ = measure
-        attack, _, control = self.rates(confidence)
-        settings: dict[str, Any] = {"method": method, "confidence": confidence}
-        whole = residual_risk(attack, control, spread=spread, **settings)
+        confidence = measure.confidence
+        attack, guessed, control = self.rates(confidence)
+        whole = measure.of_rates(attack, control, guessed, spread)
         if len(self.successes) == 1 or math.isnan(whole.value):
             return whole
         repeats = [
-            residual_risk(*(attack_rate(k, self.n, confidence) for k in counts), **settings)
-            for counts in zip(self.successes, self.control, strict=True)
+            measure.of_rates(
+                attack_rate(on_train, self.n, confidence),
+                attack_rate(on_holdout, self.n, confidence),
+                guessed,
+            )
+            for on_train, on_holdout in zip(self.successes, self.control, strict=True)
         ]
         raw = float(np.nanmean([risk.raw for risk in repeats]))
         unshrunk = float(np.nanmean([risk.unshrunk for risk in repeats]))
@@ -190,6 +206,20 @@ class Attack:
             "level": "" if math.isnan(risk.value) else risk_level(risk.value, measure.levels),
             "weak_attack": is_weak(on_train, guessed),
             "spread": self.evidence.spread,
+            "syneval": self._as_syneval(measure),
+        }
+
+    def _as_syneval(self, measure: Measure) -> dict[str, Any]:
+        """Return the numbers of SynEval, under its names: its risk is that beyond guessing."""
+        attack, guessed, control = self.rates(measure.confidence)
+        beyond = measure._replace(reference="baseline")
+        risk = beyond.of_rates(attack, control, guessed)
+        return {
+            "attack_rate": attack.centre,
+            "baseline_rate": guessed.centre,
+            "control_rate": control.centre,
+            "risk": risk.value,
+            "error": (risk.interval[1] - risk.interval[0]) / 2.0,
         }
 
 
@@ -210,6 +240,10 @@ class ResidualRiskMetric(Metric):
     ci_method : {"anonymeter", "katz"}, default="anonymeter"
         "anonymeter": value and interval from the centres of Wilson's intervals. "katz": from plain
         shares, with the interval of Katz for a ratio of failures.
+    reference : {"holdout", "baseline"}, default="holdout"
+        Beyond what a risk is: "holdout", the same attack on rows that the generator never saw;
+        "baseline", guessing, as SynEval has it. What follows from the population then counts as a
+        risk, and the result's baseline is the risk of holdout rows. The test is the same.
     confidence_level : float, default=0.95
         Confidence of the intervals; of all at once where there are several attacks.
     random_state : int, default=0
@@ -222,13 +256,14 @@ class ResidualRiskMetric(Metric):
     n_attacks: Count | None = 500
     levels: Levels = RISK_LEVELS
     ci_method: Literal["anonymeter", "katz"] = "anonymeter"
+    reference: Literal["holdout", "baseline"] = "holdout"
     confidence_level: OpenFraction = 0.95
     random_state: Seed = 0
 
     @property
     def _measure(self) -> Measure:
         """How the risk is read off counts."""
-        return Measure(self.ci_method, self.confidence_level, self.levels)
+        return Measure(self.ci_method, self.confidence_level, self.levels, self.reference)
 
     def _compute(self, context: Context) -> Result:
         return self._risk(context, tested=False)
@@ -282,12 +317,12 @@ def risk_of(attack: Attack, measure: Measure, tested: bool) -> Result:
     risk, evidence = attack.risk(measure), attack.evidence
     details = {**attack.report(risk, measure), **attack.details, **evidence.details}
     if math.isnan(risk.value):
-        return undefined(_ALL_SUCCEED, **details)
+        return undefined(measure.undefined, **details)
     return Result(
         risk.value,
         interval=risk.interval,
         p_value=evidence.p_value,
-        baseline=float(risks_by_chance([attack], measure).mean()),
+        baseline=fresh_risk([attack], measure),
         details=details,
         contrast=evidence.contrast,
         advice=evidence.advice,
@@ -298,7 +333,9 @@ def value_of(attacks: Sequence[Attack], measure: Measure) -> Result:
     """Return the largest risk of attacks that were made, without intervals and tests."""
     values = [attack.value(measure) for attack in attacks]
     defined = [value for value in values if not math.isnan(value)]
-    return Result(max(defined)) if defined else undefined(_ALL_SUCCEED if attacks else _NONE_MADE)
+    return (
+        Result(max(defined)) if defined else undefined(measure.undefined if attacks else _NONE_MADE)
+    )
 
 
 def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure, tested: bool) -> Result:
@@ -332,7 +369,7 @@ def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure, tested:
         "n_attacks_made": len(made),
     }
     if not defined:
-        return undefined(_ALL_SUCCEED if made else _NONE_MADE, **details)
+        return undefined(measure.undefined if made else _NONE_MADE, **details)
     worst = max(defined, key=lambda name: defined[name]["residual_risk"])
     value = defined[worst]["residual_risk"]
     low, high = (max(one["interval"][i] for one in defined.values()) for i in (0, 1))
@@ -340,12 +377,11 @@ def largest_risk(attacks: Mapping[str, Attack | None], measure: Measure, tested:
     order = sorted(defined, key=lambda name: (adjusted[name], p_values[name], name != worst))
     contrast = made[order[0]].evidence.contrast
     significant = [name for name in order if adjusted[name] <= ALARM_LEVEL]
-    by_chance = risks_by_chance([made[name] for name in defined], measure).max(axis=0)
     return Result(
         value,
         interval=(min(low, value), max(high, value)),
         p_value=adjusted[order[0]],
-        baseline=float(by_chance.mean()),
+        baseline=fresh_risk([made[name] for name in defined], measure),
         details={
             **details,
             "worst_attack": worst,
@@ -390,6 +426,15 @@ def adjusted_p_values(attacks: Mapping[str, Attack]) -> dict[str, float]:
         least = [float(part.min()) for part in np.split(jointly, ends)]
         p_values |= dict(zip(together, least, strict=True))
     return {name: min(1.0, n_tests * p_values[name]) for name in attacks}
+
+
+def fresh_risk(attacks: Sequence[Attack], measure: Measure) -> float:
+    """Return the largest risk that fresh real rows have: by chance, or beyond guessing."""
+    if measure.reference == "holdout":
+        return float(risks_by_chance(attacks, measure).max(axis=0).mean())
+    rates = [attack.rates(measure.confidence) for attack in attacks]
+    risks = [measure.of_rates(control, control, guessed).value for _, guessed, control in rates]
+    return float(np.nanmax(risks))
 
 
 def risks_by_chance(attacks: Sequence[Attack], measure: Measure) -> np.ndarray:

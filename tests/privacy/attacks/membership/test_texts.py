@@ -8,8 +8,8 @@ import pytest
 
 from skeval import Context
 from skeval.datasets import make_mixed
-from skeval.steps import members as texts
 from skeval.stats.roc import auc, tpr_at_fpr
+from skeval.steps import members as texts
 from skeval.steps.members import (
     affordable,
     cells_of,

@@ -1,0 +1,224 @@
+"""One call a figure: a column, a pair of columns, the children of parents, sequences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import pandas as pd
+
+from skeval.exceptions import InvalidParameterError
+from skeval.reporting.displays.base import Display
+from skeval.reporting.displays.curves import ParetoDisplay
+from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
+from skeval.reporting.displays.relations import CardinalityDisplay, LinesDisplay
+from skeval.results.result import Result
+from skeval.results.suite_result import SuiteResult
+
+
+def plot_column(
+    train: Any, synthetic: Any, column: str, *, holdout: Any = None, schema: Any = None
+) -> Display:
+    """Draw the distribution of a column in the real and in the synthetic table.
+
+    Parameters
+    ----------
+    train, synthetic : table
+        What ``fit`` and ``evaluate`` of a metric take.
+    column : str
+        The name of a column of numbers, dates or categories.
+    holdout : table, optional
+        Drawn too, if it is given.
+    schema : TableSchema or mapping of str to str, optional
+        The kinds of the columns.
+
+    Returns
+    -------
+    MarginalDisplay
+        Drawn: ``figure_`` is the figure, ``frame()`` the numbers. Bars of fewer than ten real rows
+        are blank.
+
+    See Also
+    --------
+    plot_pair : Two columns.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval import plot_column
+    >>> display = plot_column(make_mixed(random_state=0), make_mixed(random_state=1), "city")
+    >>> list(display.frame().columns)[:2]
+    ['bar', 'low']
+    """
+    marginals = _similarity([column], train, synthetic, holdout, schema)["marginals"]
+    return _drawn(MarginalDisplay(column, marginals[column]))
+
+
+def plot_pair(
+    train: Any, synthetic: Any, columns: tuple[str, str], *, holdout: Any = None, schema: Any = None
+) -> Display:
+    """Draw how often the values of two columns occur together in both tables.
+
+    Parameters
+    ----------
+    train, synthetic, holdout, schema
+        As of :func:`plot_column`.
+    columns : pair of str
+        The names of two columns.
+
+    Returns
+    -------
+    PairDisplay
+        Drawn.
+
+    See Also
+    --------
+    plot_column : One column.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval import plot_pair
+    >>> tables = make_mixed(random_state=0), make_mixed(random_state=1)
+    >>> plot_pair(*tables, ("age", "plan")).frame().shape[0] > 0
+    True
+    """
+    (pair,) = _similarity(list(columns), train, synthetic, holdout, schema)["pairs"]
+    return _drawn(PairDisplay(pair))
+
+
+def plot_cardinality(
+    train: Any, synthetic: Any, schema: Any = None, *, key: str | None = None
+) -> Display:
+    """Draw how many children parents have in the real and in the synthetic tables.
+
+    Parameters
+    ----------
+    train, synthetic : mapping of str to table
+        Several tables by name.
+    schema : RelationalSchema, optional
+        Their keys; else they are detected.
+    key : str, optional
+        The foreign key, such as ``"orders.user_id -> users.id"``; the first by default.
+
+    Returns
+    -------
+    CardinalityDisplay
+        Drawn.
+
+    See Also
+    --------
+    plot_lines : Sequences.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_relational
+    >>> from skeval import plot_cardinality
+    >>> real, synthetic = make_relational(random_state=0), make_relational(random_state=1)
+    >>> plot_cardinality(real, synthetic, real.schema).frame().shape[0] > 0
+    True
+    """
+    from skeval.relational import CardinalityShapeSimilarity
+
+    result = CardinalityShapeSimilarity().fit(train, schema=schema).evaluate(synthetic)
+    return _drawn(CardinalityDisplay(result, key=key))
+
+
+def plot_lines(
+    train: Any, synthetic: Any, schema: Any, *, by: Literal["position", "time"] = "position"
+) -> Display:
+    """Draw the mean of the columns of sequences by place or by time, in both tables.
+
+    Parameters
+    ----------
+    train, synthetic : mapping of str to table
+        Several tables by name.
+    schema : RelationalSchema
+        With the keys of the sequences.
+    by : {"position", "time"}, default="position"
+        What is on the horizontal axis.
+
+    Returns
+    -------
+    LinesDisplay
+        Drawn.
+
+    See Also
+    --------
+    plot_cardinality : Children of parents.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from skeval.relational import RelationalSchema, SequenceKey
+    >>> from skeval import plot_lines
+    >>> visits = pd.DataFrame({"patient": np.repeat(range(10), 3), "x": [1, 2, 3] * 10})
+    >>> schema = RelationalSchema(["visits"], sequences={"visits": SequenceKey("patient")})
+    >>> plot_lines({"visits": visits}, {"visits": visits}, schema).frame().shape[0] > 0
+    True
+    """
+    from skeval.relational import StatisticMSAS
+
+    result = StatisticMSAS().fit(train, schema=schema).evaluate(synthetic)
+    return _drawn(LinesDisplay(result, by=by))
+
+
+def plot_f_beta(results: Mapping[str, Result | SuiteResult]) -> Display:
+    """Draw generators by F8, low where kinds of rows are lost, and F1/8, low where invented.
+
+    Parameters
+    ----------
+    results : mapping of str to Result or SuiteResult
+        By generator, what :class:`~skeval.fidelity.PRDCurve` gave, alone or in a suite.
+
+    Returns
+    -------
+    ParetoDisplay
+        Drawn, each generator with its name.
+
+    Raises
+    ------
+    InvalidParameterError
+        If one of the results has no such scores.
+
+    See Also
+    --------
+    skeval.fidelity.PRDCurve : The two scores.
+
+    Examples
+    --------
+    >>> from skeval import plot_f_beta
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import PRDCurve
+    >>> metric = PRDCurve().fit(make_mixed(random_state=0))
+    >>> results = {str(n): metric.evaluate(make_mixed(n, random_state=1)) for n in (100, 300)}
+    >>> list(plot_f_beta(results).frame().index)
+    ['100', '300']
+    """
+    points = {}
+    for name, result in results.items():
+        parts = [result] if isinstance(result, Result) else list(result.values())
+        found = [part.details for part in parts if "f_beta_inv" in part.details]
+        if not found:
+            raise InvalidParameterError(
+                f"plot_f_beta: {name} has no scores of PRDCurve. Evaluate it with that metric."
+            )
+        beta = f"{found[0]['beta']:g}"
+        points[name] = {f"F{beta}": found[0]["f_beta"], f"F1/{beta}": found[0]["f_beta_inv"]}
+    scores = pd.DataFrame.from_dict(points, orient="index")
+    return _drawn(ParetoDisplay(scores, *scores.columns, named="all"))
+
+
+def _similarity(
+    columns: list[str], train: Any, synthetic: Any, holdout: Any, schema: Any
+) -> dict[str, Any]:
+    from skeval.fidelity import SimilarityMatrix
+
+    metric = SimilarityMatrix(columns=columns).fit(train, holdout, schema=schema)
+    return dict(metric.evaluate(synthetic).details)
+
+
+def _drawn(display: Display) -> Display:
+    display.plot()
+    return display

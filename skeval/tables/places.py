@@ -1,0 +1,411 @@
+"""Tables in files that hold several, and in databases: which one is meant, and its cells.
+
+Such a file may come from a stranger. Formulas and macros of workbooks are not run, database files
+are opened for reading only, and what unpacks to more than memory holds is refused.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+import zipfile
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from skeval.exceptions import MetricWarning, TableError, needed
+
+PARQUET = (".parquet", ".pq")
+WORKBOOKS = (".xlsx", ".xlsm")
+DATABASES = (".sqlite", ".sqlite3", ".db", ".duckdb")
+MOST_CELLS = 2**25  # that are read as objects of Python
+MOST_UNPACKED = 2**29  # bytes of a workbook
+_MOST_ROWS = 2**20  # of a sheet of Excel
+_MOST_EMPTY = 100  # rows above a table
+_FETCHED = 10_000  # rows at a time
+_MOST_NAMED = 10  # tables or sheets of a message
+_URL = re.compile(r"([A-Za-z][\w+.-]*)://")
+_OF_FILES = ("sqlite", "duckdb")  # databases that are files
+_ENDINGS = "|".join(ending[1:] for ending in (*WORKBOOKS, *DATABASES))
+_PART = re.compile(rf"(.+?\.(?:{_ENDINGS}))#(.*)", re.IGNORECASE | re.DOTALL)
+_QUERY = re.compile(r"\s*(select|with)\b", re.IGNORECASE)
+_NO_VALUES = frozenset(
+    ("", "#N/A", "#DIV/0!", "#REF!", "#NAME?", "#NULL!", "#NUM!", "#VALUE!", "#SPILL!", "#CALC!")
+)
+_BY_SQLITE, _BY_DUCKDB = b"SQLite format 3\x00", b"DUCK"
+# a file of a stranger can read no other file, and load no code
+_CLOSED = {
+    "enable_external_access": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "lock_configuration": "true",
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """The place of a table: a file, a part of one, or a database.
+
+    Parameters
+    ----------
+    path : Path or None
+        A file or a folder; None for a database that is reached by its URL.
+    part : str, default=""
+        Which sheet of a workbook, or which table of a database; or a query, by its SELECT or WITH.
+    url : str, default=""
+        The URL of a database. It may hold a password and is never shown.
+
+    Examples
+    --------
+    >>> from skeval.tables.places import Place
+    >>> Place.of("book.xlsx#people").part
+    'people'
+    >>> str(Place.of("postgresql://me:secret@host/base#select * from people"))
+    'the postgresql database'
+    """
+
+    path: Path | None
+    part: str = ""
+    url: str = field(default="", repr=False)
+
+    @classmethod
+    def of(cls, given: str | Path | Place) -> Place:
+        """Return the place that a path or a URL names, with what stands behind its ``#``."""
+        if isinstance(given, Place):
+            return given
+        text = str(given)
+        if scheme := _URL.match(text):
+            url, _, part = text.partition("#")
+            if scheme[1].lower().partition("+")[0] not in _OF_FILES:
+                return cls(None, part, url)
+            return cls(Path(url[scheme.end() :].removeprefix("/").partition("?")[0]), part)
+        found = _PART.fullmatch(text)
+        if found is None or Path(text).exists():
+            return cls(Path(text))
+        return cls(Path(found[1]), found[2])
+
+    @property
+    def is_query(self) -> bool:
+        """Whether the part is a query, not the name of a sheet or table."""
+        return _QUERY.match(self.part) is not None
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder."""
+        return self.path is not None and self.path.is_dir()
+
+    @property
+    def name(self) -> str:
+        """The name of the file, with that of the sheet or table; no query is in it."""
+        named = f"#{self.part}" if self.part and not self.is_query else ""
+        return f"{self.path.name}{named}" if self.path is not None else str(self)
+
+    @property
+    def stem(self) -> str:
+        """The name of the sheet or table; else that of the file without its endings."""
+        if self.part and not self.is_query:
+            return self.part
+        return self.path.name.split(".")[0] if self.path is not None else str(self)
+
+    def __str__(self) -> str:
+        if self.path is None:  # any part of a URL may be one of its password
+            return f"the {self.url.partition('+')[0].partition(':')[0]} database"
+        return f"{self.path}#{self.part}" if self.part and not self.is_query else str(self.path)
+
+
+def gathered(rows: Iterable[Iterable[tuple[Hashable, Any]]]) -> dict[Hashable, list[Any]]:
+    """Return the cells of each column; a cell that a row does not have is None.
+
+    Parameters
+    ----------
+    rows : iterable of iterables of (key, cell)
+        The key says of which column a cell is.
+
+    Returns
+    -------
+    dict of key to list
+
+    Raises
+    ------
+    ValueError
+        If there are more cells than may be held.
+
+    Examples
+    --------
+    >>> from skeval.tables.places import gathered
+    >>> gathered([[("a", 1)], [("b", 2)]])
+    {'a': [1, None], 'b': [None, 2]}
+    """
+    cells: dict[Hashable, list[Any]] = {}
+    for n_rows, row in enumerate(rows, start=1):
+        for key, cell in row:
+            if key not in cells:
+                _check_size(n_rows, len(cells) + 1)
+                cells[key] = [None] * (n_rows - 1)
+            cells[key].append(cell)
+        _check_size(n_rows, len(cells))
+        for column in cells.values():
+            if len(column) < n_rows:
+                column.append(None)
+    return cells
+
+
+def _check_size(n_rows: int, n_columns: int) -> None:
+    if n_rows * n_columns > MOST_CELLS or n_rows > MOST_CELLS:
+        raise ValueError(
+            f"it has more than {MOST_CELLS:,} cells; write the table as Parquet, which is read in "
+            "parts."
+        )
+
+
+def chosen_part(part: str, names: Sequence[str], kind: str) -> str:
+    """Return which sheet or table is meant: the one that is named, or the only one.
+
+    Examples
+    --------
+    >>> from skeval.tables.places import chosen_part
+    >>> chosen_part("", ["people"], "sheet")
+    'people'
+    """
+    listed = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
+    if part:
+        if part in names:
+            return part
+        raise ValueError(f"it has no such {kind}; it has {listed or 'none'}.")
+    if len(names) == 1:
+        return names[0]
+    if not names:
+        raise ValueError(f"it has no {kind} with cells.")
+    raise ValueError(f"it has {len(names)} {kind}s, {listed}; name one behind a #.")
+
+
+def read_part(place: Place) -> pd.DataFrame:
+    """Read a sheet of a workbook, or a table or query of a database.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be read, or more than one is there and none is named.
+    MissingDependencyError
+        If the package that reads it is not installed.
+    """
+    if place.path is None:
+        return _of_url(place)
+    if place.path.suffix.lower() in WORKBOOKS:
+        return _of_workbook(place.path, place.part)
+    with place.path.open("rb") as file:
+        head = file.read(16)
+    if head == _BY_SQLITE:
+        return _of_sqlite(place.path, place)
+    if head[8:12] == _BY_DUCKDB:
+        return _of_duckdb(place.path, place)
+    raise ValueError("it is a database neither of SQLite nor of DuckDB.")
+
+
+def _of_workbook(path: Path, part: str) -> pd.DataFrame:
+    openpyxl = needed(f"{path}, a workbook of Excel,", "openpyxl", 'pip install "skeval[excel]"')
+    has_formulas = _check_workbook(path)
+
+    def opened(*, values: bool) -> Any:
+        return openpyxl.load_workbook(path, read_only=True, data_only=values, keep_links=False)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of styles and forms, which are not read
+        try:
+            with closing(opened(values=True)) as book:
+                sheets = {s.title: s for s in book.worksheets if any(map(_is_filled, _top(s)))}
+                name = chosen_part(part, list(sheets), "sheet")
+                table = _table_of(_rows_of(sheets[name]))
+            unsaved = []
+            if has_formulas and table.isna().any(axis=None):
+                with closing(opened(values=True)) as book, closing(opened(values=False)) as other:
+                    unsaved = _without_values(_rows_of(book[name]), _rows_of(other[name]))
+        except (KeyError, IndexError, AttributeError, TypeError, SyntaxError) as error:
+            # what openpyxl raises over broken workbooks; SyntaxError is that of broken XML
+            raise ValueError(f"it is no sound workbook ({type(error).__name__}).") from None
+    if unsaved:
+        warnings.warn(
+            MetricWarning(
+                f"{path} has formulas without a saved value, read as missing, in "
+                f"{', '.join(unsaved)}. Open it in a spreadsheet program and save it."
+            ),
+            stacklevel=5,
+        )
+    return table
+
+
+def _check_workbook(path: Path) -> bool:
+    """Refuse what is no workbook, or unpacks to too much; return whether it has formulas."""
+    if not zipfile.is_zipfile(path):
+        raise ValueError(
+            "it is no workbook of this kind, or has a password; save it as .xlsx, without one."
+        )
+    with zipfile.ZipFile(path) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+        if size > MOST_UNPACKED:
+            raise ValueError(
+                f"it unpacks to {size / 2**20:,.0f} MiB, more than {MOST_UNPACKED >> 20} MiB; "
+                "write the table as Parquet."
+            )
+        sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
+        return any(re.search(rb"<(?:\w+:)?f[ >/]", archive.read(name)) for name in sheets)
+
+
+def _top(sheet: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the first rows of a sheet; one that was left empty has no cell in them."""
+    yield from islice(_rows_of(sheet), _MOST_EMPTY)
+
+
+def _is_filled(row: Sequence[Any]) -> bool:
+    return any(cell is not None for cell in row)
+
+
+def _rows_of(sheet: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield the rows of a sheet, not as many as it says it has."""
+    sheet.reset_dimensions()
+    n_cells = 0
+    for n_rows, row in enumerate(sheet.iter_rows(values_only=True)):
+        n_cells += len(row)
+        if n_rows >= _MOST_ROWS or n_cells > MOST_CELLS:
+            _check_size(MOST_CELLS, 2)
+        yield row
+
+
+def _table_of(rows: Iterator[tuple[Any, ...]]) -> pd.DataFrame:
+    """Return a sheet as a table: names in the first row that has cells, empty rows left out."""
+    names = next(filter(_is_filled, rows))
+    cells = gathered(enumerate(map(_value, row)) for row in rows if _is_filled(row))
+    kept = {
+        place: column
+        for place, column in cells.items()
+        if _name_at(names, place) is not None or _is_filled(column)
+    }
+    kept |= {place: [] for place, name in enumerate(names) if name is not None and not cells}
+    nameless = [place for place in kept if _name_at(names, place) is None]
+    if nameless and nameless != [0]:  # the first may be a saved index
+        raise ValueError(
+            f"{len(nameless)} of its columns have cells but no name; write all names in the first "
+            "row, with no title above them."
+        )
+    table = pd.DataFrame(kept)
+    return table.set_axis([_name_at(names, place) for place in kept], axis="columns")
+
+
+def _name_at(names: Sequence[Any], place: Any) -> str | None:
+    return str(names[place]) if place < len(names) and names[place] is not None else None
+
+
+def _value(cell: Any) -> Any:
+    return None if type(cell) is str and cell in _NO_VALUES else cell
+
+
+def _without_values(values: Iterator[Any], formulas: Iterator[Any]) -> list[str]:
+    """Return the names of columns in which formulas are whose values were not saved."""
+    names: Sequence[Any] = ()
+    places: set[int] = set()
+    for row, own in zip(values, formulas, strict=False):
+        names = names or (row if _is_filled(row) else ())
+        pairs = enumerate(zip(row, own, strict=False))
+        places |= {place for place, (value, cell) in pairs if value is None and _is_formula(cell)}
+    return [_name_at(names, place) or f"column {place + 1}" for place in sorted(places)]
+
+
+def _is_formula(cell: Any) -> bool:
+    return str(getattr(cell, "text", cell)).startswith("=")
+
+
+def _of_sqlite(path: Path, place: Place) -> pd.DataFrame:
+    import sqlite3
+
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as base:
+            base.text_factory = lambda cell: cell.decode("utf-8", "replace")
+            base.execute("PRAGMA query_only=ON")
+            base.execute("PRAGMA trusted_schema=OFF")  # views run no functions of this process
+            known = (
+                "SELECT name, type FROM sqlite_master WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~'"
+            )
+            return _asked(base.cursor(), place, known, is_table=lambda kind: kind == "table")
+    except sqlite3.Error as error:
+        raise ValueError(f"{error}.") from None
+
+
+def _of_duckdb(path: Path, place: Place) -> pd.DataFrame:
+    duckdb = needed(f"{path}, a database of DuckDB,", "duckdb", 'pip install "skeval[duckdb]"')
+    try:
+        with closing(duckdb.connect(str(path), read_only=True, config=_CLOSED)) as base:
+            known = (
+                "SELECT table_name, table_type FROM information_schema.tables "
+                "WHERE table_schema = 'main' ORDER BY ALL"
+            )
+            return _asked(base.cursor(), place, known, is_table=lambda kind: kind == "BASE TABLE")
+    except duckdb.Error as error:
+        # of a query that cannot run the message quotes the query, of others perhaps a cell
+        kinds = (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException)
+        text = f": {str(error).splitlines()[0]}" if isinstance(error, kinds) else ""
+        raise ValueError(f"{type(error).__name__}{text}.") from None
+
+
+def _asked(cursor: Any, place: Place, known: str, is_table: Callable[[str], bool]) -> pd.DataFrame:
+    """Return what a query gives, or all of a table: the only one, or the one that is named."""
+    query = place.part
+    if not place.is_query:
+        kinds = dict(cursor.execute(known).fetchall())
+        names = sorted(name for name, kind in kinds.items() if place.part or is_table(kind))
+        name = chosen_part(place.part, names, "table")
+        query = 'SELECT * FROM "{}"'.format(name.replace('"', '""'))
+    cursor.execute(query)
+    return _fetched([column[0] for column in cursor.description], cursor)
+
+
+def _fetched(names: Sequence[Any], cursor: Any) -> pd.DataFrame:
+    """Return the rows of a query as a table."""
+    cells = gathered(enumerate(row) for row in _rows_fetched(cursor))
+    table = pd.DataFrame(cells or {place: [] for place in range(len(names))})
+    return table.set_axis(list(map(str, names)), axis="columns")
+
+
+def _rows_fetched(cursor: Any) -> Iterator[Any]:
+    while rows := cursor.fetchmany(_FETCHED):
+        yield from rows
+
+
+def _of_url(place: Place) -> pd.DataFrame:
+    sa = needed(str(place), "sqlalchemy", 'pip install "skeval[sql]"')
+    try:
+        engine = sa.create_engine(place.url, poolclass=sa.pool.NullPool)
+    except ImportError as error:
+        raise TableError(
+            f"{place} needs the package {error.name}, its driver. Install it: "
+            f"pip install {error.name}."
+        ) from None
+    except (sa.exc.SQLAlchemyError, ValueError):  # the message may quote the URL
+        raise ValueError(
+            "its URL must read DIALECT://USER@HOST/DATABASE#TABLE, in which # and @ of a password "
+            "are written %23 and %40."
+        ) from None
+    options = {"stream_results": True, "postgresql_readonly": True}
+    try:  # nothing is committed
+        with engine.connect().execution_options(**options) as connection:
+            result = _result(sa, connection, place)
+            return _fetched(list(result.keys()), result)
+    except sa.exc.SQLAlchemyError as error:
+        cause = getattr(error, "orig", None) or error
+        raise ValueError(
+            f"the database refused with {type(cause).__name__}; look at the URL and the query."
+        ) from None
+
+
+def _result(sa: Any, connection: Any, place: Place) -> Any:
+    """Return the result of the query that is given, or all rows of a table."""
+    if place.is_query:  # as it is written: a colon or percent sign is no parameter
+        return connection.exec_driver_sql(place.part, execution_options={"no_parameters": True})
+    inspector = sa.inspect(connection)
+    views = inspector.get_view_names() if place.part else []
+    name = chosen_part(place.part, sorted([*inspector.get_table_names(), *views]), "table")
+    return connection.execute(sa.select(sa.text("*")).select_from(sa.table(name)))

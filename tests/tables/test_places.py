@@ -1,0 +1,352 @@
+"""Workbooks, JSON lines, Arrow and databases: read as the same rows of a CSV file are, and what a stranger may send."""
+
+import contextlib
+import datetime as dt
+import gzip
+import json
+import sqlite3
+import warnings
+import zipfile
+
+import duckdb
+import numpy as np
+import openpyxl
+import pandas as pd
+import pyarrow as pa
+import pytest
+import sqlalchemy as sa
+
+from skeval.datasets import make_mixed
+from skeval.exceptions import MetricWarning, MissingDependencyError, TableError
+from skeval.tables import places
+from skeval.tables.places import MOST_CELLS, Place
+from skeval.tables.reading import read_table
+
+TABLE = make_mixed(60, random_state=0)[["age", "income", "city"]]
+CODED = TABLE.assign(code=[f"{i:04d}" for i in range(60)])
+
+
+def in_workbook(path, **sheets):
+    with pd.ExcelWriter(path, engine="openpyxl") as book:
+        for name, table in sheets.items():
+            table.to_excel(book, sheet_name=name, index=False)
+    return path
+
+
+def in_sqlite(path, **tables):
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        for name, table in tables.items():
+            table.to_sql(name, base, index=False)
+    return path
+
+
+def in_duckdb(path, **tables):
+    with contextlib.closing(duckdb.connect(str(path))) as base:
+        for name, table in tables.items():
+            base.register("given", table)
+            base.execute(f'CREATE TABLE "{name}" AS SELECT * FROM given')
+    return path
+
+
+def in_lines(path, table):
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in table.to_dict("records")))
+
+
+def in_stream(path):
+    table = pa.Table.from_pandas(CODED, preserve_index=False)
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
+        writer.write_table(table)
+
+
+WRITERS = {
+    "t.xlsx": lambda path: in_workbook(path, people=CODED),
+    "t.xlsm": lambda path: in_workbook(path, people=CODED),
+    "t.jsonl": lambda path: in_lines(path, CODED),
+    "t.ndjson.gz": lambda path: path.write_bytes(
+        gzip.compress(CODED.to_json(orient="records", lines=True, double_precision=15).encode())
+    ),
+    "t.feather": lambda path: CODED.to_feather(path),
+    "t.arrow": in_stream,
+    "t.sqlite": lambda path: in_sqlite(path, people=CODED),
+    "t.db": lambda path: in_duckdb(path, people=CODED),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_the_rows_are_those_that_were_written(tmp_path, name):
+    WRITERS[name](tmp_path / name)
+    read = read_table(tmp_path / name)
+    pd.testing.assert_frame_equal(read, CODED, check_dtype=False)
+    assert read["code"].tolist() == CODED["code"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("writer", "ending", "kind"),
+    [
+        (in_workbook, ".xlsx", "sheet"),
+        (in_sqlite, ".sqlite", "table"),
+        (in_duckdb, ".duckdb", "table"),
+    ],
+)
+def test_one_of_several_is_named(tmp_path, writer, ending, kind):
+    path = writer(tmp_path / f"t{ending}", first=TABLE, second=CODED)
+    pd.testing.assert_frame_equal(read_table(f"{path}#second"), CODED, check_dtype=False)
+    with pytest.raises(TableError, match=f"it has 2 {kind}s, first, second; name one behind a #."):
+        read_table(path)
+    with pytest.raises(TableError, match=f"it has no such {kind}; it has first, second."):
+        read_table(f"{path}#third")
+
+
+@pytest.mark.parametrize(("writer", "ending"), [(in_sqlite, ".sqlite"), (in_duckdb, ".duckdb")])
+def test_a_query_reads_and_never_writes(tmp_path, writer, ending):
+    path = writer(tmp_path / f"t{ending}", people=TABLE)
+    before = path.read_bytes()
+    read = read_table(
+        f"{path}#SELECT city, count(*) AS n FROM people WHERE city > '' GROUP BY city ORDER BY city"
+    )
+    expected = TABLE["city"].value_counts().sort_index()
+    assert dict(zip(read["city"], read["n"], strict=True)) == expected.to_dict()
+    scheme = f"{'sqlite' if ending == '.sqlite' else 'duckdb'}:///{path}"
+    assert (
+        len(read_table(f"{scheme}#select * from people where age > 30")) == (TABLE.age > 30).sum()
+    )
+    with pytest.raises(TableError, match=r"no such column: agee|BinderException.*agee"):
+        read_table(f"{path}#select agee from people")
+    with pytest.raises(TableError, match=r"readonly|read-only|cannot be read"):
+        read_table(f"{path}#with x as (select 1) delete from people")
+    with pytest.raises(TableError, match=r"it has no such table; it has people."):
+        read_table(f"{path}#drop table people")
+    assert path.read_bytes() == before
+
+
+def test_a_foreign_database_reads_no_other_file(tmp_path):
+    (tmp_path / "secret.csv").write_text("a\n1\n")
+    path = in_duckdb(tmp_path / "t.duckdb", people=TABLE)
+    with contextlib.closing(duckdb.connect(str(path))) as base:
+        base.execute(f"CREATE VIEW trap AS SELECT * FROM read_csv('{tmp_path}/secret.csv')")
+    with pytest.raises(TableError, match=r"cannot be read as duckdb"):
+        read_table(f"{path}#trap")
+    assert len(read_table(path)) == len(TABLE)  # a view is read where it is named
+
+
+def engine_of(tmp_path, monkeypatch):
+    """Let any URL lead to a file of SQLite."""
+    in_sqlite(tmp_path / "t.sqlite", people=TABLE)
+    made = sa.create_engine(f"sqlite:///{tmp_path / 't.sqlite'}")
+    monkeypatch.setattr(sa, "create_engine", lambda url, **settings: made)
+
+
+URL = "postgresql://me:s3cret@host/base"
+
+
+def test_databases_by_url(tmp_path, monkeypatch):
+    engine_of(tmp_path, monkeypatch)
+    pd.testing.assert_frame_equal(read_table(URL), TABLE, check_dtype=False)
+    pd.testing.assert_frame_equal(read_table(f"{URL}#people"), TABLE, check_dtype=False)
+    query = "SELECT age, ':a %s' AS text FROM people"
+    assert read_table(f"{URL}#{query}")["text"].unique().tolist() == [":a %s"]
+
+
+@pytest.mark.parametrize("part", ["", "#other", "#select x from people"])
+def test_no_message_holds_a_password(tmp_path, monkeypatch, part):
+    engine_of(tmp_path, monkeypatch)
+    in_sqlite(tmp_path / "t.sqlite", further=TABLE)
+    with pytest.raises(TableError) as raised:
+        read_table(URL + part)
+    shown = f"{raised.value!r} {raised.value.__context__!r} {Place.of(URL + part)!r}"
+    assert "s3cret" not in shown
+    assert "the postgresql database cannot be read from: " in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "nosuch://a:s3cret@b",
+        "postgresql://a:s3c#ret@b/c",
+        "sqlite2:/x",
+        "postgresql+nodriver://a:s3cret@b/c",
+    ],
+)
+def test_wrong_urls_are_refused(url):
+    with pytest.raises((TableError, MissingDependencyError)) as raised:
+        read_table(url)
+    assert "s3c" not in str(raised.value)
+    assert "ret@" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("package", "name", "extra"),
+    [("openpyxl", "t.xlsx", "excel"), ("duckdb", "t.db", "duckdb"), ("sqlalchemy", "", "sql")],
+)
+def test_what_is_not_installed_is_named(tmp_path, monkeypatch, package, name, extra):
+    if name:
+        WRITERS[name](tmp_path / name)
+
+    def lacking(owner, wanted, command):
+        raise MissingDependencyError(f"{owner} needs the package {wanted}. Run: {command}")
+
+    monkeypatch.setattr(places, "needed", lacking)
+    with pytest.raises(
+        MissingDependencyError, match=rf'{package}. Run: pip install "skeval\[{extra}\]"'
+    ):
+        read_table(tmp_path / name if name else URL)
+
+
+def sheet_of(path, rows):
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.save(path)
+    return path
+
+
+def test_what_is_odd_in_a_sheet(tmp_path):
+    rows = [
+        [None, None],
+        [None, "a", None, "b", 2019],
+        [],
+        [None, 1, None, "#N/A", dt.datetime(2020, 1, 1)],
+        [None, 2.5, None, "", None],
+    ]
+    read = read_table(sheet_of(tmp_path / "t.xlsx", rows))
+    expected = pd.DataFrame(
+        {"a": [1, 2.5], "b": [None, None], "2019": [dt.datetime(2020, 1, 1), None]}
+    )
+    pd.testing.assert_frame_equal(read, expected, check_dtype=False)
+    with pytest.raises(
+        TableError, match=r"1 of its columns have cells but no name; write all names"
+    ):
+        read_table(sheet_of(tmp_path / "t.xlsx", [["Patients of 2019"], ["a", "b"], [1, 2]]))
+    with pytest.raises(TableError, match=r"it has no sheet with cells"):
+        read_table(sheet_of(tmp_path / "t.xlsx", []))
+
+
+def test_a_saved_index_of_a_sheet_is_left_out(tmp_path):
+    TABLE.to_excel(tmp_path / "t.xlsx")
+    with pytest.warns(MetricWarning, match=r"t.xlsx was saved with its row index"):
+        pd.testing.assert_frame_equal(read_table(tmp_path / "t.xlsx"), TABLE, check_dtype=False)
+
+
+def test_formulas_are_not_run_and_those_without_a_value_are_named(tmp_path):
+    path = sheet_of(tmp_path / "t.xlsx", [["a", "b", "c"], [1, "=1+1", None], [2, "=A2", 3]])
+    with pytest.warns(
+        MetricWarning, match=r"formulas without a saved value, read as missing, in b\."
+    ):
+        read = read_table(path)
+    assert read["b"].isna().all()
+    assert read["a"].tolist() == [1, 2]
+
+
+def test_workbooks_that_unpack_to_too_much_are_refused(tmp_path, monkeypatch):
+    path = in_workbook(tmp_path / "t.xlsx", people=TABLE)
+    monkeypatch.setattr(places, "MOST_UNPACKED", 2**10)
+    with pytest.raises(TableError, match=r"MiB; write the table as Parquet."):
+        read_table(path)
+
+
+def test_a_cell_far_away_fills_no_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(places, "MOST_CELLS", 2**14)
+    book = openpyxl.Workbook()
+    book.active["A1"], book.active["B2"], book.active["XFD1000"] = "a", 1, 2
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(
+        TableError, match=r"it has more than 16,384 cells; write the table as Parquet"
+    ):
+        read_table(tmp_path / "t.xlsx")
+
+
+def test_a_wrong_size_of_a_sheet_is_not_believed(tmp_path):
+    in_workbook(tmp_path / "whole.xlsx", people=TABLE)
+    with (
+        zipfile.ZipFile(tmp_path / "whole.xlsx") as whole,
+        zipfile.ZipFile(tmp_path / "t.xlsx", "w") as cut,
+    ):
+        for name in whole.namelist():
+            content = whole.read(name)
+            cut.writestr(
+                name, content.replace(b'<dimension ref="A1:C61"', b'<dimension ref="A1:A2"')
+            )
+    pd.testing.assert_frame_equal(read_table(tmp_path / "t.xlsx"), TABLE, check_dtype=False)
+
+
+@pytest.mark.parametrize(
+    "content", [b"PK\x03\x04" + bytes(99), b"\xd0\xcf\x11\xe0" + bytes(99), b"a,b\n1,2\n"]
+)
+def test_what_is_no_workbook_is_refused(tmp_path, content):
+    (tmp_path / "t.xlsx").write_bytes(content)
+    with pytest.raises(TableError, match=r"t.xlsx cannot be read as xlsx: it is "):
+        read_table(tmp_path / "t.xlsx")
+
+
+@pytest.mark.parametrize(
+    "line", ["[1, 2]", "{", '{"a": ' + "[" * 10_000, "\udcff", '{"a": [1]}', '{"a": {"b": 1}}']
+)
+def test_what_is_no_line_of_json_is_refused(tmp_path, line):
+    (tmp_path / "t.jsonl").write_text('{"a": 1}\n' + line, errors="surrogateescape")
+    with pytest.raises(
+        TableError, match=r"its line 2 is no JSON object|a: the cells are lists or obj"
+    ):
+        read_table(tmp_path / "t.jsonl")
+
+
+def test_lines_need_not_have_all_names(tmp_path):
+    (tmp_path / "t.jsonl").write_text('{"a": 1}\n\n{"b": "007", "a": 0.1234567890123456789}\n')
+    read = read_table(tmp_path / "t.jsonl")
+    assert read["a"].tolist() == [1, 0.1234567890123456789]
+    assert read["b"].tolist()[1] == "007"
+
+
+def test_new_names_on_each_line_fill_no_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(places, "MOST_CELLS", 2**10)
+    (tmp_path / "t.jsonl").write_text("".join(f'{{"a{i}": 1}}\n' for i in range(99)))
+    with pytest.raises(TableError, match=r"it has more than 1,024 cells"):
+        read_table(tmp_path / "t.jsonl")
+    assert MOST_CELLS > 10**7
+
+
+@pytest.mark.parametrize(
+    "content", [b"ARROW1\0\0" + bytes(64), b"\xff\xff\xff\xff" + bytes(64), b"a,b\n1,2\n", b"FEA1"]
+)
+def test_what_is_no_arrow_file_is_refused(tmp_path, content):
+    (tmp_path / "t.feather").write_bytes(content)
+    with pytest.raises(TableError, match=r"t.feather cannot be read as feather"):
+        read_table(tmp_path / "t.feather")
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"nothing of this kind", b"SQLite format 3\0" + bytes(99)]
+)
+def test_what_is_no_database_is_refused(tmp_path, content):
+    (tmp_path / "t.db").write_bytes(content)
+    with pytest.raises(TableError, match=r"t.db cannot be read as db: "):
+        read_table(tmp_path / "t.db")
+
+
+def test_a_name_with_the_sign_of_parts_is_a_name(tmp_path):
+    folder = tmp_path / "a.xlsx#b"
+    folder.mkdir()
+    in_workbook(folder / "t.xlsx", people=TABLE)
+    assert len(read_table(folder / "t.xlsx")) == len(TABLE)
+    TABLE.to_csv(tmp_path / "t#1.csv", index=False)
+    assert len(read_table(tmp_path / "t#1.csv")) == len(TABLE)
+
+
+def test_types_of_databases_are_those_that_kinds_are_inferred_from(tmp_path):
+    path = tmp_path / "t.duckdb"
+    with contextlib.closing(duckdb.connect(str(path))) as base:
+        base.execute(
+            "CREATE TABLE t AS SELECT DATE '2020-01-01' + CAST(i AS INT) AS day, i / 7::DECIMAL(9, 2) AS cost, "
+            "CAST(i / 8 AS DECIMAL(9, 2)) AS money, i % 2 = 0 AS even FROM range(60) r(i)"
+        )
+    from skeval.tables.schema import TableSchema
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kinds = TableSchema.infer(read_table(path)).kinds
+    assert kinds == {
+        "day": "datetime",
+        "cost": "continuous",
+        "money": "continuous",
+        "even": "boolean",
+    }
+    assert np.isfinite(read_table(path)["cost"].astype(float)).all()
