@@ -2,10 +2,10 @@
 
     python benchmarks/generators/advice.py --releases DIRECTORY > advice.jsonl
 
-Each leaking release of a choosing table at n = 500 is followed: where columns are to be dropped,
-the generator learns the table without them; where it is to be fitted again with much less room, its
-light fitting is taken. An advice helps if the alarm ends, or the AUC comes at least half of its way
-to what chance gives.
+Each leaking release of the choosing tables, or of the judging ones, at n = 500 is followed: where
+copied rows are to be dropped, the release loses them; where columns are, the generator learns the
+table without them; where it is to be fitted again with much less room, its light fitting is taken.
+An advice helps if the alarm ends, or the AUC comes at least half of its way to what chance gives.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from pathlib import Path
 import pandas as pd
 from judge import part_of
 from make import GENERATORS
-from tables import CHOOSE, load, pack, rows, unpack
+from tables import CHOOSE, JUDGE, load, pack, rows, unpack
 
 from skeval import Context
 from skeval.privacy import MembershipInference
-from skeval.results.verdict import ALARM_LEVEL, REFIT
-from skeval.steps.entities import exposed_columns
+from skeval.results.verdict import ALARM_LEVEL, DROP_COPIES, REFIT
+from skeval.steps.exposure import exposed_columns, nearly_copied
 
 SLOW = {"gpt", "ctgan", "argn"}  # which are not fitted again without columns
 
@@ -44,9 +44,11 @@ def main() -> None:
     """Print a line of JSON for each release whose advice was followed."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--releases", type=Path, default=Path("releases"))
-    folder = parser.parse_args().releases
+    parser.add_argument("--part", choices=("choose", "judge"), default="choose")
+    given = parser.parse_args()
+    folder = given.releases
     warnings.simplefilter("ignore")
-    for name in CHOOSE:
+    for name in CHOOSE if given.part == "choose" else JUDGE:
         public = load(name)
         train, holdout = (part_of(public, p) for p in rows(name, 500, len(public))[:2])
         for path in sorted(folder.glob(f"{name}-500-*.parquet")):
@@ -54,21 +56,26 @@ def main() -> None:
             before, context = attacked(train, holdout, unpack(pd.read_parquet(path), public))
             if before.p_value > ALARM_LEVEL:
                 continue
-            names = exposed_columns(context)
-            if before.advice.startswith(REFIT):
-                light = folder / f"{name}-500-{generator}-light.parquet"
+            if before.advice.startswith(DROP_COPIES):
+                kind = "copies"
+                left = context.synthetic[~nearly_copied(context)].reset_index(drop=True)
+                after, _ = attacked(train, holdout, left)
+            elif before.advice.startswith(REFIT):
+                kind = "refit"
                 if fitting == "light":
                     continue
+                light = folder / f"{name}-500-{generator}-light.parquet"
                 after, _ = attacked(train, holdout, unpack(pd.read_parquet(light), public))
             elif generator in SLOW or GENERATORS[generator] is None:
                 continue
             else:
+                kind, names = "columns", exposed_columns(context)
                 own, kept = train.drop(columns=names), public.drop(columns=names)
                 made = unpack(pack(GENERATORS[generator](own, fitting, 1), kept), kept)
                 after, _ = attacked(own, holdout.drop(columns=names), made)
             said = {
                 "release": path.stem,
-                "advice": "refit" if before.advice.startswith(REFIT) else "drop",
+                "advice": kind,
                 "excess": [one.value - one.baseline for one in (before, after)],
                 "p": [before.p_value, after.p_value],
                 "helps": helps(before, after),

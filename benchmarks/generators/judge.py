@@ -22,7 +22,7 @@ from tables import CHOOSE, JUDGE, load, null_rows, pack, rows, unpack
 
 from skeval.generators import GaussianCopula
 from skeval.privacy import MembershipInference, RecordReconstruction
-from skeval.privacy.attacks.membership.scores import ATTACKS
+from skeval.steps.members import ATTACKS
 
 LEVEL = 0.01
 

@@ -14,7 +14,7 @@ from skeval.core.declared import declared
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.results.result import Result, undefined
 from skeval.stats.risks import Matched, privacy_of_matches
-from skeval.steps.entities import advice_on_leak
+from skeval.steps.exposure import advice_on_leak
 from skeval.steps.neighbors import (
     _LARGEST_THRESHOLD,
     FEW,

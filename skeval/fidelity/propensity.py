@@ -319,7 +319,7 @@ def _against_null(
 
 
 def _against_holdout(context: Context, how: How) -> tuple[Result, PropensityNull]:
-    n_synthetic = min(context.n_rows("synthetic"), how.max_rows or context.n_rows("synthetic"))
+    n_synthetic = _n_drawn(context, how, "synthetic")
     n = min(context.n_rows("holdout"), n_synthetic)
     fresh, alike = (
         propensity(context, how, "train", role, n).value for role in ("holdout", "synthetic")
@@ -335,8 +335,9 @@ def _against_permutations(
 ) -> tuple[Result, PropensityNull]:
     real = _independent(context)
     tested = propensity(context, how, real).value
-    values = permuted_values(context, how, "train", n_permutations)
     draws = permuted_values(context, how, real, n_permutations)
+    fresh = real if fitted.real.size == _n_drawn(context, how, real) else "train"
+    values = permuted_values(context, how, fresh, n_permutations)  # those above, if they will do
     n_estimated = context.n_rows("train") if how.model == LINEAR else None
     kept = estimation_factor(fitted.real.size, fitted.synthetic.size, n_estimated)
     idle = float((values < _NOISE).mean())
@@ -348,6 +349,11 @@ def _against_permutations(
         warnings=(DegenerateInputWarning(_NO_SPLIT.format(share=idle)),) if idle > 0.5 else (),
     )
     return result, PropensityNull(kept * float(values.mean()), kept * float(values.std()))
+
+
+def _n_drawn(context: Context, how: How, role: str) -> int:
+    n_rows = context.n_rows(role)
+    return min(n_rows, how.max_rows or n_rows)
 
 
 def _independent(context: Context) -> str:

@@ -22,24 +22,17 @@ from skeval.core.tags import SCREEN_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy.near_texts import ROLES, text_values
 from skeval.results.result import Result, undefined
-from skeval.results.verdict import TEST_LEVEL
+from skeval.results.verdict import DROP_COPIES, TEST_LEVEL
 from skeval.stats import matches as stats
 from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import digits_kept
-from skeval.stats.repeats import Copied, Copies, changed_copies, copied, distinct_expected
+from skeval.stats.repeats import Copied, Copies, changed_copies, copies_of
 from skeval.stats.risks import Matched
-from skeval.steps.entities import names_listed
+from skeval.steps.exposure import names_listed
 from skeval.steps.identifiers import advice_on_identifiers, identifier_copies, identifiers_in_words
 from skeval.steps.neighbors import encoded_columns
-from skeval.steps.relabelled import (
-    DROP_COPIES,
-    MATCHES,
-    contrast_of,
-    name_of_test,
-    set_against,
-    with_claim,
-)
+from skeval.steps.relabelled import MATCHES, contrast_of, name_of_test, set_against, with_claim
 from skeval.steps.samples import ColumnChoice
 from skeval.steps.texts import folded
 from skeval.tables.frames import column_values
@@ -510,32 +503,6 @@ def _of_holdout(counts: Mapping[str, np.ndarray]) -> str:
     absent = hypergeom.pmf(0, int(larger.sum()), larger, fewer)
     as_many = float(synthetic @ (1.0 - absent))
     return f"{said}, where of as many {which} rows {as_many:,.1f} would be"
-
-
-def copies_of(what: str, counts: Mapping[str, np.ndarray]) -> Copies:
-    """Return how many unique rows of train and of the holdout a release repeats, and may.
-
-    Parameters
-    ----------
-    what : str
-        What is counted, in the plural: "rows".
-    counts : mapping of str to ndarray of shape (n_values,)
-        How often each distinct one is in each table, by role.
-
-    Returns
-    -------
-    Copies
-    """
-    release, train = counts["synthetic"], counts["train"]
-    holdout = counts.get("holdout")
-    pool = train if holdout is None else train + holdout
-    return Copies(
-        what,
-        train=copied(release, train, pool),
-        holdout=None if holdout is None else copied(release, holdout, pool),
-        n_distinct=int((release > 0).sum()),
-        n_expected=int(distinct_expected(pool, int(release.sum()))),
-    )
 
 
 def copies_of_rows(

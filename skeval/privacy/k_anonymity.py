@@ -22,7 +22,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.disclosure import class_counts, joint_classes
-from skeval.steps.entities import advice_on_leak
+from skeval.steps.exposure import advice_on_leak
 from skeval.steps.manifolds import grouped
 from skeval.steps.relabelled import share_contrast, with_contrast
 from skeval.steps.samples import cells, chosen_columns, column_key

@@ -14,12 +14,12 @@ from skeval.neighbors.encoding import round_to_grid
 from skeval.privacy.copies import CopyScreen, chosen_in_words, compared
 from skeval.privacy.near_texts import NearRule, Profiles, near_texts, profiles
 from skeval.results.result import Result, undefined
-from skeval.results.verdict import TEST_LEVEL, Contrast
+from skeval.results.verdict import DROP_COPIES, TEST_LEVEL, Contrast
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, list_contrast, longest_list
 from skeval.stats.relabelling import Relabelled
 from skeval.steps.neighbors import encoded, index_of, is_gower, nearest
-from skeval.steps.relabelled import DROP_COPIES, MATCHES, contrast_of, set_against
+from skeval.steps.relabelled import MATCHES, contrast_of, set_against
 from skeval.steps.samples import column_key
 from skeval.utils.formatting import as_float, counted, number, percent
 from skeval.utils.parameters import Fraction, Interval, Space

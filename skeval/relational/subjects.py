@@ -22,9 +22,7 @@ from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import ATTACK_TAGS, SCREEN_TAGS
 from skeval.exceptions import Sentence, TableError
 from skeval.privacy.attacks.membership.membership_inference import against_half, overview, success
-from skeval.privacy.attacks.membership.rows import drawing_order
-from skeval.privacy.attacks.membership.scores import CALIBRATED, MemberScores, member_scores
-from skeval.privacy.copies import copies_of, matches_of_singletons, unique_matches
+from skeval.privacy.copies import matches_of_singletons, unique_matches
 from skeval.privacy.near_texts import NearPairs, TokenSets, similar_pairs
 from skeval.relational.per_table import SubjectName, chosen_subject, with_whole_subjects
 from skeval.results.result import Result, undefined
@@ -34,10 +32,13 @@ from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, list_contrast, longest_list
 from skeval.stats.relabelling import Relabelled, holm
+from skeval.stats.repeats import copies_of
 from skeval.stats.roc import auc
 from skeval.steps.aggregates import STATS, aggregated_context
-from skeval.steps.entities import advice_on_leak
+from skeval.steps.exposure import advice_on_leak
 from skeval.steps.joins import subject_positions
+from skeval.steps.member_rows import drawing_order
+from skeval.steps.members import CALIBRATED, MemberScores, member_scores
 from skeval.steps.relabelled import contrast_of, set_against, with_claim
 from skeval.steps.samples import nothing_to_measure, sample_positions
 from skeval.steps.subjects import Histories, histories, row_codes, rows_taken

@@ -48,6 +48,7 @@ Outcome = Literal["leak found", "copies found", "cannot be told", "no leak found
 NOTHING_OF_PRIVACY = "No metric of privacy was measured."
 _LEAST_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
 _CAVEAT = "Such tests can raise an alarm and never clear a release."
+DROP_COPIES = "Drop the copied rows."
 REFIT = (
     "Fit the generator again with much less room to memorise: a tenth of the steps, larger leaves, "
     "stronger regularisation or noise."

@@ -590,3 +590,29 @@ def _copied(values: np.ndarray, n_rows: tuple[int, ...], chance: float) -> Copie
     parts = np.split(classes, list(accumulate(n_rows))[:-1])
     train, holdout, release = (np.bincount(part, minlength=len(distinct)) for part in parts)
     return copied(release, train, train + holdout, chance)
+
+
+def copies_of(what: str, counts: Mapping[str, np.ndarray]) -> Copies:
+    """Return how many unique rows of train and of the holdout a release repeats, and may.
+
+    Parameters
+    ----------
+    what : str
+        What is counted, in the plural: "rows".
+    counts : mapping of str to ndarray of shape (n_values,)
+        How often each distinct one is in each table, by role.
+
+    Returns
+    -------
+    Copies
+    """
+    release, train = counts["synthetic"], counts["train"]
+    holdout = counts.get("holdout")
+    pool = train if holdout is None else train + holdout
+    return Copies(
+        what,
+        train=copied(release, train, pool),
+        holdout=None if holdout is None else copied(release, holdout, pool),
+        n_distinct=int((release > 0).sum()),
+        n_expected=int(distinct_expected(pool, int(release.sum()))),
+    )

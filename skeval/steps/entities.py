@@ -1,7 +1,4 @@
-"""What a recognizer finds in text columns, as hashes: each distinct text once, on disk if asked.
-
-The place of a leak: the columns, and the groups of rows, by which train stands out.
-"""
+"""What a recognizer finds in text columns, as hashes: each distinct text once, on disk if asked."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ import unicodedata
 import uuid
 import zipfile
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,28 +19,14 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import joblib
 import numpy as np
-from scipy.special import ndtr
 
 from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.results.verdict import ALARM_LEVEL, REFIT
-from skeval.stats.relabelling import holm
-from skeval.stats.roc import area_and_error, auc, auc_p_value
-from skeval.steps.neighbors import encoded, encoded_columns, nearest, pool_index, ranges
-from skeval.steps.samples import (
-    ColumnChoice,
-    chosen_columns,
-    column_key,
-    columns_of,
-    drawn_positions,
-    named_seed,
-    sample_positions,
-)
+from skeval.steps.samples import drawn_positions, named_seed, sample_positions
 from skeval.steps.texts import plain_texts
 from skeval.tables.keys import key_codes
-from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.files import replacing
-from skeval.utils.formatting import counted, risk_level
+from skeval.utils.formatting import risk_level
 
 _ROLES = ("train", "holdout", "synthetic")
 _MOST_OVERLAP = 50.0  # percent of train's entities: above, risk is high by SynEval's rule
@@ -466,210 +449,6 @@ def _secret(path: Path) -> bytes:
             os.link(drafted, path)  # whole or not at all, and never a second one
         drafted.unlink()
     return path.read_bytes()
-
-
-_N_NEAREST = 5  # other real rows, by which a row lies apart
-_FEWEST = 10  # train rows, and holdout rows, of a group that is named
-_MOST_NAMED = 3
-_OUTLIERS = "among the tenth of the rows that is least like others"
-
-
-@shared
-def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
-    """Say by which columns and in which rows train stands out, and what to do about it.
-
-    Parameters
-    ----------
-    context : Context
-        With train, holdout and synthetic rows.
-    columns : int, tuple of str or None
-        Columns that were looked at.
-
-    Returns
-    -------
-    str
-        The place of a leak that a test has shown: this one only looks where it is. To drop the
-        columns is advised only where, without them, the excess of train rows that are nearer is at
-        most half, or where none are; else the generator is to be fitted again. Empty without a
-        holdout, or without a column that can be measured.
-
-    Examples
-    --------
-    >>> from skeval import Context
-    >>> from skeval.datasets import make_mixed
-    >>> from skeval.steps.entities import advice_on_leak
-    >>> train, holdout, synthetic = (make_mixed(300, random_state=seed) for seed in range(3))
-    >>> released = synthetic.assign(income=train["income"], visits=train["visits"])
-    >>> context = Context.of(train, holdout).with_synthetic(released)
-    >>> print(advice_on_leak(context).split(":")[0])
-    Train rows are nearer to synthetic rows than holdout rows are above all in income
-    """
-    if "holdout" not in context or not chosen_columns(context.schema, columns):
-        return ""
-    names, group = exposed_columns(context, columns), exposed_group(context, columns)
-    where = f" Most exposed are the {group}." if group else ""
-    if not names:
-        return f"{REFIT} No single column stands out.{where}"
-    them = "them" if len(names) > 1 else "it"
-    found = (
-        "Train rows are nearer to synthetic rows than holdout rows are above all in "
-        f"{names_listed(names)}"
-    )
-    if _helps_to_drop(context, columns, names):
-        return f"{found}: drop, pool or coarsen {them}.{where}"
-    return f"{REFIT} {found}; without {them} most of it would stay.{where}"
-
-
-def _helps_to_drop(context: Context, columns: ColumnChoice, names: Sequence[str]) -> bool:
-    """Return whether train rows hardly are nearer than holdout rows in the other columns."""
-    others = [name for name in chosen_columns(context.schema, columns) if name not in names]
-    if not others:
-        return True
-    whole, p_value = _excess(context, columns)
-    left, _ = _excess(context, column_key(context.schema, others))
-    # where no row is nearer, values of these columns are
-    return p_value > ALARM_LEVEL or left <= whole / 2.0
-
-
-def _excess(context: Context, columns: ColumnChoice) -> tuple[float, float]:
-    """Return how much more often than half a train row is the nearer one, and a p-value."""
-    train, holdout = (
-        -nearest(context, role, "synthetic", columns=columns)[0][:, 0]
-        for role in ("train", "holdout")
-    )
-    return auc(train, holdout) - 0.5, auc_p_value(train, holdout)
-
-
-def names_listed(names: Sequence[str]) -> str:
-    """Return names as a sentence has them.
-
-    Examples
-    --------
-    >>> from skeval.steps.entities import names_listed
-    >>> names_listed(["a", "b", "c"])
-    'a, b and c'
-    """
-    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
-
-
-def exposed_columns(context: Context, columns: ColumnChoice = None) -> list[str]:
-    """Return the columns in which train rows are nearer to synthetic rows than holdout rows are.
-
-    Nearer to the nearest synthetic row, or in the column alone to the nearest value that any has:
-    of the columns significant after Holm, the three most significant.
-    """
-    looked_at = chosen_columns(context.schema, columns)
-    names = [name for name in encoded_columns(context.schema) if name in looked_at]
-    train, holdout = (_differences(context, role, columns) for role in ("train", "holdout"))
-    p_values = [auc_p_value(-near, -far) for near, far in zip(train, holdout, strict=True)]
-    corrected = np.reshape(holm(p_values), (2, -1)).min(axis=0)
-    least = np.reshape(p_values, (2, -1)).min(axis=0)
-    order = sorted(range(len(names)), key=lambda j: (least[j], names[j]))
-    return [names[j] for j in order if corrected[j] <= ALARM_LEVEL][:_MOST_NAMED]
-
-
-def _differences(context: Context, role: str, columns: ColumnChoice) -> np.ndarray:
-    """Return by column each row's difference to the nearest synthetic row, then to the column."""
-    _, positions = nearest(context, role, "synthetic", columns=columns)
-    rows, released = (encoded(context, one, "gower", columns) for one in (role, "synthetic"))
-    to_column = np.column_stack(
-        [_nearest_values(*pair) for pair in zip(rows.T, released.T, strict=True)]
-    )
-    scale = ranges(context, columns)
-    numbers = columns_of(context, columns, NUMERIC)
-    apart = []
-    for other in (released[positions[:, 0]], to_column):
-        differs = (rows != other) & ~(np.isnan(rows) & np.isnan(other))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            capped = np.minimum(np.abs(rows - other) / scale, 1.0)
-        is_number = (np.arange(rows.shape[1]) < len(numbers)) & np.isfinite(capped)
-        apart.append(np.where(is_number, capped, differs).T)
-    return np.concatenate(apart)
-
-
-def _nearest_values(values: np.ndarray, released: np.ndarray) -> np.ndarray:
-    """Return the released value that is nearest to each value; a missing one to a missing one."""
-    known = np.unique(released[~np.isnan(released)])
-    if not known.size:
-        return np.full(values.shape, np.nan)
-    after = np.searchsorted(known, values).clip(1, max(1, known.size - 1))
-    low, high = known[after - 1], known[np.minimum(after, known.size - 1)]
-    nearer = np.where(values - low <= high - values, low, high)
-    return np.where(np.isnan(values) & np.isnan(released).any(), np.nan, nearer)
-
-
-def exposed_group(context: Context, columns: ColumnChoice = None) -> str:
-    """Return the rows of train that stand out more than the others do, in words; "" if none do.
-
-    A group is a category, or the tenth of the real rows that lies farthest from others; it has ten
-    rows of train and of the holdout at least, and so do the others. What counts is how often a
-    train row is nearer to its nearest synthetic row than a holdout row of the same group is:
-    significantly more often than among the others, after Holm.
-    """
-    distances = [
-        nearest(context, role, "synthetic", columns=columns)[0][:, 0]
-        for role in ("train", "holdout")
-    ]
-    # ranks are enough, and there are many groups
-    _, ranks = np.unique(-np.concatenate(distances), return_inverse=True)
-    train, holdout = np.split(ranks, [distances[0].size])
-    groups = [
-        (label, inside, others)
-        for label, inside, others in _groups(context, columns)
-        if min(part.sum() for rows in (inside, others) for part in (rows, ~rows)) >= _FEWEST
-    ]
-    p_values = [
-        _excess_p_value(
-            area_and_error(train[inside], holdout[others]),
-            area_and_error(train[~inside], holdout[~others]),
-        )
-        for _, inside, others in groups
-    ]
-    corrected = holm(p_values)
-    if min(corrected, default=1.0) > ALARM_LEVEL:
-        return ""
-    label, inside, _ = groups[int(np.argmin(p_values))]
-    return f"{counted(int(inside.sum()), 'train row')} {label}"
-
-
-def _excess_p_value(own: tuple[float, float], others: tuple[float, float]) -> float:
-    """Return the one-sided p-value that the AUC of a group is that of the other rows.
-
-    The area of each, and its standard error.
-    """
-    spread = float(np.hypot(own[1], others[1]))
-    return float(ndtr(-(own[0] - others[0]) / spread)) if spread > 0.0 else 1.0
-
-
-def _groups(
-    context: Context, columns: ColumnChoice
-) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Yield groups of rows: what they are, and which rows of train and of the holdout they have."""
-    apart = outlyingness(context, "gower", columns)
-    least = np.quantile(np.concatenate(apart), 0.9)
-    yield _OUTLIERS, *(of_role > least for of_role in apart)
-    nominal = context.schema.columns(*NOMINAL)
-    for name in sorted(set(nominal) & set(chosen_columns(context.schema, columns))):
-        j = encoded_columns(context.schema).index(name)
-        train, holdout = (encoded(context, role)[:, j] for role in ("train", "holdout"))
-        for code, label in enumerate(context.levels[name]):
-            yield f"where {name} is {label}", train == code, holdout == code
-
-
-@shared
-def outlyingness(context: Context, space: object, columns: ColumnChoice) -> tuple[np.ndarray, ...]:
-    """Return how far each row of train, and of the holdout, is from other real rows.
-
-    The mean distance to the five nearest other rows of both tables together, so that it does not
-    depend on which rows were train.
-    """
-    pool = pool_index(context, space, columns)
-    n_rows = len(pool.rows)
-    k = min(_N_NEAREST, n_rows - 1)
-    distances, _ = pool.others(np.arange(n_rows), k, np.full(n_rows, np.inf))
-    means = distances.mean(axis=1)
-    n_train = context.n_rows("train")
-    return means[:n_train], means[n_train:]
 
 
 def texts_in_numbers(

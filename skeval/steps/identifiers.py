@@ -11,7 +11,7 @@ import pandas as pd
 
 from skeval.core.context import Context, shared
 from skeval.stats.repeats import CHANCE, Copied, Copies, Repeats, copied
-from skeval.steps.entities import names_listed
+from skeval.steps.exposure import names_listed
 from skeval.steps.texts import folded
 
 _ROLES = ("train", "holdout", "synthetic")

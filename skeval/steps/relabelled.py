@@ -338,7 +338,6 @@ def rivals(context: Context, space: Any, columns: Any) -> tuple[np.ndarray, np.n
 
 # metrics that count the same matches made one test: they must say the same of it
 MATCHES = "synthetic rows that match a train row"
-DROP_COPIES = "Drop the copied rows."
 
 
 def contrast_of(

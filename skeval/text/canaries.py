@@ -20,8 +20,7 @@ from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import exchange_p_value, holm, least_p_value
 from skeval.stats.roc import auc
 from skeval.steps.texts import text_columns, word_hashes, words_of
-from skeval.text.corpus import corpus, words
-from skeval.text.memorization import lacking_texts
+from skeval.text.corpus import corpus, lacking_texts, words
 from skeval.text.spans import gram_hashes
 from skeval.utils.formatting import as_float, number, percent
 from skeval.utils.parameters import AnyColumns, Count, Legal, Seed, check_parameters, legal_sets

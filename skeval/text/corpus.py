@@ -462,3 +462,18 @@ def exchanged(
     return relabelling_test(
         difference, n_train, units.size - n_train, n_permutations=n_permutations, seed=seed
     ).p_value
+
+
+def lacking_texts(texts: Corpus, *roles: str) -> str:
+    """Return which of the tables has no text; empty if all have."""
+    empty = [role for role in roles if not texts.n_texts(role)]
+    return NO_TEXT.format(role=empty[0]) if empty else ""
+
+
+def sizes(texts: Corpus) -> dict[str, Any]:
+    """Return how many distinct texts each table has, and who is exchanged."""
+    return {
+        "n_texts": {role: texts.n_texts(role) for role in texts.held},
+        "n_exchanged": [texts.n_train, texts.n_holdout],
+        "n_authors_in_both": texts.n_in_both,
+    }

@@ -17,11 +17,11 @@ from skeval.privacy.attacks.membership.rates import (
     curve_points,
     rates,
 )
-from skeval.privacy.attacks.membership.scores import MemberScores
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import least_p_value
 from skeval.stats.roc import auc, clustered_delong
+from skeval.steps.members import MemberScores
 from skeval.steps.samples import sample_positions
 from skeval.tables.embedding import Vectorizer
 from skeval.text.corpus import (
@@ -30,9 +30,10 @@ from skeval.text.corpus import (
     copied_or_nearest,
     corpus,
     exchanged,
+    lacking_texts,
+    sizes,
     text_vectors,
 )
-from skeval.text.memorization import lacking_texts, sizes
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Fraction, Interval, OpenFraction
 

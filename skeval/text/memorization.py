@@ -21,7 +21,6 @@ from skeval.core.declared import declared
 from skeval.core.families import ClaimTested
 from skeval.core.tags import SCREEN_TAGS
 from skeval.exceptions import MetricWarning
-from skeval.privacy.copies import copies_of
 from skeval.privacy.near_texts import (
     NearPairs,
     TokenSets,
@@ -37,11 +36,21 @@ from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, held_contrast, longest_list
-from skeval.stats.repeats import Copies
+from skeval.stats.repeats import Copies, copies_of
 from skeval.stats.risks import Matched
 from skeval.steps.relabelled import contrast_of, set_against, with_claim
 from skeval.steps.texts import folded
-from skeval.text.corpus import NO_TEXT, Corpus, CorpusMetric, GroupColumn, Key, Words, corpus, words
+from skeval.text.corpus import (
+    Corpus,
+    CorpusMetric,
+    GroupColumn,
+    Key,
+    Words,
+    corpus,
+    lacking_texts,
+    sizes,
+    words,
+)
 from skeval.utils.formatting import counted, percent
 from skeval.utils.parameters import AnyColumns, Interval, OpenFraction
 
@@ -636,21 +645,6 @@ class NearDuplicateText(TextScreen):
         share = percent(result.value)
         lead = f"{share} of the distinct synthetic texts have nearly the words of a train text"
         return set_against(lead, result)
-
-
-def lacking_texts(texts: Corpus, *roles: str) -> str:
-    """Return which of the tables has no text; empty if all have."""
-    empty = [role for role in roles if not texts.n_texts(role)]
-    return NO_TEXT.format(role=empty[0]) if empty else ""
-
-
-def sizes(texts: Corpus) -> dict[str, Any]:
-    """Return how many distinct texts each table has, and who is exchanged."""
-    return {
-        "n_texts": {role: texts.n_texts(role) for role in texts.held},
-        "n_exchanged": [texts.n_train, texts.n_holdout],
-        "n_authors_in_both": texts.n_in_both,
-    }
 
 
 def of_one_unit(lists: MatchLists, texts: Corpus) -> int:

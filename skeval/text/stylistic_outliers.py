@@ -24,15 +24,16 @@ from skeval.text.corpus import (
     CorpusMetric,
     corpus,
     exchanged,
+    lacking_texts,
     largest_in_blocks,
     mean_cosine_distance,
     nearest_similarity,
     places_among,
+    sizes,
     text_vectors,
     unit_rows,
     words,
 )
-from skeval.text.memorization import lacking_texts, sizes
 from skeval.utils.formatting import percent, risk_level
 from skeval.utils.parameters import Count, Legal, OpenFraction
 

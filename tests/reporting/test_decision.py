@@ -86,9 +86,7 @@ def test_it_is_one_page_where_there_is_much_to_say(tmp_path: Path) -> None:
     }
     for i in range(6):
         shown = Contrast(f"rows of the kind {i} that equal a train row", 0.5, 0.0)
-        advice = (
-            f"Number {i}: drop, pool or coarsen what is named here. " + 12 * "At great length. "
-        )
+        advice = f"Number {i}: drop what is named here. " + 12 * "At great length. "
         one = leak(advice, fact=f"{i} of 9 synthetic rows are copies.")
         results[f"leak{i}"] = replace(one, metric=f"Leak{i}", contrast=shown)
     path = SuiteResult(results, sizes={"holdout": 9}).to_pdf(

@@ -69,7 +69,7 @@ def both(path, **how):
     return whole, source and source.read(source.names), said
 
 
-def same(whole, copied):
+def assert_same(whole, copied):
     assert list(whole) == list(copied)
     for name in whole:
         one, other = whole[name], copied[name]
@@ -83,7 +83,7 @@ def test_each_kind_of_column(tmp_path, name):
     path = tmp_path / "train.csv"
     path.write_text(text_of({"key": COLUMNS["word_in_the_last"], name: COLUMNS[name]}))
     whole, copied, _ = both(path)
-    same(whole, copied)
+    assert_same(whole, copied)
 
 
 def test_columns_in_another_dialect(tmp_path):
@@ -93,12 +93,12 @@ def test_columns_in_another_dialect(tmp_path):
     path = tmp_path / "train.csv"
     path.write_bytes(text_of(columns, ";").encode("cp1252"))
     whole, copied, (once, then) = both(path)
-    same(whole, copied)
+    assert_same(whole, copied)
     assert copied["price"].iloc[-1] == 13.25
     assert once == then
     assert len(then) == 1
     given, again, _ = both(path, dialect=Dialect(";", "cp1252", ","))
-    same(given, again)
+    assert_same(given, again)
 
 
 @pytest.mark.parametrize(("head", "row"), [(",a,b", "{i},{i},x"), ("a,b,", "{i},x,")])
@@ -106,7 +106,7 @@ def test_a_saved_index_and_an_empty_last_column(tmp_path, head, row):
     path = tmp_path / "train.csv"
     path.write_text("\n".join([head, *(row.format(i=i) for i in range(N_ROWS))]) + "\n")
     whole, copied, (once, then) = both(path)
-    same(whole, copied)
+    assert_same(whole, copied)
     assert list(copied) == ["a", "b"]
     assert once == then
     assert len(then) == 1
@@ -133,7 +133,7 @@ def test_packed_files(tmp_path):
     path.write_bytes(gzip.compress(text_of(COLUMNS).encode()))
     assert is_long(path)
     whole, copied, _ = both(path)
-    same(whole, copied)
+    assert_same(whole, copied)
 
 
 def test_which_files_are_long(tmp_path, monkeypatch):

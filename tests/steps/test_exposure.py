@@ -8,8 +8,8 @@ import pytest
 
 from skeval import Context, make_suite
 from skeval.datasets import make_mixed
-from skeval.results.verdict import REFIT
-from skeval.steps.entities import advice_on_leak, exposed_columns, exposed_group, outlyingness
+from skeval.results.verdict import DROP_COPIES, REFIT
+from skeval.steps.exposure import advice_on_leak, exposed_columns, exposed_group, outlyingness
 
 TRAIN, HOLDOUT, FRESH = (make_mixed(300, random_state=seed) for seed in range(3))
 
@@ -60,7 +60,7 @@ def test_to_drop_columns_is_advised_only_where_it_would_end_the_leak():
     by_row = FRESH.assign(income=TRAIN["income"] * noise, age=TRAIN["age"], joined=TRAIN["joined"])
     for released in (values, by_row):
         said = advice_on_leak(context_of(released))
-        assert ": drop, pool or coarsen " in said
+        assert ": drop " in said
         assert REFIT not in said
     train, holdout, fresh = np.random.default_rng(1).normal(size=(3, 200, 8))
     copied = np.concatenate([train[:100], fresh[100:]])
@@ -69,6 +69,18 @@ def test_to_drop_columns_is_advised_only_where_it_would_end_the_leak():
     assert said.startswith(REFIT)
     assert "; without them most of it would stay." in said
     assert "drop" not in said
+
+
+def test_copied_rows_among_fresh_ones_are_to_be_dropped_and_a_memory_to_be_fitted_again():
+    """Exact, then noisy copies of a fifth of the rows; then a release that is nothing else."""
+    noise = 1 + 0.001 * np.random.default_rng(0).normal(size=300)
+    noisy = TRAIN.assign(income=TRAIN["income"] * noise)
+    for copies in (TRAIN, noisy):
+        released = pd.concat([copies[:60], FRESH[60:]], ignore_index=True)
+        said = make_suite("report").fit(TRAIN, HOLDOUT).evaluate(released).verdict()
+        assert "membership" in said.alarms
+        assert said.advice[0].startswith(DROP_COPIES)
+    assert advice_on_leak(context_of(TRAIN)).startswith(REFIT)
 
 
 @pytest.mark.parametrize("seed", [2, 3, 4])

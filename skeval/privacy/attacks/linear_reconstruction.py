@@ -20,12 +20,12 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingInputError
-from skeval.privacy.attacks.membership.rows import drawing_order, in_drawing_order
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.disclosure import joint_classes
 from skeval.stats.intervals import newcombe
 from skeval.stats.relabelling import share_p_value
+from skeval.steps.member_rows import drawing_order, in_drawing_order
 from skeval.steps.neighbors import encoded, index_of
 from skeval.steps.samples import ColumnChoice, chosen_columns, named_seed
 from skeval.tables.preprocessing import NOMINAL, Cells, inner_edges, numbers

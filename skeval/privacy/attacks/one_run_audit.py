@@ -18,8 +18,6 @@ from skeval.core.declared import declared
 from skeval.core.tags import AUDIT_TAGS, LIGHT
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, TableError
 from skeval.privacy.attacks.membership.membership_inference import AttackName
-from skeval.privacy.attacks.membership.rows import drawing_order, in_drawing_order, plain_rows
-from skeval.privacy.attacks.membership.scores import CALIBRATED, MemberScores, member_scores
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.risks import (
@@ -29,7 +27,9 @@ from skeval.stats.risks import (
     pairs_epsilon,
     pairs_p_value,
 )
-from skeval.steps.entities import advice_on_leak
+from skeval.steps.exposure import advice_on_leak
+from skeval.steps.member_rows import drawing_order, in_drawing_order, plain_rows
+from skeval.steps.members import CALIBRATED, MemberScores, member_scores
 from skeval.steps.samples import nothing_to_measure
 from skeval.tables.preprocessing import NOMINAL, numbers
 from skeval.utils.formatting import as_float, number

@@ -12,7 +12,6 @@ import pandas as pd
 
 from skeval.core.context import Context
 from skeval.exceptions import InvalidParameterError
-from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.shadow.row_features import (
     Domain,
     Queries,
@@ -25,6 +24,7 @@ from skeval.privacy.attacks.shadow.row_features import (
     row_distances,
 )
 from skeval.privacy.attacks.shadow.targets import METHODS, canaries, stacked, target_positions
+from skeval.steps.member_rows import drawing_order
 from skeval.tables.frames import canonical, learn_levels
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema

@@ -33,7 +33,7 @@ from skeval.stats.relabelling import (
     sequential_test,
     shuffled,
 )
-from skeval.steps.entities import names_listed
+from skeval.steps.exposure import names_listed
 from skeval.steps.neighbors import gower_engine, is_gower, nearest, pooled_masses, rows_of
 from skeval.steps.relabelled import name_of_test, set_against
 from skeval.steps.samples import chosen_columns, column_key, pooled_order

@@ -12,7 +12,6 @@ from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy import OneRunDPAudit
-from skeval.privacy.attacks.membership.scores import ATTACKS, CALIBRATED
 from skeval.privacy.attacks.one_run_audit import (
     draw_seed,
     guess_ranked,
@@ -20,6 +19,7 @@ from skeval.privacy.attacks.one_run_audit import (
     reference_among,
     tossed,
 )
+from skeval.steps.members import ATTACKS, CALIBRATED
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
 

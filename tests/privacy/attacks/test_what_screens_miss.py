@@ -9,7 +9,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from skeval import Context
 from skeval.privacy import DCRShare, MembershipInference
-from skeval.privacy.attacks.membership.scores import ATTACKS
+from skeval.steps.members import ATTACKS
 
 AS_THEY_ARE = FunctionTransformer()
 SHIFT = np.array([3.0, 0.0, 0.0, 0.0])

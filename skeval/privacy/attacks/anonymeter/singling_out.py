@@ -40,7 +40,7 @@ from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast
 from skeval.stats.relabelling import NOISE, Relabelled, block_sizes, least_p_value, sequential_test
 from skeval.stats.risks import N_DRAWS
-from skeval.steps.entities import names_listed
+from skeval.steps.exposure import names_listed
 from skeval.steps.neighbors import encoded
 from skeval.steps.relabelled import name_of_test
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, nothing_to_measure

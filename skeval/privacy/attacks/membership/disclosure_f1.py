@@ -13,12 +13,12 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS, LIGHT
 from skeval.privacy.attacks.membership.rates import in_halves
-from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import least_p_value, share_p_value
 from skeval.stats.roc import Rates, rates_at
-from skeval.steps.entities import advice_on_leak
+from skeval.steps.exposure import advice_on_leak
+from skeval.steps.members import MemberScores, member_scores
 from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.utils.formatting import as_float, number, percent
 from skeval.utils.parameters import Columns, Fraction, NonNegative, OpenFraction, Seed, Space

@@ -25,7 +25,13 @@ from skeval.privacy.attacks.membership.rates import (
     rates,
     surest,
 )
-from skeval.privacy.attacks.membership.scores import (
+from skeval.results.result import Result, undefined
+from skeval.results.verdict import ALARM_LEVEL, Contrast
+from skeval.stats.intervals import clopper_pearson
+from skeval.stats.relabelling import holm, least_p_value
+from skeval.stats.roc import Areas, auc, delong, label_tests, tpr_at_fpr
+from skeval.steps.exposure import advice_on_leak
+from skeval.steps.members import (
     ATTACKS,
     BLEND,
     SAMPLED,
@@ -35,12 +41,6 @@ from skeval.privacy.attacks.membership.scores import (
     member_scores,
     pooled_scores,
 )
-from skeval.results.result import Result, undefined
-from skeval.results.verdict import ALARM_LEVEL, Contrast
-from skeval.stats.intervals import clopper_pearson
-from skeval.stats.relabelling import holm, least_p_value
-from skeval.stats.roc import Areas, auc, delong, label_tests, tpr_at_fpr
-from skeval.steps.entities import advice_on_leak
 from skeval.steps.neighbors import is_gower
 from skeval.steps.relabelled import actual_labels, relabellings_within
 from skeval.steps.samples import column_key, nothing_to_measure

@@ -9,13 +9,13 @@ import numpy as np
 from scipy.stats import rankdata
 
 from skeval.core.context import Context
-from skeval.privacy.attacks.membership.rows import in_drawing_order, validation_half
-from skeval.privacy.attacks.membership.scores import MemberScores
 from skeval.stats import roc
 from skeval.stats.intervals import clopper_pearson, newcombe
 from skeval.stats.relabelling import share_p_value
 from skeval.stats.risks import SHARES, abstaining_test
-from skeval.steps.entities import outlyingness
+from skeval.steps.exposure import outlyingness
+from skeval.steps.member_rows import in_drawing_order, validation_half
+from skeval.steps.members import MemberScores
 from skeval.steps.samples import ColumnChoice
 from skeval.utils.parameters import Interval, Legal
 

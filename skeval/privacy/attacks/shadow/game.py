@@ -20,9 +20,9 @@ from skeval.core.declared import declared
 from skeval.core.tags import SHADOW_TAGS
 from skeval.exceptions import InvalidParameterError
 from skeval.generators.adapter import GeneratorAdapter, reseeded
-from skeval.privacy.attacks.membership.rows import drawing_order
 from skeval.privacy.attacks.shadow.row_features import Reader
 from skeval.privacy.attacks.shadow.targets import canaries, stacked, target_positions
+from skeval.steps.member_rows import drawing_order
 from skeval.tables.frames import as_frame, check_columns, with_columns
 from skeval.utils.engines import current_engine
 from skeval.utils.parameters import Count, JobCount, Legal, Seed

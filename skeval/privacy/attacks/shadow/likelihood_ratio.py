@@ -20,8 +20,6 @@ from skeval.privacy.attacks.membership.rates import (
     curve_points,
     rate_with_test,
 )
-from skeval.privacy.attacks.membership.rows import drawing_order
-from skeval.privacy.attacks.membership.scores import MemberScores, member_scores
 from skeval.privacy.attacks.shadow.game import (
     Execution,
     Fit,
@@ -36,7 +34,9 @@ from skeval.privacy.attacks.shadow.targets import METHODS, rows_or, target_posit
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.roc import auc, auc_p_value, delong, label_tests, tpr_at_fpr
-from skeval.steps.entities import advice_on_leak
+from skeval.steps.exposure import advice_on_leak
+from skeval.steps.member_rows import drawing_order
+from skeval.steps.members import MemberScores, member_scores
 from skeval.steps.samples import nothing_to_measure
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Count, Fraction, Interval

@@ -13,8 +13,6 @@ from scipy.stats import rankdata
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.privacy.attacks.membership.rates import area_with_test, curve_points
-from skeval.privacy.attacks.membership.rows import drawing_order, n_reference
-from skeval.privacy.attacks.membership.scores import ATTACKS, MemberScores, member_scores, needs_of
 from skeval.privacy.attacks.shadow.likelihood_ratio import (
     HalvesAttack,
     Models,
@@ -25,6 +23,8 @@ from skeval.privacy.attacks.shadow.likelihood_ratio import (
 )
 from skeval.results.result import Result, undefined
 from skeval.steps.classifiers import LINEAR, Classifier, learn
+from skeval.steps.member_rows import drawing_order, n_reference
+from skeval.steps.members import ATTACKS, MemberScores, member_scores, needs_of
 from skeval.steps.samples import nothing_to_measure
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Interval, OpenFraction, some_of

@@ -11,7 +11,7 @@ import pandas as pd
 
 from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError
-from skeval.privacy.attacks.membership.rows import drawing_order, nominal_features, plain_rows
+from skeval.steps.member_rows import drawing_order, nominal_features, plain_rows
 from skeval.steps.neighbors import nearest
 from skeval.tables.frames import with_columns
 from skeval.tables.preprocessing import Discretizer, OneHot

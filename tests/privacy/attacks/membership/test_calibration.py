@@ -8,8 +8,8 @@ import pytest
 
 from skeval import Context
 from skeval.privacy import MembershipDisclosureF1, MembershipInference
-from skeval.privacy.attacks.membership.scores import ATTACKS, member_scores
 from skeval.stats.roc import auc_p_value, delong
+from skeval.steps.members import ATTACKS, member_scores
 
 pytestmark = pytest.mark.calibration
 N_SEEDS = 400

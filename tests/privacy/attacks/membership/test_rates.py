@@ -13,10 +13,10 @@ from skeval.privacy.attacks.membership.rates import (
     groups_by_outlyingness,
     precision_at,
 )
-from skeval.privacy.attacks.membership.scores import member_scores
 from skeval.stats.intervals import clopper_pearson
 from skeval.stats.roc import auc, auc_p_value
-from skeval.steps.entities import outlyingness
+from skeval.steps.exposure import outlyingness
+from skeval.steps.members import member_scores
 
 
 def frame(rows: np.ndarray) -> pd.DataFrame:

@@ -8,8 +8,9 @@ import pytest
 
 from skeval import Context
 from skeval.datasets import make_mixed
-from skeval.privacy.attacks.membership import scores as texts
-from skeval.privacy.attacks.membership.scores import (
+from skeval.stats.roc import auc, tpr_at_fpr
+from skeval.steps import members as texts
+from skeval.steps.members import (
     affordable,
     cells_of,
     decimals_of,
@@ -19,7 +20,6 @@ from skeval.privacy.attacks.membership.scores import (
     nearest_edits_of_cells,
     written,
 )
-from skeval.stats.roc import auc, tpr_at_fpr
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))
 

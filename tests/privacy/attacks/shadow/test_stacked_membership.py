@@ -12,7 +12,6 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.generators import Bootstrap, SequentialCART
 from skeval.privacy import StackedMembershipInference
-from skeval.privacy.attacks.membership.scores import ATTACKS, member_scores
 from skeval.privacy.attacks.shadow.game import Execution
 from skeval.privacy.attacks.shadow.likelihood_ratio import Models, fits_of_halves
 from skeval.privacy.attacks.shadow.stacked_membership import (
@@ -24,6 +23,7 @@ from skeval.privacy.attacks.shadow.stacked_membership import (
 )
 from skeval.reporting import ROCDisplay
 from skeval.stats.roc import auc, tpr_at_fpr
+from skeval.steps.members import ATTACKS, member_scores
 from tests.calibrations import Claim, all_hold, rates_of
 
 TRAIN, HOLDOUT = make_mixed(60, random_state=0), make_mixed(50, random_state=1)

@@ -23,7 +23,9 @@ from scipy.stats import rankdata
 from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError, TableError
 from skeval.neighbors.encoding import run_chunks
-from skeval.privacy.attacks.membership.rows import (
+from skeval.stats.manifolds import count_balls
+from skeval.steps.classifiers import LIGHT, TREE, learn
+from skeval.steps.member_rows import (
     MOST_CENTRES,
     WIDE,
     Reference,
@@ -39,8 +41,6 @@ from skeval.privacy.attacks.membership.rows import (
     to_reference,
     vector_space,
 )
-from skeval.stats.manifolds import count_balls
-from skeval.steps.classifiers import LIGHT, TREE, learn
 from skeval.steps.neighbors import encoded, is_gower, nearest, reference_index
 from skeval.steps.samples import ColumnChoice, column_key, named_seed, sample_positions
 from skeval.steps.texts import text_numbers, text_source
@@ -143,7 +143,7 @@ def decimals_of(rows: np.ndarray, nominal: Sequence[bool]) -> list[int | None]:
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.privacy.attacks.membership.scores import decimals_of
+    >>> from skeval.steps.members import decimals_of
     >>> rows = np.array([[1.0, 2.25, 1 / 3, 0.0], [12.0, 1e4 / 3, 0.5, 1.0]])
     >>> decimals_of(rows, [False, False, False, True])
     [0, 2, 5, None]
@@ -172,7 +172,7 @@ def written(rows: np.ndarray, decimals: Sequence[int | None]) -> list[str]:
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.privacy.attacks.membership.scores import written
+    >>> from skeval.steps.members import written
     >>> written(np.array([[1.25, 10.0], [np.nan, -3.0]]), [1, 0])
     ['1.2,10,', '?,-3,']
     """
@@ -208,7 +208,7 @@ def nearest_edits(queries: Sequence[str], texts: Sequence[str]) -> np.ndarray:
 
     Examples
     --------
-    >>> from skeval.privacy.attacks.membership.scores import nearest_edits
+    >>> from skeval.steps.members import nearest_edits
     >>> nearest_edits(["1999,", "20,"], ["199,", "1998,"]).tolist()
     [1.0, 3.0]
     """
@@ -281,7 +281,7 @@ def cells_of(rows: np.ndarray, decimals: Sequence[int | None]) -> Cells:
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.privacy.attacks.membership.scores import cells_of
+    >>> from skeval.steps.members import cells_of
     >>> cells_of(np.array([[1.25, 10.0, 2.0], [np.nan, -3.0, 0.0]]), [1, 0, None]).lengths.tolist()
     [[3, 2], [1, 2]]
     """
@@ -308,7 +308,7 @@ def nearest_edits_of_cells(queries: Cells, others: Cells) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.privacy.attacks.membership.scores import cells_of, nearest_edits_of_cells
+    >>> from skeval.steps.members import cells_of, nearest_edits_of_cells
     >>> own, other = np.array([[1999.0, 2.0], [20.0, 1.0]]), np.array([[199.0, 2.0], [1998.0, 2.0]])
     >>> nearest_edits_of_cells(cells_of(own, [0, None]), cells_of(other, [0, None])).tolist()
     [1.0, 4.0]

@@ -10,7 +10,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from skeval import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, TableError
-from skeval.privacy.attacks.membership.rows import (
+from skeval.stats.roc import auc
+from skeval.steps.member_rows import (
     drawing_order,
     half_of_real,
     kernel_log_density,
@@ -20,7 +21,7 @@ from skeval.privacy.attacks.membership.rows import (
     validation_half,
     vector_space,
 )
-from skeval.privacy.attacks.membership.scores import (
+from skeval.steps.members import (
     ATTACKS,
     CALIBRATED,
     MemberScores,
@@ -29,7 +30,6 @@ from skeval.privacy.attacks.membership.scores import (
     needs_of,
     pooled_scores,
 )
-from skeval.stats.roc import auc
 from skeval.steps.neighbors import nearest
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(150, random_state=seed) for seed in range(3))

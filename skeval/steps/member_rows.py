@@ -318,7 +318,7 @@ def kernel_log_density(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.privacy.attacks.membership.rows import kernel_log_density
+    >>> from skeval.steps.member_rows import kernel_log_density
     >>> kernel_log_density(np.array([[0.0], [9.0]]), np.array([[-1.0], [1.0]])).round(2)
     array([ -1.46, -22.93])
     """
@@ -375,7 +375,7 @@ def diagonal_log_density(points: np.ndarray, sample: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> import numpy as np
-    >>> from skeval.privacy.attacks.membership.rows import diagonal_log_density
+    >>> from skeval.steps.member_rows import diagonal_log_density
     >>> sample = np.array([[-1.0], [0.0], [1.0]])
     >>> diagonal_log_density(np.array([[0.0], [2.0]]), sample).round(3)
     array([-0.919, -2.919])

@@ -1,0 +1,261 @@
+"""The place of a leak: the columns, and the groups of rows, by which train stands out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import ndtr
+
+from skeval.core.context import Context, shared
+from skeval.exceptions import TableError
+from skeval.results.verdict import ALARM_LEVEL, DROP_COPIES, REFIT
+from skeval.stats.relabelling import holm
+from skeval.stats.roc import area_and_error, auc, auc_p_value
+from skeval.steps.members import STRONGEST, blended, member_scores
+from skeval.steps.neighbors import encoded, encoded_columns, nearest, pool_index, ranges
+from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, columns_of
+from skeval.tables.preprocessing import NOMINAL, NUMERIC
+from skeval.utils.formatting import counted
+
+_N_NEAREST = 5  # other real rows, by which a row lies apart
+_FEWEST = 10  # train rows, and holdout rows, of a group that is named
+_MOST_NAMED = 3
+_COPIED = 0.01  # of holdout rows are as near to train as rows that count as copied
+_MOST_ATTACKED = 2000  # rows of each table, to see what dropping columns brings
+_OUTLIERS = "among the tenth of the rows that is least like others"
+
+
+class Excess(NamedTuple):
+    """By how much the AUC of the strongest attack exceeds a half, and a p-value."""
+
+    area: float
+    p_value: float
+
+
+@shared
+def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
+    """Say by which columns and in which rows train stands out, and what to do about it.
+
+    Parameters
+    ----------
+    context : Context
+        With train, holdout and synthetic rows.
+    columns : int, tuple of str or None
+        Columns that were looked at.
+
+    Returns
+    -------
+    str
+        The place of a leak that a test has shown: this one only looks where it is, and tries what
+        it advises. To drop rows that nearly repeat train rows, or columns, is advised only where
+        without them the AUC of the strongest attack exceeds a half by at most half as much, or,
+        for columns, where no attack knows train rows; else, and where most rows are copies, the
+        generator is to be fitted again. Empty without a holdout, or without a column that can be
+        measured.
+
+    Examples
+    --------
+    >>> from skeval import Context
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.steps.exposure import advice_on_leak
+    >>> train, holdout, synthetic = (make_mixed(300, random_state=seed) for seed in range(3))
+    >>> released = synthetic.assign(income=train["income"], visits=train["visits"])
+    >>> context = Context.of(train, holdout).with_synthetic(released)
+    >>> print(advice_on_leak(context).split(":")[0])
+    Train rows are nearer to synthetic rows than holdout rows are above all in income
+    """
+    if "holdout" not in context or not chosen_columns(context.schema, columns):
+        return ""
+    names, group = exposed_columns(context, columns), exposed_group(context, columns)
+    where = f" Most exposed are the {group}." if group else ""
+    copied = nearly_copied(context)
+    whole_rows = columns is None and copied.any()
+    memorised = whole_rows and copied.mean() > 0.5
+    if whole_rows and not memorised and _helps_without_rows(context, copied):
+        return f"{DROP_COPIES}{where}"
+    if not names:
+        return f"{REFIT} No single column stands out.{where}"
+    them = "them" if len(names) > 1 else "it"
+    found = (
+        "Train rows are nearer to synthetic rows than holdout rows are above all in "
+        f"{names_listed(names)}"
+    )
+    if not memorised and _helps_without_columns(context, columns, names):
+        return f"{found}: drop {them}.{where}"
+    return f"{REFIT} {found}; without {them} most of it would stay.{where}"
+
+
+def nearly_copied(context: Context) -> np.ndarray:
+    """Return which synthetic rows are as near to train as only one in a hundred holdout rows is."""
+    released, fresh = (nearest(context, role, "train")[0] for role in ("synthetic", "holdout"))
+    return released[:, 0] <= np.quantile(fresh[:, 0], _COPIED, method="inverted_cdf")
+
+
+def _helps_without_rows(context: Context, rows: np.ndarray) -> bool:
+    """Return whether attacks hardly know train rows by the other rows."""
+    left = context.synthetic[~rows].reset_index(drop=True)
+    return _weakened(_excess(context), _excess(context.real.standing_in(left)))
+
+
+def _helps_without_columns(context: Context, columns: ColumnChoice, names: Sequence[str]) -> bool:
+    """Return whether attacks hardly know train rows by the other columns."""
+    others = [name for name in chosen_columns(context.schema, columns) if name not in names]
+    if not others:
+        return True
+    whole = _excess(context, columns)
+    # where rows are not known, values of these columns are
+    known = whole.p_value <= ALARM_LEVEL
+    return not known or _weakened(whole, _excess(context, column_key(context.schema, others)))
+
+
+def _weakened(before: Excess, after: Excess) -> bool:
+    return after.area <= before.area / 2.0
+
+
+def _excess(context: Context, columns: ColumnChoice = None) -> Excess:
+    """Return what the strongest attack achieves beyond chance."""
+    scored = []
+    for attack in STRONGEST:
+        with suppress(TableError):  # too few rows for it
+            scored.append(member_scores(context, attack, _MOST_ATTACKED, columns=columns))
+    if not scored:
+        return Excess(0.0, 1.0)
+    areas = [(auc(one.members, one.others), one) for one in (*scored, blended(scored))]
+    area, best = max(areas, key=lambda pair: pair[0])
+    p_value = len(areas) * auc_p_value(best.members, best.others)
+    return Excess(area - 0.5, min(1.0, p_value))
+
+
+def names_listed(names: Sequence[str]) -> str:
+    """Return names as a sentence has them.
+
+    Examples
+    --------
+    >>> from skeval.steps.exposure import names_listed
+    >>> names_listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def exposed_columns(context: Context, columns: ColumnChoice = None) -> list[str]:
+    """Return the columns in which train rows are nearer to synthetic rows than holdout rows are.
+
+    Nearer to the nearest synthetic row, or in the column alone to the nearest value that any has:
+    of the columns significant after Holm, the three most significant.
+    """
+    looked_at = chosen_columns(context.schema, columns)
+    names = [name for name in encoded_columns(context.schema) if name in looked_at]
+    train, holdout = (_differences(context, role, columns) for role in ("train", "holdout"))
+    p_values = [auc_p_value(-near, -far) for near, far in zip(train, holdout, strict=True)]
+    corrected = np.reshape(holm(p_values), (2, -1)).min(axis=0)
+    least = np.reshape(p_values, (2, -1)).min(axis=0)
+    order = sorted(range(len(names)), key=lambda j: (least[j], names[j]))
+    return [names[j] for j in order if corrected[j] <= ALARM_LEVEL][:_MOST_NAMED]
+
+
+def _differences(context: Context, role: str, columns: ColumnChoice) -> np.ndarray:
+    """Return by column each row's difference to the nearest synthetic row, then to the column."""
+    _, positions = nearest(context, role, "synthetic", columns=columns)
+    rows, released = (encoded(context, one, "gower", columns) for one in (role, "synthetic"))
+    to_column = np.column_stack(
+        [_nearest_values(*pair) for pair in zip(rows.T, released.T, strict=True)]
+    )
+    scale = ranges(context, columns)
+    numbers = columns_of(context, columns, NUMERIC)
+    apart = []
+    for other in (released[positions[:, 0]], to_column):
+        differs = (rows != other) & ~(np.isnan(rows) & np.isnan(other))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            capped = np.minimum(np.abs(rows - other) / scale, 1.0)
+        is_number = (np.arange(rows.shape[1]) < len(numbers)) & np.isfinite(capped)
+        apart.append(np.where(is_number, capped, differs).T)
+    return np.concatenate(apart)
+
+
+def _nearest_values(values: np.ndarray, released: np.ndarray) -> np.ndarray:
+    """Return the released value that is nearest to each value; a missing one to a missing one."""
+    known = np.unique(released[~np.isnan(released)])
+    if not known.size:
+        return np.full(values.shape, np.nan)
+    after = np.searchsorted(known, values).clip(1, max(1, known.size - 1))
+    low, high = known[after - 1], known[np.minimum(after, known.size - 1)]
+    nearer = np.where(values - low <= high - values, low, high)
+    return np.where(np.isnan(values) & np.isnan(released).any(), np.nan, nearer)
+
+
+def exposed_group(context: Context, columns: ColumnChoice = None) -> str:
+    """Return the rows of train that stand out more than the others do, in words; "" if none do.
+
+    A group is a category, or the tenth of the real rows that lies farthest from others; it has ten
+    rows of train and of the holdout at least, and so do the others. What counts is how often a
+    train row is nearer to its nearest synthetic row than a holdout row of the same group is:
+    significantly more often than among the others, after Holm.
+    """
+    distances = [
+        nearest(context, role, "synthetic", columns=columns)[0][:, 0]
+        for role in ("train", "holdout")
+    ]
+    # ranks are enough, and there are many groups
+    _, ranks = np.unique(-np.concatenate(distances), return_inverse=True)
+    train, holdout = np.split(ranks, [distances[0].size])
+    groups = [
+        (label, inside, others)
+        for label, inside, others in _groups(context, columns)
+        if min(part.sum() for rows in (inside, others) for part in (rows, ~rows)) >= _FEWEST
+    ]
+    p_values = [
+        _excess_p_value(
+            area_and_error(train[inside], holdout[others]),
+            area_and_error(train[~inside], holdout[~others]),
+        )
+        for _, inside, others in groups
+    ]
+    corrected = holm(p_values)
+    if min(corrected, default=1.0) > ALARM_LEVEL:
+        return ""
+    label, inside, _ = groups[int(np.argmin(p_values))]
+    return f"{counted(int(inside.sum()), 'train row')} {label}"
+
+
+def _excess_p_value(own: tuple[float, float], others: tuple[float, float]) -> float:
+    """Return the one-sided p-value that the AUC of a group is that of the other rows.
+
+    The area of each, and its standard error.
+    """
+    spread = float(np.hypot(own[1], others[1]))
+    return float(ndtr(-(own[0] - others[0]) / spread)) if spread > 0.0 else 1.0
+
+
+def _groups(
+    context: Context, columns: ColumnChoice
+) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Yield groups of rows: what they are, and which rows of train and of the holdout they have."""
+    apart = outlyingness(context, "gower", columns)
+    least = np.quantile(np.concatenate(apart), 0.9)
+    yield _OUTLIERS, *(of_role > least for of_role in apart)
+    nominal = context.schema.columns(*NOMINAL)
+    for name in sorted(set(nominal) & set(chosen_columns(context.schema, columns))):
+        j = encoded_columns(context.schema).index(name)
+        train, holdout = (encoded(context, role)[:, j] for role in ("train", "holdout"))
+        for code, label in enumerate(context.levels[name]):
+            yield f"where {name} is {label}", train == code, holdout == code
+
+
+@shared
+def outlyingness(context: Context, space: object, columns: ColumnChoice) -> tuple[np.ndarray, ...]:
+    """Return how far each row of train, and of the holdout, is from other real rows.
+
+    The mean distance to the five nearest other rows of both tables together, so that it does not
+    depend on which rows were train.
+    """
+    pool = pool_index(context, space, columns)
+    n_rows = len(pool.rows)
+    k = min(_N_NEAREST, n_rows - 1)
+    distances, _ = pool.others(np.arange(n_rows), k, np.full(n_rows, np.inf))
+    means = distances.mean(axis=1)
+    n_train = context.n_rows("train")
+    return means[:n_train], means[n_train:]
