@@ -1,4 +1,4 @@
-"""Leave out the rows that a release gives away most, fit again, and see what the attack still knows.
+"""Leave out the rows that a release gives away most, and fit again: what does the attack know?
 
     python benchmarks/generators/at_risk.py --releases DIRECTORY > at_risk.jsonl
 
