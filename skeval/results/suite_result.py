@@ -6,7 +6,7 @@ Mean scores of the properties of a quality report, the parts of names before a s
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from skeval.exceptions import (
     InvalidParameterError,
     MetricWarning,
     NothingToMeasureWarning,
+    NotRememberedError,
     Sentence,
 )
 from skeval.results.provenance import Provenance
@@ -254,6 +255,10 @@ class SuiteResult(Mapping[str, Result]):
         self.notices = notices
         self.provenance = provenance
         self.source: object = None  # the file that they were read of
+        self.look_up: Callable[[int], pd.DataFrame] | None = None  # of the process that made them
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"look_up": None}
 
     def __getitem__(self, name: str) -> Result:
         return self._results[name]
@@ -336,6 +341,61 @@ class SuiteResult(Mapping[str, Result]):
         """
         with details_of(self.source):
             return verdict(self, self.sizes, self.notices, level)
+
+    def at_risk(self, n: int = 100) -> pd.DataFrame:
+        """Return the train rows that the strongest attacks point to, most exposed first.
+
+        Who makes a generator can leave these rows out, pool them, or look at what they have in
+        common, and fit again. Nothing of this is in the results themselves, in files or in reports:
+        the rows are scored now, in the process that evaluated the suite, and positions are of no
+        use to anybody else. Whoever holds the frame knows who is at risk.
+
+        Parameters
+        ----------
+        n : int, default=100
+            How many rows at most.
+
+        Returns
+        -------
+        DataFrame
+            `position` of the row in train as it was given, from 0; the `attack` of
+            :class:`~skeval.privacy.MembershipInference` that is surest of it; by what `margin` it
+            ranks above the highest holdout row, in standard deviations of the holdout's scores
+            (above 0 where no stranger ranks as high); whether the release has it word for word in
+            all measured columns (`copied`); `p_value`, the share of strangers that rank as high
+            in any attack; and `expected_false`, how many rows as conspicuous would be expected if
+            none had leaked.
+
+        Raises
+        ------
+        NotRememberedError
+            If the fitted suite or the synthetic table is no longer in memory, or the results were
+            read from a file.
+        MissingInputError
+            Without a holdout.
+        TableError
+            If there are several tables, or too few rows.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from skeval import make_suite
+        >>> from skeval.datasets import make_mixed
+        >>> train, holdout, fresh = (make_mixed(300, random_state=seed) for seed in range(3))
+        >>> release = pd.concat([fresh[:280], train[40:60]], ignore_index=True)
+        >>> suite = make_suite("screens").fit(train, holdout)
+        >>> found = suite.evaluate(release).at_risk(20)
+        >>> bool(found["position"].between(40, 59).mean() > 0.7)
+        True
+        """
+        if self.look_up is None:
+            raise NotRememberedError(
+                "which rows are at risk is known only to the process that evaluated the suite, and "
+                "stands in no file. Evaluate again."
+            )
+        if not isinstance(n, int) or isinstance(n, bool) or n < 1:
+            raise InvalidParameterError(f"n must be a whole number of at least 1, got {n!r}.")
+        return self.look_up(n)
 
     def compare(self, other: SuiteResult) -> pd.DataFrame:
         """Set the values of two evaluations side by side; :func:`skeval.compare` takes any number.

@@ -40,6 +40,7 @@ from skeval.results.suite_result import SuiteResult, property_warnings
 from skeval.steps.relabelled import shift_notices
 from skeval.steps.samples import check_measured, table_notices
 from skeval.steps.texts import unread_texts
+from skeval.suites.at_risk import RowsAtRisk
 from skeval.suites.messages import told
 from skeval.tables.schema import TableSchema
 from skeval.tables.transformers import with_fitted
@@ -411,7 +412,9 @@ class MetricSuite(_BaseComposition):
         check_is_fitted(self, "context_")
         stamp(date)  # an illegal one is found before the work
         stated = stated_release(release, self.all_metrics)
-        return self._evaluated(self._with(synthetic), progress, date, stated)
+        results = self._evaluated(self._with(synthetic), progress, date, stated)
+        results.look_up = RowsAtRisk(self.context_, synthetic)
+        return results
 
     def score(self, synthetic: Any, facet: Aspect | None = None) -> float:
         """Return the mean score of a facet: 0 the worst, 1 as fresh real rows.

@@ -1,0 +1,107 @@
+"""Which train rows the strongest attacks point to: positions, for those who hold the rows."""
+
+from __future__ import annotations
+
+import weakref
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skeval.core.base import unmet
+from skeval.core.context import Context
+from skeval.exceptions import MissingInputError, NotRememberedError, TableError
+from skeval.steps.members import BLEND, SAMPLED, STRONGEST, MemberScores, blended, member_scores
+from skeval.steps.neighbors import nearest
+
+_MOST_SCORED = 10_000  # rows of each table, by attacks that learn
+_GONE = (
+    "which rows are at risk is known only as long as the fitted suite and the synthetic table are "
+    "in memory, and the suite was not fitted again. Keep both, or evaluate again."
+)
+_SEVERAL = (
+    "rows at risk are those of one table in memory: evaluate that table by a suite of its own."
+)
+
+
+class RowsAtRisk:
+    """What finds the rows: it holds neither the real rows nor the release, only where they are.
+
+    Parameters
+    ----------
+    real : Context
+        Of the fitted suite.
+    synthetic : table or path
+        As it was given.
+    """
+
+    def __init__(self, real: Context, synthetic: Any) -> None:
+        self._real = weakref.ref(real)
+        self._release: Any = lambda: None
+        with suppress(TypeError):  # texts, of paths, have no such references
+            self._release = weakref.ref(synthetic)
+
+    def __call__(self, n: int) -> pd.DataFrame:
+        """Return the first rows, scored now."""
+        real, release = self._real(), self._release()
+        if real is None or release is None:
+            raise NotRememberedError(_GONE)
+        if type(real) is not Context:
+            raise TableError(_SEVERAL)
+        if "holdout" not in real:
+            raise MissingInputError(unmet("holdout", "at_risk"), "SuiteResult.at_risk")
+        return rows_at_risk(real.with_synthetic(release, lenient=True)).head(n)
+
+
+def rows_at_risk(context: Context) -> pd.DataFrame:
+    """Return all train rows, most exposed first, each with the attack that is surest of it.
+
+    Parameters
+    ----------
+    context : Context
+        With train, holdout and synthetic rows.
+
+    Returns
+    -------
+    DataFrame
+        See :meth:`~skeval.SuiteResult.at_risk`.
+    """
+    scored: dict[str, MemberScores] = {}
+    for attack in STRONGEST:
+        most = _MOST_SCORED // (5 if attack == "levatt" else 1)
+        with suppress(TableError):  # too few rows for it
+            scored[attack] = member_scores(context, attack, most if attack in SAMPLED else None)
+    if len(scored) > 1:
+        scored[BLEND] = blended(list(scored.values()))
+    if not scored:
+        raise TableError("rows at risk: train and holdout have too few rows for any attack.")
+    sizes = context.n_rows("train"), context.n_rows("holdout")
+    ranks, of_strangers = (np.full((len(scored), n), np.inf) for n in sizes)
+    margins = np.full(ranks.shape, np.nan)
+    for k, one in enumerate(scored.values()):
+        ranks[k, one.member_rows] = 1.0 + _n_above(one.others, one.members)
+        of_strangers[k, one.other_rows] = _n_above(one.others, one.others)
+        spread = max(float(one.others.std()), np.finfo(float).tiny)
+        margins[k, one.member_rows] = (one.members - one.others.max()) / spread
+    surest, every = np.argmin(ranks, axis=0), np.arange(sizes[0])
+    n_alike = np.searchsorted(np.sort(of_strangers.min(axis=0)), ranks.min(axis=0), side="right")
+    p_values = (1.0 + n_alike) / (1.0 + sizes[1])
+    order = np.lexsort((every, -np.nan_to_num(margins[surest, every]), p_values))
+    frame = pd.DataFrame(
+        {
+            "position": context.places("train"),
+            "attack": np.array(list(scored), dtype=object)[surest],
+            "margin": margins[surest, every],
+            "copied": nearest(context, "train", "synthetic")[0][:, 0] <= 0.0,
+            "p_value": p_values,
+            "expected_false": sizes[0] * p_values,
+        }
+    )
+    return frame.iloc[order].reset_index(drop=True)
+
+
+def _n_above(others: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """Return how many strangers each score does not exceed."""
+    n_below: np.ndarray = np.searchsorted(np.sort(others), scores, side="left")
+    return others.size - n_below
