@@ -34,6 +34,7 @@ from skeval.tables.places import Place
 from skeval.tables.reading import read_table
 from skeval.tables.reasons import column_reasons
 from skeval.tables.schema import TableSchema, read_column
+from skeval.utils.files import hash_of_file
 from skeval.utils.parameters import Legal, legal_sets
 
 if TYPE_CHECKING:
@@ -633,21 +634,6 @@ def _parameters(metric: Any) -> Iterator[tuple[str, Any]]:
     """Yield the parameters of a metric and of what is within it, by their last names."""
     for name, value in metric.get_params(deep=True).items():
         yield name.rpartition("__")[2], value
-
-
-def hash_of_file(path: str | Path) -> str:
-    """Return the SHA-256 of the bytes of a file.
-
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such file.
-    """
-    try:
-        with Path(path).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise InvalidParameterError(f"files: {path} cannot be read: {error.strerror}.") from error
 
 
 def hash_of_cells(frame: Any, schema: TableSchema) -> str:

@@ -31,7 +31,7 @@ class RowsAtRisk:
     Parameters
     ----------
     real : Context
-        Of the fitted suite.
+        The real rows of the fitted suite.
     synthetic : table or path
         As it was given.
     """

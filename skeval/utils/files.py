@@ -6,6 +6,7 @@ Results as strict JSON, and what of a foreign file may not reach a terminal or a
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import math
 import os
@@ -397,3 +398,18 @@ def write_json(content: Mapping[str, Any], path: str | Path | None) -> str:
         with replacing(path) as temporary:
             temporary.write_text(text, encoding="utf-8")
     return text
+
+
+def hash_of_file(path: str | Path) -> str:
+    """Return the SHA-256 of the bytes of a file.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such file.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise InvalidParameterError(f"files: {path} cannot be read: {error.strerror}.") from error
