@@ -134,7 +134,8 @@ def by_arithmetic(numbers, secrets, shifts=SHIFTS):
     the sum, difference, product and quotient; all that shifted by what is public. What is met by
     chance in one planting is not met in the other.
     """
-    moved = numbers[0] != numbers[1]  # else it says nothing of what was moved
+    # else it says nothing of what was moved; a last bit is that of another order of sums
+    moved = np.abs(numbers[0] - numbers[1]) > 1e-12 * np.abs(numbers[0])
     inner = numbers[:, moved, None]
     scaled = np.concatenate([inner * FACTORS, FACTORS / inner], axis=2).reshape(2, -1)
     scaled = np.concatenate([scaled, -scaled], axis=1)

@@ -61,10 +61,14 @@ def plot_pair(
 
     Parameters
     ----------
-    train, synthetic, holdout, schema
-        As of :func:`plot_column`.
+    train, synthetic : table
+        What ``fit`` and ``evaluate`` of a metric take.
     columns : pair of str
         The names of two columns.
+    holdout : table, optional
+        Drawn too, if it is given.
+    schema : TableSchema or mapping of str to str, optional
+        The kinds of the columns.
 
     Returns
     -------

@@ -155,14 +155,14 @@ class MetricSuite(_BaseComposition):
     max_rows : int, optional
         Rows of each role, drawn once, on which metrics are measured that cannot be counted up over
         tables larger than memory; 50,000 by default. Tables in memory are measured whole.
-    schema : TableSchema, RelationalSchema or mapping, optional
-        The schema that fit goes by where it is given none.
     space : "gower", "euclidean" or transformer, optional
         The space of all metrics that have a parameter `space`, in place of their own. A transformer
         learns from train and holdout together; one that is fitted is used as it is. Areas of
         accumulated distances have ``scale="observed"`` in spaces other than "gower".
     optional : tuple of str, default=()
         Needs, such as "text": metrics that lack one of them are left away without a word.
+    schema : TableSchema, RelationalSchema or mapping, optional
+        The schema that fit goes by where it is given none.
 
     Attributes
     ----------
