@@ -309,11 +309,7 @@ class Policy:
         InvalidParameterError
             If there is no such file, it is no TOML, or holds something else.
         """
-        content = foreign_toml(path, most=LARGEST)
-        try:
-            return cls.from_dict(content)
-        except InvalidParameterError as error:
-            raise InvalidParameterError(f"{path}: {error}") from error
+        return foreign_toml(path, cls.from_dict, most=LARGEST)
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Policy:

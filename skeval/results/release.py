@@ -339,11 +339,7 @@ class Release(_Record):
         InvalidParameterError
             If there is no such file, it is no TOML, or holds something else.
         """
-        content = foreign_toml(path, most=LARGEST)
-        try:
-            return cls.from_dict(content)
-        except InvalidParameterError as error:
-            raise InvalidParameterError(f"{path}: {error}") from error
+        return foreign_toml(path, cls.from_dict, most=LARGEST)
 
     @classmethod
     def of(cls, given: Release | Mapping[str, Any] | str | Path | None) -> Release | None:

@@ -71,10 +71,10 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
         return ""
     names, group = exposed_columns(context, columns), exposed_group(context, columns)
     where = f" Most exposed are the {group}." if group else ""
-    copied = nearly_copied(context)
-    whole_rows = columns is None and copied.any()
-    memorised = whole_rows and copied.mean() > 0.5
-    if whole_rows and not memorised and _helps_without_rows(context, copied):
+    # rows that agree in a few columns are no copies
+    copied = nearly_copied(context) if columns is None else np.zeros(1, dtype=bool)
+    memorised = copied.mean() > 0.5
+    if copied.any() and not memorised and _helps_without_rows(context, copied):
         return f"{DROP_COPIES}{where}"
     if not names:
         return f"{REFIT} No single column stands out.{where}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 from typing import Any
@@ -481,6 +481,26 @@ def member_scores(
     attacker = of_rows(rows, (space, columns, reference_fraction, seed, reference))
     members, others = getattr(attacker, attack)()
     return MemberScores(members, others, rows["train"], rows["holdout"])
+
+
+def scores_by_attack(
+    context: Context, names: Iterable[str], max_rows: int | None, *settings: Any
+) -> tuple[dict[str, MemberScores], dict[str, str]]:
+    """Return the scores of each attack, by further arguments of `member_scores`.
+
+    And why those are left out that cannot be made. At most `max_rows` are scored by models, and a
+    fifth of these by edits, which take longest.
+    """
+    scored, left_out = {}, {}
+    for name in names:
+        n_rows = max_rows if name in SAMPLED else None
+        if n_rows and name == "levatt":
+            n_rows = max(n_rows // 5, 2)
+        try:
+            scored[name] = member_scores(context, name, n_rows, *settings)
+        except TableError as error:
+            left_out[name] = str(error)
+    return scored, left_out
 
 
 def _cross_fitted(

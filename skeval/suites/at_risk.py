@@ -12,8 +12,9 @@ import pandas as pd
 from skeval.core.base import unmet
 from skeval.core.context import Context
 from skeval.exceptions import MissingInputError, NotRememberedError, TableError
-from skeval.steps.members import BLEND, SAMPLED, STRONGEST, MemberScores, blended, member_scores
+from skeval.steps.members import BLEND, STRONGEST, blended, scores_by_attack
 from skeval.steps.neighbors import nearest
+from skeval.steps.samples import nothing_to_measure
 
 _MOST_SCORED = 10_000  # rows of each table, by attacks that learn
 _GONE = (
@@ -67,26 +68,25 @@ def rows_at_risk(context: Context) -> pd.DataFrame:
     DataFrame
         See :meth:`~skeval.SuiteResult.at_risk`.
     """
-    scored: dict[str, MemberScores] = {}
-    for attack in STRONGEST:
-        most = _MOST_SCORED // (5 if attack == "levatt" else 1)
-        with suppress(TableError):  # too few rows for it
-            scored[attack] = member_scores(context, attack, most if attack in SAMPLED else None)
-    if len(scored) > 1:
-        scored[BLEND] = blended(list(scored.values()))
+    if nothing_to_measure(context, "gower"):
+        raise TableError("rows at risk: no column of this table can be measured.")
+    scored, _ = scores_by_attack(context, STRONGEST, _MOST_SCORED)
     if not scored:
         raise TableError("rows at risk: train and holdout have too few rows for any attack.")
+    if len(scored) > 1:
+        scored[BLEND] = blended(list(scored.values()))
     sizes = context.n_rows("train"), context.n_rows("holdout")
-    ranks, of_strangers = (np.full((len(scored), n), np.inf) for n in sizes)
-    margins = np.full(ranks.shape, np.nan)
+    shares, of_strangers = (np.full((len(scored), n), np.inf) for n in sizes)
+    margins = np.full(shares.shape, np.nan)
     for k, one in enumerate(scored.values()):
-        ranks[k, one.member_rows] = 1.0 + _n_above(one.others, one.members)
-        of_strangers[k, one.other_rows] = _n_above(one.others, one.others)
+        n_strangers = max(1, one.others.size)
+        # a stranger is among those that it does not exceed, as a row is that leads by itself
+        shares[k, one.member_rows] = (1.0 + _n_above(one.others, one.members)) / n_strangers
+        of_strangers[k, one.other_rows] = _n_above(one.others, one.others) / n_strangers
         spread = max(float(one.others.std()), np.finfo(float).tiny)
         margins[k, one.member_rows] = (one.members - one.others.max()) / spread
-    surest, every = np.argmin(ranks, axis=0), np.arange(sizes[0])
-    n_alike = np.searchsorted(np.sort(of_strangers.min(axis=0)), ranks.min(axis=0), side="right")
-    p_values = (1.0 + n_alike) / (1.0 + sizes[1])
+    surest, every = np.argmin(shares, axis=0), np.arange(sizes[0])
+    p_values = _against_strangers(shares, of_strangers)
     order = np.lexsort((every, -np.nan_to_num(margins[surest, every]), p_values))
     frame = pd.DataFrame(
         {
@@ -99,6 +99,22 @@ def rows_at_risk(context: Context) -> pd.DataFrame:
         }
     )
     return frame.iloc[order].reset_index(drop=True)
+
+
+def _against_strangers(shares: np.ndarray, of_strangers: np.ndarray) -> np.ndarray:
+    """Return the share of strangers as conspicuous as each row, itself counted.
+
+    Rows, and strangers, are drawn for attacks that learn: those are alike that the same attacks
+    have scored.
+    """
+    p_values = np.ones(shares.shape[1])
+    by, by_strangers = (np.isfinite(each).T for each in (shares, of_strangers))
+    for scored_by in np.unique(by, axis=0):
+        own, strangers = (np.all(each == scored_by, axis=1) for each in (by, by_strangers))
+        least = np.sort(of_strangers[:, strangers].min(axis=0))
+        n_alike = np.searchsorted(least, shares[:, own].min(axis=0), side="right")
+        p_values[own] = (1.0 + n_alike) / (1.0 + least.size)
+    return p_values
 
 
 def _n_above(others: np.ndarray, scores: np.ndarray) -> np.ndarray:

@@ -28,6 +28,8 @@ MOST_UNPACKED = 2**29  # bytes of a workbook
 _MOST_ROWS = 2**20  # of a sheet of Excel
 _MOST_EMPTY = 100  # rows above a table
 _FETCHED = 10_000  # rows at a time
+_LONGEST_CELL = 2**24  # bytes of a cell of a database file
+_MOST_STEPS, _AT_ONCE = 2**32, 2**20  # of SQLite, for a table or a view: a hundred for each cell
 _MOST_NAMED = 10  # tables or sheets of a message
 _URL = re.compile(r"([A-Za-z][\w+.-]*)://")
 _OF_FILES = ("sqlite", "duckdb")  # databases that are files
@@ -327,12 +329,18 @@ def _of_sqlite(path: Path, place: Place) -> pd.DataFrame:
             base.text_factory = lambda cell: cell.decode("utf-8", "replace")
             base.execute("PRAGMA query_only=ON")
             base.execute("PRAGMA trusted_schema=OFF")  # views run no functions of this process
+            base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_CELL)
+            if not place.is_query:  # a view of the file may never end
+                steps = iter(range(_MOST_STEPS // _AT_ONCE))
+                base.set_progress_handler(lambda: next(steps, None) is None, _AT_ONCE)
             known = (
                 "SELECT name, type FROM sqlite_master WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~'"
             )
             return _asked(base.cursor(), place, known, is_table=lambda kind: kind == "table")
     except sqlite3.Error as error:
-        raise ValueError(f"{error}.") from None
+        ended = str(error) == "interrupted"
+        what = "it takes too long; write the table as Parquet" if ended else str(error)
+        raise ValueError(f"{what}.") from None
 
 
 def _of_duckdb(path: Path, place: Place) -> pd.DataFrame:

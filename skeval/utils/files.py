@@ -19,11 +19,11 @@ import time
 import tomllib
 import uuid
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -35,6 +35,8 @@ Shape = tuple[int, ...]
 LARGEST = 2**28  # bytes of a file of scores, a suite, a schema or a policy
 _STALE = 7 * 24 * 3600.0  # seconds after which nobody writes to a part any more
 _OPEN: dict[Path, int] = {}  # parts that are written to, and by which process
+
+T = TypeVar("T")
 
 
 def mapped(shape: Shape, dtype: Any) -> np.ndarray:
@@ -107,21 +109,23 @@ def foreign_json(path: str | Path, *, error: type[SkevalError] = InvalidParamete
         raise error(f"{path} is no JSON: {said}.") from why
 
 
-def foreign_toml(
-    path: str | Path, *, error: type[SkevalError] = InvalidParameterError, most: int = LARGEST
-) -> dict[str, Any]:
-    """Return the content of a TOML file that somebody else may have written.
+def foreign_toml(path: str | Path, make: Callable[[dict[str, Any]], T], *, most: int) -> T:
+    """Return what is made of the content of a TOML file that somebody else may have written.
 
     Raises
     ------
-    SkevalError
-        An error of the class `error`: as :func:`foreign_text`, or it is no TOML.
+    InvalidParameterError
+        As :func:`foreign_text`, it is no TOML, or `make` refuses it; the path is named.
     """
-    text = foreign_text(path, error=error, most=most)
+    text = foreign_text(path, error=InvalidParameterError, most=most)
     try:
-        return tomllib.loads(text)
+        content = tomllib.loads(text)
     except (ValueError, OverflowError, RecursionError, MemoryError) as why:
-        raise error(f"{path} is no TOML: {why}.") from why
+        raise InvalidParameterError(f"{path} is no TOML: {why}.") from why
+    try:
+        return make(content)
+    except InvalidParameterError as error:
+        raise InvalidParameterError(f"{path}: {error}") from error
 
 
 def check_output(path: str | Path, endings: Collection[str], *, owner: str) -> Path:

@@ -12,7 +12,12 @@ import pytest
 
 from skeval import MetricSuite, SuiteResult, make_suite
 from skeval.datasets import make_mixed
-from skeval.exceptions import InvalidParameterError, MissingInputError, NotRememberedError
+from skeval.exceptions import (
+    InvalidParameterError,
+    MissingInputError,
+    NotRememberedError,
+    TableError,
+)
 from skeval.privacy import ExactMatchShare, MembershipInference
 
 TRAIN, HOLDOUT, FRESH = (make_mixed(300, random_state=seed) for seed in range(3))
@@ -52,6 +57,21 @@ def test_as_many_rows_are_conspicuous_by_chance_as_expected(suite, seed):
     p_values = suite.evaluate(release).at_risk(300)["p_value"].to_numpy()
     for level in (0.05, 0.2, 0.5):
         assert (p_values <= level).mean() <= level + 2.5 * np.sqrt(level * (1 - level) / 150)
+
+
+@pytest.mark.parametrize("sizes", [(100, 400), (400, 100)])
+def test_rows_that_some_attacks_did_not_score_are_not_more_conspicuous(monkeypatch, sizes):
+    """Of large tables attacks that learn score a sample, a larger share of the smaller one."""
+    monkeypatch.setattr("skeval.suites.at_risk._MOST_SCORED", 50)
+    p_values = []
+    for seed in range(4):
+        train, holdout = (make_mixed(n, random_state=10 * seed + i) for i, n in enumerate(sizes))
+        release = make_mixed(200, random_state=10 * seed + 2)
+        suite = MetricSuite([("copies", ExactMatchShare())]).fit(train, holdout)
+        p_values.extend(suite.evaluate(release).at_risk(400)["p_value"])
+    for level in (0.05, 0.2, 0.5):
+        share = np.mean(np.array(p_values) <= level)
+        assert share <= level + 2.5 * np.sqrt(level * (1 - level) / (2 * min(sizes)))
 
 
 def test_leaving_them_out_lowers_the_alarm():
@@ -98,6 +118,12 @@ def test_what_cannot_be_told_is_said(suite):
         InvalidParameterError, match="n must be a whole number of at least 1, got 0"
     ):
         suite.evaluate(RELEASE).at_risk(0)
+    train, holdout, release = (
+        pd.DataFrame({"note": [f"{who} note {i} of {who}" for i in range(30)]}) for who in "abc"
+    )
+    worded = MetricSuite([("copies", ExactMatchShare())]).fit(train, holdout)
+    with pytest.raises(TableError, match="no column of this table can be measured"):
+        worded.evaluate(release).at_risk()
     alone = MetricSuite([("copies", ExactMatchShare())]).fit(TRAIN)
     with pytest.raises(MissingInputError, match="holdout"):
         alone.evaluate(RELEASE).at_risk()

@@ -350,3 +350,20 @@ def test_types_of_databases_are_those_that_kinds_are_inferred_from(tmp_path):
         "even": "boolean",
     }
     assert np.isfinite(read_table(path)["cost"].astype(float)).all()
+
+
+SPINS = "WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT max(x) AS x FROM r"
+
+
+@pytest.mark.parametrize(
+    ("view", "said"),
+    [(SPINS, "it takes too long"), ("SELECT hex(zeroblob(20000000)) AS x", "too big")],
+)
+def test_a_view_of_a_stranger_ends_and_has_no_cell_without_bound(tmp_path, monkeypatch, view, said):
+    path = tmp_path / "t.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        base.execute(f"CREATE VIEW people AS {view}")
+        base.commit()
+    monkeypatch.setattr("skeval.tables.places._MOST_STEPS", 2**22)
+    with pytest.raises(TableError, match=said):
+        read_table(f"{path}#people")

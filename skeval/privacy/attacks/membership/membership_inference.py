@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, Literal
 
@@ -13,7 +13,7 @@ from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import ATTACK_TAGS
-from skeval.exceptions import MetricWarning, TableError
+from skeval.exceptions import MetricWarning
 from skeval.privacy.attacks.membership.rates import (
     PAIRS,
     FalsePositiveRates,
@@ -34,12 +34,11 @@ from skeval.steps.exposure import advice_on_leak
 from skeval.steps.members import (
     ATTACKS,
     BLEND,
-    SAMPLED,
     STRONGEST,
     MemberScores,
     blended,
-    member_scores,
     pooled_scores,
+    scores_by_attack,
 )
 from skeval.steps.neighbors import is_gower
 from skeval.steps.relabelled import actual_labels, relabellings_within
@@ -375,26 +374,6 @@ class MembershipInference(Metric):
         alpha = self._alpha
         best = standing_out(context, scored) if alpha is None else strongest(scored, alpha)
         return best, scored, left_out
-
-
-def scores_by_attack(
-    context: Context, names: Iterable[str], max_rows: int | None, *settings: Any
-) -> tuple[dict[str, MemberScores], dict[str, str]]:
-    """Return the scores of each attack, by further arguments of `member_scores`.
-
-    And why those are left out that cannot be made. At most `max_rows` are scored by models, and a
-    fifth of these by edits, which take longest.
-    """
-    scored, left_out = {}, {}
-    for name in names:
-        n_rows = max_rows if name in SAMPLED else None
-        if n_rows and name == "levatt":
-            n_rows = max(n_rows // 5, 2)
-        try:
-            scored[name] = member_scores(context, name, n_rows, *settings)
-        except TableError as error:
-            left_out[name] = str(error)
-    return scored, left_out
 
 
 def success(scores: MemberScores, alpha: float | None, notices: Sequence[MetricWarning]) -> Result:
