@@ -16,7 +16,7 @@ from skeval.stats.relabelling import holm
 from skeval.stats.roc import area_and_error, auc, auc_p_value
 from skeval.steps.members import STRONGEST, blended, member_scores
 from skeval.steps.neighbors import encoded, encoded_columns, nearest, pool_index, ranges
-from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, columns_of
+from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, columns_of, measured_on
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import counted
 
@@ -71,10 +71,11 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
         return ""
     names, group = exposed_columns(context, columns), exposed_group(context, columns)
     where = f" Most exposed are the {group}." if group else ""
+    tried = measured_on(context, "sampled")
     # rows that agree in a few columns are no copies
-    copied = nearly_copied(context) if columns is None else np.zeros(1, dtype=bool)
+    copied = nearly_copied(tried) if columns is None else np.zeros(1, dtype=bool)
     memorised = copied.mean() > 0.5
-    if copied.any() and not memorised and _helps_without_rows(context, copied):
+    if copied.any() and not memorised and _helps_without_rows(tried, copied):
         return f"{DROP_COPIES}{where}"
     if not names:
         return f"{REFIT} No single column stands out.{where}"
@@ -83,7 +84,7 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
         "Train rows are nearer to synthetic rows than holdout rows are above all in "
         f"{names_listed(names)}"
     )
-    if not memorised and _helps_without_columns(context, columns, names):
+    if not memorised and _helps_without_columns(tried, columns, names):
         return f"{found}: drop {them}.{where}"
     return f"{REFIT} {found}; without {them} most of it would stay.{where}"
 

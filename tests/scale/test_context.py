@@ -30,7 +30,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import SampledWarning, SchemaMismatchError, TableError
 from skeval.fidelity import EnergyDistance, KSComplement
 from skeval.neighbors import PartitionedNearestNeighbors
-from skeval.privacy import KMap
+from skeval.privacy import DCROverfittingProtection, KMap
 from skeval.scale.context import LargeContext
 from skeval.scale.engines import DaskEngine
 from skeval.steps.samples import measured_on
@@ -267,6 +267,25 @@ def test_neighbours_are_read_at_once_while_they_fit(tmp_path, monkeypatch):
     assert len(measured_on(context, "neighbours").train) == 240
     monkeypatch.setattr(skeval.scale.context, "_MOST_BYTES", 1000)
     assert measured_on(context, "neighbours") is context
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("share", [0.25, 1.0])
+def test_a_leak_of_tables_that_do_not_fit_is_told_with_the_same_advice(
+    share, tmp_path, monkeypatch
+):
+    """Copies of some rows, or of all: what is advised is tried on rows in memory."""
+    train, holdout, fresh = TABLES
+    n = int(share * len(fresh))
+    released = in_order(pd.concat([train[:n], fresh[n:]], ignore_index=True))
+    expected = DCROverfittingProtection().fit(train, holdout).evaluate(released, advise=True)
+    monkeypatch.setattr(skeval.scale.context, "_MOST_BYTES", 0)
+    tables = (train, holdout, released)
+    paths = [write_parts(one, tmp_path / str(i), 3) for i, one in enumerate(tables)]
+    result = DCROverfittingProtection().fit(*paths[:2]).evaluate(paths[2], advise=True)
+    assert expected.p_value < 0.05
+    assert result.advice
+    assert result.to_dict() | {"seconds": 0} == expected.to_dict() | {"seconds": 0}
 
 
 @pytest.mark.filterwarnings("ignore")
