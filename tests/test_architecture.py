@@ -14,7 +14,7 @@ import skeval
 from skeval import Metric, diagnostic, fidelity, privacy, relational, text, utility
 
 PACKAGE = Path(skeval.__file__).parent
-README = Path(__file__).parent.parent / "README.md"
+ALL_METRICS = Path(__file__).parents[1] / "docs" / "user_guide" / "metrics.rst"
 MOST_AT_ROOT, MOST_FLOORS, MOST_CODE_LINES = 6, 22, 450
 UPPER = ("core.base", "core.families", "core.by_group")  # what metrics derive from knows steps
 FLOORS = (  # from the ground up: a room may import its own files, and rooms of lower floors
@@ -199,13 +199,13 @@ def test_only_packages_list_their_names():
 
 
 def families() -> dict[str, set[str]]:
-    """Return of each metric of the README the family, as the words of its row's first cell."""
-    content = README.read_text(encoding="utf-8")
-    rows = re.findall(r"^\| ([\w, ()]+) \| (`\w+`(?:, `\w+`)*) \|", content, re.M)
+    """Return of each metric of the guide the family, as the words of its row's first cell."""
+    content = ALL_METRICS.read_text(encoding="utf-8")
+    rows = re.findall(r"^   \* - ([\w, ()]+)\n     - (:class:.*)$", content, re.M)
     return {
         metric: set(re.findall(r"\w+", family))
         for family, metrics in rows
-        for metric in re.findall(r"`(\w+)`", metrics)
+        for metric in re.findall(r"\.(\w+)`", metrics)
     }
 
 
@@ -219,7 +219,7 @@ def exported() -> dict[str, type[Metric]]:
     }
 
 
-def test_the_readme_lists_every_metric():
+def test_the_guide_lists_every_metric():
     assert set(families()) == set(exported())
 
 
@@ -228,7 +228,7 @@ def snake(name: str) -> str:
 
 
 def test_a_metric_is_found_in_one_guess():
-    """The file bears the name of the metric, in part, or the family that the README lists it under."""
+    """The file bears the name of the metric, in part, or the family that the guide lists it under."""
     missed = []
     for name, metric in exported().items():
         folder = metric.__module__.split(".")[2:]
