@@ -49,9 +49,7 @@ class Curve(NamedTuple):
         bounded = np.where(survival > 0.0, greenwood, 0.0)
         return np.asarray((survival**2 * bounded)[places])
 
-    def band_at(
-        self, times: np.ndarray, confidence: float = 0.95
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def band_at(self, times: np.ndarray, confidence: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
         """Return the ends of intervals at these times, on the scale of log(-log(survival)).
 
         They are within [0, 1], and both equal to the curve where it is 0 or 1.
@@ -205,7 +203,9 @@ def log_rank(
     tables = [
         _counts_at(durations[groups == k], events[groups == k], times) for k in range(n_groups)
     ]
-    own_events, own_at_risk = (np.array(part).reshape(n_groups, -1) for part in zip(*tables, strict=True))
+    own_events, own_at_risk = (
+        np.array(part).reshape(n_groups, -1) for part in zip(*tables, strict=True)
+    )
     shares = own_at_risk / np.maximum(n_at_risk, 1.0)
     spread = n_events * (n_at_risk - n_events) / np.maximum(n_at_risk - 1.0, 1.0)
     weighted = shares * spread

@@ -6,6 +6,11 @@ from skeval.utility.coefficients import CoefficientOverlap, MeanCIOverlap
 from skeval.utility.fairness import EqualizedOddsImprovement, FairnessGap
 from skeval.utility.global_utility import GlobalUtility
 from skeval.utility.importance import FeatureImportanceAgreement
+from skeval.utility.survival.curves import (
+    LogRankAgreement,
+    SurvivalCurveDistance,
+    SyntheticArmTypeIError,
+)
 from skeval.utility.transfer import (
     TRTS,
     TSTR,
@@ -26,9 +31,12 @@ __all__ = [
     "FairnessGap",
     "FeatureImportanceAgreement",
     "GlobalUtility",
+    "LogRankAgreement",
     "MeanCIOverlap",
     "ModelRankAgreement",
     "PrecisionEfficacy",
     "RecallEfficacy",
     "SelectionRegret",
+    "SurvivalCurveDistance",
+    "SyntheticArmTypeIError",
 ]
