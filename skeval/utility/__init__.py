@@ -11,6 +11,7 @@ from skeval.utility.survival.curves import (
     SurvivalCurveDistance,
     SyntheticArmTypeIError,
 )
+from skeval.utility.survival.models import CoxCoefficientOverlap, SurvivalTSTR
 from skeval.utility.transfer import (
     TRTS,
     TSTR,
@@ -27,6 +28,7 @@ __all__ = [
     "AugmentationGain",
     "CalibrationPreservation",
     "CoefficientOverlap",
+    "CoxCoefficientOverlap",
     "EqualizedOddsImprovement",
     "FairnessGap",
     "FeatureImportanceAgreement",
@@ -38,5 +40,6 @@ __all__ = [
     "RecallEfficacy",
     "SelectionRegret",
     "SurvivalCurveDistance",
+    "SurvivalTSTR",
     "SyntheticArmTypeIError",
 ]

@@ -314,7 +314,7 @@ class SurvivalCurveDistance(SurvivalMetric):
     >>> train = pd.DataFrame({"days": rng.exponential(100, 400), "died": rng.random(400) < 0.7})
     >>> metric = SurvivalCurveDistance("days", "died").fit(train)
     >>> round(metric.score(train.assign(days=2 * train["days"])), 2)
-    0.17
+    0.19
     """
 
     tags = replace(
@@ -497,7 +497,7 @@ class LogRankAgreement(SurvivalMetric):
     (1.0, 0.0)
     """
 
-    tags = replace(SURVIVAL_TAGS, display="LogRankDisplay")
+    tags = replace(SURVIVAL_TAGS, display="ColumnScoresDisplay")
 
     _: KW_ONLY
     groups: Columns = None
@@ -712,15 +712,10 @@ class SyntheticArmTypeIError(SurvivalMetric):
     >>> rows = lambda scale: pd.DataFrame({"days": rng.exponential(scale, 900), "died": True})
     >>> metric = SyntheticArmTypeIError("days", "died", n_rows=100).fit(rows(100.0), rows(100.0))
     >>> round(metric.score(rows(100.0)), 2), round(metric.score(rows(150.0)), 2)
-    (0.05, 0.78)
+    (0.05, 0.79)
     """
 
-    tags = replace(
-        SURVIVAL_TAGS,
-        needs=frozenset({"holdout"}),
-        greater_is_better=False,
-        display="TypeIErrorDisplay",
-    )
+    tags = replace(SURVIVAL_TAGS, needs=frozenset({"holdout"}), greater_is_better=False)
 
     _: KW_ONLY
     n_rows: Count | None = None
