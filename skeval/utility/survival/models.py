@@ -250,7 +250,7 @@ def cox_regression(
     >>> design = np.array([[0.0], [1.0], [0.0], [1.0], [0.0]])
     >>> fit = cox_regression(design, np.array([5.0, 1.0, 3.0, 4.0, 2.0]), np.ones(5, dtype=bool))
     >>> fit.estimates.round(3).tolist(), fit.errors.round(3).tolist()
-    ([0.549], [0.971])
+    ([0.549], [1.02])
     """
     n_rows, used = len(design), np.ones(design.shape[1], dtype=bool)
     rows = np.ones(n_rows, dtype=bool)
@@ -266,7 +266,7 @@ def cox_regression(
         vectors, back, is_free = basis_of(own - own.mean(axis=0))
         scale = np.sqrt(len(own))
         fit = cox(vectors * scale, durations[rows], events[rows])
-        back = back / scale
+        back = back * scale
         estimates[used] = np.where(is_free, np.nan, back @ fit.coefficients)
         own_errors = np.sqrt(((back @ fit.roots) ** 2).sum(axis=1))
         errors[used] = np.where(is_free, np.nan, own_errors)
