@@ -368,7 +368,7 @@ def cox(
 
 
 class _TiedDeaths(NamedTuple):
-    """Where rows of descending durations die: each death with the last row at risk.
+    """The deaths among rows of descending durations, each with the last row at risk.
 
     Attributes
     ----------

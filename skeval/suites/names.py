@@ -169,7 +169,6 @@ QUESTIONS = (
     ("Is it good enough to train on?", "TSTR"),
     ("May a model be chosen on it?", "ModelRankAgreement"),
     ("Would a regression come out the same?", "CoefficientOverlap"),
-    ("Is survival the same?", "SurvivalCurveDistance"),
     ("Are people copied?", "ExactMatchShare"),
     ("Are people nearly copied?", "NearDuplicateShare"),
     ("Is it nearer to train than to others?", "DCRShare"),

@@ -66,7 +66,7 @@ class FollowUp(NamedTuple):
     events : ndarray of bool of shape (n_rows,)
         Whether the event happened.
     positions : ndarray of int of shape (n_rows,)
-        Where each row stands in its table.
+        The place of each row in its table.
     n_dropped : int
         Rows without a duration of at least 0, or a known value of the event.
     """
@@ -90,8 +90,8 @@ class SurvivalMetric(Metric):
     duration : str
         The column of the time until the event, or until the row was last seen: numbers from 0 on.
     event : str
-        The column, of two values, that says whether the event happened. Where it did not, the row
-        is censored.
+        The column, of two values, that says whether the event happened; if it did not, the row is
+        censored.
     pos_label : str, bool or float, optional
         The value of `event` that says that it happened. The default is true, or the larger number;
         of two categories it has to be named.
@@ -332,12 +332,15 @@ class SurvivalCurveDistance(SurvivalMetric):
         train, synthetic = (
             curve_of(context, role, self._outcome) for role in ("train", "synthetic")
         )
-        sizes = (
+        n_train, n_synthetic = (
             followed(context, role, self._outcome).durations.size for role in ("train", "synthetic")
         )
         return Result(
             curve_distance(train, synthetic, horizon),
-            details={"horizon": horizon, "ceiling": expected_distance(train, *sizes, horizon)},
+            details={
+                "horizon": horizon,
+                "ceiling": expected_distance(train, n_train, n_synthetic, horizon),
+            },
         )
 
     def _relation(self, context: Context, result: Result) -> dict[str, Any]:
@@ -541,7 +544,7 @@ class LogRankAgreement(SurvivalMetric):
             levels[name] = compared_levels(cells, train, synthetic)
             chances[name] = expected_agreement(train, sizes[1] / sizes[0], self.level)
         more = {"tests": tests, "groups": levels, "ceiling": mean_of_defined(chances)}
-        more["type_1_error"] = naive_type_1_error(*sizes, self.level)
+        more["type_1_error"] = naive_type_1_error(sizes[0], sizes[1], self.level)
         return {"details": {**result.details, **more, "level": self.level}}
 
     def _columns(self, context: Context) -> list[str]:

@@ -15,7 +15,7 @@ from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, Met
 from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.stats.survival import baseline_hazard, concordance, cox, kaplan_meier
 from skeval.steps.classifiers import seeded
-from skeval.steps.problem import Question, positions_of_role, rows_of_role
+from skeval.steps.problem import Question, positions_of_role, problem_of, rows_of_role
 from skeval.steps.samples import chosen_columns
 from skeval.tables.preprocessing import NOMINAL, OneHot
 from skeval.utility.calibration import equal_mass_bins
@@ -422,7 +422,7 @@ def risks_of(
     tested = rows_of_role(context, "holdout", question)
     tested = tested.take(outcome_of_rows(context, "holdout", question, outcome)[0])
     nominal = set(context.schema.columns(*NOMINAL))
-    names = tuple(sorted(question.features or ()))
+    names = problem_of(context, question).features
     encoder = OneHot.of(learned, tuple(name in nominal for name in names))
     design, target = encoder.transform(learned), encoder.transform(tested.features)
     if not events.any() or not design.shape[1]:
@@ -439,8 +439,10 @@ def risks_of(
     y = np.zeros(durations.size, dtype=[("event", bool), ("time", np.float64)])
     y["event"], y["time"] = events, durations
     model = seeded(clone(estimator), seed).fit(design, y)
-    scores = (np.asarray(model.predict(part), dtype=np.float64) for part in (target, design))
-    return *scores, durations, events
+    on_tested, on_learned = (
+        np.asarray(model.predict(part), dtype=np.float64) for part in (target, design)
+    )
+    return on_tested, on_learned, durations, events
 
 
 @shared
