@@ -157,7 +157,7 @@ class LogRank(NamedTuple):
     observed, expected : ndarray of shape (n_groups,)
         Events of each group, and those if all had the same curve.
     covariance : ndarray of shape (n_groups, n_groups)
-        Of `observed` if all have the same curve.
+        Covariance of `observed` if all have the same curve.
     """
 
     statistic: float
@@ -420,7 +420,7 @@ def _likelihood(
     risk = np.cumsum(weights)[tied.last] - spent * dying[group]
     means = np.cumsum(weighted, axis=0)[tied.last] - spent[:, None] * dying_rows[group]
     means /= risk[:, None]
-    # how much of each row's weight stands in the sums over all deaths at which it is at risk
+    # each row's share, summed over all deaths at which it is at risk
     after = np.append(np.cumsum((1.0 / risk)[::-1])[::-1], 0.0)
     share = after[tied.first_death]
     of_group = np.bincount(group, spent / risk, minlength=n_groups)
