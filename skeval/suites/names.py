@@ -217,7 +217,7 @@ def preset_metrics(target: str | None, sensitive: str | None) -> dict[str, Metri
     for make in PRESETS.values():
         for name, metric in make(target, sensitive):
             named.setdefault(name, metric)
-    named.update(survival("", ""))
+    named.update(survival("duration", "event"))
     return named
 
 

@@ -166,6 +166,11 @@ def unmet_outcome(context: Context, outcome: Outcome) -> Sentence | None:
         raise InvalidParameterError(
             f"duration and event must be two columns, got {duration!r} for both."
         )
+    if absent := [name for name in (duration, event) if name not in context.schema.kinds]:
+        return Sentence(
+            f"needs the columns of a duration and of an event, and there is no {absent[0]}. Name "
+            "those of the table."
+        )
     if duration not in context.schema.columns("continuous"):
         kind = context.schema.kinds[duration]
         return Sentence(
