@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import chi2, norm
 
-_BLOCK = 2_000_000  # pairs of rows compared at a time
+_BLOCK = 50_000  # pairs of rows compared at a time
 _FLAT = 1e-9  # a likelihood that bends less than this share of its most has no maximum there
 _STEP = 1e-9
 _MOST_STEPS = 50
