@@ -20,6 +20,7 @@ PEERS = {
     "FAIRLEARN": ["fairlearn"],
     "FLAIR": [".", "flair==0.15.1"],
     "GLINER": [".", "gliner==0.2.29"],
+    "LIFELINES": ["lifelines==0.30.3"],
     "MLFLOW": ["mlflow-skinny", "sqlalchemy", "alembic"],
     "MODEL2VEC": ["model2vec==0.10.0"],
     "PRDC": ["prdc"],

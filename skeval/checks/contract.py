@@ -119,6 +119,8 @@ def _of_one_size(train: pd.DataFrame, n_rows: int) -> dict[str, pd.DataFrame]:
 Check = Callable[[Metric, Tables, "Evaluations"], None]
 # what metrics ask for that no default can stand for, as columns of the default tables
 _ARGUMENTS: dict[str, Any] = {
+    "duration": "age",
+    "event": "member",
     "known": ["age", "city", "member"],
     "quasi_identifiers": ["age", "city", "member"],
     "secret": "plan",

@@ -257,7 +257,9 @@ def suite_of_names(
         proper = proper_name(name)
         if proper is None:
             raise InvalidParameterError(f"--metrics: {_unknown(name)}")
-        metric = of_presets[proper] if proper in of_presets else _made(kinds[proper], given)
+        kind = type(of_presets[proper]) if proper in of_presets else kinds[proper]
+        _check_required(kind, given)
+        metric = of_presets[proper] if proper in of_presets else _made(kind, given)
         lacking = [n for n in given if n in metric.get_params() and not getattr(metric, n)]
         if lacking and lacking[0] in _required(type(metric)):
             raise InvalidParameterError(f"--metrics: {name} needs --{lacking[0]} COLUMN.")
@@ -273,12 +275,16 @@ def _required(kind: type[Metric]) -> list[str]:
     return [name for name, one in parameters.items() if one.default is one.empty]
 
 
-def _made(kind: type[Metric], given: dict[str, str | None]) -> Metric:
-    own = inspect.signature(kind).parameters
+def _check_required(kind: type[Metric], given: dict[str, str | None]) -> None:
+    """Refuse a metric that needs more than the command can give."""
     if foreign := [name for name in _required(kind) if name not in given]:
         raise InvalidParameterError(
             f"--metrics: {kind.__name__} needs {', '.join(foreign)}, which only Python can give."
         )
+
+
+def _made(kind: type[Metric], given: dict[str, str | None]) -> Metric:
+    own = inspect.signature(kind).parameters
     required = _required(kind)
     return kind(**{n: v or "" for n, v in given.items() if n in own and (v or n in required)})
 

@@ -25,6 +25,7 @@ from skeval.reporting.displays.relations import (
     SchemaDisplay,
     TransitionsDisplay,
 )
+from skeval.reporting.displays.survival import SurvivalCurvesDisplay
 from skeval.reporting.displays.values import (
     ColumnScoresDisplay,
     EntitiesDisplay,
@@ -66,6 +67,7 @@ __all__ = [
     "SchemaDisplay",
     "ScoresDisplay",
     "SimilarityMatrixDisplay",
+    "SurvivalCurvesDisplay",
     "TransitionsDisplay",
     "ValueDisplay",
     "display_of",

@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
-from skeval.suites.presets import PRESETS
+from skeval.suites.presets import PRESETS, survival
 from skeval.utils.formatting import title_of
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "MembershipInference": "DomiasMIA_KDE, DomiasMIA_prior, domias",
         "NNDistanceDistributions": "nearest_syn_neighbor_distance, close_values_probability, "
         "distant_values_probability",
+        "SurvivalCurveDistance": "survival_km_distance",
         "TableStructure": "data_mismatch",
         "WassersteinDistance": "wasserstein_dist",
     },
@@ -138,14 +139,19 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "MinimumDistanceAccumulation": "MDA, privacy area",
     },
     "in short": {
+        "CoxCoefficientOverlap": "Cox regression, hazard ratios, proportional hazards",
         "AlphaPrecisionBetaRecall": "beta_recall",
         "ClassifierTwoSampleTest": "C2ST",
         "DCRPercentile": "DCR",
         "EntityLeakage": "NER",
         "IdenticalMatchShare": "IMS",
+        "LogRankAgreement": "log-rank test",
         "MaximumMeanDiscrepancy": "MMD",
         "MembershipInference": "MIA, membership inference attack",
         "PropensityMSE": "pMSE, S_pMSE",
+        "SurvivalCurveDistance": "Kaplan-Meier, KM divergence",
+        "SurvivalTSTR": "C-index, concordance index",
+        "SyntheticArmTypeIError": "external control arm, type I error",
         "TVComplement": "TVD",
     },
 }
@@ -211,6 +217,7 @@ def preset_metrics(target: str | None, sensitive: str | None) -> dict[str, Metri
     for make in PRESETS.values():
         for name, metric in make(target, sensitive):
             named.setdefault(name, metric)
+    named.update(survival("duration", "event"))
     return named
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from skeval.suites.suite import Named
 
@@ -59,6 +60,20 @@ def _utility(target: str | None, sensitive: str | None) -> Named:
             ("equalized_odds", utility.EqualizedOddsImprovement(target, sensitive)),
         ]
     return metrics
+
+
+def survival(duration: str, event: str, pos_label: Any = None) -> Named:
+    """Return the metrics of the time until an event."""
+    import skeval.utility as utility
+
+    outcome: dict[str, Any] = {"duration": duration, "event": event, "pos_label": pos_label}
+    return [
+        ("survival_curves", utility.SurvivalCurveDistance(**outcome)),
+        ("log_rank", utility.LogRankAgreement(**outcome)),
+        ("cox_coefficients", utility.CoxCoefficientOverlap(**outcome)),
+        ("survival_tstr", utility.SurvivalTSTR(**outcome)),
+        ("synthetic_arm", utility.SyntheticArmTypeIError(**outcome)),
+    ]
 
 
 def _fidelity() -> Named:

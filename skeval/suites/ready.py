@@ -9,7 +9,7 @@ from typing import Any
 
 from skeval.exceptions import InvalidParameterError, Sentence
 from skeval.suites.names import proper_name
-from skeval.suites.presets import PRESETS
+from skeval.suites.presets import PRESETS, survival
 from skeval.suites.suite import MetricSuite
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.utils.parameters import bound_by
@@ -22,6 +22,8 @@ def make_suite(
     schema: RelationalSchema | None = None,
     target: str | None = None,
     sensitive: str | None = None,
+    duration: str | None = None,
+    event: str | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     check_holdout: bool = True,
@@ -39,7 +41,8 @@ def make_suite(
         "screens", "attacks": one kind of them. "syneval": what SynEval's privacy report holds, with
         the overall risk. "quality" and "diagnostic": what SDMetrics' two reports hold, the shapes
         of columns and the trends of pairs, validity and structure, with their properties in the
-        names (:meth:`SuiteResult.properties`). Metrics of texts, which these suites have but
+        names (:meth:`SuiteResult.properties`). "survival": the time until an event, of the columns
+        `duration` and `event`. Metrics of texts, which these suites have but
         "utility", "quality" and "diagnostic", show where a table has texts.
         Capitals do not matter.
     schema : RelationalSchema, optional
@@ -52,6 +55,9 @@ def make_suite(
     sensitive : str, optional
         The column whose groups models should treat alike, of the measures of fairness; and the
         secret of the attack by models.
+    duration, event : str, optional
+        The columns of the preset "survival": the time until an event, and whether it happened, by
+        true or by the larger of two numbers.
     random_state : int, default=0
         Seed of every metric of a preset that draws at random.
     n_jobs : int, optional
@@ -68,7 +74,7 @@ def make_suite(
     Raises
     ------
     InvalidParameterError
-        If there is no such preset, or utility is asked for without a target.
+        If there is no such preset, or it needs columns that are not named.
 
     See Also
     --------
@@ -104,7 +110,18 @@ def make_suite(
                 "--suite utility needs --target, the column to predict.",
             )
         )
-    if schema is None:
+    if (preset == _SURVIVAL) != bool(duration and event):
+        raise InvalidParameterError(
+            Sentence(
+                "make_suite: the preset 'survival' and the columns duration and event need each "
+                "other. Name them: make_suite('survival', duration=column, event=column).",
+                "--suite survival needs the names of two columns, which only Python can give: "
+                "make_suite('survival', duration=column, event=column).",
+            )
+        )
+    if schema is None and duration and event:
+        metrics = survival(duration, event)
+    elif schema is None:
         metrics = PRESETS[preset](target, sensitive)
     else:
         from skeval.suites.relational_presets import relational_metrics
@@ -114,6 +131,9 @@ def make_suite(
         seeds = [p for p in metric.get_params() if p.split("__")[-1] == "random_state"]
         metric.set_params(**dict.fromkeys(seeds, random_state))
     return MetricSuite(metrics, **settings, optional=("text",), schema=schema)
+
+
+_SURVIVAL = "survival"
 
 
 def _named(metrics: Sequence[Any]) -> list[tuple[str, Any]]:
@@ -130,16 +150,16 @@ def _named(metrics: Sequence[Any]) -> list[tuple[str, Any]]:
 def _known(preset: str) -> str:
     """Return the name of a preset as it is written here: capitals do not matter."""
     written = preset.lower() if isinstance(preset, str) else preset
-    if isinstance(written, str) and written in PRESETS:
+    if isinstance(written, str) and written in (*PRESETS, _SURVIVAL):
         return written
     meant = _meant(preset) if isinstance(preset, str) else ""
-    known = f"must be among {', '.join(PRESETS)}, got {preset!r}.{meant}"
+    known = f"must be among {', '.join([*PRESETS, _SURVIVAL])}, got {preset!r}.{meant}"
     raise InvalidParameterError(Sentence(f"make_suite: preset {known}", f"--suite {known}"))
 
 
 def _meant(preset: str) -> str:
     """Return what may be meant by a name that is of no preset: one like it, or a metric."""
-    if near := difflib.get_close_matches(preset.lower(), PRESETS, n=1):
+    if near := difflib.get_close_matches(preset.lower(), [*PRESETS, _SURVIVAL], n=1):
         return f" Did you mean {near[0]}?"
     proper = proper_name(preset)
     return f" {proper} is a metric: make_suite([metric]) takes those." if proper else ""

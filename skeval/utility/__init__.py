@@ -6,6 +6,12 @@ from skeval.utility.coefficients import CoefficientOverlap, MeanCIOverlap
 from skeval.utility.fairness import EqualizedOddsImprovement, FairnessGap
 from skeval.utility.global_utility import GlobalUtility
 from skeval.utility.importance import FeatureImportanceAgreement
+from skeval.utility.survival.curves import (
+    LogRankAgreement,
+    SurvivalCurveDistance,
+    SyntheticArmTypeIError,
+)
+from skeval.utility.survival.models import CoxCoefficientOverlap, SurvivalTSTR
 from skeval.utility.transfer import (
     TRTS,
     TSTR,
@@ -22,13 +28,18 @@ __all__ = [
     "AugmentationGain",
     "CalibrationPreservation",
     "CoefficientOverlap",
+    "CoxCoefficientOverlap",
     "EqualizedOddsImprovement",
     "FairnessGap",
     "FeatureImportanceAgreement",
     "GlobalUtility",
+    "LogRankAgreement",
     "MeanCIOverlap",
     "ModelRankAgreement",
     "PrecisionEfficacy",
     "RecallEfficacy",
     "SelectionRegret",
+    "SurvivalCurveDistance",
+    "SurvivalTSTR",
+    "SyntheticArmTypeIError",
 ]

@@ -363,7 +363,7 @@ class CoefficientOverlap(TargetMetric):
             warnings=_warnings(design, train, synthetic, few),
             unit="coefficient",
             model="logistic" if design.problem.has_labels else "least squares",
-            **_compared(design.names, train, synthetic, overlaps),
+            **compared_coefficients(design.names, train, synthetic, overlaps),
             ceiling=fresh_overlap(train.n_rows, synthetic.n_rows, z, "sem", self.clip),
             references=design.references,
             left_out=design.left_out,
@@ -416,7 +416,7 @@ def overlaps_of(
     return np.where(train.is_determined & ~few, overlaps, np.nan)
 
 
-def _compared(
+def compared_coefficients(
     names: Sequence[str], train: Regression, synthetic: Regression, overlaps: np.ndarray
 ) -> dict[str, Any]:
     """Return both regressions' coefficients that have a score, and on how many they agree."""

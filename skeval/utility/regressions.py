@@ -71,7 +71,7 @@ class Regression:
         return {"estimate": float(self.estimates[i]), "error": float(self.errors[i]), **ends}
 
 
-def _regression(
+def with_intervals(
     estimates: np.ndarray, errors: np.ndarray, quantile: float, n_rows: int, separated: bool = False
 ) -> Regression:
     """Return coefficients with their intervals, `quantile` standard errors to each side."""
@@ -79,7 +79,7 @@ def _regression(
     return Regression(estimates, errors, estimates - half, estimates + half, n_rows, separated)
 
 
-def _basis(design: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def basis_of(design: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return an orthonormal basis of the columns of a design of at least one row and column.
 
     It is of shape (n_rows, rank). With it comes the matrix from coordinates in it to coefficients,
@@ -125,8 +125,8 @@ def least_squares(design: np.ndarray, target: np.ndarray, confidence: float = 0.
     n_rows, n_columns = design.shape
     if n_rows == 0 or n_columns == 0:
         nothing = np.full(n_columns, np.nan)
-        return _regression(nothing, nothing, 1.0, n_rows)
-    vectors, back, is_free = _basis(design)
+        return with_intervals(nothing, nothing, 1.0, n_rows)
+    vectors, back, is_free = basis_of(design)
     places = vectors.T @ target
     residuals = target - vectors @ places
     freedom = n_rows - vectors.shape[1]
@@ -137,7 +137,7 @@ def least_squares(design: np.ndarray, target: np.ndarray, confidence: float = 0.
     estimates = np.where(is_free, np.nan, back @ places)
     errors = np.sqrt(variance * (back**2).sum(axis=1))
     quantile = float(t.ppf((1.0 + confidence) / 2.0, freedom)) if freedom > 0 else np.nan
-    return _regression(estimates, np.where(is_free, np.nan, errors), quantile, n_rows)
+    return with_intervals(estimates, np.where(is_free, np.nan, errors), quantile, n_rows)
 
 
 def n_rows_behind(design: np.ndarray) -> np.ndarray:
@@ -163,7 +163,7 @@ def n_rows_behind(design: np.ndarray) -> np.ndarray:
     """
     if 0 in design.shape:
         return np.zeros(design.shape[1])
-    vectors, back, _ = _basis(design)
+    vectors, back, _ = basis_of(design)
     squares = (vectors @ back.T) ** 2
     squares /= np.maximum(squares.max(axis=0), np.finfo(np.float64).tiny)
     total = (squares**2).sum(axis=0)
@@ -209,7 +209,7 @@ def logistic(design: np.ndarray, target: np.ndarray, confidence: float = 0.95) -
     n_rows, n_columns = design.shape
     left, rank = np.arange(n_rows), 0
     while left.size and n_columns:
-        vectors, back, is_free = _basis(design[left])
+        vectors, back, is_free = basis_of(design[left])
         rank = max(rank, vectors.shape[1])
         places, p, roots = _climb(vectors, target[left])
         if roots is not None:
@@ -218,13 +218,15 @@ def logistic(design: np.ndarray, target: np.ndarray, confidence: float = 0.95) -
             estimates = np.where(is_free, np.nan, back @ places)
             # rows far out may be separated too, and yet leave nothing undetermined
             separated = vectors.shape[1] < rank
-            return _regression(estimates, np.where(is_free, np.nan, errors), z, n_rows, separated)
+            return with_intervals(
+                estimates, np.where(is_free, np.nan, errors), z, n_rows, separated
+            )
         sure = np.abs(target[left] - p) < _SURE
         if not sure.any():  # rounding, not separation, is in the way
             break
         left = left[~sure]
     nothing = np.full(n_columns, np.nan)
-    return _regression(nothing, nothing, 1.0, n_rows, separated=left.size == 0 < n_rows)
+    return with_intervals(nothing, nothing, 1.0, n_rows, separated=left.size == 0 < n_rows)
 
 
 def _climb(

@@ -1,0 +1,1 @@
+"""Survival: time until an event, where some rows are last seen without it."""

@@ -1,0 +1,498 @@
+"""Do models of survival that learn from synthetic rows say what those of real rows say."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, replace
+from typing import Annotated, Any
+
+import numpy as np
+from scipy.stats import norm
+from sklearn.base import clone
+
+from skeval.core.context import Context, shared
+from skeval.core.declared import declared
+from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, MetricWarning
+from skeval.results.result import Result, mean_of_columns, undefined
+from skeval.stats.survival import baseline_hazard, concordance, cox, kaplan_meier
+from skeval.steps.classifiers import seeded
+from skeval.steps.problem import Question, positions_of_role, problem_of, rows_of_role
+from skeval.steps.samples import chosen_columns
+from skeval.tables.preprocessing import NOMINAL, OneHot
+from skeval.utility.calibration import equal_mass_bins
+from skeval.utility.coefficients import compared_coefficients, fresh_overlap, overlaps_of
+from skeval.utility.model_metric import TRAININGS, stated
+from skeval.utility.regressions import (
+    FEWEST,
+    Regression,
+    basis_of,
+    design_of,
+    n_rows_behind,
+    with_intervals,
+)
+from skeval.utility.survival.curves import (
+    SURVIVAL_TAGS,
+    Outcome,
+    SurvivalMetric,
+    followed,
+    naive_type_1_error,
+    round_to,
+)
+from skeval.utils.formatting import as_float, number, percent
+from skeval.utils.parameters import Columns, OpenFraction, Seed, has_methods
+
+_DECIDING = 3  # rows that a coefficient must rest on
+_BINS = 10  # of predicted risks, in a curve of calibration
+_RIDGE = 0.1  # which keeps coefficients finite where no row of a level has the event
+
+
+@declared
+class CovariateMetric(SurvivalMetric):
+    """Base of metrics that explain the time until an event by other columns.
+
+    Parameters
+    ----------
+    features : list of str or int, optional
+        The columns that explain; None for all others that can be measured, but the primary key.
+    """
+
+    _: KW_ONLY
+    features: Columns = None
+
+    def _question(self, context: Context) -> Question:
+        """Return the duration as what is explained, without the event among what explains it."""
+        names = chosen_columns(context.schema, self.features)
+        keys = context.schema.primary_key if self.features is None else ()
+        taken = {self.duration, self.event, *keys}
+        features = tuple(name for name in names if name not in taken)
+        return Question(self.duration, "regression", None, features)
+
+
+@declared
+class CoxCoefficientOverlap(CovariateMetric):
+    r"""Overlap of intervals of Cox's coefficients: 1 where the same, 0 or less where apart.
+
+    A researcher fits Cox's model of proportional hazards to the synthetic table, and publishes the
+    ratios of hazards with their confidence intervals. Would the real rows have given the same
+    paper? The score of a coefficient is what share of each of the two intervals lies in the other,
+    on average over both; the value is the mean over coefficients.
+
+    Parameters
+    ----------
+    confidence : float, default=0.95
+        Level of the intervals, in (0, 1).
+    clip : bool, default=False
+        Whether the overlap of intervals that do not meet is 0 rather than negative.
+
+    Raises
+    ------
+    MissingInputError
+        At fit, if the duration is no column of numbers, or the event has more than two values.
+
+    See Also
+    --------
+    CoefficientOverlap : The same of least squares and logistic regression, with its details.
+    LogRankAgreement : Groups without a model.
+
+    Notes
+    -----
+    Equal durations are taken as Efron does, and intervals are Wald's. Categories, rare levels and
+    rows with missing values are treated as in :class:`CoefficientOverlap`, and ``details`` are the
+    same: ``coefficients``, ``sign_agreement``, ``significance_agreement`` and ``ceiling``, what
+    fresh rows get on average, about 0.71 at equal sizes.
+
+    A level without any event has a coefficient of minus infinity: where it is so in train, it has
+    no score; where it is so in the synthetic table alone, it counts as 0, with a warning.
+
+    ``details["type_1_error"]`` is how often a test of a coefficient that is 0 in the population
+    errs, if the generator varies around the population as train does, see
+    :class:`LogRankAgreement`.
+
+    References
+    ----------
+    D. R. Cox, "Regression models and life-tables", Journal of the Royal Statistical Society B 34
+    (1972) 187-220.
+    A. F. Karr et al., "A framework for evaluating the utility of data altered to protect
+    confidentiality", The American Statistician 60 (2006) 224-232, doi:10.1198/000313006X124640.
+    A. Decruyenaere et al., "The real deal behind the artificial appeal: inferential utility of
+    tabular synthetic data", UAI 2024, arXiv:2312.07837.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from skeval.utility import CoxCoefficientOverlap
+    >>> rng = np.random.default_rng(0)
+    >>> dose = rng.normal(size=400)
+    >>> days = rng.exponential(100.0 * np.exp(-dose))
+    >>> train = pd.DataFrame({"days": days, "died": rng.random(400) < 0.7, "dose": dose})
+    >>> metric = CoxCoefficientOverlap("days", "died").fit(train)
+    >>> shuffled = train.assign(dose=rng.permutation(dose))
+    >>> metric.score(train), bool(metric.score(shuffled) < 0.0)
+    (1.0, True)
+    """
+
+    tags = replace(SURVIVAL_TAGS, bounds=(-np.inf, 1.0), display="ColumnScoresDisplay")
+
+    _: KW_ONLY
+    confidence: OpenFraction = 0.95
+    clip: bool = False
+
+    def _measure(self, context: Context) -> Result:
+        question, asked = self._question(context), (self._outcome, self.confidence)
+        design = design_of(context, question)
+        if design.reason:
+            return undefined(design.reason)
+        train, synthetic = (
+            cox_of(context, role, question, *asked) for role in ("train", "synthetic")
+        )
+        few = cox_rests_on_few(context, question, self._outcome)
+        if not (train.is_determined & ~few).any():
+            return undefined("train determines no coefficient of Cox's model on enough rows.")
+        names = design.names[1:]
+        overlaps = overlaps_of(train, synthetic, few, self.clip)
+        z = float(norm.ppf((1.0 + self.confidence) / 2.0))
+        lost = [
+            n
+            for n, known, o in zip(names, synthetic.is_determined, overlaps, strict=True)
+            if not known and not np.isnan(o)
+        ]
+        return mean_of_columns(
+            dict(zip(names, overlaps.tolist(), strict=True)),
+            n_total=len(names),
+            warnings=cox_warnings(design.left_out, lost),
+            unit="coefficient",
+            model="Cox",
+            **compared_coefficients(names, train, synthetic, overlaps),
+            ceiling=fresh_overlap(train.n_rows, synthetic.n_rows, z, "sem", self.clip),
+            type_1_error=naive_type_1_error(
+                train.n_rows, max(1, synthetic.n_rows), 1.0 - self.confidence
+            ),
+            references=design.references,
+            left_out=design.left_out,
+        )
+
+    def _summary(self, result: Result) -> str:
+        signs = percent(as_float(result.details["sign_agreement"]))
+        return (
+            f"Intervals of Cox's coefficients overlap by {percent(result.value)} on average, those "
+            f"of fresh rows by {percent(as_float(result.details['ceiling']))}; {signs} keep their "
+            "sign."
+        )
+
+
+def cox_warnings(left_out: dict[str, str], lost: list[str]) -> tuple[MetricWarning, ...]:
+    """Warn of features that train does not give, and of coefficients that the release lost."""
+    warnings: list[MetricWarning] = []
+    if left_out:
+        parts = "; ".join(f"{name} ({why})" for name, why in left_out.items())
+        warnings.append(ConstantColumnWarning(f"features left out for what train has: {parts}."))
+    if lost:
+        text = f"synthetic does not determine the coefficients of {', '.join(lost)}: they count 0."
+        warnings.append(DegenerateInputWarning(text))
+    return tuple(warnings)
+
+
+def outcome_of_rows(
+    context: Context, role: str, question: Question, outcome: Outcome
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return which rows of a role have an outcome, with their durations and events."""
+    rows = followed(context, role, outcome)
+    place = np.full(context.n_rows(role), -1)
+    place[rows.positions] = np.arange(rows.positions.size)
+    own = place[positions_of_role(context, role, question)]
+    known = np.flatnonzero(own >= 0)
+    return known, *rows.taken(own[known])
+
+
+def cox_design(
+    context: Context, role: str, question: Question, outcome: Outcome
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the design of complete rows, without a column of ones, durations and events."""
+    known, durations, events = outcome_of_rows(context, role, question, outcome)
+    rows = rows_of_role(context, role, question).take(known)
+    numbered = replace(rows, target=np.arange(known.size, dtype=np.float64))
+    design, kept = design_of(context, question).matrices(numbered)
+    kept = kept.astype(np.int64)
+    return design[:, 1:], durations[kept], events[kept]
+
+
+@shared
+def cox_of(
+    context: Context, role: str, question: Question, outcome: Outcome, confidence: float
+) -> Regression:
+    """Return Cox's model of a role's complete rows; that of train is kept for all releases."""
+    return cox_regression(*cox_design(context, role, question, outcome), confidence)
+
+
+@shared
+def cox_rests_on_few(context: Context, question: Question, outcome: Outcome) -> np.ndarray:
+    """Return which coefficients in train would show what single rows hold."""
+    columns, _, events = cox_design(context, "train", question, outcome)
+    decided = n_rows_behind(np.column_stack([np.ones(len(columns)), columns]))[1:] < _DECIDING
+    for j, column in enumerate(columns.T):
+        counts = np.unique(column, return_counts=True)[1]
+        decided[j] |= counts.size == 2 and counts.min() < FEWEST
+    return decided | (events.sum() < FEWEST)
+
+
+def cox_regression(
+    design: np.ndarray, durations: np.ndarray, events: np.ndarray, confidence: float = 0.95
+) -> Regression:
+    """Return Cox's coefficients with Wald's intervals; nan where the rows do not determine them.
+
+    A column of two values without an event at one of them is left out, with the rows of that value:
+    its coefficient is infinite, and these rows say nothing of the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.utility.survival.models import cox_regression
+    >>> design = np.array([[0.0], [1.0], [0.0], [1.0], [0.0]])
+    >>> fit = cox_regression(design, np.array([5.0, 1.0, 3.0, 4.0, 2.0]), np.ones(5, dtype=bool))
+    >>> fit.estimates.round(3).tolist(), fit.errors.round(3).tolist()
+    ([0.549], [1.02])
+    """
+    n_rows, used = len(design), np.ones(design.shape[1], dtype=bool)
+    rows = np.ones(n_rows, dtype=bool)
+    for j, column in enumerate(design.T):
+        values = np.unique(column[rows])
+        for value in values if values.size == 2 else ():
+            if not events[rows & (column == value)].any():
+                used[j], rows = False, rows & (column != value)
+    estimates = np.full(design.shape[1], np.nan)
+    errors, z = estimates.copy(), float(norm.ppf((1.0 + confidence) / 2.0))
+    if events[rows].any() and used.any():
+        own = design[np.ix_(rows, used)]
+        vectors, back, is_free = basis_of(own - own.mean(axis=0))
+        scale = np.sqrt(len(own))
+        fit = cox(vectors * scale, durations[rows], events[rows])
+        back = back * scale
+        estimates[used] = np.where(is_free, np.nan, back @ fit.coefficients)
+        own_errors = np.sqrt(((back @ fit.roots) ** 2).sum(axis=1))
+        errors[used] = np.where(is_free, np.nan, own_errors)
+    return with_intervals(estimates, errors, z, n_rows)
+
+
+SurvivalEstimator = Annotated[Any, has_methods(("fit", "predict", "get_params"), values=("cox",))]
+
+
+@declared
+class SurvivalTSTR(CovariateMetric):
+    """Concordance on real rows of a survival model trained on synthetic ones: as good as TRTR.
+
+    A hospital that is given the synthetic table only trains its model of risk on it, and then meets
+    real patients. The holdout stands for these. The value is the share of pairs of them whose
+    earlier event the model ranks first; the same model trained on the real rows (TRTR) is the
+    baseline. 0.5 is guessing.
+
+    Parameters
+    ----------
+    estimator : "cox" or estimator, default="cox"
+        The model. "cox" is Cox's, with a small penalty, on standardised and one-hot columns. An
+        estimator is used as those of scikit-survival are: ``fit(X, y)``, with `y` an array of the
+        fields `event` and `time`, and ``predict(X)``, the higher the sooner.
+    random_state : int, default=0
+        Seed of estimators whose `random_state` is None.
+
+    Raises
+    ------
+    MissingInputError
+        At fit, if there is no holdout, the duration is no column of numbers, or the event has more
+        than two values.
+
+    See Also
+    --------
+    TSTR : The same for a target of labels or numbers.
+    CoxCoefficientOverlap : Coefficients, not predictions.
+
+    Notes
+    -----
+    The value is Harrell's index. Its interval, and that of ``details["difference"]``, TSTR - TRTR,
+    are of the holdout rows, by the linear part of the index; they hold for models fitted on these
+    two tables. Much censoring makes the index depend on when rows are censored; it is so for both
+    models alike.
+
+    ``details["calibration"]`` asks whether predicted risks are right, at three horizons: quartiles
+    of train's events, rounded to two digits. The error is the mean distance, over ten bins of
+    predicted risk, of the mean prediction and the share of events by Kaplan and Meier.
+    ``details["curves"]`` has the bins of at least 10 rows. Risks come of Breslow's baseline hazard
+    on the rows that the model learned; those of an estimator that does not predict logarithms of
+    ratios of hazards are not calibrated, and the entry is then no measure of the table.
+
+    References
+    ----------
+    F. E. Harrell, K. L. Lee, D. B. Mark, "Multivariable prognostic models", Statistics in Medicine
+    15 (1996) 361-387.
+    C. Esteban, S. L. Hyland, G. Raetsch, "Real-valued (medical) time series generation with
+    recurrent conditional GANs", 2017, arXiv:1706.02633.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from skeval.utility import SurvivalTSTR
+    >>> def patients(seed):
+    ...     rng = np.random.default_rng(seed)
+    ...     dose = rng.normal(size=300)
+    ...     days = rng.exponential(100.0 * np.exp(-dose))
+    ...     return pd.DataFrame({"days": days, "died": rng.random(300) < 0.7, "dose": dose})
+    >>> result = SurvivalTSTR("days", "died").fit(patients(0), patients(1)).evaluate(patients(2))
+    >>> bool(abs(result.value - result.baseline) < 0.01), bool(result.value > 0.7)
+    (True, True)
+    """
+
+    tags = replace(
+        SURVIVAL_TAGS, needs=frozenset({"holdout"}), display="CalibrationDisplay", headline=2
+    )
+
+    _: KW_ONLY
+    estimator: SurvivalEstimator = "cox"
+    random_state: Seed = 0
+
+    def _measure(self, context: Context) -> Result:
+        if not self._question(context).features:
+            return undefined(f"no column is left to predict {self.duration} from.")
+        score = self._concordance(context, "synthetic")
+        if np.isnan(score.value):
+            return undefined(
+                "holdout rows have no two durations to compare, or synthetic no event."
+            )
+        return Result(score.value)
+
+    def _relation(self, context: Context, result: Result) -> dict[str, Any]:
+        on_synthetic, on_real = (self._concordance(context, r) for r in ("synthetic", "train"))
+        changes = on_synthetic.influence - on_real.influence
+        difference = on_synthetic.value - on_real.value
+        interval = normal_interval(on_synthetic.value, on_synthetic.influence)
+        ends = normal_interval(difference, changes)
+        details = {
+            "trtr": stated(on_real.value, normal_interval(on_real.value, on_real.influence)),
+            "difference": stated(difference, ends),
+            **self._calibration(context),
+        }
+        clipped = (max(0.0, interval[0]), min(1.0, interval[1]))
+        baseline = None if np.isnan(on_real.value) else on_real.value
+        return {"interval": clipped, "baseline": baseline, "details": details}
+
+    def _asked(self, context: Context) -> tuple[Any, ...]:
+        return self._question(context), self._outcome, self.estimator, self.random_state
+
+    def _concordance(self, context: Context, role: str) -> Any:
+        return concordance_of(context, role, *self._asked(context))
+
+    def _calibration(self, context: Context) -> dict[str, Any]:
+        rows = followed(context, "train", self._outcome)
+        quartiles = np.quantile(rows.durations[rows.events], [0.25, 0.5, 0.75])
+        horizons = np.unique([round_to(float(one), 2) for one in quartiles])
+        _, durations, events = outcome_of_rows(
+            context, "holdout", self._question(context), self._outcome
+        )
+        curves: dict[str, dict[str, Any]] = {number(h): {} for h in horizons}
+        errors: dict[str, dict[str, float]] = {number(h): {} for h in horizons}
+        for name, training in TRAININGS.items():
+            risks = risks_of(context, training.rows.role, *self._asked(context))
+            for place, horizon in enumerate(horizons):
+                at = predicted_risks(*risks, horizons)[:, place]
+                error, curve = calibrated(at, durations, events, float(horizon))
+                errors[number(horizon)][name] = error
+                curves[number(horizon)][name] = curve
+        return {"calibration": errors, "curves": curves, "horizons": horizons}
+
+    def _summary(self, result: Result) -> str:
+        trtr = as_float(result.details["trtr"]["value"])
+        return (
+            f"A model of synthetic rows ranks {percent(result.value)} of pairs of holdout rows "
+            f"rightly by who has the event first, one of train rows {percent(trtr)}."
+        )
+
+
+def normal_interval(value: float, influence: np.ndarray) -> tuple[float, float]:
+    """Return the 95% interval of a value whose error is the root of a sum of squares."""
+    half = float(norm.ppf(0.975) * np.sqrt((influence**2).sum()))
+    return value - half, value + half
+
+
+@shared
+def risks_of(
+    context: Context, role: str, question: Question, outcome: Outcome, estimator: Any, seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return logarithms of hazards of holdout rows, and of those learned, with their outcomes."""
+    known, durations, events = outcome_of_rows(context, role, question, outcome)
+    learned = rows_of_role(context, role, question).take(known).features
+    tested = rows_of_role(context, "holdout", question)
+    tested = tested.take(outcome_of_rows(context, "holdout", question, outcome)[0])
+    nominal = set(context.schema.columns(*NOMINAL))
+    names = problem_of(context, question).features
+    encoder = OneHot.of(learned, tuple(name in nominal for name in names))
+    design, target = encoder.transform(learned), encoder.transform(tested.features)
+    if not events.any() or not design.shape[1]:
+        nothing = np.zeros(len(target) if events.any() else 0)
+        return nothing, np.zeros(len(design)), durations, events
+    if isinstance(estimator, str):
+        fit = cox(design, durations, events, penalty=_RIDGE)
+        centre = design.mean(axis=0)
+        return (
+            (target - centre) @ fit.coefficients,
+            (design - centre) @ fit.coefficients,
+            *(durations, events),
+        )
+    y = np.zeros(durations.size, dtype=[("event", bool), ("time", np.float64)])
+    y["event"], y["time"] = events, durations
+    model = seeded(clone(estimator), seed).fit(design, y)
+    on_tested, on_learned = (
+        np.asarray(model.predict(part), dtype=np.float64) for part in (target, design)
+    )
+    return on_tested, on_learned, durations, events
+
+
+@shared
+def concordance_of(
+    context: Context, role: str, question: Question, outcome: Outcome, estimator: Any, seed: int
+) -> Any:
+    """Return the concordance on the holdout of a model of a role's rows."""
+    risks = risks_of(context, role, question, outcome, estimator, seed)[0]
+    _, durations, events = outcome_of_rows(context, "holdout", question, outcome)
+    if risks.size != durations.size or not np.isfinite(risks).all():
+        return concordance(np.empty(0), np.empty(0, dtype=bool), np.empty(0))
+    return concordance(durations, events, risks)
+
+
+def predicted_risks(
+    scores: np.ndarray,
+    learned: np.ndarray,
+    durations: np.ndarray,
+    events: np.ndarray,
+    horizons: np.ndarray,
+) -> np.ndarray:
+    """Return the risk of each row up to each horizon, by Breslow's baseline hazard."""
+    top = learned.max(initial=0.0)
+    hazards = baseline_hazard(durations, events, np.exp(learned - top), horizons)
+    with np.errstate(over="ignore"):
+        return -np.expm1(-np.outer(np.exp(scores - top), hazards))
+
+
+def calibrated(
+    risks: np.ndarray, durations: np.ndarray, events: np.ndarray, horizon: float
+) -> tuple[float, dict[str, np.ndarray]]:
+    """Return the mean error of predicted risks at a horizon, and the curve of its bins.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.utility.survival.models import calibrated
+    >>> durations, happened = np.arange(100.0), np.ones(100, dtype=bool)
+    >>> calibrated(np.full(100, 0.4), durations, happened, 49.0)[0].__round__(3)
+    0.1
+    """
+    if risks.size != durations.size:
+        return float("nan"), {}
+    bins = equal_mass_bins(risks, _BINS)
+    used = np.unique(bins)
+    sizes = np.bincount(bins, minlength=_BINS)[used]
+    inside = [bins == one for one in used]
+    predicted = np.array([risks[own].mean() for own in inside])
+    at = np.array([horizon])
+    observed = np.array([1.0 - kaplan_meier(durations[o], events[o]).at(at)[0] for o in inside])
+    error = float(np.abs(predicted - observed) @ sizes / sizes.sum())
+    many = sizes >= FEWEST
+    return error, {"predicted": predicted[many], "observed": observed[many], "n_rows": sizes[many]}
