@@ -67,7 +67,7 @@ class Page:
     root : Element, optional
         The document, for one that says what each text is; otherwise nothing is marked.
     number : int, default=0
-        Of the page in it, counted from 0.
+        The place of the page in it, counted from 0.
     """
 
     width, height = A4

@@ -49,7 +49,7 @@ from skeval.reporting.scores import (
 from skeval.reporting.sections import Plan, Section, plan
 from skeval.reporting.structure import Element
 from skeval.reporting.style import ALARM, COLOURS, GREY, LABELS, evidence, finding, theme, wrap
-from skeval.reporting.tagged import tag
+from skeval.reporting.tagged import link, tag
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import is_shifted
@@ -57,7 +57,6 @@ from skeval.utils.formatting import number, shown_interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from pypdf import PdfWriter
 
     from skeval.results.comparison import Comparison
 
@@ -77,7 +76,7 @@ def score_blocks(suite_result: SuiteResult) -> Iterator[Block]:
     titles, (scores, tests) = titles_of(suite_result), parted(suite_result)
     for results, of_tests in ((scores, False), (tests, True)):
         in_table, first = Element("Table"), Element("TR", heads="Column")
-        draw_head = partial(_test_head if of_tests else _score_head, in_table, first)
+        draw_head = partial(_score_heads, of_tests, in_table, first)
         head, kind = Block(9.0, draw_head), ""
         if results:
             yield replace(head, keeps=True)
@@ -95,14 +94,14 @@ def _group(result: Result, before: str) -> str:
     return f"{result.table}: {aspect.lower()}" if result.table else aspect
 
 
-def _score_head(table: Element, row: Element, page: Page, y: float, height: float) -> None:
+def _score_heads(
+    of_tests: bool, table: Element, row: Element, page: Page, y: float, height: float
+) -> None:
     with page.inside(table), page.inside(row, once=True):
-        _heads(page, y, SCORE_HEADS, _SCORE_PLACES, (2, 3, 4, 5))
-
-
-def _test_head(table: Element, row: Element, page: Page, y: float, height: float) -> None:
-    with page.inside(table), page.inside(row, once=True):
-        _heads(page, y, TEST_HEADS, _TEST_PLACES, (1, 3, 4, 5))
+        if of_tests:
+            _heads(page, y, TEST_HEADS, _TEST_PLACES, (1, 3, 4, 5))
+        else:
+            _heads(page, y, SCORE_HEADS, _SCORE_PLACES, (2, 3, 4, 5))
 
 
 def _heads(
@@ -241,7 +240,7 @@ class PDFRenderer(FileRenderer):
         tree = tag(writer, root, owners)
         titles = {section.key: section.heading for section in content.sections}
         for page_number, box, name, element in links:
-            annotation = _link(writer, page_number, box, firsts[name], titles[name])
+            annotation = link(writer, page_number, box, firsts[name], titles[name])
             tree.link(annotation, element, page_number)
         tree.close()
         subject = "Evaluation of synthetic data"
@@ -271,37 +270,6 @@ class PDFRenderer(FileRenderer):
                 save(page.figure, pdf, "pdf")
         buffer.seek(0)
         return buffer, firsts, links, root, owners
-
-
-def _link(
-    writer: PdfWriter, page_number: int, box: Sequence[float], target: int, title: str
-) -> Any:
-    """Lay a link over a place of a page; spelt out, as pypdf's helpers differ between versions."""
-    from pypdf.generic import (
-        ArrayObject,
-        DictionaryObject,
-        FloatObject,
-        NameObject,
-        NumberObject,
-        TextStringObject,
-    )
-
-    destination = writer.pages[target].indirect_reference
-    annotation = DictionaryObject(
-        {
-            NameObject("/Type"): NameObject("/Annot"),
-            NameObject("/Subtype"): NameObject("/Link"),
-            NameObject("/Rect"): ArrayObject([FloatObject(f"{x:.2f}") for x in box]),
-            NameObject("/Border"): ArrayObject([NumberObject(0)] * 3),
-            NameObject("/Contents"): TextStringObject(title),
-            NameObject("/Dest"): ArrayObject([destination, NameObject("/Fit")]),
-        }
-    )
-    page = writer.pages[page_number]
-    kept: Any = page["/Annots"].get_object() if "/Annots" in page else ArrayObject()
-    reference = writer._add_object(annotation)
-    page[NameObject("/Annots")] = ArrayObject([*kept, reference])
-    return reference
 
 
 def draw_pages(
@@ -565,7 +533,7 @@ def _bullet(
     element: Element, text: str, title: str, above: float, page: Page, y: float, height: float
 ) -> None:
     if title:
-        _title(page, y, title)
+        _title(title, page, y)
     with page.inside(element), page.inside(Element("LI")):
         with page.inside(Element("Lbl")):
             _line("\N{EN DASH}", _LISTED, {"color": GREY}, page, y + above)
@@ -573,7 +541,7 @@ def _bullet(
             page.paragraph(MARGIN + 4.0, y + above, text, WIDTH - 4.0, _LISTED)
 
 
-def _title(page: Page, y: float, title: str, base: float = 6.5) -> None:
+def _title(title: str, page: Page, y: float, height: float = 0.0, base: float = 6.5) -> None:
     with page.inside(Element("H3")):
         page.text(MARGIN, y + base, title, 10.0, weight="bold")
 
@@ -586,7 +554,7 @@ def _grid(grid: Grid, closer: float) -> Iterator[Block]:
     draw_head = partial(_grid_head, in_table, first, grid, lefts, rooms)
     head = Block(7.5, draw_head) if grid.heads else None
     if grid.title:
-        yield Block(8.5, partial(_grid_title, grid.title), keeps=True)
+        yield Block(8.5, partial(_title, grid.title), keeps=True)
     if head is not None:
         yield replace(head, keeps=True)
     for i, row in enumerate(grid.rows):
@@ -594,10 +562,6 @@ def _grid(grid: Grid, closer: float) -> Iterator[Block]:
         height = max(map(len, cells)) * _CELL * LEADING * MM
         draw = partial(_grid_row, in_table, grid, i, cells, lefts, rooms)
         yield Block(height + _PADDING - closer, draw, head=head)
-
-
-def _grid_title(title: str, page: Page, y: float, height: float) -> None:
-    _title(page, y, title)
 
 
 def _grid_head(
@@ -696,7 +660,7 @@ def _form(form: Form) -> Block:
     tall = 17.0
 
     def draw(page: Page, y: float, height: float) -> None:
-        _title(page, y, form.title)
+        _title(form.title, page, y)
         top = y + 9.0
         for row in form.fields:
             wide = WIDTH / len(row)
@@ -721,7 +685,7 @@ def _contents(plan: Plan, numbers: Mapping[str, int]) -> Block:
     pitch, column = 5.2, WIDTH / 2.0
 
     def draw(page: Page, y: float, height: float) -> None:
-        _title(page, y, "Contents", 3.5)
+        _title("Contents", page, y, base=3.5)
         listed = Element("L")
         for i, section in enumerate(sections):
             x, base = MARGIN + (i // n_rows) * (column + 4.0), y + 9.5 + (i % n_rows) * pitch

@@ -40,6 +40,35 @@ def tag(writer: PdfWriter, root: Element, owners: Sequence[Sequence[Element]]) -
     return tree
 
 
+def link(writer: PdfWriter, page_number: int, box: Sequence[float], target: int, title: str) -> Any:
+    """Lay a link over a place of a page; spelt out, as pypdf's helpers differ between versions."""
+    from pypdf.generic import (
+        ArrayObject,
+        DictionaryObject,
+        FloatObject,
+        NameObject,
+        NumberObject,
+        TextStringObject,
+    )
+
+    destination = writer.pages[target].indirect_reference
+    annotation = DictionaryObject(
+        {
+            NameObject("/Type"): NameObject("/Annot"),
+            NameObject("/Subtype"): NameObject("/Link"),
+            NameObject("/Rect"): ArrayObject([FloatObject(f"{x:.2f}") for x in box]),
+            NameObject("/Border"): ArrayObject([NumberObject(0)] * 3),
+            NameObject("/Contents"): TextStringObject(title),
+            NameObject("/Dest"): ArrayObject([destination, NameObject("/Fit")]),
+        }
+    )
+    page = writer.pages[page_number]
+    kept: Any = page["/Annots"].get_object() if "/Annots" in page else ArrayObject()
+    reference = writer._add_object(annotation)
+    page[NameObject("/Annots")] = ArrayObject([*kept, reference])
+    return reference
+
+
 class _Tree:
     def __init__(self, writer: PdfWriter) -> None:
         self.writer = writer

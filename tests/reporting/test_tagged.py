@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -122,7 +123,7 @@ def test_headings_come_in_the_order_of_reading(reader: PdfReader) -> None:
     assert heads.count("/H2") > 2
     pages = {page.indirect_reference.idnum: i for i, page in enumerate(reader.pages)}
     places = [pages[page] for e in _tree(reader) for page, _ in list(_pieces(e))[:1]]
-    flow = [a for a, b in zip(places, places[1:], strict=False) if b < a - 1]
+    flow = [a for a, b in pairwise(places) if b < a - 1]
     assert flow == []
 
 
