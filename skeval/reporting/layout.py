@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -15,12 +16,14 @@ from typing import TYPE_CHECKING, Any, Self
 from skeval.reporting.displays.base import Box, Display, Margins
 from skeval.reporting.displays.ticks import write
 from skeval.reporting.displays.values import ColumnScoresDisplay
+from skeval.reporting.structure import Element, Mark, Piece
 from skeval.reporting.style import COLOURS, FAINT, GREY, INK, shorten, text_width, wrap
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from skeval.reporting.displays.panels import Panel
     from skeval.results.suite_result import SuiteResult
 
 
@@ -47,6 +50,12 @@ class Item:
     heading: str
     caption: str = ""
 
+    @property
+    def alt(self) -> str:
+        """What is read instead of the figure: what it is of, what it shows and its caption."""
+        said = (self.heading, self.display.said, self.caption.replace("\n", " "))
+        return " ".join(text if text.endswith(".") else f"{text}." for text in said if text)
+
 
 class Page:
     """One page; x grows to the right and y downwards, from the upper left corner.
@@ -55,19 +64,28 @@ class Page:
     ----------
     figure : Figure, optional
         That becomes the page; a new one otherwise.
+    root : Element, optional
+        The document, for one that says what each text is; otherwise nothing is marked.
+    number : int, default=0
+        The place of the page in it, counted from 0.
     """
 
     width, height = A4
 
-    def __init__(self, figure: Figure | None = None) -> None:
-        from matplotlib.figure import Figure
+    def __init__(
+        self, figure: Figure | None = None, *, root: Element | None = None, number: int = 0
+    ) -> None:
+        from skeval.reporting.displays.panels import Sheet
 
-        self.figure = Figure() if figure is None else figure
+        self.figure = Sheet() if figure is None else figure
+        self.root, self.number = root, number
+        self.owners: list[Element] = []  # of the marks on this page, by their numbers
+        self._element: Element | None = None
         self.figure.set_size_inches(self.width / 25.4, self.height / 25.4)
         self.canvas = self.axes(0.0, 0.0, self.width, self.height)
         self.canvas.set(xlim=(0.0, self.width), ylim=(self.height, 0.0), zorder=-1)
         self.canvas.set_axis_off()
-        self.links: list[tuple[float, float, float, float, str]] = []
+        self.links: list[tuple[float, float, float, float, str, Element]] = []
         self._lines: list[tuple[Point, Point]] = []
         self._styles: list[tuple[str, float, float, str]] = []
 
@@ -76,7 +94,36 @@ class Page:
 
     def text(self, x: float, y: float, text: str, size: float = 8.0, **style: Any) -> None:
         """Write one line; `y` is its base line."""
-        write(self.canvas, x, y, text, size=size, va="baseline", **{"color": INK, **style})
+        style = {"color": INK, "mark": self._marked(text), **style}
+        write(self.canvas, x, y, text, size=size, va="baseline", **style)
+
+    @contextmanager
+    def inside(self, element: Element | None, *, once: bool = False) -> Iterator[None]:
+        """Let what is written belong to this element, or to none if it is decoration.
+
+        What repeats itself on each page is read `once`.
+        """
+        before, again = self._element, once and element is not None and bool(element)
+        parent = self.root if before is None else before
+        if again or element is None or parent is None:
+            self._element = None
+        else:
+            self._element = parent.add(element)
+        yield
+        self._element = before
+
+    def _marked(self, text: str) -> Mark | None:
+        """Return the mark of a text; one in a row of a table is a cell of its own."""
+        element = self._element
+        if element is not None and element.tag == "TR":
+            element = element.cell()
+        return self._mark(element) if element is not None and text else None
+
+    def _mark(self, element: Element) -> Mark:
+        mark = Mark(element.tag, len(self.owners))
+        element.kids.append(Piece(self.number, mark.number))
+        self.owners.append(element)
+        return mark
 
     def fitted(
         self,
@@ -147,18 +194,24 @@ class Page:
             self.canvas.add_collection(lines, autolim=False)
         return self
 
-    def axes(self, x: float, y: float, width: float, height: float) -> Axes:
+    def axes(self, x: float, y: float, width: float, height: float) -> Panel:
         """Return new axes of this size, their upper left corner at x, y."""
         from skeval.reporting.displays.panels import add_panel
 
         return add_panel(self.figure, (x / MM, y / MM, width / MM, height / MM))
 
-    def boxed(self, display: Display, x: float, y: float, width: float, height: float) -> None:
-        """Draw a figure with all that it names in a box of this size."""
+    def boxed(
+        self, display: Display, x: float, y: float, width: float, height: float, alt: str = ""
+    ) -> None:
+        """Draw a figure with all that it names in a box of this size; `alt` is read instead."""
+        element = Element("Figure", alt)
 
         def add(box: Box) -> Axes:
             left, top, wide, tall = (MM * length for length in box)
-            return self.axes(x + left, y + top, wide, tall)
+            panel = self.axes(x + left, y + top, wide, tall)
+            if self.root is not None:
+                panel.mark = self._mark(self.root.add(element))
+            return panel
 
         display.boxed(add, width / MM, height / MM, _around(display, width))
 
@@ -285,10 +338,12 @@ def legend(page: Page, y: float, roles: Sequence[str]) -> float:
         style: dict[str, Any] = {"lw": 5.0, "alpha": 0.35} if role == "train" else {"lw": 1.4}
         style["ls"] = "--" if role == "holdout" else "-"
         page.rule(y + 1.4, x, x + 7.0, color=COLOURS[role], **style)
-        page.text(x + 9.0, y + 2.3, role, 7.5)
+        with page.inside(Element("P")):
+            page.text(x + 9.0, y + 2.3, role, 7.5)
         x += 30.0
     text = "In bars of categories: | holdout, \N{BLACK DIAMOND} synthetic"
-    page.text(page.width - MARGIN, y + 2.3, text, 7.0, color=GREY, ha="right")
+    with page.inside(Element("P")):
+        page.text(page.width - MARGIN, y + 2.3, text, 7.0, color=GREY, ha="right")
     return y + 6.0
 
 
@@ -349,7 +404,7 @@ def _draw_row(
     for i, item in enumerate(row):
         x = MARGIN + i * (wide + _GAP)
         _head(page, x, y, item, wide, n)
-        page.boxed(item.display, x, y + above, wide, height - above - 4.0)
+        page.boxed(item.display, x, y + above, wide, height - above - 4.0, item.alt)
 
 
 def _draw_beside(
@@ -365,7 +420,7 @@ def _draw_beside(
 ) -> None:
     wide, x = figure * page.inner, MARGIN + (1.0 - figure) * page.inner
     _head(page, MARGIN if left else x + 4.0, y, item, words * page.inner, n)
-    page.boxed(item.display, x if left else MARGIN, y + 1.0, wide, height - 5.0)
+    page.boxed(item.display, x if left else MARGIN, y + 1.0, wide, height - 5.0, item.alt)
     if left:
         page.rule(y + height - 2.5)
 
@@ -378,13 +433,15 @@ def _head(page: Page, x: float, y: float, item: Item, wide: float, n: int) -> No
     size, small = _SIZES[n]
     y += 2.0 if n == 1 else 0.0
     base = y + 0.42 * size
-    if item.display.crossed:
-        _pair_heading(page, x, base, wide, item.display.crossed, size)
-    else:
-        page.fitted(x, base, item.heading, wide, size, least=0.7 * size, weight="bold")
+    with page.inside(Element("H3")):
+        if item.display.crossed:
+            _pair_heading(page, x, base, wide, item.display.crossed, size)
+        else:
+            page.fitted(x, base, item.heading, wide, size, least=0.7 * size, weight="bold")
     y += 0.63 * size
     for line in item.caption.split("\n"):
-        y = page.paragraph(x, y, line, wide, small)
+        with page.inside(Element("P")):
+            y = page.paragraph(x, y, line, wide, small)
 
 
 def _head_height(item: Item, wide: float, n: int) -> float:

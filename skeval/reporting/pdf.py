@@ -1,22 +1,16 @@
-"""A report on paper: pages by matplotlib, outline, links and labels by pypdf.
-
-The tables of scores on paper: of scores against fresh real rows, and of tests of privacy.
-"""
+"""A report on paper: pages by matplotlib, outline, links and labels by pypdf."""
 
 from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skeval.reporting.comparison import comparison_plan
-from skeval.reporting.decision import titles_of
-from skeval.reporting.displays.values import scale_of, strip
 from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.layout import (
     LEADING,
@@ -38,139 +32,20 @@ from skeval.reporting.layout import (
     paged,
     paragraph_height,
 )
-from skeval.reporting.scores import (
-    SCORE_HEADS,
-    TEST_HEADS,
-    good,
-    numbers_tested,
-    parted,
-    shown_difference,
-)
+from skeval.reporting.score_rows import score_blocks
 from skeval.reporting.sections import Plan, Section, plan
-from skeval.reporting.style import ALARM, COLOURS, GREY, LABELS, evidence, finding, theme, wrap
-from skeval.results.result import Result
+from skeval.reporting.structure import Element
+from skeval.reporting.style import ALARM, COLOURS, GREY, LABELS, theme, wrap
+from skeval.reporting.tagged import link, tag
 from skeval.results.suite_result import SuiteResult
-from skeval.results.verdict import is_shifted
-from skeval.utils.formatting import number, shown_interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from pypdf import PdfWriter
 
     from skeval.results.comparison import Comparison
 
 
-_Texts = Sequence[tuple[str, float, dict[str, Any]]]  # a text, its size and its style
-
-# where the columns of the tables of scores and of tests stand: numbers end there, others begin
-_SCORE_PLACES = (0.0, 55.0, 89.0, 115.0, 130.0, 160.0, 163.0)
-_TEST_PLACES = (0.0, 58.0, 61.0, 101.0, 124.0, 138.0, 140.0, 152.0)
-_STRIP_WIDTH = 20.0
-_GAP = 2.0  # between a number and what stands left of it
-
-
-def score_blocks(suite_result: SuiteResult) -> Iterator[Block]:
-    """Yield the rows of the tables of scores and of tests, a heading where the aspect changes."""
-    alarms, shifted = suite_result.verdict().alarms, is_shifted(suite_result.notices)
-    titles, (scores, tests) = titles_of(suite_result), parted(suite_result)
-    for results, of_tests in ((scores, False), (tests, True)):
-        head, kind = Block(9.0, _test_head if of_tests else _score_head), ""
-        if results:
-            yield replace(head, keeps=True)
-        for name, result in results.items():
-            before, kind = kind, _group(result, kind)
-            heading = kind if kind != before else ""
-            text = f"{name}: {finding(result, name in alarms, shifted)}"
-            draw = partial(_test if of_tests else _score, titles[name], result, name in alarms)
-            yield _row(heading, head, draw, text)
-
-
-def _group(result: Result, before: str) -> str:
-    """Return what the rows of a table of scores are headed by: the aspect, of a table or of all."""
-    aspect = result.tags.aspect.capitalize() if result.tags is not None else before
-    return f"{result.table}: {aspect.lower()}" if result.table else aspect
-
-
-def _score_head(page: Page, y: float, height: float) -> None:
-    _heads(page, y, SCORE_HEADS, _SCORE_PLACES, (2, 3, 4, 5))
-
-
-def _test_head(page: Page, y: float, height: float) -> None:
-    _heads(page, y, TEST_HEADS, _TEST_PLACES, (1, 3, 4, 5))
-
-
-def _heads(
-    page: Page, y: float, heads: Sequence[str], places: Sequence[float], numbers: Sequence[int]
-) -> None:
-    for k, (place, text) in enumerate(zip(places, heads, strict=True)):
-        ha = "right" if k in numbers else "left"
-        page.text(MARGIN + place, y + 5.0, text, 7.0, ha=ha, color=GREY, weight="bold")
-    page.rule(y + 7.0, color=GREY)
-
-
-def _row(heading: str, head: Block, numbers: Callable[[Page, float], None], text: str) -> Block:
-    top = 5.5 if heading else 0.0
-
-    def draw(page: Page, y: float, height: float) -> None:
-        if heading:
-            style: dict[str, Any] = {"weight": "bold", "color": COLOURS["train"]}
-            page.fitted(MARGIN, y + 4.0, heading, WIDTH, 8.0, **style)
-        numbers(page, y + top + 4.6)
-        end = page.paragraph(MARGIN, y + top + 6.2, text, WIDTH, 7.0, color=GREY)
-        page.rule(end + 1.2)
-
-    return Block(top + 6.2 + paragraph_height(text, WIDTH, 7.0) + 2.2, draw, head=head)
-
-
-def _score(name: str, result: Result, alarm: bool, page: Page, base: float) -> None:
-    """Draw the numbers of a row: the value on its scale, its interval, what it is compared with."""
-    _, left, *ends, last = _SCORE_PLACES
-    page.fitted(MARGIN, base, name, left - 2.0, 8.5, least=6.0, weight="bold")
-    low, high = scale_of(result)
-    start = MARGIN + left
-    place = partial(_placed, start, low, high)
-    strip(page.canvas, base - 1.1, place, result, 1.3)
-    texts: _Texts = (
-        (number(result.value), 8.5, {"weight": "bold"}),
-        (shown_interval(result.interval), 8.0, {}),
-        (number(result.baseline), 8.0, {"color": COLOURS["holdout"]}),
-        (shown_difference(result), 8.0, {}),
-    )
-    _ended(page, base, (left + _STRIP_WIDTH, *ends), texts)
-    page.text(MARGIN + last, base, good(result), 7.5)
-
-
-def _placed(start: float, low: float, high: float, x: Any) -> Any:
-    return start + (x - low) / (high - low) * _STRIP_WIDTH
-
-
-def _test(name: str, result: Result, alarm: bool, page: Page, base: float) -> None:
-    """Draw the numbers of a row: the two that were compared, then the score and its baseline."""
-    _, end, left, *ends, last, kind = _TEST_PLACES
-    observed, against = numbers_tested(result)
-    room = end - 12.0
-    page.fitted(MARGIN, base, name, room - _GAP, 8.5, least=6.0, weight="bold")
-    colour = {"color": ALARM} if alarm else {}
-    _ended(page, base, (room, end), ((observed, 8.5, {"weight": "bold", **colour}),))
-    page.fitted(MARGIN + left, base, against, ends[0] - 13.0 - left, 8.0, least=6.0)
-    texts: _Texts = (
-        (number(result.value), 8.0, {}),
-        (shown_interval(result.interval), 8.0, {}),
-        (number(result.baseline), 8.0, {"color": COLOURS["holdout"]}),
-    )
-    _ended(page, base, (ends[0] - 13.0, *ends), texts)
-    page.text(MARGIN + last, base, good(result), 7.5)
-    page.fitted(MARGIN + kind, base, evidence(result), WIDTH - kind, 7.5)
-
-
-def _ended(page: Page, base: float, ends: Sequence[float], texts: _Texts) -> None:
-    """Draw numbers that end in their places, smaller where there is little room."""
-    for (before, end), (text, size, style) in zip(pairwise(ends), texts, strict=True):
-        room = end - before - _GAP
-        page.fitted(MARGIN + end, base, text, room, size, least=0.0, ha="right", **style)
-
-
-Link = tuple[int, Sequence[float], str]  # page, place on it, name of the section
+Link = tuple[int, Sequence[float], str, Element]  # page, place on it, name of the section, text
 
 _LISTED, _CELL = 8.0, 7.5  # sizes of letters in lists and in tables
 _PADDING, _LEAST_PADDING = 2.0, 1.1  # of the rows of tables, and where they need room
@@ -216,7 +91,7 @@ class PDFRenderer(FileRenderer):
     def _write(self, content: Plan, file: Path) -> None:
         from pypdf import PdfReader, PdfWriter
 
-        drawn, firsts, links = self._drawn(content)
+        drawn, firsts, links, root, owners = self._drawn(content)
         writer = PdfWriter(clone_from=PdfReader(drawn))
         tables: dict[str, Any] = {}
         for section in content.sections:
@@ -227,53 +102,44 @@ class PDFRenderer(FileRenderer):
                 )
             above = tables.get(section.table)
             writer.add_outline_item(title=section.title, page_number=page, parent=above)
-        for page_number, box, name in links:
-            _link(writer, page_number, box, firsts[name])
+        tree = tag(writer, root, owners)
+        titles = {section.key: section.heading for section in content.sections}
+        for page_number, box, name, element in links:
+            annotation = link(writer, page_number, box, firsts[name], titles[name])
+            tree.link(annotation, element, page_number)
+        tree.close()
         subject = "Evaluation of synthetic data"
         writer.add_metadata({"/Title": content.title, "/Author": "skeval", "/Subject": subject})
         with file.open("wb") as opened:
             writer.write(opened)
 
-    def _drawn(self, content: Plan) -> tuple[io.BytesIO, dict[str, int], list[Link]]:
-        """Draw all pages; return them, where each section begins and the links to sections."""
+    def _drawn(
+        self, content: Plan
+    ) -> tuple[io.BytesIO, dict[str, int], list[Link], Element, list[list[Element]]]:
+        """Draw all pages; return them, where sections begin, the links to them and what is what."""
         from matplotlib.backends.backend_pdf import PdfPages
 
         buffer, firsts, links = io.BytesIO(), dict[str, int](), list[Link]()
+        root, owners = Element("Document"), list[list[Element]]()
         with theme(), PdfPages(buffer, metadata={"CreationDate": None}) as pdf:
-            for i, (names, page) in enumerate(draw_pages(content, content.title)):
+            for i, (names, page) in enumerate(draw_pages(content, content.title, root)):
                 for name in names:
                     if name not in firsts:
                         firsts[name] = i
                         self._report(name, len(firsts), content)
-                for left, top, right, bottom, target in page.links:
+                owners.append(page.owners)
+                for left, top, right, bottom, target, element in page.links:
                     # PDF counts points from the lower left
                     ends = left, page.height - bottom, right, page.height - top
-                    links.append((i, [end / MM for end in ends], target))
+                    links.append((i, [end / MM for end in ends], target, element))
                 save(page.figure, pdf, "pdf")
         buffer.seek(0)
-        return buffer, firsts, links
+        return buffer, firsts, links, root, owners
 
 
-def _link(writer: PdfWriter, page_number: int, box: Sequence[float], target: int) -> None:
-    """Lay a link over a place of a page; spelt out, as pypdf's helpers differ between versions."""
-    from pypdf.generic import ArrayObject, DictionaryObject, FloatObject, NameObject, NumberObject
-
-    destination = writer.pages[target].indirect_reference
-    annotation = DictionaryObject(
-        {
-            NameObject("/Type"): NameObject("/Annot"),
-            NameObject("/Subtype"): NameObject("/Link"),
-            NameObject("/Rect"): ArrayObject([FloatObject(f"{x:.2f}") for x in box]),
-            NameObject("/Border"): ArrayObject([NumberObject(0)] * 3),
-            NameObject("/Dest"): ArrayObject([destination, NameObject("/Fit")]),
-        }
-    )
-    page = writer.pages[page_number]
-    kept: Any = page["/Annots"].get_object() if "/Annots" in page else ArrayObject()
-    page[NameObject("/Annots")] = ArrayObject([*kept, annotation])
-
-
-def draw_pages(plan: Plan, title: str) -> Iterator[tuple[list[str], Page]]:
+def draw_pages(
+    plan: Plan, title: str, root: Element | None = None
+) -> Iterator[tuple[list[str], Page]]:
     """Yield the sections and the drawn page, page by page.
 
     Parameters
@@ -282,6 +148,8 @@ def draw_pages(plan: Plan, title: str) -> Iterator[tuple[list[str], Page]]:
         What the report shows.
     title : str
         The title of the report, for the first page and the foot of all.
+    root : Element, optional
+        The document, which gets an element for each text and figure; none are marked otherwise.
 
     Yields
     ------
@@ -295,13 +163,13 @@ def draw_pages(plan: Plan, title: str) -> Iterator[tuple[list[str], Page]]:
     for n, placed in enumerate(pages, start=1):
         for _, _, block in placed:
             numbers.setdefault(block.section, n)
-    for placed, page in zip(pages, _drawn(pages, title), strict=True):
+    for placed, page in zip(pages, _drawn(pages, title, root), strict=True):
         yield list(dict.fromkeys(block.section for *_, block in placed)), page
 
 
-def _drawn(pages: Sequence[Sequence[Placed]], title: str) -> Iterator[Page]:
+def _drawn(pages: Sequence[Sequence[Placed]], title: str, root: Element | None) -> Iterator[Page]:
     for n, placed in enumerate(pages, start=1):
-        page = Page()
+        page = Page(root=root, number=n - 1)
         page.draw(placed)
         page.footer(title, n, len(pages))
         yield page.complete()
@@ -383,7 +251,7 @@ def _first_page(content: Plan, title: str, figure: Figure | None) -> Figure:
 def _blocks(plan: Plan, title: str, numbers: Mapping[str, int]) -> Iterator[Block]:
     """Yield all blocks of a report: each knows its section, and its heading on a new page."""
     above = [
-        *_lines(title, 20.0, after=2.0, weight="bold"),
+        *_lines(title, 20.0, after=2.0, tag="H1", weight="bold"),
         *_lines(plan.sizes, 9.0, after=3.0, color=GREY),
         *_lines(plan.lead, 9.5, after=4.0),
     ]
@@ -418,8 +286,10 @@ def _heading(section: Section, after: float, *, continued: bool = False) -> Bloc
 
     def draw(page: Page, y: float, height: float) -> None:
         top = y + above if y > TOP + 1.0 else y
-        page.fitted(MARGIN, top + 5.0, section.heading + again, WIDTH, 13.0, weight="bold")
-        page.paragraph(MARGIN, top + 8.5, intro, WIDTH, 8.0, color=GREY)
+        with page.inside(None if continued else Element("H2")):
+            page.fitted(MARGIN, top + 5.0, section.heading + again, WIDTH, 13.0, weight="bold")
+        with page.inside(Element("P")):
+            page.paragraph(MARGIN, top + 8.5, intro, WIDTH, 8.0, color=GREY)
         if roles:
             legend(page, top + below + 1.0, roles)
 
@@ -486,12 +356,27 @@ _STYLES: dict[str, tuple[float, dict[str, Any]]] = {
 }
 
 
-def _lines(text: str, size: float, *, after: float, **style: Any) -> Iterator[Block]:
+def _lines(
+    text: str, size: float, *, after: float, tag: str = "P", **style: Any
+) -> Iterator[Block]:
     """Yield one block a line, so that a long text may run over to the next page."""
-    lines = wrap(text, WIDTH / MM, size, style.get("weight") == "bold")
+    lines, element = wrap(text, WIDTH / MM, size, style.get("weight") == "bold"), Element(tag)
     for left, line in zip(reversed(range(len(lines))), lines, strict=True):
         height = size * LEADING * MM + (0.0 if left else after)
-        yield Block(height, partial(_line, line, size, style))
+        yield Block(height, partial(_line_of, element, line, size, style))
+
+
+def _line_of(
+    element: Element,
+    line: str,
+    size: float,
+    style: Mapping[str, Any],
+    page: Page,
+    y: float,
+    height: float,
+) -> None:
+    with page.inside(element):
+        _line(line, size, style, page, y)
 
 
 def _line(
@@ -502,41 +387,65 @@ def _line(
 
 def _listed(title: str, texts: Sequence[str], closer: float = 0.0) -> Iterator[Block]:
     """Yield a heading with the first text, then the other texts."""
+    element = Element("L")
     for i, text in enumerate(texts):
         height = paragraph_height(text, WIDTH - 4.0, _LISTED) + 1.2 - min(closer, 0.6)
         above = 9.0 if i == 0 else 0.0
-        yield Block(above + height, partial(_bullet, text, title if i == 0 else "", above))
+        yield Block(above + height, partial(_bullet, element, text, title if i == 0 else "", above))
 
 
-def _bullet(text: str, title: str, above: float, page: Page, y: float, height: float) -> None:
+def _bullet(
+    element: Element, text: str, title: str, above: float, page: Page, y: float, height: float
+) -> None:
     if title:
-        page.text(MARGIN, y + 6.5, title, 10.0, weight="bold")
-    _line("\N{EN DASH}", _LISTED, {"color": GREY}, page, y + above)
-    page.paragraph(MARGIN + 4.0, y + above, text, WIDTH - 4.0, _LISTED)
+        _title(title, page, y)
+    with page.inside(element), page.inside(Element("LI")):
+        with page.inside(Element("Lbl")):
+            _line("\N{EN DASH}", _LISTED, {"color": GREY}, page, y + above)
+        with page.inside(Element("LBody")):
+            page.paragraph(MARGIN + 4.0, y + above, text, WIDTH - 4.0, _LISTED)
+
+
+def _title(title: str, page: Page, y: float, height: float = 0.0, base: float = 6.5) -> None:
+    with page.inside(Element("H3")):
+        page.text(MARGIN, y + base, title, 10.0, weight="bold")
 
 
 def _grid(grid: Grid, closer: float) -> Iterator[Block]:
     """Yield the rows of a table, the names of its columns before the first and on new pages."""
     lefts = [sum(grid.widths[:i]) * WIDTH for i in range(len(grid.widths))]
     rooms = [width * WIDTH - 3.0 for width in grid.widths]
-    head = Block(7.5, partial(_grid_head, grid, lefts, rooms)) if grid.heads else None
+    in_table, first = Element("Table"), Element("TR", heads="Column")
+    draw_head = partial(_grid_head, in_table, first, grid, lefts, rooms)
+    head = Block(7.5, draw_head) if grid.heads else None
     if grid.title:
-        yield Block(8.5, partial(_grid_title, grid.title), keeps=True)
+        yield Block(8.5, partial(_title, grid.title), keeps=True)
     if head is not None:
         yield replace(head, keeps=True)
     for i, row in enumerate(grid.rows):
         cells = [_cell_lines(grid, k, text, rooms[k]) for k, text in enumerate(row)]
         height = max(map(len, cells)) * _CELL * LEADING * MM
-        draw = partial(_grid_row, grid, i, cells, lefts, rooms)
+        draw = partial(_grid_row, in_table, grid, i, cells, lefts, rooms)
         yield Block(height + _PADDING - closer, draw, head=head)
 
 
-def _grid_title(title: str, page: Page, y: float, height: float) -> None:
-    page.text(MARGIN, y + 6.5, title, 10.0, weight="bold")
-
-
 def _grid_head(
-    grid: Grid, lefts: Sequence[float], rooms: Sequence[float], page: Page, y: float, height: float
+    table: Element,
+    row: Element,
+    grid: Grid,
+    lefts: Sequence[float],
+    rooms: Sequence[float],
+    page: Page,
+    y: float,
+    height: float,
+) -> None:
+    with page.inside(table), page.inside(row, once=True):
+        _grid_heads(grid, lefts, rooms, page, y)
+    page.rule(y + 6.3, color=GREY)
+
+
+def _grid_heads(
+    grid: Grid, lefts: Sequence[float], rooms: Sequence[float], page: Page, y: float
 ) -> None:
     for k, text in enumerate(grid.heads):
         right = k in grid.numbers
@@ -547,10 +456,10 @@ def _grid_head(
             "weight": "bold",
         }
         page.fitted(x, y + 4.5, text, rooms[k], 7.0, least=5.5, **style)
-    page.rule(y + 6.3, color=GREY)
 
 
 def _grid_row(
+    table: Element,
     grid: Grid,
     i: int,
     cells: Sequence[Sequence[tuple[int, str]]],
@@ -560,26 +469,42 @@ def _grid_row(
     y: float,
     height: float,
 ) -> None:
+    row = Element("TR")
+    with page.inside(table), page.inside(row):
+        for k, lines in enumerate(cells):
+            with page.inside(row.cell()):
+                _grid_cell(grid, i, k, lines, lefts, rooms, page, y)
+    page.rule(y + height - 0.6)
+
+
+def _grid_cell(
+    grid: Grid,
+    i: int,
+    k: int,
+    lines: Sequence[tuple[int, str]],
+    lefts: Sequence[float],
+    rooms: Sequence[float],
+    page: Page,
+    y: float,
+) -> None:
     leading = _CELL * LEADING * MM
     labels = {(row, column): LABELS[kind] for row, column, kind in grid.labels}
-    for k, lines in enumerate(cells):
-        right = k in grid.numbers
-        x = MARGIN + lefts[k] + (rooms[k] if right else 0.0)
-        # what an alarm or a label marks stands first, or below the name
-        marked = 1 if k in grid.bold else 0
-        alarmed = marked if (i, k) in grid.alarms else None
-        for j, (n, piece) in enumerate(lines):
-            style: dict[str, Any] = {"ha": "right"} if right else {}
-            if k in grid.bold and n == 0:
-                style["weight"] = "bold"
-            if n == alarmed or n > 0:
-                style["color"] = ALARM if n == alarmed else GREY
-            base = y + 0.4 + (j + 0.78) * leading
-            if n == marked and (i, k) in labels:
-                page.label(x, base, piece, _CELL, labels[i, k])
-                continue
-            page.fitted(x, base, piece, rooms[k], _CELL, least=0.0, **style)
-    page.rule(y + height - 0.6)
+    right = k in grid.numbers
+    x = MARGIN + lefts[k] + (rooms[k] if right else 0.0)
+    # what an alarm or a label marks stands first, or below the name
+    marked = 1 if k in grid.bold else 0
+    alarmed = marked if (i, k) in grid.alarms else None
+    for j, (n, piece) in enumerate(lines):
+        style: dict[str, Any] = {"ha": "right"} if right else {}
+        if k in grid.bold and n == 0:
+            style["weight"] = "bold"
+        if n == alarmed or n > 0:
+            style["color"] = ALARM if n == alarmed else GREY
+        base = y + 0.4 + (j + 0.78) * leading
+        if n == marked and (i, k) in labels:
+            page.label(x, base, piece, _CELL, labels[i, k])
+            continue
+        page.fitted(x, base, piece, rooms[k], _CELL, least=0.0, **style)
 
 
 def _cell_lines(grid: Grid, k: int, text: str, room: float) -> list[tuple[int, str]]:
@@ -600,7 +525,7 @@ def _form(form: Form) -> Block:
     tall = 17.0
 
     def draw(page: Page, y: float, height: float) -> None:
-        page.text(MARGIN, y + 6.5, form.title, 10.0, weight="bold")
+        _title(form.title, page, y)
         top = y + 9.0
         for row in form.fields:
             wide = WIDTH / len(row)
@@ -611,7 +536,8 @@ def _form(form: Form) -> Block:
                     page.rule(rule_y, left, right, color=GREY)
                 for x in (left, right):
                     page.line((x, top), (x, top + tall), color=GREY)
-                page.text(left + 2.0, top + 4.0, name, 7.0, color=GREY)
+                with page.inside(Element("P")):
+                    page.text(left + 2.0, top + 4.0, name, 7.0, color=GREY)
             top += tall
 
     return Block(12.0 + tall * len(form.fields), draw)
@@ -624,13 +550,16 @@ def _contents(plan: Plan, numbers: Mapping[str, int]) -> Block:
     pitch, column = 5.2, WIDTH / 2.0
 
     def draw(page: Page, y: float, height: float) -> None:
-        page.text(MARGIN, y + 3.5, "Contents", 10.0, weight="bold")
+        _title("Contents", page, y, base=3.5)
+        listed = Element("L")
         for i, section in enumerate(sections):
             x, base = MARGIN + (i // n_rows) * (column + 4.0), y + 9.5 + (i % n_rows) * pitch
             right = x + column - 8.0
-            page.fitted(x, base, section.heading, right - x - 8.0, 8.5)
-            page.text(right, base, str(numbers.get(section.key, "")), 8.5, ha="right", color=GREY)
+            number, link = str(numbers.get(section.key, "")), Element("Link")
+            with page.inside(listed), page.inside(Element("LI")), page.inside(link):
+                page.fitted(x, base, section.heading, right - x - 8.0, 8.5)
+                page.text(right, base, number, 8.5, ha="right", color=GREY)
             page.rule(base + 1.4, x, right)
-            page.links.append((x, base - 3.5, right, base + 1.4, section.key))
+            page.links.append((x, base - 3.5, right, base + 1.4, section.key, link))
 
     return Block(8.0 + n_rows * pitch + 4.0, draw)

@@ -16,6 +16,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.reporting import PDFRenderer, pdf
 from skeval.reporting.layout import Page
 from skeval.reporting.sections import Plan
+from skeval.reporting.structure import Element
 from skeval.utils.formatting import number
 
 TITLES = [
@@ -141,8 +142,8 @@ def test_a_failed_render_leaves_the_old_file_alone(
 
     draw_pages = pdf.draw_pages
 
-    def failing(content: Plan, title: str) -> Iterator[tuple[str, Page]]:
-        yield next(draw_pages(content, title))
+    def failing(content: Plan, title: str, root: Element) -> Iterator[tuple[str, Page]]:
+        yield next(draw_pages(content, title, root))
         raise RuntimeError("no paper")
 
     monkeypatch.setattr(pdf, "draw_pages", failing)

@@ -139,6 +139,11 @@ class Display:
         """Draw on as many axes as there are panels; names next to them get `room` points."""
         raise NotImplementedError(f"{type(self).__name__} must define draw(axes, room).")
 
+    @property
+    def said(self) -> str:
+        """What kind of figure it is, in a sentence: read to those who do not see it."""
+        return (type(self).__doc__ or "").strip().split("\n\n")[0].replace("\n   ", "")
+
     def margins(self, wide: float) -> Margins | None:
         """Return what names and numbers take around the panels of a figure `wide` points wide.
 

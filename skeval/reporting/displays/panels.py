@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.transforms import ScaledTranslation
 
+from skeval.reporting.structure import Mark, decoration, marked
 from skeval.reporting.style import text_width
 
 if TYPE_CHECKING:
@@ -25,6 +26,12 @@ _PAD = 2.0  # points between a tick and its label, and between labels and the na
 
 class Line(Text):
     """A line of text, level or upright, that is drawn without being laid out anew, or clipped."""
+
+    mark: Mark | None = None
+
+    def set_mark(self, mark: Mark | None) -> None:
+        """Set the number by which the structure of a document names this text."""
+        self.mark = mark
 
     def set_clip_path(self, path: Any, transform: Any = None) -> None:
         """Stay as it is: axes give their own box to anything that is put on them."""
@@ -55,12 +62,22 @@ class Line(Text):
         gc = renderer.new_gc()
         gc.set_foreground(self.get_color())
         font, angle = self.get_fontproperties(), self.get_rotation()
-        renderer.draw_text(gc, x, y, text, font, angle, mtext=self)
+        with marked(renderer, self.mark):
+            renderer.draw_text(gc, x, y, text, font, angle, mtext=self)
         gc.restore()
 
 
 def _box(size: float) -> tuple[float, float]:
     return _TALL * size, _DEEP * size
+
+
+class Sheet(Figure):
+    """A page whose content is marked: all that no element names is decoration."""
+
+    def draw(self, renderer: Any) -> None:
+        """Draw the page between marks."""
+        with decoration(renderer):
+            super().draw(renderer)
 
 
 def add_panel(figure: Figure, box: Box) -> Panel:
@@ -90,6 +107,9 @@ class _BareY(_Bare, YAxis): ...
 
 class Panel(Axes):
     """Axes in a box of fixed size: an axis that `label` labelled is drawn by a few artists."""
+
+    mark: Mark | None = None
+    """The number by which the structure of a document names these axes as a whole."""
 
     def _init_axis(self) -> None:
         self.xaxis, self.yaxis = _BareX(self, clear=False), _BareY(self, clear=False)
@@ -149,6 +169,10 @@ class Panel(Axes):
 
     def draw(self, renderer: Any) -> None:
         """Draw what is in the axes, then the names of both."""
+        with marked(renderer, self.mark):
+            self._draw_marked(renderer)
+
+    def _draw_marked(self, renderer: Any) -> None:
         legend = self.get_legend()
         named = legend.get_texts() if legend is not None else []
         for text in (*self.texts, *named, self.xaxis.label, self.yaxis.label):
