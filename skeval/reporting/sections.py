@@ -36,6 +36,8 @@ from skeval.reporting.layout import (
     BIVARIATE,
     CURVES,
     FLOWING,
+    HALVED,
+    HALVED_STACK,
     STACKED,
     UNIVARIATE,
     WIDE,
@@ -229,7 +231,18 @@ SECTIONS = (
         fresh real rows do not reach 1.""",
         display="SimilarityMatrixDisplay",
         write=worst_pairs,
-        layout=FLOWING,
+        layout=HALVED,
+    ),
+    Section(
+        "phik",
+        "Associations of columns",
+        """The phi_k coefficient of each pair of columns, for numbers, dates and categories alike: 0
+        for no association, 1 for a complete one. Orange pairs are less associated in the synthetic
+        table than in train, purple ones more. Grey: not defined, as a column has one value
+        only.""",
+        display="PhikMatricesDisplay",
+        write=worst_pairs,
+        layout=HALVED,
     ),
     Section(
         "columns",
@@ -238,7 +251,7 @@ SECTIONS = (
         marker is where fresh real rows score.""",
         display="ColumnScoresDisplay",
         fill=bars,
-        layout=FLOWING,
+        layout=HALVED,
     ),
     Section(
         "proximity",
@@ -248,6 +261,7 @@ SECTIONS = (
         threshold that a given share of TTPR does not exceed. A TSPR tail heavier than the TTPR tail
         is a sign of rows copied from train. The last bar holds all greater ratios.""",
         display="ProximityDisplay",
+        layout=HALVED_STACK,
     ),
     Section(
         "distances",
@@ -257,6 +271,7 @@ SECTIONS = (
         repeats itself; synthetic rows closer to train than holdout rows are, one that repeats
         train. The last bar holds all greater distances.""",
         display="DistancesDisplay",
+        layout=HALVED_STACK,
     ),
     Section(
         "accumulation",
@@ -275,7 +290,7 @@ SECTIONS = (
         ones it could have made (recall), as one is traded for the other. A curve that ends early on
         the right has lost kinds of rows, one that is low on the left has made some up.""",
         display="PRDDisplay",
-        layout=CURVES,
+        layout=HALVED,
         on_request=True,
     ),
     Section(
@@ -297,7 +312,7 @@ SECTIONS = (
         rows that are found; both on logarithmic scales, since a few persons found with no mistake
         are worse than all found no better than by chance, the grey line.""",
         display="ROCDisplay",
-        layout=CURVES,
+        layout=HALVED,
         on_request=True,
     ),
     Section(
@@ -307,7 +322,7 @@ SECTIONS = (
         bound, and does not show that epsilon is small: no audit with so few guesses could have
         shown more than its most.""",
         display="AuditDisplay",
-        layout=FLOWING,
+        layout=HALVED,
         on_request=True,
     ),
     Section(
@@ -319,7 +334,7 @@ SECTIONS = (
         is significant, after correction for the number of them, are red.""",
         display="AttacksDisplay AttackDisplay",
         fill=attacked,
-        layout=FLOWING,
+        layout=HALVED,
         on_request=True,
     ),
     Section(
@@ -331,17 +346,6 @@ SECTIONS = (
         write=disclosed,
         fill=nothing,
         on_request=True,
-    ),
-    Section(
-        "phik",
-        "Associations of columns",
-        """The phi_k coefficient of each pair of columns, for numbers, dates and categories alike: 0
-        for no association, 1 for a complete one. Orange pairs are less associated in the synthetic
-        table than in train, purple ones more. Grey: not defined, as a column has one value
-        only.""",
-        display="PhikMatricesDisplay",
-        write=worst_pairs,
-        layout=FLOWING,
     ),
     Section(
         "cardinality",

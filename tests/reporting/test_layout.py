@@ -17,7 +17,8 @@ from skeval import Result
 from skeval.reporting import Display
 from skeval.reporting.displays.panels import add_panel
 from skeval.reporting.displays.ticks import label_axis
-from skeval.reporting.layout import TOP, Block, Item, Page, _head, paged
+from skeval.reporting.layout import TOP, Block, Item, Page, _head
+from skeval.reporting.pages import paged
 from skeval.reporting.pdf import draw_pages
 from skeval.reporting.sections import plan
 from skeval.reporting.style import theme
