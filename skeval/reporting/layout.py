@@ -340,9 +340,12 @@ class Layout:
             return Block(max(tall, lines) + 4.0, partial(_draw_words_left, row, n, wide))
         above = max(_head_height(item, wide, face) for item in row)
         square = any(_around(item.display, wide).square for item in row)
-        share = 1.0 if self.grid or tall <= 60.0 else 0.5 if square else 0.69
-        least = above + share * tall + 4.0
-        return Block(above + tall + 4.0, partial(_draw_row, row, face, wide, above), least)
+        share = 1.0 if self.grid or tall <= 60.0 else 0.69
+        if square:
+            share = 0.85 if self.half else 0.5
+        below = 3.0 if self.grid else 4.0
+        least = above + share * tall + below
+        return Block(above + tall + below, partial(_draw_row, row, face, wide, above), least)
 
 
 def _draw_row(
@@ -351,7 +354,7 @@ def _draw_row(
     for i, item in enumerate(row):
         x = MARGIN + i * (wide + _GAP)
         _head(page, x, y, item, wide, n)
-        page.boxed(item.display, x, y + above, wide, height - above - 4.0)
+        page.boxed(item.display, x, y + above, wide, height - above - 3.0)
 
 
 def _draw_beside(item: Item, page: Page, y: float, height: float) -> None:
@@ -385,7 +388,10 @@ def _head(page: Page, x: float, y: float, item: Item, wide: float, n: int) -> No
     if item.display.crossed:
         _pair_heading(page, x, base, wide, item.display.crossed, size)
     else:
-        page.fitted(x, base, item.heading, wide, size, least=0.7 * size, weight="bold")
+        for line in _heading_lines(item, wide, n):
+            page.fitted(x, base, line, wide, size, least=0.7 * size, weight="bold")
+            base += size * LEADING * MM
+        y += (len(_heading_lines(item, wide, n)) - 1) * size * LEADING * MM
     y += 0.63 * size
     for line in item.caption.split("\n"):
         y = page.paragraph(x, y, line, wide, small)
@@ -396,7 +402,15 @@ def _head_height(item: Item, wide: float, n: int) -> float:
     size, small = _SIZES[n]
     lines = item.caption.split("\n")
     above = 0.63 * size + (2.0 if n == 1 else 0.0)
+    above += (len(_heading_lines(item, wide, n)) - 1) * size * LEADING * MM
     return above + sum(paragraph_height(line, wide, small) for line in lines) + 1.0
+
+
+def _heading_lines(item: Item, wide: float, n: int) -> list[str]:
+    """Return the lines of a heading: where many figures are in a row there is room for one."""
+    if n > 2 or item.display.crossed:
+        return [item.heading]
+    return wrap(item.heading, wide / MM, _SIZES[n][0], True) or [""]
 
 
 def _pair_heading(
@@ -419,8 +433,8 @@ CURVES = Layout(per_row=2)
 FRONT = Layout(tall=lambda display, wide: 72.0)
 HALVED = Layout(half=True)
 HALVED_STACK = Layout(tall=_panels, half=True)
-UNIVARIATE = Layout(per_row=4, tall=lambda display, wide: 30.0, grid="grid", legend=True)
-BIVARIATE = Layout(per_row=3, tall=lambda display, wide: 32.0, grid="grid pairs")
+UNIVARIATE = Layout(per_row=4, tall=lambda display, wide: 27.0, grid="grid", legend=True)
+BIVARIATE = Layout(per_row=3, tall=lambda display, wide: 29.0, grid="grid pairs")
 BESIDE = Layout(
     2, tall=lambda display, wide: 30.0, words_left=True, grid="grid", legend=True
 )

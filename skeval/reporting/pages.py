@@ -34,10 +34,11 @@ def paged(blocks: Iterable[Block]) -> list[list[Placed]]:
     """
     sheets = _Sheets()
     for run in _runs(blocks):
-        if run[0].half:
-            sheets.place_half(run)
-        else:
-            sheets.place(run)
+        n_wide = next((i for i, block in enumerate(run) if block.half), len(run))
+        if n_wide:
+            sheets.place(run[:n_wide], below=_least(run[n_wide:]))
+        if n_wide < len(run):
+            sheets.place_half(run[n_wide:])
     return sheets.pages
 
 
@@ -65,9 +66,9 @@ class _Sheets:
         self.ends = [TOP, TOP]
         self.column = 0
 
-    def place(self, run: Sequence[Block]) -> None:
-        """Place blocks of the whole width below both columns."""
-        if max(self.ends) + _least(run) > Page.floor and self.pages[-1]:
+    def place(self, run: Sequence[Block], below: float = 0.0) -> None:
+        """Place blocks of the whole width below both columns, with so much room below them."""
+        if max(self.ends) + _least(run) + below > Page.floor and self.pages[-1]:
             self._turn(run[0].head)
         self.ends = [max(self.ends)] * 2
         self._put(run, 0)

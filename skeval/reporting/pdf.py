@@ -574,7 +574,7 @@ def _flowing(grid: Grid, face: _Face) -> Iterator[Block]:
     if grid.title:
         yield Block(8.5, partial(_grid_title, grid.title), keeps=True)
     for row in grid.rows:
-        name, text = row[0], " ".join(filter(None, row[1:]))
+        name, text = row[0], ", ".join(filter(None, row[1:]))
         lines = _run_in(name, text, HALF, _ENTRY)
         height = len(lines) * _ENTRY * LEADING * MM + 1.6
         draw = partial(_draw_entry, name, lines)

@@ -242,7 +242,7 @@ SECTIONS = (
         only.""",
         display="PhikMatricesDisplay",
         write=worst_pairs,
-        layout=HALVED,
+        layout=FLOWING,
     ),
     Section(
         "columns",
@@ -394,7 +394,8 @@ SECTIONS = (
     Section(
         "univariate",
         "Univariate distributions",
-        """The shares of the values of each column. Axes end at quantiles rather than at extreme
+        """The shares of the values of each column, how similar they are to those of train, and how
+        similar fresh real rows are. Axes end at quantiles rather than at extreme
         values, the outer bars hold what lies beyond, rare categories are pooled, and bars of fewer
         than ten real rows are blank, so that no bar stands for a few persons. A number that a
         quarter of train has stands beside the others, on a scale of its own if they would vanish;
