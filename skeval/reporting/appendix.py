@@ -219,9 +219,7 @@ def provenance_parts(suite_result: SuiteResult) -> tuple[Part, ...]:
     return (
         Grid((), tuple(_facts(provenance)), (0.25, 0.75), title="Evaluation", flows=True),
         Grid(("Table", "Rows", "SHA-256"), _inputs(provenance), (0.2, 0.1, 0.7), title="Inputs"),
-        Grid(
-            heads, tuple(columns), (0.25, 0.15, 0.3, 0.3), title="Kinds of columns", flows=True
-        ),
+        Grid(heads, tuple(columns), (0.25, 0.15, 0.3, 0.3), title="Kinds of columns", flows=True),
         Grid(("Name", "Made by"), calls, (0.25, 0.75), title="Metrics", flows=True),
     )
 

@@ -435,9 +435,7 @@ HALVED = Layout(half=True)
 HALVED_STACK = Layout(tall=_panels, half=True)
 UNIVARIATE = Layout(per_row=4, tall=lambda display, wide: 27.0, grid="grid", legend=True)
 BIVARIATE = Layout(per_row=3, tall=lambda display, wide: 29.0, grid="grid pairs")
-BESIDE = Layout(
-    2, tall=lambda display, wide: 30.0, words_left=True, grid="grid", legend=True
-)
+BESIDE = Layout(2, tall=lambda display, wide: 30.0, words_left=True, grid="grid", legend=True)
 
 
 @dataclass(frozen=True)

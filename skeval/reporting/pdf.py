@@ -48,7 +48,17 @@ from skeval.reporting.scores import (
     shown_difference,
 )
 from skeval.reporting.sections import Plan, Section, plan
-from skeval.reporting.style import ALARM, COLOURS, GREY, LABELS, evidence, finding, text_width, theme, wrap
+from skeval.reporting.style import (
+    ALARM,
+    COLOURS,
+    GREY,
+    LABELS,
+    evidence,
+    finding,
+    text_width,
+    theme,
+    wrap,
+)
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import is_shifted
@@ -196,6 +206,9 @@ class PDFRenderer(FileRenderer):
         `sign_off`; all otherwise.
     progress : callable, optional
         Called as ``progress(section, n_done, n_total)`` when a section is drawn.
+    short : bool, default=False
+        Whether only the decision, the scores, the columns to mend and the provenance with the
+        sign-off are shown, where `sections` does not choose others.
 
     See Also
     --------
@@ -592,9 +605,7 @@ def _run_in(name: str, text: str, room: float, size: float) -> list[str]:
     return [first, *wrap(" ".join(words), room / MM, size)]
 
 
-def _draw_entry(
-    name: str, lines: Sequence[str], page: Page, y: float, height: float = 0.0
-) -> None:
+def _draw_entry(name: str, lines: Sequence[str], page: Page, y: float, height: float = 0.0) -> None:
     page.fitted(MARGIN, y + 0.78 * _ENTRY * LEADING * MM, name, HALF, _ENTRY, weight="bold")
     first, *others = lines
     indent = (text_width(name, _ENTRY, True) + _ENTRY) * MM
@@ -661,9 +672,7 @@ def _grid_row(
     page.rule(y + height - 0.6)
 
 
-def _cell_lines(
-    grid: Grid, k: int, text: str, room: float, size: float
-) -> list[tuple[int, str]]:
+def _cell_lines(grid: Grid, k: int, text: str, room: float, size: float) -> list[tuple[int, str]]:
     """Return the lines of a cell, each with the number of the line of the text that it is of."""
     first, *others = text.split("\n")
     room /= MM
