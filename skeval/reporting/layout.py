@@ -215,9 +215,9 @@ class Block:
     section : str
         To which it belongs.
     half : bool
-        Whether it stands in one of two columns.
+        Whether it takes one of two columns.
     begins : bool
-        Whether it may stand in either column, as what begins a section or an entry does.
+        Whether it may go into either column, as what begins a section or an entry does.
     column : int
         The column in which it was placed, 0 or 1.
     """
@@ -432,7 +432,6 @@ FLOWING = Layout()
 CURVES = Layout(per_row=2)
 FRONT = Layout(tall=lambda display, wide: 72.0)
 HALVED = Layout(half=True)
-HALVED_STACK = Layout(tall=_panels, half=True)
 UNIVARIATE = Layout(per_row=4, tall=lambda display, wide: 27.0, grid="grid", legend=True)
 BIVARIATE = Layout(per_row=3, tall=lambda display, wide: 29.0, grid="grid pairs")
 BESIDE = Layout(2, tall=lambda display, wide: 30.0, words_left=True, grid="grid", legend=True)

@@ -11,7 +11,7 @@ from skeval.reporting.layout import TOP, Block, Page, Placed
 def paged(blocks: Iterable[Block]) -> list[list[Placed]]:
     """Place blocks on pages, on a new one where those that keep together do not fit.
 
-    Blocks of half the width stand in two columns. A block that begins something, as a section or an
+    Blocks of half the width fill two columns. A block that begins something, as a section or an
     entry, goes into the column that ends higher; the others follow the block before them.
 
     Parameters

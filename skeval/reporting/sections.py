@@ -37,7 +37,6 @@ from skeval.reporting.layout import (
     CURVES,
     FLOWING,
     HALVED,
-    HALVED_STACK,
     STACKED,
     UNIVARIATE,
     WIDE,
@@ -261,7 +260,6 @@ SECTIONS = (
         threshold that a given share of TTPR does not exceed. A TSPR tail heavier than the TTPR tail
         is a sign of rows copied from train. The last bar holds all greater ratios.""",
         display="ProximityDisplay",
-        layout=HALVED_STACK,
     ),
     Section(
         "distances",
@@ -271,7 +269,6 @@ SECTIONS = (
         repeats itself; synthetic rows closer to train than holdout rows are, one that repeats
         train. The last bar holds all greater distances.""",
         display="DistancesDisplay",
-        layout=HALVED_STACK,
     ),
     Section(
         "accumulation",
