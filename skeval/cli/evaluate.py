@@ -65,6 +65,10 @@ def render(
         "report.html"
     ),
     title: Annotated[str, typer.Option(help="Of the report.")] = "",
+    short: Annotated[
+        bool,
+        typer.Option("--short", help="Decision, scores, columns to mend, provenance, sign-off."),
+    ] = False,
 ) -> None:
     """Write the report of saved scores: no table is needed."""
     from skeval.results.rendering import ENDINGS
@@ -76,7 +80,7 @@ def render(
     settings: dict[str, Any] = {"title": title} if title else {}
     with shown("lines") as tick:
         if isinstance(result, SuiteResult):
-            settings["progress"] = tick("drawn")
+            settings |= {"progress": tick("drawn"), "short": short}
         write(output, **settings)
     say(f"Report: {output}")
 
@@ -225,7 +229,7 @@ _WRITERS: dict[str, Callable[[SuiteResult], str]] = {
     ".csv": lambda result: result.frame().to_csv(index=False),
     ".json": lambda result: result.to_json(),
 }
-_PRESETS = "report, fidelity, utility, privacy, screens, attacks, syneval, quality or diagnostic."
+PRESETS = "report, fidelity, utility, privacy, screens, attacks, syneval, quality or diagnostic."
 
 
 @app.command()
@@ -239,7 +243,7 @@ def evaluate(
             *OUTPUT, help="Save the table: .txt, .csv or .json (.json keeps all details)."
         ),
     ] = None,
-    suite: Annotated[str, typer.Option(help=_PRESETS)] = "report",
+    suite: Annotated[str, typer.Option(help=PRESETS)] = "report",
     metrics: Annotated[
         str | None,
         typer.Option(help="These metrics instead, by their names in `list` or in scores: A,B."),
@@ -277,7 +281,7 @@ def evaluate(
         return
     if rows:
         raise InvalidParameterError("--rows needs --saved, the suite that holds them.")
-    made = partial(_suite, metrics, suite, given)
+    made = partial(made_suite, metrics, suite, given)
     if not any(path.is_folder for path in tables):  # of folders, the suite depends on their keys
         check_policy(gate, made())
     (train, holdout, synthetic), known = read_given(tables, given, dialect)
@@ -323,9 +327,10 @@ def _say_verdict(result: SuiteResult, output: Path | None) -> None:
         say(f"Saved: {output}")
 
 
-def _suite(
+def made_suite(
     metrics: str | None, preset: str, given: Given, relations: RelationalSchema | None = None
 ) -> MetricSuite:
+    """Return the suite of these metrics, or of a preset."""
     from skeval.suites.ready import make_suite
 
     target, sensitive, seed = given.target, given.sensitive, given.seed

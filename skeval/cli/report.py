@@ -12,8 +12,10 @@ import typer
 from rich.markup import escape
 
 from skeval.cli.evaluate import (
+    PRESETS,
     check_policy,
     enforce,
+    made_suite,
     policy_of,
     read_results,
     release_of,
@@ -58,7 +60,17 @@ def report(
         int | None, typer.Option(help="Greatest number of rows of the holdout.", min=1)
     ] = None,
     columns: Annotated[
-        int | None, typer.Option(help="Look at the first columns, this many.", min=1)
+        str | None, typer.Option(help="Look at the first columns, this many, or at these: A,B.")
+    ] = None,
+    title: Annotated[str, typer.Option(help="Of the report.")] = "",
+    short: Annotated[
+        bool,
+        typer.Option("--short", help="Decision, scores, columns to mend, provenance, sign-off."),
+    ] = False,
+    suite: Annotated[str | None, typer.Option(help=PRESETS)] = None,
+    metrics: Annotated[
+        str | None,
+        typer.Option(help="These metrics instead, by their names in `list` or in scores: A,B."),
     ] = None,
 ) -> None:
     """Write the report of a synthetic table."""
@@ -69,8 +81,11 @@ def report(
     check_apart([output, given.junit], inputs)
     release, dialect = release_of(given), dialect_of(given.sep, given.encoding, given.decimal)
     gate = policy_of(given, release)
+    if metrics is not None and suite is not None:
+        raise InvalidParameterError("--metrics chooses what --suite would; give one of them.")
+    measured = suite if metrics is None else made_suite(metrics, "report", given)
     if gate is not None:
-        check_policy(gate, _suite_of(tables, given))
+        check_policy(gate, _suite_of(tables, given, measured))
     # from four tables on, all behind the holdout are candidates
     read, known = read_given(tables[:3], given, dialect)
     say_long(read[0], n_max_train)
@@ -84,7 +99,10 @@ def report(
         given.junit,
         n_max_train=n_max_train,
         n_max_test=n_max_test,
-        columns=columns,
+        columns=_columns(columns),
+        title=title,
+        short=short,
+        suite=measured,
         target=given.target,
         sensitive=given.sensitive,
         schema=known,
@@ -126,14 +144,30 @@ def demo(
     _write_report((train, holdout, synthetic), output, random_state=seed)
 
 
-def _suite_of(tables: list[Place], given: Given) -> MetricSuite | None:
+def _columns(given: str | None) -> int | list[str] | None:
+    """Return the number of columns, or their names, that an option gives."""
+    if given is None or not given.strip().isdigit():
+        return given and [name.strip() for name in given.split(",")]  # type: ignore[return-value]
+    if int(given) < 1:
+        raise InvalidParameterError(f"--columns must be at least 1, or names, got {given}.")
+    return int(given)
+
+
+def _suite_of(
+    tables: list[Place], given: Given, measured: MetricSuite | str | None
+) -> MetricSuite | None:
     """Return the suite of a report of one table; that of several is not known before they are."""
     from skeval.suites.ready import make_suite
 
+    if measured is not None and not isinstance(measured, str):
+        return measured
     if any(path.is_folder for path in tables):
         return None
     return make_suite(
-        "report", target=given.target, sensitive=given.sensitive, random_state=given.seed
+        measured or "report",
+        target=given.target,
+        sensitive=given.sensitive,
+        random_state=given.seed,
     )
 
 

@@ -37,7 +37,7 @@ RISKS: dict[Risk, str] = {
 }
 _NOT_THERE = "No metric of skeval: see its own documentation."
 _ROLE = re.compile(r":\w+:`[~!]?(?:[\w.]*\.)?(\w+)`|``([^`]*)``|`([^`]*)`")
-_FORM = (("Name", "Role"), ("Decision", "Date"), ("Conditions", "Signature"))
+_FORM = (("Name", "Role", "Date"), ("Decision", "Conditions", "Signature"))
 
 
 def definitions(results: SuiteResult) -> tuple[Part, ...]:
@@ -57,7 +57,7 @@ def definitions(results: SuiteResult) -> tuple[Part, ...]:
     kinds = dict.fromkeys(r.metric for r in results.values() if r.metric)
     rows = tuple((title_of(kind), " ".join(definition_of(kind))) for kind in kinds)
     heads = ("Metric", "What it is, and what it cannot see")
-    return (Grid(heads, rows, (0.24, 0.76)),) if rows else ()
+    return (Grid(heads, rows, (0.24, 0.76), flows=True),) if rows else ()
 
 
 def definition_of(metric: str) -> list[str]:
@@ -215,12 +215,12 @@ def provenance_parts(suite_result: SuiteResult) -> tuple[Part, ...]:
         (f"{one.table}: {one.column}" if several else one.column, one.kind, one.why, one.doubt)
         for one in provenance.columns
     ]
-    heads = ("Column", "Kind", "Why", "Doubt")
+    heads, calls = ("Column", "Kind", "Why", "Doubt"), tuple(provenance.calls.items())
     return (
-        Grid((), tuple(_facts(provenance)), (0.25, 0.75), title="Evaluation"),
+        Grid((), tuple(_facts(provenance)), (0.25, 0.75), title="Evaluation", flows=True),
         Grid(("Table", "Rows", "SHA-256"), _inputs(provenance), (0.2, 0.1, 0.7), title="Inputs"),
-        Grid(heads, tuple(columns), (0.25, 0.15, 0.3, 0.3), title="Kinds of columns"),
-        Grid(("Name", "Made by"), tuple(provenance.calls.items()), (0.25, 0.75), title="Metrics"),
+        Grid(heads, tuple(columns), (0.25, 0.15, 0.3, 0.3), title="Kinds of columns", flows=True),
+        Grid(("Name", "Made by"), calls, (0.25, 0.75), title="Metrics", flows=True),
     )
 
 

@@ -201,7 +201,7 @@ class DecisionPage:
         alarms = tuple((i, 0) for i, f in enumerate(self.facets) if f.alarm)
         title = "What was found" if len(self.stated) > 1 else ""
         labels = tuple((i, 0, label_of(f.status)) for i, f in enumerate(self.facets))
-        found = Grid((), rows, (0.21, 0.79), title=title, alarms=alarms, labels=labels)
+        found = Grid((), rows, (0.24, 0.76), title=title, alarms=alarms, labels=labels)
         shown: list[Part] = [*self.stated, found]
         if counted_facts := (*self.facts, *self.persons):
             shown.append(Listed("Facts", counted_facts))
@@ -227,7 +227,7 @@ class DecisionPage:
                     "Verdict",
                 ),
                 tuple(self._test_row(name, result) for name, result in tests.items()),
-                (0.22, 0.07, 0.19, 0.07, 0.13, 0.09, 0.23),
+                (0.222, 0.073, 0.178, 0.061, 0.139, 0.1105, 0.2165),
                 (1, 3, 4, 5),
                 title="Headline metrics",
                 alarms=tuple((i, 6) for i, n in enumerate(tests) if n in self.verdict.alarms),
@@ -237,7 +237,7 @@ class DecisionPage:
             yield Grid(
                 ("Metric", "Value", INTERVAL, "Fresh rows", DIFFERENCE, "Verdict"),
                 tuple(self._score_row(name, result) for name, result in scores.items()),
-                (0.31, 0.065, 0.14, 0.09, 0.155, 0.24),
+                (0.29, 0.065, 0.151, 0.112, 0.163, 0.219),
                 (1, 2, 3, 4),
                 title="" if tests else "Headline metrics",
                 spare=True,

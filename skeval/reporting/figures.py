@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 Progress = Callable[[str, int, int], None]
 
 TITLE = "Synthetic data report"
+SHORT = ("decision", "scores", "worst", "provenance", "sign_off")  # sections of a short report
 _FORMATS = ("png", "svg")
 
 
@@ -67,16 +68,19 @@ class Renderer:
         columns: Any = None,
         sections: Iterable[str] | None = None,
         progress: Progress | None = None,
+        short: bool = False,
     ) -> None:
         self.title = title
         self.columns = columns
         self.sections = sections
         self.progress = progress
+        self.short = short
 
     def _plan(self, results: SuiteResult | Comparison) -> Plan:
         if isinstance(results, Comparison):
             return replace(comparison_plan(results, self.sections), title=self.title)
-        content = plan(results, self.columns, self.sections)
+        sections = SHORT if self.short and self.sections is None else self.sections
+        content = plan(results, self.columns, sections)
         stated = results.provenance.release if results.provenance is not None else None
         named = stated.title if stated is not None and self.title == TITLE else ""
         return replace(content, title=named or self.title)

@@ -42,6 +42,7 @@ Filled = tuple[tuple[Item, ...], str]  # figures, and a note on their choice
 _MOST_COEFFICIENTS = 20
 _MOST_FLAWED = 10  # columns in the list of the worst
 _MOST_FLAWS = 7  # lines of each
+_MOST_PAIRS = 6  # of columns in a list
 _MOST_BARS, _FEW_BARS = 120, 40  # as those of every pair of columns of two tables
 _LENGTHS = (
     "Share of texts by their length: filled train, dashed holdout, a line the synthetic table. The "
@@ -148,7 +149,7 @@ def worst_pairs(results: SuiteResult) -> tuple[Part, ...]:
             continue
         rows = tuple(
             (*map(str, row[:2]), *map(number, row[2:]))
-            for row in display.worst_pairs().itertuples(index=False)
+            for row in display.worst_pairs(_MOST_PAIRS).itertuples(index=False)
         )
         heads = ("Column", "and column", *display.heads)
         if rows:
@@ -292,7 +293,7 @@ def _agreement(details: Mapping[str, Any], name: str) -> str:
     )
     if math.isnan(score):
         return ""
-    fresh_rows = "" if math.isnan(fresh) else f", fresh real rows {number(fresh)}"
+    fresh_rows = "" if math.isnan(fresh) else f", fresh {number(fresh)}"
     return f"similarity {number(score)}{fresh_rows}"
 
 

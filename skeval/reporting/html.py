@@ -155,6 +155,9 @@ class HTMLRenderer(FileRenderer):
         As for :class:`PDFRenderer`.
     progress : callable, optional
         Called as ``progress(section, n_done, n_total)`` when a section is drawn.
+    short : bool, default=False
+        Whether only the decision, the scores, the columns to mend and the provenance with the
+        sign-off are shown, where `sections` does not choose others.
 
     See Also
     --------

@@ -35,9 +35,10 @@ BOTTOM = 14.0
 MM = 25.4 / 72.0  # millimetres in a point
 LEADING = 1.38
 _MOST_BARS = 25
-_BAR = 4.6
-_PITCH = 58.0  # of panels below each other
+_BAR = 3.9
+_PITCH, _NARROW_PITCH = 58.0, 37.0  # of panels below each other
 _GAP = 7.0  # between figures of a row
+HALF = (WIDTH - _GAP) / 2.0  # the width of a column
 _ANY = Margins(110.0, 10.0, 40.0, 26.0, 12.0, (103.0,))  # of figures of any kind
 Point = tuple[float, float]
 
@@ -71,6 +72,7 @@ class Page:
     """
 
     width, height = A4
+    shift = 0.0  # by which all that is drawn stands farther right
 
     def __init__(
         self, figure: Figure | None = None, *, root: Element | None = None, number: int = 0
@@ -95,7 +97,7 @@ class Page:
     def text(self, x: float, y: float, text: str, size: float = 8.0, **style: Any) -> None:
         """Write one line; `y` is its base line."""
         style = {"color": INK, "mark": self._marked(text), **style}
-        write(self.canvas, x, y, text, size=size, va="baseline", **style)
+        write(self.canvas, x + self.shift, y, text, size=size, va="baseline", **style)
 
     @contextmanager
     def inside(self, element: Element | None, *, once: bool = False) -> Iterator[None]:
@@ -169,7 +171,8 @@ class Page:
         from matplotlib.patches import Rectangle
 
         height, wide = 1.25 * size * MM, text_width(text, size, True) * MM + 2.0
-        box = Rectangle((x, y - 0.78 * height), wide, height, color=color, lw=0.0, zorder=0.5)
+        corner = x + self.shift, y - 0.78 * height
+        box = Rectangle(corner, wide, height, color=color, lw=0.0, zorder=0.5)
         self.canvas.add_patch(box)
         self.text(x + 1.0, y, text, size, color="white", weight="bold")
 
@@ -177,7 +180,7 @@ class Page:
         self, start: Point, end: Point, color: str = FAINT, lw: float = 0.6, **style: Any
     ) -> None:
         """Draw a line; those of a page are drawn at once, when it is complete."""
-        self._lines.append((start, end))
+        self._lines.append(((start[0] + self.shift, start[1]), (end[0] + self.shift, end[1])))
         self._styles.append((color, style.get("alpha", 1.0), lw, style.get("ls", "-")))
 
     def complete(self) -> Page:
@@ -198,6 +201,7 @@ class Page:
         """Return new axes of this size, their upper left corner at x, y."""
         from skeval.reporting.displays.panels import add_panel
 
+        x += self.shift
         return add_panel(self.figure, (x / MM, y / MM, width / MM, height / MM))
 
     def boxed(
@@ -218,16 +222,25 @@ class Page:
     def draw(self, placed: Iterable[Placed]) -> None:
         """Draw blocks where they were placed."""
         for y, height, block in placed:
-            block.draw(self, y, height)
+            block.draw(Column(self, block.column) if block.half else self, y, height)
 
     def footer(self, title: str, number: int, total: int) -> None:
         """Write the report's title and the number of the page."""
         y = self.height - BOTTOM + 5.0
         self.rule(y - 4.0)
         counter = f"{number} / {total}"
-        self.text(self.width - MARGIN, y, counter, 7.0, color=GREY, ha="right")
-        room = self.inner - text_width(counter, 7.0) * MM - 10.0
-        self.fitted(MARGIN, y, title, room, 7.0, color=GREY)
+        self.text(self.width - MARGIN, y, counter, 8.0, color=GREY, ha="right")
+        room = self.inner - text_width(counter, 8.0) * MM - 10.0
+        self.fitted(MARGIN, y, title, room, 8.0, color=GREY)
+
+
+class Column(Page):
+    """One of the two columns of a page, drawn on as if it were a narrow page of its own."""
+
+    def __init__(self, page: Page, number: int) -> None:
+        vars(self).update(vars(page))
+        self.width, self.inner = 2.0 * MARGIN + HALF, HALF
+        self.shift = number * (HALF + _GAP)
 
 
 def paragraph_height(text: str, room: float, size: float) -> float:
@@ -253,6 +266,12 @@ class Block:
         Whether it stays on the page of the block that follows, as a heading does.
     section : str
         To which it belongs.
+    half : bool
+        Whether it takes one of two columns.
+    begins : bool
+        Whether it may go into either column, as what begins a section or an entry does.
+    column : int
+        The column in which it was placed, 0 or 1.
     """
 
     height: float
@@ -261,42 +280,12 @@ class Block:
     head: Block | None = None
     keeps: bool = False
     section: str = ""
+    half: bool = False
+    begins: bool = False
+    column: int = 0
 
 
 Placed = tuple[float, float, Block]  # y and height of a block
-
-
-def paged(blocks: Iterable[Block]) -> list[list[Placed]]:
-    """Place blocks below each other, on a new page where those that keep together do not fit."""
-    pages: list[list[Placed]] = [[]]
-    y = TOP
-    for run in _runs(blocks):
-        least = sum(block.height if block.least is None else block.least for block in run)
-        if y + least > Page.floor and pages[-1]:
-            pages.append([])
-            y = TOP
-            if (head := run[0].head) is not None:
-                pages[-1].append((y, head.height, head))
-                y += head.height
-        excess = max(0.0, y + sum(block.height for block in run) - Page.floor)
-        for block in run:
-            given = 0.0 if block.least is None else min(excess, block.height - block.least)
-            excess -= given
-            pages[-1].append((y, block.height - given, block))
-            y += block.height - given
-    return pages
-
-
-def _runs(blocks: Iterable[Block]) -> Iterator[list[Block]]:
-    """Yield blocks that stay on one page together."""
-    run: list[Block] = []
-    for block in blocks:
-        run.append(block)
-        if not block.keeps:
-            yield run
-            run = []
-    if run:
-        yield run
 
 
 def _natural(display: Display, wide: float) -> float:
@@ -312,7 +301,7 @@ def _around(display: Display, wide: float) -> Margins:
 
 def _panels(display: Display, wide: float) -> float:
     """Return the millimetres of panels below each other."""
-    return _PITCH * display.n_panels
+    return (_NARROW_PITCH if wide <= HALF else _PITCH) * display.n_panels
 
 
 def _whole(display: Display, wide: float) -> float:
@@ -363,6 +352,8 @@ class Layout:
         The class of the element of a web page that holds the figures; none if empty.
     legend : bool
         Whether one legend for all figures says which colour is which table.
+    half : bool
+        Whether it takes one of two columns on paper.
     """
 
     per_row: int = 1
@@ -370,6 +361,12 @@ class Layout:
     words_left: bool = False
     grid: str = ""
     legend: bool = False
+    half: bool = False
+
+    @property
+    def inner(self) -> float:
+        """The width that it has on paper."""
+        return HALF if self.half else WIDTH
 
     def blocks(self, items: Sequence[Item]) -> Iterator[Block]:
         """Yield rows of figures; a figure in a half or in a row of its own takes what it needs."""
@@ -380,22 +377,29 @@ class Layout:
                 yield self._row(of_row[start : start + n], n)
 
     def _in_row(self, item: Item) -> int:
-        is_square = _around(item.display, Page.inner).square > 0.0
+        is_square = _around(item.display, self.inner).square > 0.0
         return self.per_row if self.grid or is_square else 1
 
     def _row(self, row: Sequence[Item], n: int) -> Block:
-        wide = (Page.inner + _GAP) / n - _GAP
+        wide = (self.inner + _GAP) / n - _GAP
         tall = max(self.tall(item.display, wide) for item in row)
-        if self.words_left or len(row) < n == 2:
-            words, figure = (0.56, 0.42) if self.words_left else (0.46, 0.5)
-            draw = partial(_draw_beside, row[0], n, words, figure, left=self.words_left)
-            lines = _head_height(row[0], words * Page.inner, n) + 3.0
+        face = 2 if self.half else n
+        if not self.half and len(row) < n == 2 and not self.grid:
+            draw = partial(_draw_beside, row[0])
+            lines = _head_height(row[0], _WORDS_BESIDE * self.inner, n) + 3.0
             return Block(max(tall, lines) + 4.0, draw)
-        above = max(_head_height(item, wide, n) for item in row)
+        if self.words_left:
+            words = _WORDS_LEFT * wide
+            lines = max(_head_height(item, words, n + 1) for item in row)
+            return Block(max(tall, lines) + 4.0, partial(_draw_words_left, row, n, wide))
+        above = max(_head_height(item, wide, face) for item in row)
         square = any(_around(item.display, wide).square for item in row)
-        share = 1.0 if self.grid or tall <= 60.0 else 0.5 if square else 0.69
-        least = above + share * tall + 4.0
-        return Block(above + tall + 4.0, partial(_draw_row, row, n, wide, above), least)
+        share = 1.0 if self.grid or tall <= 60.0 else 0.69
+        if square:
+            share = 0.85 if self.half else 0.5
+        below = 3.0 if self.grid else 4.0
+        least = above + share * tall + below
+        return Block(above + tall + below, partial(_draw_row, row, face, wide, above), least)
 
 
 def _draw_row(
@@ -404,28 +408,30 @@ def _draw_row(
     for i, item in enumerate(row):
         x = MARGIN + i * (wide + _GAP)
         _head(page, x, y, item, wide, n)
-        page.boxed(item.display, x, y + above, wide, height - above - 4.0, item.alt)
+        page.boxed(item.display, x, y + above, wide, height - above - 3.0, item.alt)
 
 
-def _draw_beside(
-    item: Item,
-    n: int,
-    words: float,
-    figure: float,
-    page: Page,
-    y: float,
-    height: float,
-    *,
-    left: bool,
+def _draw_beside(item: Item, page: Page, y: float, height: float) -> None:
+    """Draw one figure at the left of its words."""
+    wide, x = 0.5 * page.inner, MARGIN + (1.0 - _WORDS_BESIDE) * page.inner
+    _head(page, x + 4.0, y, item, _WORDS_BESIDE * page.inner, 2)
+    page.boxed(item.display, MARGIN, y + 1.0, wide, height - 5.0, item.alt)
+
+
+def _draw_words_left(
+    row: Sequence[Item], n: int, wide: float, page: Page, y: float, height: float
 ) -> None:
-    wide, x = figure * page.inner, MARGIN + (1.0 - figure) * page.inner
-    _head(page, MARGIN if left else x + 4.0, y, item, words * page.inner, n)
-    page.boxed(item.display, x if left else MARGIN, y + 1.0, wide, height - 5.0, item.alt)
-    if left:
-        page.rule(y + height - 2.5)
+    """Draw figures of a row, each with its words at the left."""
+    for i, item in enumerate(row):
+        x, words = MARGIN + i * (wide + _GAP), _WORDS_LEFT * wide
+        _head(page, x, y, item, words - 2.0, n + 1)
+        page.boxed(item.display, x + words, y + 1.0, wide - words, height - 5.0, item.alt)
+        page.rule(y + height - 2.5, x, x + wide)
 
 
-_SIZES = {1: (9.5, 8.0), 2: (8.5, 7.0), 3: (7.5, 6.0)}  # of headings and captions, by the row
+# of headings and captions, by the figures of a row
+_SIZES = {1: (9.5, 8.0), 2: (8.5, 7.0), 3: (7.5, 6.5), 4: (7.5, 6.0)}
+_WORDS_LEFT, _WORDS_BESIDE = 0.5, 0.46  # share of the width that words at a side of a figure take
 
 
 def _head(page: Page, x: float, y: float, item: Item, wide: float, n: int) -> None:
@@ -437,7 +443,10 @@ def _head(page: Page, x: float, y: float, item: Item, wide: float, n: int) -> No
         if item.display.crossed:
             _pair_heading(page, x, base, wide, item.display.crossed, size)
         else:
-            page.fitted(x, base, item.heading, wide, size, least=0.7 * size, weight="bold")
+            for line in _heading_lines(item, wide, n):
+                page.fitted(x, base, line, wide, size, least=0.7 * size, weight="bold")
+                base += size * LEADING * MM
+            y += (len(_heading_lines(item, wide, n)) - 1) * size * LEADING * MM
     y += 0.63 * size
     for line in item.caption.split("\n"):
         with page.inside(Element("P")):
@@ -449,7 +458,15 @@ def _head_height(item: Item, wide: float, n: int) -> float:
     size, small = _SIZES[n]
     lines = item.caption.split("\n")
     above = 0.63 * size + (2.0 if n == 1 else 0.0)
+    above += (len(_heading_lines(item, wide, n)) - 1) * size * LEADING * MM
     return above + sum(paragraph_height(line, wide, small) for line in lines) + 1.0
+
+
+def _heading_lines(item: Item, wide: float, n: int) -> list[str]:
+    """Return the lines of a heading: where many figures are in a row there is room for one."""
+    if n > 2 or item.display.crossed:
+        return [item.heading]
+    return wrap(item.heading, wide / MM, _SIZES[n][0], True) or [""]
 
 
 def _pair_heading(
@@ -470,9 +487,10 @@ WIDE = Layout(tall=_whole)
 FLOWING = Layout()
 CURVES = Layout(per_row=2)
 FRONT = Layout(tall=lambda display, wide: 72.0)
-UNIVARIATE = Layout(per_row=3, tall=lambda display, wide: 42.0, grid="grid", legend=True)
-BIVARIATE = Layout(per_row=2, tall=lambda display, wide: 45.0, grid="grid pairs")
-BESIDE = Layout(tall=lambda display, wide: 38.0, words_left=True, grid="grid", legend=True)
+HALVED = Layout(half=True)
+UNIVARIATE = Layout(per_row=4, tall=lambda display, wide: 27.0, grid="grid", legend=True)
+BIVARIATE = Layout(per_row=3, tall=lambda display, wide: 29.0, grid="grid pairs")
+BESIDE = Layout(2, tall=lambda display, wide: 30.0, words_left=True, grid="grid", legend=True)
 
 
 @dataclass(frozen=True)
@@ -543,6 +561,8 @@ class Grid:
         Whether rows without an alarm may go where a page has no room: others show the same.
     labels : tuple of (int, int, str)
         Row and column of the cells that tell an outcome, and the name of the colour it stands on.
+    flows : bool
+        Whether rows are entries on paper: in two columns, the first cell in front of the others.
     """
 
     heads: tuple[str, ...]
@@ -554,6 +574,7 @@ class Grid:
     alarms: tuple[tuple[int, int], ...] = ()
     spare: bool = False
     labels: tuple[tuple[int, int, str], ...] = ()
+    flows: bool = False
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from skeval.reporting.comparison import comparison_plan
 from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.layout import (
+    HALF,
     LEADING,
     MARGIN,
     MM,
@@ -29,13 +30,13 @@ from skeval.reporting.layout import (
     Scores,
     Words,
     legend,
-    paged,
     paragraph_height,
 )
+from skeval.reporting.pages import paged
 from skeval.reporting.score_rows import score_blocks
 from skeval.reporting.sections import Plan, Section, plan
 from skeval.reporting.structure import Element
-from skeval.reporting.style import ALARM, COLOURS, GREY, LABELS, theme, wrap
+from skeval.reporting.style import ALARM, COLOURS, GREY, LABELS, text_width, theme, wrap
 from skeval.reporting.tagged import link, tag
 from skeval.results.suite_result import SuiteResult
 
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
 Link = tuple[int, Sequence[float], str, Element]  # page, place on it, name of the section, text
 
-_LISTED, _CELL = 8.0, 7.5  # sizes of letters in lists and in tables
+_LISTED, _ENTRY = 8.0, 7.0  # sizes of letters in lists and in entries
 _PADDING, _LEAST_PADDING = 2.0, 1.1  # of the rows of tables, and where they need room
 
 
@@ -70,6 +71,9 @@ class PDFRenderer(FileRenderer):
         `sign_off`; all otherwise.
     progress : callable, optional
         Called as ``progress(section, n_done, n_total)`` when a section is drawn.
+    short : bool, default=False
+        Whether only the decision, the scores, the columns to mend and the provenance with the
+        sign-off are shown, where `sections` does not choose others.
 
     See Also
     --------
@@ -270,26 +274,30 @@ def _front(section: Section, above: Sequence[Block]) -> Iterator[Block]:
 
 
 def _headed(section: Section, above: Sequence[Block]) -> Iterator[Block]:
-    yield _heading(section, 1.5)
-    head = _heading(section, 0.0, continued=True)
-    for block in (*_written(section.parts), *section.layout.blocks(section.items)):
-        yield block if block.head else replace(block, head=head)
+    wide, half = section.layout.inner, section.layout.half
+    yield replace(_heading(section, 1.5, wide), half=half, begins=half)
+    head = replace(_heading(section, 0.0, wide, continued=True), half=half)
+    face = replace(_FACE, wide=wide)
+    for block in (*_written(section.parts, face), *section.layout.blocks(section.items)):
+        own = block.head and replace(block.head, half=half)
+        yield replace(block, head=own or head, half=half or block.half)
 
 
-def _heading(section: Section, after: float, *, continued: bool = False) -> Block:
+def _heading(section: Section, after: float, wide: float, *, continued: bool = False) -> Block:
     """Return a section's title, what it shows and which colour is which table."""
     again = " (continued)" if continued else ""
     intro = "" if continued else section.intro
     roles = _roles(section)
-    below = 8.5 + paragraph_height(intro, WIDTH, 8.0)
+    below = 8.5 + paragraph_height(intro, wide, 8.0)
     above = 0.0 if continued else 3.0
 
     def draw(page: Page, y: float, height: float) -> None:
         top = y + above if y > TOP + 1.0 else y
+        size = 13.0 if wide == WIDTH else 11.0
         with page.inside(None if continued else Element("H2")):
-            page.fitted(MARGIN, top + 5.0, section.heading + again, WIDTH, 13.0, weight="bold")
+            page.fitted(MARGIN, top + 5.0, section.heading + again, wide, size, weight="bold")
         with page.inside(Element("P")):
-            page.paragraph(MARGIN, top + 8.5, intro, WIDTH, 8.0, color=GREY)
+            page.paragraph(MARGIN, top + 8.5, intro, wide, 8.0, color=GREY)
         if roles:
             legend(page, top + below + 1.0, roles)
 
@@ -313,7 +321,7 @@ def _on_one_page(parts: Sequence[Part], above: Sequence[Block]) -> list[Block]:
     """
     parts, closer = list(parts), 0.0
     while True:
-        blocks = list(_written(parts, closer=closer))
+        blocks = list(_written(parts, replace(_FIRST_FACE, closer=closer)))
         over = sum(block.height for block in (*above, *blocks)) - (Page.floor - TOP)
         last = parts[-1] if parts else None
         if over <= 0.0:
@@ -332,16 +340,41 @@ def _on_one_page(parts: Sequence[Part], above: Sequence[Block]) -> list[Block]:
         parts[-1:] = [replace(last, rows=rows, alarms=alarms)] if rows else []
 
 
-def _written(parts: Iterable[Part], *, closer: float = 0.0) -> Iterator[Block]:
+@dataclass(frozen=True)
+class _Face:
+    """How words and tables are set: in which width, in letters of which sizes.
+
+    `least` is the size down to which a line that does not fit is made smaller; `closer` by how much
+    rows of tables are lower.
+    """
+
+    wide: float = WIDTH
+    cell: float = 7.5
+    head: float = 7.0
+    least: float = 5.5
+    closer: float = 0.0
+
+    @property
+    def gap(self) -> float:
+        """Between the columns of a table."""
+        return 1.6 if self.cell == self.least else 3.0 if self.wide == WIDTH else 2.0
+
+
+_FACE, _FIRST_FACE = _Face(), _Face(cell=8.0, head=8.0, least=8.0)  # on page 1 nothing is smaller
+
+
+def _written(parts: Iterable[Part], face: _Face = _FACE) -> Iterator[Block]:
     """Yield the blocks of words, lists, tables and forms."""
     for part in parts:
         if isinstance(part, Words):
             size, style = _STYLES[part.style]
-            yield from _lines(part.text, size, after=3.0, **style)
+            yield from _lines(part.text, size, after=3.0, wide=face.wide, **style)
         elif isinstance(part, Listed):
-            yield from _listed(part.title, part.texts, closer)
+            yield from _listed(part.title, part.texts, face)
+        elif isinstance(part, Grid) and part.flows:
+            yield from _flowing(part, face)
         elif isinstance(part, Grid | Facts):
-            yield from _grid(part.grid if isinstance(part, Facts) else part, closer)
+            yield from _grid(part.grid if isinstance(part, Facts) else part, face)
         elif isinstance(part, Scores):
             yield from score_blocks(part.results)
         else:
@@ -357,10 +390,10 @@ _STYLES: dict[str, tuple[float, dict[str, Any]]] = {
 
 
 def _lines(
-    text: str, size: float, *, after: float, tag: str = "P", **style: Any
+    text: str, size: float, *, after: float, tag: str = "P", wide: float = WIDTH, **style: Any
 ) -> Iterator[Block]:
     """Yield one block a line, so that a long text may run over to the next page."""
-    lines, element = wrap(text, WIDTH / MM, size, style.get("weight") == "bold"), Element(tag)
+    lines, element = wrap(text, wide / MM, size, style.get("weight") == "bold"), Element(tag)
     for left, line in zip(reversed(range(len(lines))), lines, strict=True):
         height = size * LEADING * MM + (0.0 if left else after)
         yield Block(height, partial(_line_of, element, line, size, style))
@@ -380,16 +413,22 @@ def _line_of(
 
 
 def _line(
-    line: str, size: float, style: Mapping[str, Any], page: Page, y: float, height: float = 0.0
+    line: str,
+    size: float,
+    style: Mapping[str, Any],
+    page: Page,
+    y: float,
+    height: float = 0.0,
+    x: float = MARGIN,
 ) -> None:
-    page.text(MARGIN, y + 0.78 * size * LEADING * MM, line, size, **style)
+    page.text(x, y + 0.78 * size * LEADING * MM, line, size, **style)
 
 
-def _listed(title: str, texts: Sequence[str], closer: float = 0.0) -> Iterator[Block]:
+def _listed(title: str, texts: Sequence[str], face: _Face) -> Iterator[Block]:
     """Yield a heading with the first text, then the other texts."""
     element = Element("L")
     for i, text in enumerate(texts):
-        height = paragraph_height(text, WIDTH - 4.0, _LISTED) + 1.2 - min(closer, 0.6)
+        height = paragraph_height(text, face.wide - 4.0, _LISTED) + 1.2 - min(face.closer, 0.6)
         above = 9.0 if i == 0 else 0.0
         yield Block(above + height, partial(_bullet, element, text, title if i == 0 else "", above))
 
@@ -403,7 +442,7 @@ def _bullet(
         with page.inside(Element("Lbl")):
             _line("\N{EN DASH}", _LISTED, {"color": GREY}, page, y + above)
         with page.inside(Element("LBody")):
-            page.paragraph(MARGIN + 4.0, y + above, text, WIDTH - 4.0, _LISTED)
+            page.paragraph(MARGIN + 4.0, y + above, text, page.inner - 4.0, _LISTED)
 
 
 def _title(title: str, page: Page, y: float, height: float = 0.0, base: float = 6.5) -> None:
@@ -411,28 +450,65 @@ def _title(title: str, page: Page, y: float, height: float = 0.0, base: float = 
         page.text(MARGIN, y + base, title, 10.0, weight="bold")
 
 
-def _grid(grid: Grid, closer: float) -> Iterator[Block]:
+def _grid(grid: Grid, face: _Face) -> Iterator[Block]:
     """Yield the rows of a table, the names of its columns before the first and on new pages."""
-    lefts = [sum(grid.widths[:i]) * WIDTH for i in range(len(grid.widths))]
-    rooms = [width * WIDTH - 3.0 for width in grid.widths]
+    lefts = [sum(grid.widths[:i]) * face.wide for i in range(len(grid.widths))]
+    rooms = [width * face.wide - face.gap for width in grid.widths]
     in_table, first = Element("Table"), Element("TR", heads="Column")
-    draw_head = partial(_grid_head, in_table, first, grid, lefts, rooms)
+    draw_head = partial(_grid_head, in_table, first, grid, face, lefts, rooms)
     head = Block(7.5, draw_head) if grid.heads else None
     if grid.title:
         yield Block(8.5, partial(_title, grid.title), keeps=True)
     if head is not None:
         yield replace(head, keeps=True)
     for i, row in enumerate(grid.rows):
-        cells = [_cell_lines(grid, k, text, rooms[k]) for k, text in enumerate(row)]
-        height = max(map(len, cells)) * _CELL * LEADING * MM
-        draw = partial(_grid_row, in_table, grid, i, cells, lefts, rooms)
-        yield Block(height + _PADDING - closer, draw, head=head)
+        cells = [_cell_lines(grid, k, text, rooms[k], face.cell) for k, text in enumerate(row)]
+        height = max(map(len, cells)) * face.cell * LEADING * MM
+        draw = partial(_grid_row, in_table, grid, face, i, cells, lefts, rooms)
+        yield Block(height + _PADDING - face.closer, draw, head=head)
+
+
+def _flowing(grid: Grid, face: _Face) -> Iterator[Block]:
+    """Yield the rows of a table as entries in two columns: the first cell, then what it is."""
+    if grid.title:
+        yield Block(8.5, partial(_title, grid.title), keeps=True)
+    in_table = Element("Table")
+    for row in grid.rows:
+        name, text = row[0], ", ".join(filter(None, row[1:]))
+        lines = _run_in(name, text, HALF, _ENTRY)
+        height = len(lines) * _ENTRY * LEADING * MM + 1.6
+        draw = partial(_draw_entry, in_table, name, lines)
+        yield Block(height, draw, half=True, begins=True)
+
+
+def _run_in(name: str, text: str, room: float, size: float) -> list[str]:
+    """Return the lines of a text that begins behind a name in bold letters, in the first line."""
+    taken = text_width(name, size, True) + size
+    if taken > 0.7 * room / MM:
+        return ["", *wrap(text, room / MM, size)]
+    words, first = text.split(), ""
+    while words and text_width(f"{first} {words[0]}", size) <= room / MM - taken:
+        first = f"{first} {words.pop(0)}".strip()
+    return [first, *wrap(" ".join(words), room / MM, size)]
+
+
+def _draw_entry(
+    table: Element, name: str, lines: Sequence[str], page: Page, y: float, height: float = 0.0
+) -> None:
+    indent, row = (text_width(name, _ENTRY, True) + _ENTRY) * MM, Element("TR")
+    with page.inside(table), page.inside(row):
+        page.fitted(MARGIN, y + 0.78 * _ENTRY * LEADING * MM, name, HALF, _ENTRY, weight="bold")
+        with page.inside(row.cell()):
+            for k, line in enumerate(lines):
+                x = MARGIN + (indent if k == 0 else 0.0)
+                _line(line, _ENTRY, {}, page, y + k * _ENTRY * LEADING * MM, x=x)
 
 
 def _grid_head(
     table: Element,
     row: Element,
     grid: Grid,
+    face: _Face,
     lefts: Sequence[float],
     rooms: Sequence[float],
     page: Page,
@@ -440,12 +516,12 @@ def _grid_head(
     height: float,
 ) -> None:
     with page.inside(table), page.inside(row, once=True):
-        _grid_heads(grid, lefts, rooms, page, y)
+        _grid_heads(grid, face, lefts, rooms, page, y)
     page.rule(y + 6.3, color=GREY)
 
 
 def _grid_heads(
-    grid: Grid, lefts: Sequence[float], rooms: Sequence[float], page: Page, y: float
+    grid: Grid, face: _Face, lefts: Sequence[float], rooms: Sequence[float], page: Page, y: float
 ) -> None:
     for k, text in enumerate(grid.heads):
         right = k in grid.numbers
@@ -455,12 +531,13 @@ def _grid_heads(
             "color": GREY,
             "weight": "bold",
         }
-        page.fitted(x, y + 4.5, text, rooms[k], 7.0, least=5.5, **style)
+        page.fitted(x, y + 4.5, text, rooms[k], face.head, least=face.least, **style)
 
 
 def _grid_row(
     table: Element,
     grid: Grid,
+    face: _Face,
     i: int,
     cells: Sequence[Sequence[tuple[int, str]]],
     lefts: Sequence[float],
@@ -473,12 +550,13 @@ def _grid_row(
     with page.inside(table), page.inside(row):
         for k, lines in enumerate(cells):
             with page.inside(row.cell()):
-                _grid_cell(grid, i, k, lines, lefts, rooms, page, y)
+                _grid_cell(grid, face, i, k, lines, lefts, rooms, page, y)
     page.rule(y + height - 0.6)
 
 
 def _grid_cell(
     grid: Grid,
+    face: _Face,
     i: int,
     k: int,
     lines: Sequence[tuple[int, str]],
@@ -487,7 +565,7 @@ def _grid_cell(
     page: Page,
     y: float,
 ) -> None:
-    leading = _CELL * LEADING * MM
+    leading = face.cell * LEADING * MM
     labels = {(row, column): LABELS[kind] for row, column, kind in grid.labels}
     right = k in grid.numbers
     x = MARGIN + lefts[k] + (rooms[k] if right else 0.0)
@@ -502,27 +580,27 @@ def _grid_cell(
             style["color"] = ALARM if n == alarmed else GREY
         base = y + 0.4 + (j + 0.78) * leading
         if n == marked and (i, k) in labels:
-            page.label(x, base, piece, _CELL, labels[i, k])
+            page.label(x, base, piece, face.cell, labels[i, k])
             continue
-        page.fitted(x, base, piece, rooms[k], _CELL, least=0.0, **style)
+        page.fitted(x, base, piece, rooms[k], face.cell, least=0.0, **style)
 
 
-def _cell_lines(grid: Grid, k: int, text: str, room: float) -> list[tuple[int, str]]:
+def _cell_lines(grid: Grid, k: int, text: str, room: float, size: float) -> list[tuple[int, str]]:
     """Return the lines of a cell, each with the number of the line of the text that it is of."""
     first, *others = text.split("\n")
     room /= MM
-    lines = [first] if k in grid.numbers else wrap(first, room, _CELL, k in grid.bold)
+    lines = [first] if k in grid.numbers else wrap(first, room, size, k in grid.bold)
     room -= 2.0 / MM if others and grid.labels else 0.0  # of the edges of a label
     strong = bool(grid.labels)
     below = [
-        (n, piece) for n, line in enumerate(others, 1) for piece in wrap(line, room, _CELL, strong)
+        (n, piece) for n, line in enumerate(others, 1) for piece in wrap(line, room, size, strong)
     ]
     return [*((0, piece) for piece in lines), *below]
 
 
 def _form(form: Form) -> Block:
     """Return boxes to be filled in by hand."""
-    tall = 17.0
+    tall = 13.0
 
     def draw(page: Page, y: float, height: float) -> None:
         _title(form.title, page, y)
@@ -546,19 +624,19 @@ def _form(form: Form) -> Block:
 def _contents(plan: Plan, numbers: Mapping[str, int]) -> Block:
     """Return the list of sections in two columns; their places are kept as links."""
     sections = plan.sections
-    n_rows = math.ceil(len(sections) / 2)
-    pitch, column = 5.2, WIDTH / 2.0
+    n_rows = math.ceil(len(sections) / 3)
+    pitch, column = 4.8, WIDTH / 3.0
 
     def draw(page: Page, y: float, height: float) -> None:
         _title("Contents", page, y, base=3.5)
         listed = Element("L")
         for i, section in enumerate(sections):
-            x, base = MARGIN + (i // n_rows) * (column + 4.0), y + 9.5 + (i % n_rows) * pitch
-            right = x + column - 8.0
+            x, base = MARGIN + (i // n_rows) * column, y + 9.5 + (i % n_rows) * pitch
+            right = x + column - 5.0 * (i // n_rows < 2)
             number, link = str(numbers.get(section.key, "")), Element("Link")
             with page.inside(listed), page.inside(Element("LI")), page.inside(link):
-                page.fitted(x, base, section.heading, right - x - 8.0, 8.5)
-                page.text(right, base, number, 8.5, ha="right", color=GREY)
+                page.fitted(x, base, section.heading, right - x - 8.0, 8.0, least=6.0)
+                page.text(right, base, number, 8.0, ha="right", color=GREY)
             page.rule(base + 1.4, x, right)
             page.links.append((x, base - 3.5, right, base + 1.4, section.key, link))
 

@@ -89,12 +89,12 @@ def _row(
             with page.inside(table), page.inside(Element("TR")):
                 page.fitted(MARGIN, y + 4.0, heading, WIDTH, 8.0, **style)
         with page.inside(table), page.inside(Element("TR")):
-            numbers(page, y + top + 4.6)
+            numbers(page, y + top + 3.7)
             with page.inside(Element("TD")):
-                end = page.paragraph(MARGIN, y + top + 6.2, text, WIDTH, 7.0, color=GREY)
-        page.rule(end + 1.2)
+                end = page.paragraph(MARGIN, y + top + 4.9, text, WIDTH, 7.0, color=GREY)
+        page.rule(end + 0.7)
 
-    return Block(top + 6.2 + paragraph_height(text, WIDTH, 7.0) + 2.2, draw, head=head)
+    return Block(top + 4.9 + paragraph_height(text, WIDTH, 7.0) + 1.4, draw, head=head)
 
 
 def _score(name: str, result: Result, alarm: bool, page: Page, base: float) -> None:

@@ -36,6 +36,7 @@ from skeval.reporting.layout import (
     BIVARIATE,
     CURVES,
     FLOWING,
+    HALVED,
     STACKED,
     UNIVARIATE,
     WIDE,
@@ -229,6 +230,17 @@ SECTIONS = (
         fresh real rows do not reach 1.""",
         display="SimilarityMatrixDisplay",
         write=worst_pairs,
+        layout=HALVED,
+    ),
+    Section(
+        "phik",
+        "Associations of columns",
+        """The phi_k coefficient of each pair of columns, for numbers, dates and categories alike: 0
+        for no association, 1 for a complete one. Orange pairs are less associated in the synthetic
+        table than in train, purple ones more. Grey: not defined, as a column has one value
+        only.""",
+        display="PhikMatricesDisplay",
+        write=worst_pairs,
         layout=FLOWING,
     ),
     Section(
@@ -238,7 +250,7 @@ SECTIONS = (
         marker is where fresh real rows score.""",
         display="ColumnScoresDisplay",
         fill=bars,
-        layout=FLOWING,
+        layout=HALVED,
     ),
     Section(
         "proximity",
@@ -275,7 +287,7 @@ SECTIONS = (
         ones it could have made (recall), as one is traded for the other. A curve that ends early on
         the right has lost kinds of rows, one that is low on the left has made some up.""",
         display="PRDDisplay",
-        layout=CURVES,
+        layout=HALVED,
         on_request=True,
     ),
     Section(
@@ -297,7 +309,7 @@ SECTIONS = (
         rows that are found; both on logarithmic scales, since a few persons found with no mistake
         are worse than all found no better than by chance, the grey line.""",
         display="ROCDisplay",
-        layout=CURVES,
+        layout=HALVED,
         on_request=True,
     ),
     Section(
@@ -307,7 +319,7 @@ SECTIONS = (
         bound, and does not show that epsilon is small: no audit with so few guesses could have
         shown more than its most.""",
         display="AuditDisplay",
-        layout=FLOWING,
+        layout=HALVED,
         on_request=True,
     ),
     Section(
@@ -319,7 +331,7 @@ SECTIONS = (
         is significant, after correction for the number of them, are red.""",
         display="AttacksDisplay AttackDisplay",
         fill=attacked,
-        layout=FLOWING,
+        layout=HALVED,
         on_request=True,
     ),
     Section(
@@ -331,17 +343,6 @@ SECTIONS = (
         write=disclosed,
         fill=nothing,
         on_request=True,
-    ),
-    Section(
-        "phik",
-        "Associations of columns",
-        """The phi_k coefficient of each pair of columns, for numbers, dates and categories alike: 0
-        for no association, 1 for a complete one. Orange pairs are less associated in the synthetic
-        table than in train, purple ones more. Grey: not defined, as a column has one value
-        only.""",
-        display="PhikMatricesDisplay",
-        write=worst_pairs,
-        layout=FLOWING,
     ),
     Section(
         "cardinality",
@@ -390,7 +391,8 @@ SECTIONS = (
     Section(
         "univariate",
         "Univariate distributions",
-        """The shares of the values of each column. Axes end at quantiles rather than at extreme
+        """The shares of the values of each column, how similar they are to those of train, and how
+        similar fresh real rows are. Axes end at quantiles rather than at extreme
         values, the outer bars hold what lies beyond, rare categories are pooled, and bars of fewer
         than ten real rows are blank, so that no bar stands for a few persons. A number that a
         quarter of train has stands beside the others, on a scale of its own if they would vanish;

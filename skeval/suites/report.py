@@ -103,7 +103,7 @@ def report(
     columns: Wanted | Mapping[str, Wanted] = None,
     target: str | None = None,
     sensitive: str | None = None,
-    suite: MetricSuite | None = None,
+    suite: MetricSuite | str | None = None,
     schema: TableSchema | RelationalSchema | Mapping[str, Any] | None = None,
     random_state: int = 0,
     n_jobs: int | None = -1,
@@ -113,6 +113,8 @@ def report(
     hashes: bool = True,
     max_memory: int | None = None,
     release: Stated = None,
+    title: str = "",
+    short: bool = False,
 ) -> SuiteResult | Comparison:
     """Evaluate a synthetic table, or several candidates, and write the report.
 
@@ -145,8 +147,9 @@ def report(
         The column that models predict; the report then has utility too.
     sensitive : str, optional
         The column of the measures of fairness.
-    suite : MetricSuite, optional
-        What to measure; ``make_suite("report")`` otherwise. `columns` then chooses what is drawn.
+    suite : MetricSuite or str, optional
+        What to measure, or the name of a preset of :func:`make_suite` such as "quality"; the preset
+        "report" otherwise. `columns` then chooses what is drawn.
     schema : TableSchema, RelationalSchema, mapping of str to str, or SDV's Metadata, optional
         The kinds of the columns; those not named are inferred from train. With several tables it
         states their keys and roles.
@@ -172,6 +175,11 @@ def report(
     release : Release, mapping or path to a TOML file, optional
         What is to be released, to whom, for what and by which thresholds. It stands on the first
         page next to the outcome of each threshold, and goes into the provenance.
+    title : str, optional
+        The title of the report; otherwise that of the release, or a general one.
+    short : bool, default=False
+        Whether the report has only the decision, the scores, the columns to mend and the provenance
+        with the sign-off. A report of several candidates has one form only.
 
     Returns
     -------
@@ -209,6 +217,9 @@ def report(
     chosen: Any
     train, holdout = _read_once(train, "train"), _read_once(holdout, "holdout")
     wholes = {"train": train, "holdout": holdout}
+    if isinstance(suite, str):
+        suite = _preset(suite, train, schema, target, sensitive, random_state)
+        suite.n_jobs, suite.max_memory = n_jobs, max_memory
     if schema is None and suite is not None:
         schema = suite.schema
     if isinstance(train, Mapping):
@@ -236,9 +247,20 @@ def report(
         many = _are_candidates(train, synthetic)
         result: Any = (suite.compare if many else suite.evaluate)(synthetic, **measure)
         known_by(result if many else {"": result}, hashes=hashes)
-        drawn = {} if many else {"columns": chosen, "progress": tick("drawn")}
+        drawn = {} if many else {"columns": chosen, "progress": tick("drawn"), "short": short}
+        drawn |= {"title": title} if title else {}
         getattr(result, form)(path, **drawn)
     return result
+
+
+def _preset(
+    name: str, train: Any, schema: Any, target: str | None, sensitive: str | None, seed: int
+) -> MetricSuite:
+    """Return the suite of a preset, for the tables that are given."""
+    relations = (
+        RelationalContext.of(train, schema=schema).relations if isinstance(train, Mapping) else None
+    )
+    return make_suite(name, schema=relations, target=target, sensitive=sensitive, random_state=seed)
 
 
 def _name_inputs(

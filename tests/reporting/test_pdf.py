@@ -25,6 +25,7 @@ TITLES = [
     "Columns to mend",
     "Structure and validity",
     "Similarity matrix",
+    "Associations of columns",
     "Columns one by one",
     "Proximity of train rows",
     "Distances to the nearest row",
@@ -32,7 +33,6 @@ TITLES = [
     "Guessing who was in train",
     "Audit of differential privacy",
     "Attacks on persons",
-    "Associations of columns",
     "Univariate distributions",
     "Bivariate distributions",
     "Singling out, linkability, inference",
@@ -192,7 +192,7 @@ def test_undefined_metrics_say_why(single: SuiteResult, tmp_path: Path) -> None:
     assert "Not defined here: no column of this table can be measured." in text
     assert "Section 'Associations of columns': phik_difference: fewer than two columns" in text
     assert "Section 'Bivariate distributions'" in text
-    assert TITLES[12] not in [entry["/Title"] for entry in reader.outline]
+    assert TITLES[5] not in [entry["/Title"] for entry in reader.outline]
 
 
 class Broken(Metric):
@@ -233,3 +233,10 @@ def test_a_long_table_runs_over_several_pages(tmp_path: Path) -> None:
     assert len(texts) > 2
     assert all("95% interval" in text for text in texts[1:-1])
     assert "metric_089" in texts[-1] + texts[-2]
+
+
+@pytest.mark.slow
+def test_a_short_report_is_for_signing(suite_result: SuiteResult, tmp_path: Path) -> None:
+    reader = PdfReader(suite_result.to_pdf(tmp_path / "a.pdf", short=True))
+    assert [entry["/Title"] for entry in reader.outline] == [*TITLES[:3], *TITLES[-2:]]
+    assert len(reader.pages) <= 5

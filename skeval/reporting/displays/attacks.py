@@ -23,7 +23,7 @@ from skeval.reporting.displays.base import (
 )
 from skeval.reporting.displays.ticks import label_axis, number_ticks, strided
 from skeval.reporting.scores import entries, number_of, numbers_of
-from skeval.reporting.style import ALARM, COLOURS, FAINT, GREY, INK, shorten
+from skeval.reporting.style import ALARM, COLOURS, FAINT, GREY, INK, shorten, widest
 from skeval.results.result import Result
 from skeval.results.verdict import ALARM_LEVEL
 from skeval.utils.formatting import number
@@ -67,7 +67,7 @@ class AttacksDisplay(Display):
     def __init__(self, result: Result) -> None:
         super().__init__(result)
         self.attacks = self._shown()
-        self.figsize = (5.6, 0.65 + 0.21 * max(1, len(self.attacks)))
+        self.figsize = (5.6, 0.65 + 0.17 * max(1, len(self.attacks)))
 
     def _attacks(self) -> Mapping[str, Any]:
         details = self.result.details
@@ -98,6 +98,11 @@ class AttacksDisplay(Display):
         frame = pd.DataFrame(rows, columns=["attack", "on", "share", "low", "high", "significant"])
         return frame.astype(dict.fromkeys(("share", "low", "high"), float))
 
+    def margins(self, wide: float) -> Margins:
+        """Return what names take at the left, and what says which mark is which above."""
+        room = widest(self.attacks, 7.0, min(0.4 * wide, 142.0))
+        return Margins(room + 8.5, 15.0, 8.0, 28.0, rooms=(room,))
+
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw three marks with intervals an attack; significant attacks are named in red."""
         (ax,), frame = axes, self.frame()
@@ -120,8 +125,8 @@ class AttacksDisplay(Display):
         ticks, labels = number_ticks(0.0, min(1.0, 1.05 * top), most=6)
         label_axis(ax.xaxis, ticks, labels)
         ax.set_xlabel("share of attacks that succeed")
-        above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)}
-        ax.legend(ncols=3, borderaxespad=0.0, **above)
+        above: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0)}
+        ax.legend(ncols=3, borderaxespad=0.0, columnspacing=1.0, **above)
 
 
 @register_display
@@ -175,6 +180,10 @@ class AuditDisplay(Display):
 
     reads = ("ceiling",)
     figsize = (5.6, 1.5)
+
+    def margins(self, wide: float) -> Margins:
+        """Return what the numbers and the name of the axis take."""
+        return Margins(4.0, 4.0, 8.0, 28.0)
 
     def frame(self) -> pd.DataFrame:
         """Return `what` and `epsilon`: the bound, the most that could be shown, what is claimed."""

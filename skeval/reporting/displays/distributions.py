@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _FILLED: dict[str, Any] = {"fill": True, "alpha": 0.35}
 _EXTRA = ("missing", "unseen")
+_NARROW = 300.0  # points of a panel that has no room for a title and two labels in a line
 # the gap before a bar next to an outline and its width, in lengths of the outline: of one bar, of
 # several
 _BESIDE = ((0.07, 0.15), (0.1, 0.2))
@@ -89,6 +90,8 @@ class HistogramDisplay(Display):
 
     def margins(self, wide: float) -> Margins:
         """Return what percentages, titles and the name of the axis take."""
+        if wide < _NARROW:  # two lines say what is drawn
+            return Margins(26.0, 22.0, 6.0, 28.0, 42.0)
         return Margins(26.0, 16.0, 6.0, 28.0, 36.0)
 
     def _label(self, ax: Axes, title: str, top: float) -> None:
@@ -140,7 +143,9 @@ class DistancesDisplay(HistogramDisplay):
                 label = self._with_median(name)
                 ax.stairs(self.shares[name], self.edges, color=COLOURS[role], label=label, **style)
             self._label(ax, title, max(self.shares[name].max() for name, _ in pair))
-            ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.1)
+            above: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0)}
+            n_columns = 1 if points(ax)[0] < _NARROW else 2
+            ax.legend(ncols=n_columns, borderaxespad=0.1, labelspacing=0.2, **above)
         axes[-1].set_xlabel("distance to the nearest row")
 
     def _with_median(self, name: str) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.colors import Colormap
 
 _MOST_ANNOTATED = 20
-_FEW = 8  # columns up to which three matrices share a row
+_FEW = 20  # columns up to which three matrices share a row
 _NOTE = 10.0  # points of a line below a matrix
 _CELL = 48.0  # points of a cell, at most
 

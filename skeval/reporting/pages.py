@@ -1,0 +1,113 @@
+"""How blocks are placed on pages: below each other, or in two columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from skeval.reporting.layout import TOP, Block, Page, Placed
+
+
+def paged(blocks: Iterable[Block]) -> list[list[Placed]]:
+    """Place blocks on pages, on a new one where those that keep together do not fit.
+
+    Blocks of half the width fill two columns. A block that begins something, as a section or an
+    entry, goes into the column that ends higher; the others follow the block before them.
+
+    Parameters
+    ----------
+    blocks : iterable of Block
+        In the order of reading.
+
+    Returns
+    -------
+    list of list of (float, float, Block)
+        For each page what stands on it: y, height and the block, which knows its column.
+
+    Examples
+    --------
+    >>> from skeval.reporting.layout import Block
+    >>> from skeval.reporting.pages import paged
+    >>> half = Block(50.0, lambda page, y, height: None, half=True, begins=True)
+    >>> [(y, block.column) for y, _, block in paged([half, half, half])[0]]
+    [(16.0, 0), (16.0, 1), (66.0, 0)]
+    """
+    sheets = _Sheets()
+    for run in _runs(blocks):
+        n_wide = next((i for i, block in enumerate(run) if block.half), len(run))
+        if n_wide:
+            sheets.place(run[:n_wide], below=_least(run[n_wide:]))
+        if n_wide < len(run):
+            sheets.place_half(run[n_wide:])
+    return sheets.pages
+
+
+def _runs(blocks: Iterable[Block]) -> Iterator[list[Block]]:
+    """Yield blocks that stay on one page together."""
+    run: list[Block] = []
+    for block in blocks:
+        run.append(block)
+        if not block.keeps:
+            yield run
+            run = []
+    if run:
+        yield run
+
+
+def _least(run: Sequence[Block]) -> float:
+    return sum(block.height if block.least is None else block.least for block in run)
+
+
+class _Sheets:
+    """Pages that are being filled: where both columns of the last one end."""
+
+    def __init__(self) -> None:
+        self.pages: list[list[Placed]] = [[]]
+        self.ends = [TOP, TOP]
+        self.column = 0
+
+    def place(self, run: Sequence[Block], below: float = 0.0) -> None:
+        """Place blocks of the whole width below both columns, with so much room below them."""
+        if max(self.ends) + _least(run) + below > Page.floor and self.pages[-1]:
+            self._turn(run[0].head)
+        self.ends = [max(self.ends)] * 2
+        self._put(run, 0)
+        self.ends = [self.ends[0]] * 2
+
+    def place_half(self, run: Sequence[Block]) -> None:
+        """Place blocks in a column: in the other one, then on a new page, if there is no room."""
+        first = run[0]
+        column = self.ends.index(min(self.ends)) if first.begins else self.column
+        other = 1 - column
+        again = [first.head] if first.head is not None and first.head.half else []
+        if self._fits(run, column):
+            self._put(run, column)
+        elif self._fits([*again, *run], other):
+            self._put([*again, *run], other)
+        else:
+            self._turn(first.head)
+            self._put(run, 0)
+
+    def _fits(self, run: Sequence[Block], column: int) -> bool:
+        return self.ends[column] + _least(run) <= Page.floor
+
+    def _turn(self, head: Block | None) -> None:
+        """Begin a page, with the heading of what is continued on it."""
+        self.pages.append([])
+        self.ends = [TOP, TOP]
+        if head is not None:
+            self._put([head], 0)
+            if not head.half:
+                self.ends = [self.ends[0]] * 2
+
+    def _put(self, run: Sequence[Block], column: int) -> None:
+        """Draw blocks in a column, those that can shrink as high as the page allows."""
+        y, self.column = self.ends[column], column
+        excess = max(0.0, y + sum(block.height for block in run) - Page.floor)
+        for block in run:
+            given = 0.0 if block.least is None else min(excess, block.height - block.least)
+            excess -= given
+            shown = replace(block, column=column) if column else block
+            self.pages[-1].append((y, block.height - given, shown))
+            y += block.height - given
+        self.ends[column] = y
