@@ -88,15 +88,15 @@ class ReportColumns:
 Wanted = ReportColumns | int | Sequence[str] | None
 
 
-@bound_by(
-    "Without a holdout: report(train, None, synthetic, path); with one: "
-    "report(train, holdout, synthetic, path)."
-)
+_CALLS = "Call it so: report(train, holdout, synthetic, path), or report(train, synthetic, path)."
+
+
+@bound_by(_CALLS)
 def report(
     train: Any,
     holdout: Any,
     synthetic: Any,
-    path: str | Path,
+    path: str | Path | None = None,
     *,
     n_max_train: int | Mapping[str, int] | None = None,
     n_max_test: int | Mapping[str, int] | None = None,
@@ -127,7 +127,7 @@ def report(
     holdout : table of shape (n_holdout, n_columns), mapping of str to table, or None
         Real rows of the same population that the generator never saw; of several tables, of other
         subjects. Without them there are no baselines, and metrics that need them are listed as left
-        out.
+        out: ``report(train, synthetic, path)`` is ``report(train, None, synthetic, path)``.
     synthetic : table of shape (n_synthetic, n_columns), or mapping of str to table
         The rows under evaluation. If train is one table, a mapping names two or more candidates,
         and the report says which is ahead. If train is several tables, a mapping of names to such
@@ -212,6 +212,10 @@ def report(
     """
     from skeval.results.release import stated_release
 
+    if path is None:
+        holdout, synthetic, path = None, holdout, synthetic
+    if not isinstance(path, str | Path):
+        raise InvalidParameterError(f"report: no path is given, where to write. {_CALLS}")
     path = check_output(path, ENDINGS, owner="report")
     limits = _positive(n_max_train, "n_max_train"), _positive(n_max_test, "n_max_test")
     chosen: Any

@@ -588,3 +588,28 @@ class TestFolders:
         assert code == 2
         assert said in err
         assert "Traceback" not in err
+
+
+@pytest.mark.slow
+def test_a_report_takes_what_an_evaluation_takes(folder, run):
+    options = ("--suite", "quality", "--columns", "age,city", "--title", "For the board", "--short")
+    code, _, err = run(
+        "report", "train.csv", "holdout.csv", "synthetic.csv", *options, "-o", "r.html"
+    )
+    assert code == 0, err
+    page = (folder / "r.html").read_text(encoding="utf-8")
+    assert "<h1>For the board</h1>" in page
+    assert "Univariate distributions" not in page
+    code, _, err = run(
+        "report", "train.csv", "synthetic.csv", "--metrics", "KSComplement", "-o", "r.html"
+    )
+    assert code == 0, err
+    assert "Kolmogorov-Smirnov complement" in (folder / "r.html").read_text(encoding="utf-8")
+    for wrong in (
+        ("--suite", "quality", "--metrics", "tv"),
+        ("--columns", "0"),
+        ("--suite", "qualty"),
+    ):
+        code, _, err = run("report", "train.csv", "synthetic.csv", *wrong, "-o", "r.html")
+        assert code == 2
+        assert wrong[-1] in err or "--suite" in err

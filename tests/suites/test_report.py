@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from pypdf import PdfReader
 
-from skeval import MetricSuite, ReportColumns, SuiteResult, report
+from skeval import MetricSuite, ReportColumns, SuiteResult, make_suite, report
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
 from skeval.fidelity import KSComplement
@@ -213,3 +213,21 @@ def test_columns_of_sections_go_by_the_class_of_a_metric_not_by_its_name():
         "nn_distances": ["c"],
         "dcr_overfitting": ["c"],
     }
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_without_a_holdout_three_are_given_as_on_the_shell(tmp_path):
+    suite = MetricSuite([("ks", KSComplement())])
+    results = [
+        report(*tables, tmp_path / "report.pdf", suite=suite)
+        for tables in ((TRAIN, SYNTHETIC), (TRAIN, None, SYNTHETIC))
+    ]
+    assert results[0]["ks"].value == results[1]["ks"].value
+    assert results[0]["ks"].baseline is None
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_a_preset_is_given_by_its_name(tmp_path):
+    named = report(TRAIN, HOLDOUT, SYNTHETIC, tmp_path / "report.pdf", suite="quality")
+    made = make_suite("quality").fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
+    assert {name: r.value for name, r in named.items()} == {n: r.value for n, r in made.items()}
