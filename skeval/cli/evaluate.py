@@ -346,10 +346,11 @@ def print_scores(result: SuiteResult) -> None:
     from skeval.reporting.scores import parted, reason
 
     scores, tests = parted(result)
+    verdicts = _verdicts(result)
     if scores:
-        _show_scores(scores)
+        _show_scores(scores, verdicts)
     if tests:
-        _show_tests(tests)
+        _show_tests(tests, verdicts)
     for name, why in ((name, reason(one)) for name, one in tests.items()):
         if why:
             Console(soft_wrap=True).print(f"{name}: {why}", markup=False)
@@ -364,26 +365,52 @@ def print_scores(result: SuiteResult) -> None:
             Console(soft_wrap=True).print(f"{name} left out: {why}", markup=False)
 
 
-def _show_scores(results: Mapping[str, Result]) -> None:
+_INKS = {"alarm": "bold red", "copies": "bold red", "doubt": "yellow", "calm": "none"}
+
+
+def _verdicts(result: SuiteResult) -> dict[str, str]:
+    """Return in a few words what is made of each metric; a terminal shows it in colour too."""
+    from skeval.reporting.style import judged, label_of
+    from skeval.results.verdict import is_shifted
+
+    verdict, shifted = result.verdict(), is_shifted(result.notices)
+    words = {name: judged(one, verdict, name, shifted) for name, one in result.items()}
+    return {name: f"[{_INKS[label_of(said)]}]{said}[/]" for name, said in words.items() if said}
+
+
+def _show_scores(results: Mapping[str, Result], verdicts: Mapping[str, str]) -> None:
     from skeval.reporting.scores import DIFFERENCE, INTERVAL, shown_difference
 
-    table = plain_table("metric", "value", INTERVAL, "baseline", DIFFERENCE.lower(), "best")
+    heads = "value", INTERVAL, "baseline", DIFFERENCE.lower(), "best", "verdict"
+    table = plain_table("metric", *heads)
     for name, one in results.items():
         numbers = f"{one.value:.4g}", shown_interval(one.interval), _or_empty(one.baseline)
-        table.add_row(escape(name), *numbers, shown_difference(one), _best(one))
+        said = verdicts.get(name, "")
+        table.add_row(escape(name), *numbers, shown_difference(one), _best(one), said)
     show(table)
 
 
-def _show_tests(results: Mapping[str, Result]) -> None:
+def _show_tests(results: Mapping[str, Result], verdicts: Mapping[str, str]) -> None:
     from skeval.reporting.scores import INTERVAL, numbers_tested
 
-    heads = "tested", "against", "p-value", "score", INTERVAL, "baseline", "best", "evidence"
+    heads = (
+        "tested",
+        "against",
+        "p-value",
+        "score",
+        INTERVAL,
+        "baseline",
+        "best",
+        "evidence",
+        "verdict",
+    )
     table = plain_table("metric", *heads)
     for name, one in results.items():
         numbers = f"{one.value:.4g}", shown_interval(one.interval), _or_empty(one.baseline)
         kind = one.tags.evidence or "" if one.tags is not None else ""
         compared = *numbers_tested(one), _p_value(one.p_value)
-        table.add_row(escape(name), *compared, *numbers, _best(one), kind)
+        said = verdicts.get(name, "")
+        table.add_row(escape(name), *compared, *numbers, _best(one), kind, said)
     show(table)
 
 

@@ -18,6 +18,7 @@ from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from skeval.exceptions import Sentence
 from skeval.results.provenance import version_of
@@ -230,12 +231,16 @@ def plain_table(*names: str, texts: int = 1) -> Table:
     return table
 
 
+def _length(markup: Any) -> int:
+    return cell_len(Text.from_markup(markup).plain)
+
+
 def show(table: Table) -> None:
     """Print a table, wider than a narrow terminal if need be."""
     console = Console()
     wide = not console.is_terminal and "COLUMNS" not in os.environ
     least = sum(
-        _NARROWEST if column.min_width else max(map(cell_len, (column.header, *column.cells)))  # type: ignore[arg-type, misc]
+        _NARROWEST if column.min_width else max(map(_length, (column.header, *column.cells)))
         for column in table.columns
     )
     most = max(console.width, least + 3 * len(table.columns))

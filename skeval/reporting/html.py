@@ -33,7 +33,19 @@ from skeval.reporting.scores import (
     parted,
 )
 from skeval.reporting.sections import Plan, Section
-from skeval.reporting.style import COLOURS, FAINT, FONT, GREY, INK, LABELS, evidence, finding, theme
+from skeval.reporting.style import (
+    COLOURS,
+    FAINT,
+    FONT,
+    GREY,
+    INK,
+    LABELS,
+    evidence,
+    finding,
+    judged,
+    label_of,
+    theme,
+)
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import is_shifted
@@ -216,7 +228,7 @@ def _listed(title: str, texts: Sequence[str]) -> str:
 
 def _table(suite_result: SuiteResult) -> str:
     """Return a table of scores, and one of tests of privacy, which begin with what was tested."""
-    alarms, shifted = suite_result.verdict().alarms, is_shifted(suite_result.notices)
+    verdict, shifted = suite_result.verdict(), is_shifted(suite_result.notices)
     titles, (scores, tests) = titles_of(suite_result), parted(suite_result)
     headed = len(scores) > 0 < len(tests)
     tables = []
@@ -226,11 +238,12 @@ def _table(suite_result: SuiteResult) -> str:
     ):
         rows = []
         for name, result in results.items():
-            said = f"{name}: {finding(result, name in alarms, shifted)}"
+            alarm, word = name in verdict.alarms, judged(result, verdict, name, shifted)
+            said = f"{name}: {finding(result, alarm, shifted)}"
             first = Cell(f"{escape(titles[name])}<small>{escape(said)}</small>", titles[name])
-            rows.append([first, *row_of(result, name in alarms)])
+            rows.append([first, *row_of(result, alarm), text_cell(word, f"words {label_of(word)}")])
         if rows:
-            tables.append(f"<h3>{title}</h3>\n" * bool(title) + table(heads, rows))
+            tables.append(f"<h3>{title}</h3>\n" * bool(title) + table((*heads, "Verdict"), rows))
     return "\n".join(tables)
 
 

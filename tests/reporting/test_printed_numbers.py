@@ -158,3 +158,23 @@ def test_differences_of_utility_are_the_metric_s_own() -> None:
     assert difference_of(own) == (-0.2, 0.1)
     assert difference_of(replace(own, tags=FIDELITY)) is None
     assert difference_of(replace(own, details={"difference": {"low": None, "high": 1}})) is None
+
+
+@pytest.mark.parametrize("coloured", [True, False])
+def test_a_table_says_what_is_made_of_each_metric(coloured, monkeypatch, capsys):
+    """In words everywhere; in colour too on a terminal that wants it."""
+    monkeypatch.setenv("COLUMNS", "250")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    if not coloured:
+        monkeypatch.setenv("NO_COLOR", "1")
+    print_scores(MEASURED)
+    printed = capsys.readouterr().out
+    assert ("\x1b[1;31mleak found" in printed) is coloured
+    page = plain(MEASURED._repr_html_())
+    for said, name in (
+        ("worse than real rows", "phik_difference"),
+        ("leak found", "privacy_score"),
+    ):
+        line = next(line for line in printed.splitlines() if name in line)
+        assert said in line
+        assert said in page
