@@ -199,6 +199,14 @@ def prepare_parts(names: dict[str, Any], folder: Path) -> None:
     names["read_rows"] = lambda path, first: rows[first : first + 50]
 
 
+def prepare_survival(names: dict[str, Any], folder: Path) -> None:
+    """Days until death, or until nobody looked any longer."""
+    for seed, role in enumerate(ROLES):
+        rng = np.random.default_rng(seed)
+        days, died = rng.exponential(300.0, 160).round(), rng.random(160) < 0.7
+        names[role] = names[role].assign(days=days, died=died)
+
+
 def prepare_synthcity(names: dict[str, Any], folder: Path) -> None:
     """A registry of generators, of the shape of synthcity's."""
     names["Plugins"] = lambda: {"ctgan": CTGANSynthesizer()}
@@ -226,6 +234,7 @@ PREPARE: dict[str, Callable[[dict[str, Any], Path], None]] = {
     "docs/scaling_out.rst": prepare_parts,
     "docs/security_and_privacy_of_outputs.rst": prepare_search,
     "docs/coming_from/synthcity.rst": prepare_synthcity,
+    "docs/user_guide/survival.rst": prepare_survival,
     "docs/user_guide/text.rst": prepare_text,
     "docs/user_guide/files.rst": prepare_files,
     "docs/user_guide/pipelines.rst": prepare_scores,
