@@ -36,7 +36,7 @@ MM = 25.4 / 72.0  # millimetres in a point
 LEADING = 1.38
 _MOST_BARS = 25
 _BAR = 3.9
-_PITCH, _NARROW_PITCH = 58.0, 37.0  # of panels below each other
+_PITCH, _NARROW_PITCH = 50.0, 37.0  # of panels below each other
 _GAP = 7.0  # between figures of a row
 HALF = (WIDTH - _GAP) / 2.0  # the width of a column
 _ANY = Margins(110.0, 10.0, 40.0, 26.0, 12.0, (103.0,))  # of figures of any kind
@@ -393,12 +393,13 @@ class Layout:
             lines = max(_head_height(item, words, n + 1) for item in row)
             return Block(max(tall, lines) + 4.0, partial(_draw_words_left, row, n, wide))
         above = max(_head_height(item, wide, face) for item in row)
-        square = any(_around(item.display, wide).square for item in row)
-        share = 1.0 if self.grid or tall <= 60.0 else 0.69
-        if square:
+        share, named = 1.0 if self.grid or tall <= 60.0 else 0.69, 0.0
+        around = [_around(item.display, wide) for item in row]
+        if any(one.square for one in around):  # what is named around a matrix cannot shrink
             share = 0.85 if self.half else 0.5
+            named = MM * max(one.top + one.bottom for one in around)
         below = 3.0 if self.grid else 4.0
-        least = above + share * tall + below
+        least = above + named + share * (tall - named) + below
         return Block(above + tall + below, partial(_draw_row, row, face, wide, above), least)
 
 

@@ -233,6 +233,15 @@ SECTIONS = (
         layout=HALVED,
     ),
     Section(
+        "columns",
+        "Columns one by one",
+        """One bar per column, the worst first: 1 means the same distribution as in train. The green
+        marker is where fresh real rows score.""",
+        display="ColumnScoresDisplay",
+        fill=bars,
+        layout=HALVED,
+    ),
+    Section(
         "phik",
         "Associations of columns",
         """The phi_k coefficient of each pair of columns, for numbers, dates and categories alike: 0
@@ -242,15 +251,6 @@ SECTIONS = (
         display="PhikMatricesDisplay",
         write=worst_pairs,
         layout=FLOWING,
-    ),
-    Section(
-        "columns",
-        "Columns one by one",
-        """One bar per column, the worst first: 1 means the same distribution as in train. The green
-        marker is where fresh real rows score.""",
-        display="ColumnScoresDisplay",
-        fill=bars,
-        layout=HALVED,
     ),
     Section(
         "proximity",
