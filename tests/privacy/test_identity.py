@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval import Context, MetricSuite, Policy, check_metric
+from skeval import Context, MetricSuite, Policy, Release, check_metric
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy import IdentityDisclosure
@@ -46,7 +46,7 @@ def test_a_sample_of_a_population():
     metric = IdentityDisclosure(["town"], population=8).fit(TOY)
     found = metric.evaluate(RELEASE).details
     assert found["population_to_sample"] == whole / 2
-    # log 2 for a lone row of a half sample; (log 2 - 1/2) * 2 = 2 log 2 - 1 for two of them, halved odds
+    # by integration: log 2 for a lone row of a half sample, 1 - log 2 for one of two
     assert found["sample_to_population"] == pytest.approx((np.log(2) + 1 - np.log(2)) / 4)
     with pytest.raises(InvalidParameterError, match="at least the 4 rows of train, got 3"):
         IdentityDisclosure(["town"], population=3).fit(TOY)
@@ -83,7 +83,7 @@ def test_copies_are_found_and_strangers_are_not():
 def test_size_under_the_null():
     rng = np.random.default_rng(0)
     p_values = []
-    for seed in range(200):
+    for _ in range(200):
         rows = make_mixed(240, random_state=int(rng.integers(2**31)))
         train, holdout, release = rows[:80], rows[80:160], rows[160:]
         metric = IdentityDisclosure(["age", "city"])
@@ -92,8 +92,13 @@ def test_size_under_the_null():
     assert np.mean(np.array(p_values) <= 0.05) <= 0.08
 
 
-def test_named_in_a_policy():
+@pytest.mark.parametrize("by_release", [False, True])
+def test_threshold_of_agencies_can_be_agreed(by_release):
+    rule = "identity_disclosure <= 0.09"
     suite = MetricSuite([("identity_disclosure", IdentityDisclosure(["town"]))])
     results = suite.fit(TOY).evaluate(RELEASE)
-    (outcome,) = Policy(["identity_disclosure <= 0.09"]).check(results)
-    assert not outcome.passed
+    agreed = (
+        Release(thresholds={"require": [rule]}).thresholds if by_release else Policy((), [rule])
+    )
+    judged = {outcome.rule: outcome.passed for outcome in agreed.judge(results)}
+    assert judged[rule] is False
