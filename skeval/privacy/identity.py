@@ -60,7 +60,7 @@ class IdentityDisclosure(ClassMetric):
 
     See Also
     --------
-    ReplicatedUniques : Matches only, whatever is learned.
+    ReplicatedUniques : Matches only.
     KMap : Fewest people of the population behind a synthetic row.
     AttributeInferenceRisk : Guesses of one secret.
 
@@ -136,7 +136,7 @@ class IdentityDisclosure(ClassMetric):
 
     def _columns(self, schema: TableSchema, without: str | None = None) -> tuple[str, ...]:
         if self.quasi_identifiers is None:
-            last = max(schema.measured, default=None)  # whatever the order of columns
+            last = max(schema.measured, default=None)  # columns may come in any order
             return tuple(name for name in schema.measured if name != last)
         return super()._columns(schema, without)
 

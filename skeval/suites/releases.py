@@ -20,9 +20,9 @@ class SeveralReleases:
     Parameters
     ----------
     together : SuiteResult
-        Of the rows of all releases. Its verdict is the one to act on, at one level of error.
+        The results of the rows of all releases. Its verdict is the one to act on, at one level of error.
     each : mapping of str to SuiteResult
-        Of each release alone, to compare with; not corrected for their number.
+        The results of each release alone, to compare with; not corrected for their number.
     epsilon : float, optional
         The sum of the claims, which holds for all releases together by basic composition; None if a
         release has no claim.
