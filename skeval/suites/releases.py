@@ -20,7 +20,8 @@ class SeveralReleases:
     Parameters
     ----------
     together : SuiteResult
-        The results of the rows of all releases. Its verdict is the one to act on, at one level of error.
+        The results of the rows of all releases. Its verdict is the one to act on, at one level of
+        error.
     each : mapping of str to SuiteResult
         The results of each release alone, to compare with; not corrected for their number.
     epsilon : float, optional
