@@ -18,6 +18,7 @@ from skeval.scale.long_csv import large_table
 from skeval.steps.aggregates import subject_rows
 from skeval.steps.relabelled import independent_rows
 from skeval.suites.ready import make_suite
+from skeval.suites.releases import SeveralReleases, several_releases
 
 # the function hides the module of its name: take what else it has by "from skeval.report import"
 from skeval.suites.report import ReportColumns, report
@@ -61,6 +62,7 @@ __all__ = [
     "Release",
     "ReportColumns",
     "Result",
+    "SeveralReleases",
     "SuiteResult",
     "TablePreprocessor",
     "TableSchema",
@@ -80,6 +82,7 @@ __all__ = [
     "plot_lines",
     "plot_pair",
     "report",
+    "several_releases",
     "shared",
     "show_versions",
 ]

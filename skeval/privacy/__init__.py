@@ -29,6 +29,7 @@ from skeval.privacy.distance_screens.percentiles import NNDR, DCRPercentile, Hol
 from skeval.privacy.distance_screens.privacy_score import PrivacyScore
 from skeval.privacy.diversity import LDiversity, TCloseness
 from skeval.privacy.hitting_rate import HittingRate, NewRowShare
+from skeval.privacy.identity import IdentityDisclosure
 from skeval.privacy.k_anonymity import KAnonymity, ReplicatedUniques
 from skeval.privacy.near_duplicates import NearDuplicateShare
 from skeval.privacy.presence import DeltaPresence, KMap
@@ -51,6 +52,7 @@ __all__ = [
     "HittingRate",
     "HoldoutDistanceRatio",
     "IdenticalMatchShare",
+    "IdentityDisclosure",
     "InferenceRisk",
     "InferenceRiskAll",
     "KAnonymity",

@@ -138,6 +138,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "MDAResemblance": "resemblance area, resemblance",
         "MinimumDistanceAccumulation": "MDA, privacy area",
     },
+    "El Emam": {"IdentityDisclosure": "meaningful identity disclosure, identity disclosure risk"},
     "in short": {
         "CoxCoefficientOverlap": "Cox regression, hazard ratios, proportional hazards",
         "AlphaPrecisionBetaRecall": "beta_recall",

@@ -1,0 +1,106 @@
+"""Several releases of one table: what they give away together, which none may alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pandas as pd
+
+from skeval.exceptions import InvalidParameterError
+from skeval.results.suite_result import SuiteResult
+from skeval.suites.suite import MetricSuite
+
+
+@dataclass(frozen=True)
+class SeveralReleases:
+    """What releases of one table give away, one by one and together.
+
+    Parameters
+    ----------
+    together : SuiteResult
+        The results of the rows of all releases. Its verdict is the one to act on, at one level of
+        error.
+    each : mapping of str to SuiteResult
+        The results of each release alone, to compare with; not corrected for their number.
+    epsilon : float, optional
+        The sum of the claims, which holds for all releases together by basic composition; None if a
+        release has no claim.
+    """
+
+    together: SuiteResult
+    each: Mapping[str, SuiteResult]
+    epsilon: float | None = None
+
+    def frame(self) -> pd.DataFrame:
+        """Return the values and p-values of each metric, a row a release and one for all."""
+        rows = [
+            {"release": release, "metric": name, "value": one.value, "p_value": one.p_value}
+            for release, results in {**self.each, "together": self.together}.items()
+            for name, one in results.items()
+        ]
+        return pd.DataFrame(rows).set_index(["metric", "release"]).sort_index(kind="stable")
+
+
+def several_releases(
+    suite: MetricSuite,
+    releases: Mapping[str, pd.DataFrame],
+    *,
+    epsilons: Mapping[str, float] | None = None,
+) -> SeveralReleases:
+    """Evaluate releases of one table one by one, and as an attacker sees them who has all.
+
+    The attacks of the suite are made on the union of the rows. Its tests ask whether train rows are
+    told from holdout rows, given the synthetic ones, so that they keep their error for a union.
+
+    Parameters
+    ----------
+    suite : MetricSuite
+        Fitted to train and holdout: attacks on membership and attributes, and what else is asked.
+    releases : mapping of str to DataFrame
+        Two or more synthetic tables, by name.
+    epsilons : mapping of str to float, optional
+        The claim of differential privacy of each release, for the same unit and kind of neighbours.
+
+    Returns
+    -------
+    SeveralReleases
+        The results of each release, of all together, and the sum of the claims.
+
+    Warnings
+    --------
+    An attacker who knows which row is of which release may do better than one who has the union.
+
+    Examples
+    --------
+    >>> from skeval import MetricSuite
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.privacy import ExactMatchShare
+    >>> from skeval.suites.releases import several_releases
+    >>> train, holdout, a, b = (make_mixed(50, random_state=seed) for seed in range(4))
+    >>> suite = MetricSuite([("copies", ExactMatchShare())]).fit(train, holdout)
+    >>> found = several_releases(suite, {"a": a, "b": b}, epsilons={"a": 1.0, "b": 0.5})
+    >>> found.together["copies"].value, found.epsilon
+    (0.0, 1.5)
+    """
+    if len(releases) < 2 or "together" in releases:
+        raise InvalidParameterError(
+            "several_releases: releases must be two or more tables, none named 'together', got "
+            f"{', '.join(releases) or 'none'}. A single one is evaluated by suite.evaluate."
+        )
+    epsilon = _sum_of_claims(list(releases), epsilons)
+    each = {name: suite.evaluate(table) for name, table in releases.items()}
+    together = suite.evaluate(pd.concat(list(releases.values()), ignore_index=True))
+    return SeveralReleases(together, each, epsilon)
+
+
+def _sum_of_claims(names: Sequence[str], epsilons: Mapping[str, float] | None) -> float | None:
+    claims = epsilons or {}
+    unknown = [name for name in claims if name not in names]
+    if unknown or not all(claim >= 0 for claim in claims.values()):
+        raise InvalidParameterError(
+            "several_releases: epsilons must be numbers of at least 0 by the name of a release, "
+            f"got {dict(claims)}. Releases are {', '.join(names)}."
+        )
+    return math.fsum(claims.values()) if set(claims) == set(names) else None

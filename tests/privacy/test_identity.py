@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval import Context, MetricSuite, Policy, Release, check_metric
+from skeval.datasets import make_mixed
+from skeval.exceptions import InvalidParameterError
+from skeval.privacy import IdentityDisclosure
+from skeval.privacy.identity import clusters_of, is_near, mean_inverse_size
+
+TOY = pd.DataFrame({"town": list("abbc"), "ill": ["flu", "no", "cold", "gout"]})
+RELEASE = pd.DataFrame({"town": list("abcc"), "ill": ["flu", "cold", "no", "no"]})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("metric", [IdentityDisclosure(), IdentityDisclosure(["city", "age"])])
+def test_contract(metric):
+    check_metric(metric)
+
+
+def test_closed_toy():
+    # a is alone and its rare value is released; one of two in b; what is said of c is wrong
+    result = IdentityDisclosure(["town"]).fit(TOY).evaluate(RELEASE)
+    assert result.value == (1 + 1 / 2) / 4
+    assert result.details["matched"] == 1.0
+    assert result.details["learned"] == 0.5
+    halved = IdentityDisclosure(["town"], verified=0.0).fit(TOY).score(RELEASE)
+    assert halved == result.value / 2
+
+
+def test_common_values_are_no_news():
+    train = TOY.assign(ill=["no", "no", "no", "flu"])
+    assert IdentityDisclosure(["town"]).fit(train).score(train) == 1 / 4  # c alone learns flu
+
+
+def test_strangers_are_attacked_as_one_more_row():
+    holdout = pd.DataFrame({"town": list("ad"), "ill": ["flu", "flu"]})
+    metric = IdentityDisclosure(["town"]).fit_context(Context.of(TOY, holdout))
+    assert metric.evaluate(RELEASE).baseline == (1 / 2 + 0) / 2
+
+
+def test_a_sample_of_a_population():
+    whole = IdentityDisclosure(["town"]).fit(TOY).score(RELEASE)
+    metric = IdentityDisclosure(["town"], population=8).fit(TOY)
+    found = metric.evaluate(RELEASE).details
+    assert found["population_to_sample"] == whole / 2
+    # by integration: log 2 for a lone row of a half sample, 1 - log 2 for one of two
+    assert found["sample_to_population"] == pytest.approx((np.log(2) + 1 - np.log(2)) / 4)
+    with pytest.raises(InvalidParameterError, match="at least the 4 rows of train, got 3"):
+        IdentityDisclosure(["town"], population=3).fit(TOY)
+
+
+@pytest.mark.parametrize("fraction", [0.02, 0.3])
+def test_mean_inverse_size_agrees_with_simulation(fraction):
+    # rates of classes from the model's prior, uniform on the scale of logarithms
+    rng = np.random.default_rng(0)
+    sizes = rng.poisson(np.exp(rng.uniform(np.log(1e-3), np.log(2000), 400_000)))
+    sampled = rng.binomial(sizes, fraction)
+    for f in (1, 2, 4):
+        truth = 1 / sizes[sampled == f]
+        error = truth.std() / np.sqrt(truth.size)
+        assert abs(mean_inverse_size(np.array([f]), fraction)[0] - truth.mean()) < 4 * error
+
+
+def test_numbers_are_learned_within_the_spread():
+    train = np.array([0.0, 1.0, 2.0, 3.0, 4.0])  # five clusters, each a fifth; 1.48 MAD is 1.48
+    assert is_near(np.array([7.3, 7.5]), np.array([0.0, 2.0]), train).tolist() == [True, False]
+    assert clusters_of(train)[1].tolist() == [0.2] * 5
+
+
+def test_copies_are_found_and_strangers_are_not():
+    train, holdout, fresh = (make_mixed(300, random_state=seed) for seed in range(3))
+    metric = IdentityDisclosure(["age", "income", "city"]).fit(train, holdout)
+    copied, other = metric.evaluate(train), metric.evaluate(fresh)
+    assert copied.p_value < 0.001 < 0.05 < other.p_value
+    assert copied.value > 2 * copied.baseline
+    assert other.interval[0] < other.baseline < other.interval[1]
+
+
+@pytest.mark.slow
+def test_size_under_the_null():
+    rng = np.random.default_rng(0)
+    p_values = []
+    for _ in range(200):
+        rows = make_mixed(240, random_state=int(rng.integers(2**31)))
+        train, holdout, release = rows[:80], rows[80:160], rows[160:]
+        metric = IdentityDisclosure(["age", "city"])
+        found = metric.fit_context(Context.of(train, holdout)).evaluate(release)
+        p_values.append(found.p_value)
+    assert np.mean(np.array(p_values) <= 0.05) <= 0.08
+
+
+@pytest.mark.parametrize("by_release", [False, True])
+def test_threshold_of_agencies_can_be_agreed(by_release):
+    rule = "identity_disclosure <= 0.09"
+    suite = MetricSuite([("identity_disclosure", IdentityDisclosure(["town"]))])
+    results = suite.fit(TOY).evaluate(RELEASE)
+    agreed = (
+        Release(thresholds={"require": [rule]}).thresholds if by_release else Policy((), [rule])
+    )
+    judged = {outcome.rule: outcome.passed for outcome in agreed.judge(results)}
+    assert judged[rule] is False
