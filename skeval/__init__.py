@@ -122,10 +122,9 @@ FINDERS[:] = [active_engine]
 independent_rows.register(RelationalContext, subject_rows)
 
 
-_ROOMS = (  # packages that users import metrics and tools from
-    "checks datasets diagnostic exceptions fidelity generators model_selection neighbors "
-    "privacy relational text utility"
-).split()
+# packages that users import metrics and tools from
+_ROOMS = ("datasets", "diagnostic", "fidelity", "generators", "model_selection", "neighbors")
+_ROOMS += ("checks", "exceptions", "privacy", "relational", "text", "utility")
 
 
 def __dir__() -> list[str]:

@@ -269,7 +269,9 @@ class SuiteResult(Mapping[str, Result]):
 
     def __getitem__(self, name: str) -> Result:
         if name not in self._results:
-            raise KeyError(f"There is no result {name!r}.{did_you_mean([str(name)], self._results)}")
+            raise KeyError(
+                f"There is no result {name!r}.{did_you_mean([str(name)], self._results)}"
+            )
         return self._results[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -366,8 +368,8 @@ class SuiteResult(Mapping[str, Result]):
         >>> from skeval.datasets import make_mixed
         >>> train, holdout, fresh = (make_mixed(200, random_state=seed) for seed in range(3))
         >>> suite = make_suite("screens").fit(train, holdout)
-        >>> suite.evaluate(train).summary().startswith("Leak found")
-        True
+        >>> print(suite.evaluate(train).summary().split(",")[0])
+        200 of 200 synthetic rows are complete copies of train rows
         """
         return summary(self)
 
