@@ -123,8 +123,20 @@ independent_rows.register(RelationalContext, subject_rows)
 
 
 # packages that users import metrics and tools from
-_ROOMS = ("datasets", "diagnostic", "fidelity", "generators", "model_selection", "neighbors")
-_ROOMS += ("checks", "exceptions", "privacy", "relational", "text", "utility")
+_ROOMS: tuple[str, ...] = (
+    "checks",
+    "datasets",
+    "diagnostic",
+    "exceptions",
+    "fidelity",
+    "generators",
+    "model_selection",
+    "neighbors",
+    "privacy",
+    "relational",
+    "text",
+    "utility",
+)
 
 
 def __dir__() -> list[str]:
