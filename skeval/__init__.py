@@ -125,8 +125,25 @@ FINDERS[:] = [active_engine]
 independent_rows.register(RelationalContext, subject_rows)
 
 
+# packages that users import metrics and tools from
+_ROOMS: tuple[str, ...] = (
+    "checks",
+    "datasets",
+    "diagnostic",
+    "exceptions",
+    "fidelity",
+    "generators",
+    "model_selection",
+    "neighbors",
+    "privacy",
+    "relational",
+    "text",
+    "utility",
+)
+
+
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*__all__, *_ROOMS, *(name for name in globals() if name.startswith("__"))})
 
 
 def __getattr__(name: str) -> Any:

@@ -85,12 +85,14 @@ def test_every_metric_is_described_in_the_guide():
     described = set().union(
         *(linked(page) for page in (DOCS / "user_guide").glob("*.rst") if page != ALL_METRICS)
     )
-    assert not set(metrics()) - described
+    lacking = sorted(set(metrics()) - described)
+    assert not lacking, f"name on a page of docs/user_guide: {', '.join(lacking)}"
 
 
 def test_every_metric_names_others():
     pages = {name: inspect.getdoc(metric) or "" for name, metric in metrics().items()}
-    assert not [name for name, page in pages.items() if "See Also\n--------" not in page]
+    lacking = [name for name, page in pages.items() if "See Also\n--------" not in page]
+    assert not lacking, f"write the section See Also in the docstring of: {', '.join(lacking)}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 
@@ -37,3 +38,10 @@ def test_every_public_name_is_there_and_listed():
     assert set(skeval.__all__) <= set(dir(skeval))
     for name in skeval.__all__:
         assert getattr(skeval, name).__module__.startswith("skeval.")
+
+
+def test_completion_offers_nothing_that_is_not_public():
+    offered = {name for name in dir(skeval) if not name.startswith("__")} - set(skeval.__all__)
+    assert {"fidelity", "privacy", "utility"} <= offered
+    for name in offered:
+        assert importlib.import_module(f"skeval.{name}").__all__

@@ -298,6 +298,13 @@ def write_schema(
         Path | None, typer.Option(*OUTPUT, help="JSON to edit, and to pass as --schema.")
     ] = None,
     schema: SchemaFile = None,
+    accept_doubts: Annotated[
+        bool,
+        typer.Option(
+            "--accept-doubts",
+            help="Take whole numbers of 2 to 12 values as categories, save those of --schema.",
+        ),
+    ] = False,
     header: Header = False,
     sep: Sep = None,
     encoding: Encoding = None,
@@ -307,6 +314,10 @@ def write_schema(
     if output is not None:
         check_paths(output, (".json",), "schema", [train, schema])
     dialect = dialect_of(sep, encoding, decimal)
+    if accept_doubts and train.is_folder:
+        raise InvalidParameterError(
+            "--accept-doubts is of one table, got a folder; name the file of a table."
+        )
     if train.path is not None and train.is_folder:
         data = RelationalData.from_folder(train.path, schema, header=header, dialect=dialect)
         known, kinds = data.schema, kinds_of(data, data.schema)
@@ -314,13 +325,16 @@ def write_schema(
         say(f"note: {known}.")
     else:
         kinds = kinds_of(read_table(train, header=header, dialect=dialect), read_schema(schema))
+        if accept_doubts:
+            kinds = {name: reason._replace(kind=reason.accepted) for name, reason in kinds.items()}
         content = {name: reason.kind for name, reason in kinds.items()}
     if output is not None:
         with replacing(output) as temporary:
             temporary.write_text(json.dumps(content, indent=1), encoding="utf-8")
-    table = plain_table("column", "why", "doubt", "kind", texts=3)
+    table = plain_table("column", "why", "doubt", "kind", "proposed", texts=3)
     for name, reason in kinds.items():
-        table.add_row(escape(name), reason.why, reason.doubt, reason.kind)
+        proposed = reason.proposed or ""
+        table.add_row(escape(name), reason.why, reason.doubt, reason.kind, proposed)
     show(table)
     if output is not None:
         say(f"Saved: {output}. Edit it, and pass it: --schema {output}")

@@ -711,7 +711,7 @@ def _inputs(context: Context) -> Iterator[InputRecord]:
 @shared
 def _columns(context: Context) -> tuple[ColumnRecord, ...]:
     return tuple(
-        ColumnRecord(name, *reason, form, table)
+        ColumnRecord(name, reason.kind, reason.why, reason.doubt, form, table)
         for table, own in context.single_tables()
         for name, reason in column_reasons(own.given("train"), own.schema).items()
         for form in (own.schema.datetime_formats.get(name, ""),)

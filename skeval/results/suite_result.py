@@ -23,7 +23,14 @@ from skeval.exceptions import (
 from skeval.results.provenance import Provenance
 from skeval.results.rendering import Display, rendering
 from skeval.results.result import Result
-from skeval.results.verdict import ALARM_LEVEL, Verdict, adjusted_p_values, is_shifted, verdict
+from skeval.results.verdict import (
+    ALARM_LEVEL,
+    Verdict,
+    adjusted_p_values,
+    is_shifted,
+    summary,
+    verdict,
+)
 from skeval.utils.files import (
     FOREIGN,
     details_of,
@@ -35,7 +42,7 @@ from skeval.utils.files import (
     without_controls,
     write_json,
 )
-from skeval.utils.formatting import as_float
+from skeval.utils.formatting import as_float, did_you_mean
 
 
 def property_scores(results: Mapping[str, Result]) -> pd.DataFrame:
@@ -261,6 +268,10 @@ class SuiteResult(Mapping[str, Result]):
         return vars(self) | {"look_up": None}
 
     def __getitem__(self, name: str) -> Result:
+        if name not in self._results:
+            raise KeyError(
+                f"There is no result {name!r}.{did_you_mean([str(name)], self._results)}"
+            )
         return self._results[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -341,6 +352,26 @@ class SuiteResult(Mapping[str, Result]):
         """
         with details_of(self.source):
             return verdict(self, self.sizes, self.notices, level)
+
+    def summary(self) -> str:
+        """Say in a few sentences how alike the tables are, what a model learns, what leaks.
+
+        Returns
+        -------
+        str
+            What the command line prints; what these results lack is not mentioned. It never says
+            that data are private or safe.
+
+        Examples
+        --------
+        >>> from skeval import make_suite
+        >>> from skeval.datasets import make_mixed
+        >>> train, holdout, fresh = (make_mixed(200, random_state=seed) for seed in range(3))
+        >>> suite = make_suite("screens").fit(train, holdout)
+        >>> print(suite.evaluate(train).summary().split(",")[0])
+        200 of 200 synthetic rows are complete copies of train rows
+        """
+        return summary(self)
 
     def at_risk(self, n: int = 100) -> pd.DataFrame:
         """Return the train rows that the strongest attacks point to, most exposed first.

@@ -12,6 +12,7 @@ import pandas as pd
 from skeval.tables.schema import Kind, TableSchema, inferred_type, plain_values, read_column
 
 _FEW = 20  # different whole numbers, up to which they may be codes of categories
+_MOST_CODES = 12  # different whole numbers, up to which categories are proposed
 _FEWEST_ROWS = 20  # below, few values say nothing
 _LEADING_ZERO = re.compile(r"\s*0\d+\s*")
 _NAMED_LIKE_CODE = re.compile(
@@ -20,11 +21,17 @@ _NAMED_LIKE_CODE = re.compile(
 
 
 class ColumnReason(NamedTuple):
-    """The kind of a column, why it was inferred, and a doubt, empty where there is none."""
+    """The kind of a column, why it was inferred, a doubt, and the kind that it proposes, if any."""
 
     kind: Kind
     why: str
     doubt: str = ""
+    proposed: Kind | None = None
+
+    @property
+    def accepted(self) -> Kind:
+        """The kind of the column once its doubt is accepted."""
+        return self.proposed or self.kind
 
 
 @singledispatch
@@ -61,9 +68,24 @@ def reasons_of(frame: Any, names: Sequence[str], schema: TableSchema) -> dict[st
     """Return what :func:`column_reasons` does, for some of the columns."""
     kinds = schema.kinds
     return {
-        name: ColumnReason(kinds[name], *_reason(frame[name], kinds[name], schema, name))
+        name: ColumnReason(
+            kinds[name],
+            *_reason(frame[name], kinds[name], schema, name),
+            "categorical"
+            if name in schema.inferred and _are_codes(frame[name], kinds[name])
+            else None,
+        )
         for name in names
     }
+
+
+def _are_codes(values: pd.Series, kind: Kind) -> bool:
+    """Return whether numbers are whole and take two to twelve values, as codes of categories."""
+    present = plain_values(values.dropna())
+    if kind != "continuous" or len(present) < _FEWEST_ROWS or present.dtype.kind == "m":
+        return False
+    read = read_column(present, "continuous", None)
+    return bool((read % 1 == 0).all()) and 2 <= read.nunique() <= _MOST_CODES
 
 
 def _reason(values: pd.Series, kind: Kind, schema: TableSchema, name: str) -> tuple[str, str]:

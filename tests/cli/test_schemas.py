@@ -35,6 +35,28 @@ def test_schema_is_printed_written_and_read(folder, run, monkeypatch):
     assert "mrn" not in SuiteResult.from_json("s.json")["column_shapes/ks_complement"].details
 
 
+def test_doubts_about_codes_are_accepted_by_one_option(folder, run):
+    pd.DataFrame(
+        {
+            "sex": [1, 2] * 30,
+            "stage": [1, 2, 3, 4] * 15,
+            "visits": range(60),
+            "dose": [0.5, 1.5] * 30,
+            "kept": [0, 1] * 30,
+        }
+    ).to_csv("codes.csv", index=False)
+    (folder / "known.json").write_text(json.dumps({"kept": "continuous"}))
+    accepted = ("--accept-doubts", "--schema", "known.json", "-o", "kinds.json")
+    assert run("schema", "codes.csv", *accepted)[0] == 0
+    assert json.loads((folder / "kinds.json").read_text()) == {
+        "sex": "categorical",
+        "stage": "categorical",
+        "visits": "continuous",
+        "dose": "continuous",
+        "kept": "continuous",
+    }
+
+
 def test_doubts_are_said_with_every_evaluation(folder, run):
     table = pd.read_csv("train.csv").assign(mrn=range(120))
     table.to_csv("train.csv", index=False)

@@ -145,3 +145,11 @@ def test_metrics_that_failed_are_left_out():
     assert actual.index.tolist() == ["a", "overall"]
     assert actual["score"].isna().all()
     assert property_scores({})["n_used"].tolist() == [0]
+
+
+def test_a_misspelt_name_of_a_result_is_answered_with_the_near_one():
+    results = SuiteResult({"dcr_overfitting": Result(0.5)})
+    with pytest.raises(KeyError, match=r"no result 'dcr_overfit'.*mean dcr_overfitting"):
+        results["dcr_overfit"]
+    assert results.get("dcr_overfit") is None
+    assert "dcr_overfit" not in results

@@ -59,7 +59,7 @@ def test_a_kind_has_its_reason(column, why, doubt):
 def test_what_the_schema_names_is_not_doubted():
     schema = TableSchema.infer(TABLE, {"sex": "categorical"})
     reason = column_reasons(TABLE, schema)["sex"]
-    assert reason == ("categorical", "named in the schema", "")
+    assert reason == ("categorical", "named in the schema", "", None)
     changed = schema.with_kinds(mrn="id")
     assert column_reasons(TABLE, changed)["mrn"].why == "named in the schema"
 
@@ -73,3 +73,15 @@ def test_a_schema_that_was_inferred_twice_stays_inferred():
 def test_many_codes_are_known_by_their_name():
     table = pd.DataFrame({"zip": [10_000 + i // 2 for i in range(100)]})
     assert "leading zeros" in column_reasons(table, TableSchema.infer(table))["zip"].doubt
+
+
+def test_codes_are_proposed_as_categories_where_the_schema_does_not_name_them():
+    table = pd.DataFrame({"sex": [1, 2] * 20, "days": [*range(13), 0] * 2 + [1] * 12, "one": 1})
+    reasons = column_reasons(table, TableSchema.infer(table))
+    assert {name: one.accepted for name, one in reasons.items()} == {
+        "sex": "categorical",
+        "days": "continuous",
+        "one": "continuous",
+    }
+    named = TableSchema.infer(table, {"sex": "continuous"})
+    assert column_reasons(table, named)["sex"].proposed is None
