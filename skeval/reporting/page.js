@@ -1,4 +1,4 @@
-// headers become buttons, so that without a script the page is as it was
+// headers become buttons, and long tables can be filtered; without a script the page is as it was
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
   const key = (row, i) => row.cells[i].dataset.v ?? row.cells[i].textContent.trim();
@@ -19,4 +19,18 @@ for (const table of document.querySelectorAll("table.sortable")) {
       body.append(...rows.map(([, row]) => row));
     });
   });
+  if (body.rows.length > 5) {
+    const label = document.createElement("label"), input = document.createElement("input");
+    label.className = "filter";
+    input.type = "search";
+    label.append("Only rows with", input);
+    table.parentElement.before(label);
+    input.addEventListener("input", () => {
+      const words = input.value.toLowerCase().split(" ");
+      for (const row of body.rows) {
+        const text = row.textContent.toLowerCase();
+        row.hidden = !words.every((word) => text.includes(word));
+      }
+    });
+  }
 }

@@ -38,7 +38,6 @@ from skeval.utils.parameters import Count, Interval, Legal, has_methods
 REAL = ("train", "holdout")
 _MOST_WORDS = 3  # of an entity: more count as three
 _SCALE = 8  # of the least weight: weights are rounded to whole numbers
-_PARTS = (0.8, 0.2)  # of the level: of entities, and of phrases around them
 
 
 @dataclass(frozen=True)
@@ -516,6 +515,7 @@ class EntityLeakage(CorpusMetric, ClaimTested):
     memory: Folder = None
 
     _nouns = ("entity", "entities", "an entity")
+    _level = (0.8, 0.2)  # of the level: of entities, and of phrases around them
     _printed = ("total_entities", "avg_entity_density"), 0.1  # by SynEval, and its bound
 
     def unmet_need(self, context: Context) -> Sentence | None:
@@ -563,7 +563,7 @@ class EntityLeakage(CorpusMetric, ClaimTested):
         if self.n_windows:
             sets[f"phrases around {self._nouns[2]}"] = joined(evidence.windows[1:])
         tests = {name: evidence.test(keys, *settings) for name, keys in sets.items()}
-        parts = dict(zip(tests, _PARTS if len(tests) > 1 else (1.0,), strict=True))
+        parts = dict(zip(tests, self._level if len(tests) > 1 else (1.0,), strict=True))
         best = min(tests, key=lambda name: tests[name].p_value / parts[name])
         types = evidence.by_type(*settings)
         entities = evidence.windows[0]
@@ -747,10 +747,11 @@ class NominalMentions(EntityLeakage):
 
     Notes
     -----
-    Value, baseline, p-value and ``details`` are those of :class:`EntityLeakage`, with words in the
-    place of entities. Most rare words are no more than rare: the phrases around them point at
-    somebody. ``details["syneval"]`` has the numbers, densities and overlap that SynEval prints. Its
-    risk is high at a density above 0.15 or an overlap above 50%.
+    Value, baseline and ``details`` are those of :class:`EntityLeakage`, with words in the place of
+    entities. Most rare words are no more than rare: the phrases around them point at somebody. The
+    p-value is therefore twice the lesser of that of mentions and that of phrases.
+    ``details["syneval"]`` has the numbers, densities and overlap that SynEval prints. Its risk is
+    high at a density above 0.15 or an overlap above 50%.
 
     Examples
     --------
@@ -773,6 +774,7 @@ class NominalMentions(EntityLeakage):
     recognizer: Tagger = "spacy"
 
     _nouns = ("nominal mention", "nominal mentions", "a nominal mention")
+    _level = (0.5, 0.5)  # the phrases are what points at somebody
     _printed = ("total_nominals", "avg_nominal_density"), 0.15
 
     def _recognizer(self) -> Any:

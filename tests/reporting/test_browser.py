@@ -105,3 +105,21 @@ def test_no_other_script_runs(browser: Browser, path: Path, tmp_path: Path) -> N
     assert browser.value("document.title") != "run"
     assert any("Content Security Policy" in message for message in browser.messages)
     browser.messages.clear()
+
+
+def test_rows_are_filtered_by_words(browser: Browser, path: Path) -> None:
+    browser.open(path, 1280)
+    shown = (
+        f"[...{SCORES}.tBodies[0].rows].filter((row) => !row.hidden).map((row) => row.innerText)"
+    )
+    before = browser.value(shown)
+    for words in ("worse REAL", "no such words"):
+        browser.value(
+            f"""{{ const input = {SCORES}.parentElement.previousElementSibling.firstElementChild
+            input.value = "{words}"; input.dispatchEvent(new Event("input")) }}"""
+        )
+        expected = [
+            row for row in before if all(word in row.lower() for word in words.lower().split())
+        ]
+        assert browser.value(shown) == expected
+        assert len(expected) < len(before)

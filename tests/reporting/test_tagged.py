@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from pypdf import PdfReader
+from pypdf.generic import ArrayObject
 
 from skeval import SuiteResult
 from skeval.reporting.structure import Element
@@ -97,7 +98,7 @@ def test_pages_lead_back_to_the_elements(reader: PdfReader) -> None:
         assert [(str(e["/S"])[1:], i) for i, e in enumerate(elements)] == sorted(
             _marks(page), key=lambda mark: mark[1]
         )
-        for link in page.get("/Annots", []):
+        for link in page.get("/Annots", ArrayObject()).get_object():
             assert parents[link.get_object()["/StructParent"]]["/S"] == "/Link"
             assert link.get_object()["/Contents"]
 
