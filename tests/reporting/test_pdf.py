@@ -192,7 +192,7 @@ def test_undefined_metrics_say_why(single: SuiteResult, tmp_path: Path) -> None:
     assert "Not defined here: no column of this table can be measured." in text
     assert "Section 'Associations of columns': phik_difference: fewer than two columns" in text
     assert "Section 'Bivariate distributions'" in text
-    assert TITLES[5] not in [entry["/Title"] for entry in reader.outline]
+    assert "Associations of columns" not in [entry["/Title"] for entry in reader.outline]
 
 
 class Broken(Metric):
