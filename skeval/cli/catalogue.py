@@ -36,6 +36,7 @@ from skeval.cli.options import (
 from skeval.core.declared import completed
 from skeval.core.tags import Aspect
 from skeval.exceptions import InvalidParameterError
+from skeval.suites.features import FEATURES, Feature, feature_of, public_object
 from skeval.suites.names import (
     QUESTIONS,
     Names,
@@ -182,11 +183,37 @@ def _docstrings_of(module: str) -> dict[str, str | None]:
 
 
 def explained(name: str) -> Iterator[str]:
-    """Yield what there is to say of a metric, line by line, from its docstring and tags."""
-    of_presets, kinds = preset_metrics("target", "sensitive"), metric_classes()
+    """Yield what there is to say of a metric, or of what others have that is none, line by line."""
     proper = proper_name(name)
-    if proper is None:
+    if proper is not None:
+        yield from _explained_metric(name, proper)
+    elif feature := feature_of(name):
+        yield from _explained_feature(feature)
+    else:
         raise InvalidParameterError(_unknown(name))
+
+
+def _explained_feature(feature: Feature) -> Iterator[str]:
+    if feature.source:
+        yield f"{feature.name} ({feature.source}): {feature.ours}"
+        yield ""
+    if feature.public in metric_classes():
+        yield from _explained_metric(feature.public, feature.public)
+        return
+    found = public_object(feature.public)
+    call = inspect.signature(found) if inspect.isfunction(found) else ""
+    yield f"{feature.public}{call}"
+    yield ""
+    head, *rest = _UNDERLINE.split(_without_roles(documentation(found)))
+    yield head.strip()
+    for section, text in zip(rest[::2], rest[1::2], strict=True):
+        if section in ("Parameters", "Attributes", "Returns", "Notes"):
+            yield ""
+            yield f"{section}\n{text.strip(chr(10))}"
+
+
+def _explained_metric(name: str, proper: str) -> Iterator[str]:
+    of_presets, kinds = preset_metrics("target", "sensitive"), metric_classes()
     instance = of_presets.get(proper)
     kind = type(instance) if instance is not None else kinds[proper]
     names = table_of_names()[kind.__name__]
