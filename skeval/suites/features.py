@@ -231,6 +231,18 @@ def feature_of(name: str) -> Feature | None:
     return _features().get(plain(name))
 
 
+def features_of(public: str) -> list[str]:
+    """Return what others call options and details of one of our metrics.
+
+    Examples
+    --------
+    >>> from skeval.suites.features import features_of
+    >>> features_of("DCRBaselineProtection")
+    ['median_DCR_to_real_data', 'no validation set']
+    """
+    return [one.name for one in _features().values() if one.source and one.public == public]
+
+
 def public_object(name: str) -> Any:
     """Return the class or function of a public name.
 

@@ -225,8 +225,10 @@ MODEL = GaussianNB(var_smoothing=0.0)
 
 
 def called(table: pd.DataFrame, target: str = "member") -> np.ndarray:
-    return GaussianNB(var_smoothing=0.0).fit(table[NUMBERS], table[target]).predict(
-        MEMBERS[1][NUMBERS]
+    return (
+        GaussianNB(var_smoothing=0.0)
+        .fit(table[NUMBERS], table[target])
+        .predict(MEMBERS[1][NUMBERS])
     )
 
 

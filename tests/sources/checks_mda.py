@@ -36,12 +36,7 @@ def areas(threshold: float, *, observed: bool = False) -> tuple[float, float]:
     left, right = u[u <= threshold], u[u >= threshold]
     found = []
     # the points of both tables, which are as many here
-    points = np.concatenate(
-        [
-            nearest(TRAIN, SYNTHETIC, TRAIN),
-            nearest(SYNTHETIC, TRAIN, TRAIN),
-        ]
-    )
+    points = np.concatenate([nearest(TRAIN, SYNTHETIC, TRAIN), nearest(SYNTHETIC, TRAIN, TRAIN)])
     points = np.sort(points / (points.max() if observed else 1.0))
     for part in (left, right):
         share = np.searchsorted(points, part, side="right") / len(points)
@@ -123,14 +118,13 @@ def own_preprocessor() -> Any:
 
 @row(197)
 def renderers() -> Any:
+    """Check that each writes its kind of files."""
     result = MetricSuite([("ks", KSComplement())]).fit(TRAIN).evaluate(SYNTHETIC)
-    assert PDFRenderer is not FigureRenderer
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "a.html"
-        HTMLRenderer().render(result, path) if hasattr(HTMLRenderer, "render") else result.to_html(
-            path
-        )
-        return path.read_text(encoding="utf-8")[:15]
+        PDFRenderer().render(result, Path(folder) / "a.pdf")
+        HTMLRenderer().render(result, Path(folder) / "a.html")
+        FigureRenderer().render(result, Path(folder) / "figures")
+        return {path.suffix for path in Path(folder).rglob("*.*")}
 
 
 @row(198)
@@ -147,7 +141,13 @@ def cross_validated() -> Any:
 
 
 class Widest(Metric):
-    """Greatest synthetic value by the greatest of train."""
+    """Greatest synthetic value by the greatest of train.
+
+    Parameters
+    ----------
+    column : str, default="age"
+        The column.
+    """
 
     tags = MetricTags(aspect="fidelity", greater_is_better=None, bounds=(0.0, float("inf")))
 

@@ -91,7 +91,9 @@ SCALED = [*NUMBERS, "joined"]
 
 def protection(columns: list[str], n_holdout: int = 120, **options: Any) -> tuple[float, float]:
     """Return ours and theirs: ranges of each reference table, ties closer to the holdout."""
-    train, holdout, synthetic = (table[columns] for table in (TRAIN, HOLDOUT[:n_holdout], SYNTHETIC))
+    train, holdout, synthetic = (
+        table[columns] for table in (TRAIN, HOLDOUT[:n_holdout], SYNTHETIC)
+    )
     settings = {"ties": "holdout", "scale": "reference", "chance": "half"} | options
     result = DCROverfittingProtection(**settings).fit(train, holdout).evaluate(synthetic)
     near = [nearest(synthetic, real, real) for real in (train, holdout)]
@@ -270,7 +272,10 @@ def ranges(number: int) -> Any:
             s = s.dropna() if r.isna().any() else s
             own.append(((s >= low) & (s <= high)).mean())
         else:
-            least, most = max(s.min() - low, 0 * (high - low)), max(high - s.max(), 0 * (high - low))
+            least, most = (
+                max(s.min() - low, 0 * (high - low)),
+                max(high - s.max(), 0 * (high - low)),
+            )
             own.append(max(0.0, 1.0 - (least + most) / (high - low)))
     return metric.fit(TRAIN[names]).score(SYNTHETIC[names]), np.mean(own)
 
@@ -310,7 +315,9 @@ def key_uniqueness() -> Any:
 def referential_integrity() -> Any:
     made = orders(1, 1, 2, 9, 3, None)
     keys = made["orders"]["uid"]
-    return ReferentialIntegrity().fit(REAL, schema=SCHEMA).score(made), keys.isin(USERS["id"]).mean()
+    return ReferentialIntegrity().fit(REAL, schema=SCHEMA).score(made), keys.isin(
+        USERS["id"]
+    ).mean()
 
 
 @row(60)
@@ -350,9 +357,7 @@ def correlations() -> Any:
 
 @row(65)
 def ks_complement() -> Any:
-    own = [
-        1.0 - ks_2samp(TRAIN[n].dropna(), SYNTHETIC[n].dropna()).statistic for n in SCALED
-    ]
+    own = [1.0 - ks_2samp(TRAIN[n].dropna(), SYNTHETIC[n].dropna()).statistic for n in SCALED]
     return KSComplement().fit(TRAIN[SCALED]).score(SYNTHETIC[SCALED]), np.mean(own)
 
 
@@ -449,7 +454,9 @@ def cap(table: pd.DataFrame, method: str) -> float:
 def disclosure(number: int) -> Any:
     ours, own = [], []
     for method in ("cap", "zero_cap", "generalized_cap"):
-        metric = DisclosureProtection(["city", "member"], "plan", method=method, normalize=number == 73)
+        metric = DisclosureProtection(
+            ["city", "member"], "plan", method=method, normalize=number == 73
+        )
         ours.append(metric.fit(TRAIN).score(SYNTHETIC))
         protected = 1.0 - cap(TRAIN, method)
         own.append(min(1.0, protected / (1.0 - 1.0 / 3.0)) if number == 73 else protected)
@@ -514,7 +521,7 @@ def sequence_detection() -> Any:
 def detection() -> Any:
     """Check their score from our AUC: one minus what the AUC exceeds a half by, doubled."""
     metric = ClassifierTwoSampleTest("auc", LogisticRegression())
-    result = metric.fit(DENSE_TRAIN).evaluate(DENSE_SYNTHETIC + [20, 0, 0])
+    result = metric.fit(DENSE_TRAIN).evaluate(DENSE_SYNTHETIC.add([20, 0, 0]))
     return result.details["similarity"], 1.0 - (2.0 * max(result.value, 0.5) - 1.0)
 
 
@@ -534,7 +541,11 @@ def ml_efficacy() -> Any:
     names = [*NUMBERS, "member"]
     tables = [
         dense.assign(member=table["member"])
-        for dense, table in ((DENSE_TRAIN, TRAIN), (DENSE_HOLDOUT, HOLDOUT), (DENSE_SYNTHETIC, SYNTHETIC))
+        for dense, table in (
+            (DENSE_TRAIN, TRAIN),
+            (DENSE_HOLDOUT, HOLDOUT),
+            (DENSE_SYNTHETIC, SYNTHETIC),
+        )
     ]
     metric = TSTR("member", estimators=GaussianNB(var_smoothing=0.0))
     model = bayes(tables[2][NUMBERS], tables[2]["member"])
@@ -592,7 +603,11 @@ def outlier_coverage() -> Any:
 def privacy_against_inference() -> Any:
     tables = [
         dense.assign(plan=table["plan"])
-        for dense, table in ((DENSE_TRAIN, TRAIN), (DENSE_HOLDOUT, HOLDOUT), (DENSE_SYNTHETIC, SYNTHETIC))
+        for dense, table in (
+            (DENSE_TRAIN, TRAIN),
+            (DENSE_HOLDOUT, HOLDOUT),
+            (DENSE_SYNTHETIC, SYNTHETIC),
+        )
     ]
     metric = AttributeInferenceRisk("plan", estimator=GaussianNB(var_smoothing=0.0))
     result = metric.fit(*tables[:2]).evaluate(tables[2])
@@ -615,7 +630,11 @@ def width(values: pd.Series) -> float:
 def smoothness() -> Any:
     made = SYNTHETIC[["age"]] * 0.7
     a, b = width(TRAIN["age"].astype(float)), width(made["age"])
-    return SmoothnessSimilarity().fit(TRAIN[["age"]]).score(made), 1.0 - abs(a - b) / max(a, b), 2e-3
+    return (
+        SmoothnessSimilarity().fit(TRAIN[["age"]]).score(made),
+        1.0 - abs(a - b) / max(a, b),
+        2e-3,
+    )
 
 
 class MeanGap(Metric):
@@ -640,4 +659,6 @@ class MeanGap(Metric):
 @row(91)
 def own_metric() -> Any:
     check_metric(MeanGap())
-    return MeanGap("age").fit(TRAIN).score(SYNTHETIC), abs(TRAIN["age"].mean() - SYNTHETIC["age"].mean())
+    return MeanGap("age").fit(TRAIN).score(SYNTHETIC), abs(
+        TRAIN["age"].mean() - SYNTHETIC["age"].mean()
+    )

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binomtest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.metrics.pairwise import cosine_distances
@@ -32,6 +33,7 @@ from skeval.privacy import (
 )
 from skeval.text import (
     CallableRecognizer,
+    Entity,
     EntityFilter,
     EntityLeakage,
     FlairRecognizer,
@@ -42,7 +44,6 @@ from skeval.text import (
     TextTwoSampleTest,
 )
 from tests.sources.checks import (
-    DENSE_HOLDOUT,
     DENSE_SYNTHETIC,
     DENSE_TRAIN,
     HOLDOUT,
@@ -52,6 +53,7 @@ from tests.sources.checks import (
     gower,
     nearest,
     nearest_other,
+    real,
     row,
 )
 
@@ -113,7 +115,7 @@ def forest_auc(train: pd.DataFrame, synthetic: pd.DataFrame) -> float:
     return float(roc_auc_score(label, p))
 
 
-SHIFTED = DENSE_SYNTHETIC + [12.0, 0.0, 0.0]
+SHIFTED = DENSE_SYNTHETIC.add([12.0, 0.0, 0.0])
 
 
 @cache
@@ -169,16 +171,20 @@ def membership(number: int) -> Any:
     result = MembershipInference("distance").fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
     if number == 146:
         return result.plot()
-    ours = {name: one for name, one in result.details["precision_at"].items()}
-    return ours
+    near = np.concatenate([nearest(table, SYNTHETIC, real()) for table in (TRAIN, HOLDOUT)])
+    member = np.repeat([1.0, 0.0], [len(TRAIN), len(HOLDOUT)])
+    ranked = member[np.argsort(near, kind="stable")]
+    found = result.details["precision_at"]
+    return [one["precision"] for one in found], [ranked[: one["k"]].mean() for one in found], 0.02
 
 
 @row(148, 149)
 def baselines_and_intervals(number: int) -> Any:
     if number == 148:
-        metric = ClassifierTwoSampleTest("auc", "logistic" if False else None, test="permutation")
+        metric = ClassifierTwoSampleTest("auc", test="permutation")
         return metric.set_params(n_permutations=19).fit(DENSE_TRAIN).evaluate(SHIFTED)
-    return exact().interval
+    k, n = int(copied(SYNTHETIC, TRAIN).sum()), len(SYNTHETIC)
+    return exact().interval, tuple(binomtest(k, n).proportion_ci(method="wilson"))
 
 
 @cache
@@ -238,14 +244,14 @@ def entities(kind: Any) -> Any:
 
 
 def of_texts(number: int) -> Any:
-    """Return all detections, those a word, and the share of distinct ones that train has."""
+    """Return all detections, those a word, and the percentage of train's that are in it."""
     texts = NOTES[2]["note"]
     found = [word for text in texts for word in text.split() if word[0].isupper()]
     of_train = {word for text in NOTES[0]["note"] for word in text.split() if word[0].isupper()}
     return {
         "total": len(found),
         "density": len(found) / texts.str.split().str.len().sum(),
-        "overlap": 100.0 * len(set(found) & of_train) / len(set(found)),
+        "overlap": 100.0 * len(set(found) & of_train) / len(of_train),
     }[("total", "density", "overlap")[number]]
 
 
@@ -263,8 +269,9 @@ def named_entities(number: int) -> Any:
 @row(162)
 def filters() -> Any:
     kept = EntityFilter.syneval()
-    names = ["A", "Ada Lovelace", "1234", "www.example.org", "x" * 60]
-    return [kept.keeps(name) for name in names] if hasattr(kept, "keeps") else kept
+    names = ["A", "Ada Lovelace", "1234", "www.example.org", "x" * 60, "Ada-", "NASA"]
+    ours = [kept.keeps(Entity(name, "PER", 0, len(name))) for name in names]
+    return ours, [False, True, False, False, False, False, False]
 
 
 @row(163, 166)
@@ -336,7 +343,7 @@ def risk(name: str, reference: str = "holdout") -> Any:
     metric = {
         "univariate": SinglingOutRisk("univariate", n_attacks=60),
         "multivariate": SinglingOutRisk("multivariate", n_attacks=60, n_cols=4),
-        "linkability": LinkabilityRisk(),
+        "linkability": LinkabilityRisk(n_splits=1),
     }[name]
     return metric.set_params(reference=reference).fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
 
