@@ -33,7 +33,7 @@ FLOORS = (  # from the ground up: a room may import its own files, and rooms of 
     {"relational", "text"},  # they lift what measures one table, or one column
     {"reporting"},
     {"suites"},
-    {"model_selection", "checks"},
+    {"model_selection", "checks", "compat"},
     {"scale"},  # overrides steps and contexts, and nothing below knows of it
     {"cli"},
     {"__main__"},

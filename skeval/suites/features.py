@@ -10,8 +10,6 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from skeval.suites.names import plain
-
 PUBLIC = (
     "skeval",
     "skeval.relational",
@@ -202,6 +200,18 @@ class Feature(NamedTuple):
     def public(self) -> str:
         """The public name that ours begins with."""
         return re.match(r"\w*", self.ours)[0]  # type: ignore[index]
+
+
+def plain(name: str) -> str:
+    """Return a name as it is looked up: capitals, spaces and signs between words do not matter.
+
+    Examples
+    --------
+    >>> from skeval.suites.features import plain
+    >>> plain("F1/8"), plain("p_mse"), plain("DCR share")
+    ('f18', 'pmse', 'dcrshare')
+    """
+    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 @cache
