@@ -36,7 +36,7 @@ from skeval.cli.options import (
 from skeval.core.declared import completed
 from skeval.core.tags import Aspect
 from skeval.exceptions import InvalidParameterError
-from skeval.suites.features import feature_of, features_of, public_object
+from skeval.suites.features import Feature, feature_of, features_of, public_object
 from skeval.suites.names import (
     QUESTIONS,
     Names,
@@ -187,17 +187,23 @@ def _docstrings_of(module: str) -> dict[str, str | None]:
 def explained(name: str) -> Iterator[str]:
     """Yield what there is to say of a metric, or of what others have that is none, line by line."""
     proper, feature = proper_name(name), feature_of(name)
-    if proper is None and feature is None:
-        raise InvalidParameterError(_unknown(name))
+    called = name
     if feature is not None and feature.source:
         yield f"{feature.name} ({feature.source}): {feature.ours}"
         yield ""
+    if feature is not None and (proper is None or _is_own_object(feature)):
+        called = proper = feature.public
     if proper is None:
-        proper = name = feature.public if feature is not None else name
+        raise InvalidParameterError(_unknown(name))
     if proper in metric_classes() or proper in preset_metrics("target", "sensitive"):
-        yield from _explained_metric(name, proper)
+        yield from _explained_metric(called, proper)
     else:
         yield from _explained_object(proper)
+
+
+def _is_own_object(feature: Feature) -> bool:
+    """Return whether a name is ours, and no metric's: it goes before what others call a metric."""
+    return not feature.source and feature.public not in metric_classes()
 
 
 def _explained_object(name: str) -> Iterator[str]:

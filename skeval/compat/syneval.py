@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from skeval.core.base import Metric
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, SharedRowsWarning
 from skeval.fidelity import ClassifierTwoSampleTest
 from skeval.privacy import NNDR, AnonymeterRisk, DCRPercentile, ExactMatchShare, IdenticalMatchShare
-from skeval.results.suite_result import SuiteResult
+from skeval.results.result import Result
 from skeval.suites.suite import MetricSuite
 from skeval.tables.schema import TableSchema
 from skeval.text import EntityLeakage, NominalMentions, StylisticOutliers
 
 _THEIRS = "syneval"  # of details
+_CONTROLLED = ("text_privacy", "anonymeter")  # whose tests compare with rows that were not seen
 
 
 def _tabular(seed: int) -> dict[str, Metric]:
@@ -61,9 +63,9 @@ class PrivacyEvaluator:
     device : str, default="auto"
         Nothing here runs on a device of its own; a call that gives it runs.
     control_data : table, optional
-        Real rows that the generator has not seen. SynEval takes a sample of the original rows,
-        which an attack is as good on: risks by Anonymeter and of texts are reported with these rows
-        only.
+        Real rows that the generator has not seen. SynEval knows none: it takes a sample of the
+        original rows, which any attack is as good on. Without them risks are beyond guessing all
+        the same, and `control_rate`, `train_test_ims` and `passed` of IMS are None.
     random_state : int, default=0
         Seed of samples, folds and attacks.
 
@@ -112,30 +114,45 @@ class PrivacyEvaluator:
     def evaluate(self) -> dict[str, Any]:
         """Return the numbers; of what could not be measured, why, as `error`."""
         chosen = {name: _PARTS[name](self.random_state) for name in self.selected_metrics}
-        metrics = {name: one for part in chosen.values() for name, one in part.items()}
-        schema = None if self.metadata is None else TableSchema.from_sdv(self.metadata)
-        suite = MetricSuite(list(metrics.items()))
-        suite.fit(self.original_data, self.control_data, schema=schema)
-        found = suite.evaluate(self.synthetic_data)
-        numbers = {name: _numbers(found, name) for name in metrics}
+        found: dict[str, Result] = {}
+        for controlled in (False, True):
+            parts = [one for name, one in chosen.items() if (name in _CONTROLLED) == controlled]
+            found |= self._measured({n: m for part in parts for n, m in part.items()}, controlled)
+        numbers = {name: self._numbers(name, result) for name, result in found.items()}
         if "tabular_privacy" in chosen:
             own = {name: numbers.pop(name) for name in chosen["tabular_privacy"]}
             numbers["structured_privacy_metrics"] = own
         return numbers
 
+    def _measured(self, metrics: dict[str, Metric], controlled: bool) -> Mapping[str, Result]:
+        if not metrics:
+            return {}
+        holdout = self.control_data
+        schema = None if self.metadata is None else TableSchema.from_sdv(self.metadata)
+        suite = MetricSuite(list(metrics.items()), check_holdout=holdout is not None)
+        with warnings.catch_warnings():
+            if holdout is None and controlled:  # as theirs, whose numbers do not look at them
+                holdout = self.original_data
+                warnings.simplefilter("ignore", SharedRowsWarning)
+            suite.fit(self.original_data, holdout, schema=schema)
+            return suite.evaluate(self.synthetic_data)
 
-def _numbers(found: SuiteResult, name: str) -> dict[str, Any]:
-    result = found[name]
-    if result.error:
-        return {"error": result.error, "risk_level": "unknown"}
-    if name == "anonymeter":
-        return _risks(result.details["attacks"], float(result.value))
-    own = dict(result.details[_THEIRS])
-    if name == "membership_inference":
-        confidence = ("synthetic_confidence", "original_confidence")
-        own |= {one: result.details[one] for one in confidence}
-        own["interpretation"] = result.summary
-    return own
+    def _numbers(self, name: str, result: Result) -> dict[str, Any]:
+        if result.error:
+            return {"error": result.error, "risk_level": "unknown"}
+        if name == "anonymeter":
+            risks = _risks(result.details["attacks"], float(result.value))
+            if self.control_data is None:
+                for one in (*risks["inference"], *risks.values()):
+                    if isinstance(one, dict) and "control_rate" in one:
+                        one["control_rate"] = None
+            return risks
+        own = dict(result.details[_THEIRS])
+        if name == "membership_inference":
+            confidence = ("synthetic_confidence", "original_confidence")
+            own |= {one: result.details[one] for one in confidence}
+            own["interpretation"] = result.summary
+        return own
 
 
 def _risks(attacks: Mapping[str, Any], overall: float) -> dict[str, Any]:

@@ -38,15 +38,43 @@ def test_numbers_are_those_of_details(control):
     percentage = 100.0 * (copied["_merge"] == "both").mean()
     assert found["exact_matches"]["exact_match_percentage"] == percentage
     assert {"synthetic_confidence", "interpretation"} < set(found["membership_inference"])
-    if control is None:
-        assert "holdout" in found["anonymeter"]["error"]
-        return
     risks = found["anonymeter"]
+    holdout = TRAIN if control is None else control
     assert risks["overall_risk"]["risk_score"] == (
-        AnonymeterRisk(reference="baseline").fit(TRAIN, HOLDOUT).score(SYNTHETIC)
+        AnonymeterRisk(reference="baseline").fit(TRAIN, holdout).score(SYNTHETIC)
     )
+    assert (risks["linkability"]["control_rate"] is None) == (control is None)
     assert {"singling_out_univariate", "singling_out_multivariate", "linkability"} < set(risks)
     assert [one["secret"] for one in risks["inference"]] == ["age", "city", "plan"]
+
+
+def notes(*names):
+    return pd.DataFrame(
+        {"note": [f"today we met {n} and the doctor in the old house" for n in names]}
+    )
+
+
+def test_texts_need_no_control():
+    """What is counted in two tables is the same with rows of a third and without."""
+    original, other = (
+        notes("+1 555 0100", "a@b.org", "+1 555 0101"),
+        notes("+1 555 0199", "c@d.org"),
+    )
+    synthetic = notes("a@b.org", "+1 555 0100", "nobody")
+    kinds = {"columns": {"note": {"sdtype": "text"}}}
+    found = [
+        PrivacyEvaluator(
+            synthetic, original, kinds, ["text_privacy"], control_data=control
+        ).evaluate()
+        for control in (None, other)
+    ]
+    entities = found[0]["named_entities"]
+    assert entities == found[1]["named_entities"]
+    assert entities["overlap_percentage"] == pytest.approx(200 / 3)
+
+
+def test_two_tables_warn_of_nothing():
+    PrivacyEvaluator(MADE, TRAIN, selected_metrics=["anonymeter", "exact_matches"]).evaluate()
 
 
 def test_other_metrics_are_refused():

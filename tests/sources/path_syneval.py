@@ -1,8 +1,7 @@
 """The path of the section "Usage Example" of SynEval's evaluation/descriptions/privacy.md.
 
 Its calls are made in its order, of ``skeval.compat`` in place of ``evaluation``; the tables are ours.
-One argument is added, ``control_data``: rows that the generator has not seen, without which no risk
-of an attack can be told from what is right of anybody.
+One argument may be added, ``control_data``: rows that the generator has not seen.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def test_names_lead_to_what_is_run():
         short = table_of_names().get(re.match(r"\w*", one.ours)[0])
         own = {*re.findall(r"\w+", one.ours), *(short.short if short else ())}
         first = found(one.name)
-        if not own & set(re.findall(r"\w+", first.removeprefix(one.name))):
+        if not own & set(re.findall(r"\w+", first.removeprefix(f"{one.name} ({one.source}): "))):
             wrong.append(f"{one.number} {first}, not {one.ours}")
     assert not wrong
 
