@@ -215,16 +215,20 @@ def plain(name: str) -> str:
 
 
 @cache
-def _features() -> dict[str, Feature]:
-    found: dict[str, Feature] = {}
-    for source, names in FEATURES.items():
-        for several, ours in names.items():
-            for name in several.split(", "):
-                found.setdefault(plain(name), Feature(name, source, ours))
-    for module in PUBLIC:
-        for name in import_module(module).__all__:
-            found.setdefault(plain(name), Feature(name, "", name))
-    return found
+def _elsewhere() -> dict[str, Feature]:
+    return {
+        plain(name): Feature(name, source, ours)
+        for source, names in reversed(FEATURES.items())  # the first source wins
+        for several, ours in names.items()
+        for name in several.split(", ")
+    }
+
+
+@cache
+def _own() -> dict[str, Feature]:
+    """Return the names that packages list, all of which are imported."""
+    names = (name for module in PUBLIC for name in import_module(module).__all__)
+    return {plain(name): Feature(name, "", name) for name in names}
 
 
 def feature_of(name: str) -> Feature | None:
@@ -238,7 +242,7 @@ def feature_of(name: str) -> Feature | None:
     >>> feature_of("plot_column").source, feature_of("nothing of the kind")
     ('', None)
     """
-    return _features().get(plain(name))
+    return _elsewhere().get(plain(name)) or _own().get(plain(name))
 
 
 def features_of(public: str) -> list[str]:
@@ -250,7 +254,7 @@ def features_of(public: str) -> list[str]:
     >>> features_of("DCRBaselineProtection")
     ['median_DCR_to_real_data', 'no validation set']
     """
-    return [one.name for one in _features().values() if one.source and one.public == public]
+    return [one.name for one in _elsewhere().values() if one.public == public]
 
 
 def public_object(name: str) -> Any:

@@ -207,7 +207,9 @@ def test_explain_options_details_plots_and_classes(name, first, then):
 
 
 def test_what_is_no_metric_is_said_where_metrics_are_chosen():
-    with pytest.raises(InvalidParameterError, match="no metric get_column_plot. It is plot_column"):
+    with pytest.raises(
+        InvalidParameterError, match=r"no metric get_column_plot. It is plot_column"
+    ):
         suite_of_names("get_column_plot", target=None, sensitive=None, seed=0)
 
 
