@@ -52,7 +52,7 @@ numpydoc_validation_checks = set(pyproject["tool"]["numpydoc_validation"]["check
 # fields of named tuples have the docstrings that Python gives them
 numpydoc_validation_exclude = {r"skeval\.text\.(Entity|Canaries)\.\w+$"}
 
-# The site runs all examples; .ci/run those of a day, as it does with calibrations (tests/calibrations.py).
+# The site runs all examples; .ci/run those of a day, as of calibrations (tests/calibrations.py).
 examples = sorted(path.stem for path in (HERE.parent / "examples").glob("plot_*.py"))
 day = os.environ.get("SKEVAL_CI", "all")
 chosen = examples if day == "all" else examples[int(day) :: 7]
