@@ -17,6 +17,7 @@ from skeval.reporting.displays.distributions import (
     PairDisplay,
     ProximityDisplay,
 )
+from skeval.reporting.displays.maps import DensityMapDisplay
 from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
 from skeval.reporting.displays.relations import (
     CardinalityDisplay,
@@ -46,6 +47,7 @@ __all__ = [
     "CardinalityDisplay",
     "ColumnScoresDisplay",
     "DecisionPage",
+    "DensityMapDisplay",
     "Display",
     "DistancesDisplay",
     "EntitiesDisplay",

@@ -1,0 +1,184 @@
+"""Displays of maps: the densities of tables on one grid, next to each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pandas as pd
+
+from skeval.exceptions import InvalidParameterError
+from skeval.reporting.displays.base import ROOM, Display, Margins, numbers, points, register_display
+from skeval.reporting.displays.ticks import label_axis, number_ticks
+from skeval.reporting.scores import entries
+from skeval.reporting.style import COLOURS, GREY, INK, SMALL, diverging, sequential, shorten
+from skeval.results.result import Result
+from skeval.utils.formatting import percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_REAL = ("train", "holdout")
+_ROW = 3  # panels of a row
+_NAMED = 2  # columns that an axis names
+DIFFERENCE = "synthetic less train"
+
+
+@register_display
+class DensityMapDisplay(Display):
+    """The share of rows in each place of a map, dark where many are, for each table; no row is drawn.
+
+    Grey places have fewer rows than are ever drawn, ten by default. The last panel is orange where the synthetic table has more
+    rows than train, and purple where it has fewer.
+
+    Parameters
+    ----------
+    result : Result
+        With ``details["maps"]``: by table the share of each cell; and ``details["edges"]``.
+
+    See Also
+    --------
+    skeval.plot_map : It draws tables.
+    skeval.fidelity.MapDistance : What makes such results.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import MapDistance
+    >>> from skeval.reporting import DensityMapDisplay
+    >>> table = make_mixed()
+    >>> display = DensityMapDisplay(MapDistance(n_cells=8).fit(table).evaluate(table))
+    >>> display.frame().shape, round(float(display.frame()["train"].sum()), 2)
+    ((64, 5), 1.0)
+    """
+
+    reads = ("maps", "edges")
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(result)
+        details = result.details
+        maps, edges = entries(details, "maps"), entries(details, "edges")
+        self.edges = {axis: numbers(edges.get(axis, [0.0, 1.0])) for axis in "xy"}
+        self.maps = {name: numbers(cells) for name, cells in maps.items()}
+        self.difference: np.ndarray | None = None
+        if "difference" in details:
+            self.difference = numbers(details["difference"])
+        self._sized()
+
+    @classmethod
+    def from_results(cls, results: Mapping[str, Result]) -> Self:
+        """Return the display of several synthetic tables on the map that they have in common.
+
+        Parameters
+        ----------
+        results : mapping of str to Result
+            By table, what one fitted :class:`~skeval.fidelity.MapDistance` gave.
+
+        Returns
+        -------
+        DensityMapDisplay
+            Real tables first. With two tables or more there is no panel of the difference.
+
+        Raises
+        ------
+        InvalidParameterError
+            If there is no result, or they are of different maps.
+        """
+        displays = {name: cls(result) for name, result in results.items()}
+        if not displays:
+            raise InvalidParameterError(
+                "DensityMapDisplay.from_results: expected results of one table or more, got none."
+            )
+        first, *others = displays.values()
+        if not first.maps or any(not first.same_map(other) for other in others):
+            raise InvalidParameterError(
+                "DensityMapDisplay.from_results: the results are of different maps. Fit MapDistance "
+                "once and evaluate each table with it."
+            )
+        if others:
+            real = {name: first.maps[name] for name in _REAL if name in first.maps}
+            first.maps = real | {name: one.maps["synthetic"] for name, one in displays.items()}
+            first.difference = None
+            first._sized()
+        return first
+
+    def same_map(self, other: DensityMapDisplay) -> bool:
+        """Return whether two displays have the basis, the grid and the real tables in common."""
+        pairs = [(self.edges[axis], other.edges[axis]) for axis in "xy"]
+        pairs += [(self.maps.get(role), other.maps.get(role)) for role in _REAL]
+        return all(
+            one is other_one is None
+            or (one is not None and other_one is not None and _equal(one, other_one))
+            for one, other_one in pairs
+        )
+
+    def _sized(self) -> None:
+        self.n_panels = len(self.maps) + (self.difference is not None)
+        n_rows, n_columns = self._shape()
+        self.figsize = 0.4 + 2.3 * n_columns, 0.5 + 2.3 * n_rows
+
+    def _shape(self) -> tuple[int, int]:
+        n = max(1, self.n_panels)
+        # four panels are two by two: a row of one would be lost below a row of three
+        width = n if n <= _ROW else 2 if n == 4 else _ROW
+        return -(-n // width), width
+
+    def frame(self) -> pd.DataFrame:
+        """Return the centre of each cell, `x` and `y`, and the share of each table's rows in it.
+
+        Shares are nan where the table has too few rows; `difference` is that of the synthetic table
+        to train, if there is one.
+        """
+        middle = {axis: (of[1:] + of[:-1]) / 2.0 for axis, of in self.edges.items()}
+        y, x = np.meshgrid(middle["y"], middle["x"], indexing="ij")
+        cells = {name: shares.ravel() for name, shares in self.maps.items()}
+        if self.difference is not None:
+            cells["difference"] = self.difference.ravel()
+        return pd.DataFrame({"x": x.ravel(), "y": y.ravel(), **cells})
+
+    def margins(self, wide: float) -> Margins:
+        """Return what titles and names of directions take."""
+        return Margins(30.0, 16.0, 8.0, 30.0, 30.0, square=170.0)
+
+    def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
+        """Draw the densities of all tables in the same colours, then the difference."""
+        top = max((float(np.nanmax(of, initial=0.0)) for of in self.maps.values()), default=1.0)
+        for ax, (name, shares) in zip(axes, self.maps.items(), strict=False):
+            # small densities would all look empty
+            self._image(ax, np.sqrt(shares / (top or 1.0)), sequential(), (0.0, 1.0))
+            self._title(ax, name, COLOURS.get(name, COLOURS["synthetic"]))
+        if self.difference is not None:
+            ends = float(np.nanmax(np.abs(self.difference), initial=0.0)) or 1.0
+            self._image(axes[-1], self.difference / ends, diverging(), (-1.0, 1.0))
+            self._title(axes[-1], DIFFERENCE, INK)
+
+    def _image(self, ax: Axes, cells: np.ndarray, colours: Any, limits: tuple[float, float]) -> None:
+        style: dict[str, Any] = {"vmin": limits[0], "vmax": limits[1], "aspect": "auto"}
+        ax.imshow(cells, cmap=colours, origin="lower", **style)
+        ax.spines[:].set_visible(True)
+        for axis, side in ((ax.xaxis, "x"), (ax.yaxis, "y")):
+            edges = self.edges[side]
+            ticks, labels = number_ticks(float(edges[0]), float(edges[-1]), most=4)
+            places = (ticks - edges[0]) / (edges[-1] - edges[0]) * (edges.size - 1) - 0.5
+            label_axis(axis, places, labels)
+        wide, tall = points(ax)
+        ax.set_xlabel(shorten(self._named(0), wide, 7.0), size=SMALL, color=GREY)
+        ax.set_ylabel(shorten(self._named(1), tall, 7.0), size=SMALL, color=GREY)
+
+    def _title(self, ax: Axes, name: str, colour: str) -> None:
+        ax.set_title(shorten(name, points(ax)[0], 8.0, bold=True), color=colour)
+
+    def _named(self, place: int) -> str:
+        """Return what a direction is mostly made of."""
+        axes = self.result.details.get("axes") or []
+        if place >= len(axes):
+            return f"direction {place + 1}"
+        shares = list(entries(axes[place], "columns").items())[:_NAMED]
+        named = ", ".join(f"{name} {percent(float(share), 0)}" for name, share in shares)
+        variance = percent(float(axes[place]["variance"]), 0)
+        return f"{named} ({variance} of the variance)" if named else f"{variance} of the variance"
+
+
+def _equal(first: np.ndarray, second: np.ndarray) -> bool:
+    return first.shape == second.shape and bool(np.allclose(first, second, equal_nan=True))
