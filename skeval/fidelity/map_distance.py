@@ -178,7 +178,8 @@ class MapDistance(Metric):
         return (
             f"{percent(result.value)} of the rows lie in the wrong place of the map; by chance it "
             f"would be {parts['by_chance']}. {parts['thinned']} of the train rows lie where "
-            f"synthetic rows are rare, {parts['crowded']} of the synthetic rows where train rows are."
+            f"synthetic rows are rare, {parts['crowded']} of the synthetic rows where train rows "
+            "are rare."
         )
 
 
@@ -214,10 +215,7 @@ def uneven(train: np.ndarray, synthetic: np.ndarray) -> dict[str, float]:
     {'thinned': 0.1, 'crowded': 0.0}
     """
     p, q = train / train.sum(), synthetic / synthetic.sum()
-    return {
-        "thinned": float(p[q < _HALF * p].sum()),
-        "crowded": float(q[p < _HALF * q].sum()),
-    }
+    return {"thinned": float(p[q < _HALF * p].sum()), "crowded": float(q[p < _HALF * q].sum())}
 
 
 def difference_of(train: np.ndarray, synthetic: np.ndarray, min_count: int) -> np.ndarray:
@@ -234,4 +232,4 @@ def difference_of(train: np.ndarray, synthetic: np.ndarray, min_count: int) -> n
         shown.append(rows >= min_count)
         shares.append(np.where(shown[-1], rows, 0) / counts.sum())
     difference = np.where(shown[0] | shown[1], shares[1] - shares[0], np.nan)
-    return np.asarray((difference / np.maximum(n_cells, 1))[regions])
+    return np.asarray(np.round(difference / np.maximum(n_cells, 1), 8)[regions])

@@ -108,14 +108,15 @@ def pooled_shares(counts: np.ndarray, min_count: int) -> np.ndarray:
     >>> import numpy as np
     >>> from skeval.stats.maps import pooled_shares
     >>> pooled_shares(np.array([[12, 2], [2, 4]]), min_count=5).tolist()
-    [[0.6, 0.13333333333333333], [0.13333333333333333, 0.13333333333333333]]
+    [[0.6, 0.13333333], [0.13333333, 0.13333333]]
     """
     regions = pooled_regions(counts, min_count)
     inside = regions >= 0
     n_rows = np.bincount(regions[inside], weights=counts[inside])
     n_cells = np.bincount(regions[inside])
     shares = np.full(counts.shape, np.nan)
-    shares[inside] = (n_rows / n_cells)[regions[inside]] / max(1.0, float(counts.sum()))
+    evenly = n_rows / n_cells / max(1.0, float(counts.sum()))
+    shares[inside] = np.round(evenly, 8)[regions[inside]]
     return shares
 
 

@@ -12,7 +12,16 @@ from skeval.exceptions import InvalidParameterError
 from skeval.reporting.displays.base import ROOM, Display, Margins, numbers, points, register_display
 from skeval.reporting.displays.ticks import label_axis, number_ticks
 from skeval.reporting.scores import entries
-from skeval.reporting.style import COLOURS, GREY, INK, SMALL, diverging, sequential, shorten
+from skeval.reporting.style import (
+    COLOURS,
+    GREY,
+    INK,
+    SMALL,
+    diverging,
+    sequential,
+    shorten,
+    text_width,
+)
 from skeval.results.result import Result
 from skeval.utils.formatting import percent
 
@@ -22,15 +31,21 @@ if TYPE_CHECKING:
 _REAL = ("train", "holdout")
 _ROW = 3  # panels of a row
 _NAMED = 2  # columns that an axis names
+_EMPTY = "#eceff1"  # a grey that recedes: it is of places where hardly any row is
 DIFFERENCE = "synthetic less train"
+
+
+def has_map(result: Result) -> bool:
+    """Return whether a result can be drawn as a map."""
+    return bool(entries(result.details, "maps")) and "edges" in result.details
 
 
 @register_display
 class DensityMapDisplay(Display):
-    """The share of rows in each place of a map, dark where many are, for each table; no row is drawn.
+    """The share of each table's rows in each place of a map, dark where many are.
 
-    Grey places have fewer rows than are ever drawn, ten by default. The last panel is orange where the synthetic table has more
-    rows than train, and purple where it has fewer.
+    No row is drawn. Grey places have fewer rows than are ever drawn, ten by default. The last panel
+    is orange where the synthetic table has more rows than train, and purple where it has fewer.
 
     Parameters
     ----------
@@ -86,15 +101,17 @@ class DensityMapDisplay(Display):
             If there is no result, or they are of different maps.
         """
         displays = {name: cls(result) for name, result in results.items()}
-        if not displays:
+        if not displays or not all(one.maps for one in displays.values()):
+            lacking = [name for name, one in displays.items() if not one.maps]
             raise InvalidParameterError(
-                "DensityMapDisplay.from_results: expected results of one table or more, got none."
+                "DensityMapDisplay.from_results: expected results of MapDistance with a map, got "
+                f"{'none' if not displays else f'none for {lacking[0]}'}."
             )
         first, *others = displays.values()
-        if not first.maps or any(not first.same_map(other) for other in others):
+        if not all(first.same_map(other) for other in others):
             raise InvalidParameterError(
-                "DensityMapDisplay.from_results: the results are of different maps. Fit MapDistance "
-                "once and evaluate each table with it."
+                "DensityMapDisplay.from_results: the results are of different maps. Fit one "
+                "MapDistance and evaluate each table with it."
             )
         if others:
             real = {name: first.maps[name] for name in _REAL if name in first.maps}
@@ -104,14 +121,8 @@ class DensityMapDisplay(Display):
         return first
 
     def same_map(self, other: DensityMapDisplay) -> bool:
-        """Return whether two displays have the basis, the grid and the real tables in common."""
-        pairs = [(self.edges[axis], other.edges[axis]) for axis in "xy"]
-        pairs += [(self.maps.get(role), other.maps.get(role)) for role in _REAL]
-        return all(
-            one is other_one is None
-            or (one is not None and other_one is not None and _equal(one, other_one))
-            for one, other_one in pairs
-        )
+        """Return whether two displays have the grid in common, as far as rounding lets it."""
+        return all(_near(self.edges[axis], other.edges[axis]) for axis in "xy")
 
     def _sized(self) -> None:
         self.n_panels = len(self.maps) + (self.difference is not None)
@@ -139,7 +150,7 @@ class DensityMapDisplay(Display):
 
     def margins(self, wide: float) -> Margins:
         """Return what titles and names of directions take."""
-        return Margins(30.0, 16.0, 8.0, 30.0, 30.0, square=170.0)
+        return Margins(32.0, 16.0, 8.0, 30.0, 44.0, square=170.0)
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw the densities of all tables in the same colours, then the difference."""
@@ -147,15 +158,18 @@ class DensityMapDisplay(Display):
         for ax, (name, shares) in zip(axes, self.maps.items(), strict=False):
             # small densities would all look empty
             self._image(ax, np.sqrt(shares / (top or 1.0)), sequential(), (0.0, 1.0))
-            self._title(ax, name, COLOURS.get(name, COLOURS["synthetic"]))
+            first = f" (darkest: {percent(top)} of rows)" if ax is axes[0] else ""
+            self._title(ax, name, COLOURS.get(name, COLOURS["synthetic"]), first)
         if self.difference is not None:
             ends = float(np.nanmax(np.abs(self.difference), initial=0.0)) or 1.0
             self._image(axes[-1], self.difference / ends, diverging(), (-1.0, 1.0))
-            self._title(axes[-1], DIFFERENCE, INK)
+            self._title(axes[-1], DIFFERENCE, INK, f" (darkest: {percent(ends)})")
 
-    def _image(self, ax: Axes, cells: np.ndarray, colours: Any, limits: tuple[float, float]) -> None:
+    def _image(
+        self, ax: Axes, cells: np.ndarray, colours: Any, limits: tuple[float, float]
+    ) -> None:
         style: dict[str, Any] = {"vmin": limits[0], "vmax": limits[1], "aspect": "auto"}
-        ax.imshow(cells, cmap=colours, origin="lower", **style)
+        ax.imshow(cells, cmap=colours.with_extremes(bad=_EMPTY), origin="lower", **style)
         ax.spines[:].set_visible(True)
         for axis, side in ((ax.xaxis, "x"), (ax.yaxis, "y")):
             edges = self.edges[side]
@@ -163,22 +177,43 @@ class DensityMapDisplay(Display):
             places = (ticks - edges[0]) / (edges[-1] - edges[0]) * (edges.size - 1) - 0.5
             label_axis(axis, places, labels)
         wide, tall = points(ax)
-        ax.set_xlabel(shorten(self._named(0), wide, 7.0), size=SMALL, color=GREY)
-        ax.set_ylabel(shorten(self._named(1), tall, 7.0), size=SMALL, color=GREY)
+        ax.set_xlabel(fitting(self._named(0), wide, SMALL), size=SMALL, color=GREY)
+        ax.set_ylabel(fitting(self._named(1), tall, SMALL), size=SMALL, color=GREY)
 
-    def _title(self, ax: Axes, name: str, colour: str) -> None:
-        ax.set_title(shorten(name, points(ax)[0], 8.0, bold=True), color=colour)
+    def _title(self, ax: Axes, name: str, colour: str, more: str = "") -> None:
+        title = fitting([f"{name}{more}", name], points(ax)[0], 8.0, bold=True)
+        ax.set_title(title, color=colour)
 
-    def _named(self, place: int) -> str:
-        """Return what a direction is mostly made of."""
+    def _named(self, place: int) -> list[str]:
+        """Return what a direction is mostly made of, in full and in short."""
         axes = self.result.details.get("axes") or []
         if place >= len(axes):
-            return f"direction {place + 1}"
-        shares = list(entries(axes[place], "columns").items())[:_NAMED]
-        named = ", ".join(f"{name} {percent(float(share), 0)}" for name, share in shares)
-        variance = percent(float(axes[place]["variance"]), 0)
-        return f"{named} ({variance} of the variance)" if named else f"{variance} of the variance"
+            return [f"direction {place + 1}"]
+        named = ", ".join(list(entries(axes[place], "columns"))[:_NAMED])
+        share = percent(float(axes[place]["variance"]), 0)
+        if not named:
+            return [f"{share} of the variance"]
+        return [f"{named}: {share} of the variance", f"{named} ({share})"]
 
 
-def _equal(first: np.ndarray, second: np.ndarray) -> bool:
-    return first.shape == second.shape and bool(np.allclose(first, second, equal_nan=True))
+def fitting(texts: Sequence[str], room: float, size: float, bold: bool = False) -> str:
+    """Return the first of some texts that has room, else the last one in short.
+
+    Examples
+    --------
+    >>> from skeval.reporting.displays.maps import fitting
+    >>> fitting(["train (darkest: 2%)", "train"], 60.0, 8.0)
+    'train'
+    """
+    fits = (text for text in texts if text_width(text, size, bold) <= room)
+    return next(fits, "") or shorten(texts[-1], room, size, bold)
+
+
+def _near(first: np.ndarray, second: np.ndarray) -> bool:
+    """Return whether edges are equal up to a hundredth of a cell.
+
+    Train is rounded to the precision in which a synthetic table is stored.
+    """
+    return first.shape == second.shape and np.allclose(
+        first, second, rtol=0.0, atol=0.01 * float(first[1] - first[0])
+    )
