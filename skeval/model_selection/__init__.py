@@ -15,10 +15,12 @@ from skeval.model_selection.selection import (
     make_generator_scorer,
     pareto_front,
 )
+from skeval.model_selection.training import TrainingMonitor
 
 __all__ = [
     "CrossValidated",
     "GeneratorScorer",
+    "TrainingMonitor",
     "best_subject_to",
     "cross_validate_generator",
     "efficiency_curve",

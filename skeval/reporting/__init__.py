@@ -27,6 +27,7 @@ from skeval.reporting.displays.relations import (
     TransitionsDisplay,
 )
 from skeval.reporting.displays.survival import SurvivalCurvesDisplay
+from skeval.reporting.displays.training import TrainingDisplay
 from skeval.reporting.displays.values import (
     ColumnScoresDisplay,
     EntitiesDisplay,
@@ -70,6 +71,7 @@ __all__ = [
     "ScoresDisplay",
     "SimilarityMatrixDisplay",
     "SurvivalCurvesDisplay",
+    "TrainingDisplay",
     "TransitionsDisplay",
     "ValueDisplay",
     "display_of",
