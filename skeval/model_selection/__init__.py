@@ -1,5 +1,11 @@
 """Generators in searches: scorers, cross-validation, choices between utility and privacy."""
 
+from skeval.model_selection.callbacks import (
+    fit_by_epochs,
+    keras_callback,
+    lightning_callback,
+    report_trial,
+)
 from skeval.model_selection.cross_validation import (
     CrossValidated,
     cross_validate_generator,
@@ -26,8 +32,12 @@ __all__ = [
     "efficiency_curve",
     "facet_intervals",
     "facet_table",
+    "fit_by_epochs",
     "hypervolume",
+    "keras_callback",
     "knee",
+    "lightning_callback",
     "make_generator_scorer",
     "pareto_front",
+    "report_trial",
 ]

@@ -186,7 +186,7 @@ class TrainingMonitor:
         patience: Count = 5,
         min_delta: NonNegative = 0.0,
         utility: str | None = None,
-        level: Annotated[float, Interval(CHANCE, 0.5, "right")] = ALARM_LEVEL,
+        level: Annotated[float, Interval(CHANCE, 0.5, "neither")] = ALARM_LEVEL,
         n_samples: Count | None = None,
         schema: Any = None,
         on_best: Callable[[int], object] | None = None,
@@ -195,6 +195,7 @@ class TrainingMonitor:
         self.sample, self.on_best = sample, on_best
         self.every, self.n_looks, self.patience = every, n_looks, patience
         self.min_delta, self.level, self.random_state = min_delta, level, random_state
+        self.n_samples = n_samples
         self._check(suite, holdout)
         self.utility = _chosen(suite, utility)
         rows = as_frame(train, "train")

@@ -120,7 +120,9 @@ class TrainingDisplay(Display):
         for level, text, side in labels:
             ax.axhline(level, color=INK, lw=0.7, ls=(0, (4, 2)))
             style: dict[str, Any] = {"size": SMALL, "color": GREY, "va": side}
-            ax.annotate(text, (0.0, level), xycoords=("axes fraction", "data"), **style)
+            style |= {"xytext": (0.0, 2.0 if side == "bottom" else -2.0)}
+            place: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+            ax.annotate(text, (0.0, level), **style, **place)
         ax.set_title("Least p-value of the tests of privacy")
 
 
