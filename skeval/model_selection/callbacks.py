@@ -178,7 +178,7 @@ def fit_by_epochs(
     """Fit a generator anew for more and more epochs until a monitor stops, and return the best one.
 
     Synthesizers of SDV and ctgan have no hook within `fit`. Each look is therefore a fit of its own
-    from the same seed, so that each is the start of the next. Where the numbers of epochs double,
+    from the same seed, so that each is the start of the next. If the numbers of epochs double,
     all fits together cost at most twice the last one.
 
     Parameters
@@ -245,9 +245,9 @@ def report_trial(trial: Any, monitor: TrainingMonitor) -> None:
     Parameters
     ----------
     trial : optuna.Trial
-        Of a study of one objective with ``direction="maximize"``.
+        One of a study of one objective with ``direction="maximize"``.
     monitor : TrainingMonitor
-        Of this trial. Epochs without a look report nothing.
+        The one of this trial. Epochs without a look report nothing.
 
     Raises
     ------

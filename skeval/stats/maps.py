@@ -59,7 +59,7 @@ def cells_on_grid(points: np.ndarray, edges: tuple[np.ndarray, np.ndarray]) -> n
 
 
 def pooled_regions(counts: np.ndarray, min_count: int) -> np.ndarray:
-    """Pool the cells of a square grid into regions of at least so many rows.
+    """Pool the cells of a square grid into regions of a least number of rows.
 
     A cell with enough rows is a region. What is left of each block of two by two cells is one, if
     it has enough rows together; what is still left is pooled in blocks of four by four, and on.

@@ -34,7 +34,7 @@ class Basis:
         How many rows of train, the first ones, a basis was learned from that makes places of its
         own for them, so that they are not drawn; 0 where that makes no difference.
     axes : tuple of mapping
-        Of each direction, the share of the variance and the shares that columns have in it.
+        The share of the variance that each direction has, and the shares of columns in it.
     """
 
     projection: Any

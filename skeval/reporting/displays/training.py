@@ -84,7 +84,7 @@ class TrainingDisplay(Display):
         gap = 0.04 * (high - low) or 0.5
         for ax in axes:
             ax.set_xlim(low - gap, high + gap)
-            label_axis(ax.xaxis, *number_ticks(low, high, most=8))
+            label_axis(ax.xaxis, *_whole(*number_ticks(low, high, most=8)))
         axes[1].set_xlabel("epoch")
 
     def _draw_utility(self, ax: Axes, frame: pd.DataFrame) -> None:
@@ -124,6 +124,12 @@ class TrainingDisplay(Display):
             place: Any = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
             ax.annotate(text, (0.0, level), **style, **place)
         ax.set_title("Least p-value of the tests of privacy")
+
+
+def _whole(ticks: np.ndarray, labels: list[str]) -> tuple[list[float], list[str]]:
+    """Return the ticks at whole numbers: epochs have no halves."""
+    whole = [float(tick) for tick in ticks if float(tick).is_integer()]
+    return whole, [f"{tick:.0f}" for tick in whole] if len(whole) < len(ticks) else labels
 
 
 def _marks(ax: Axes, frame: pd.DataFrame, column: str) -> None:
