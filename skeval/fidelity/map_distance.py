@@ -146,14 +146,16 @@ class MapDistance(Metric):
             return result
         counts = {role: self._counts(context, role) for role in _ROLES if role in context}
         basis_ = basis(context, *self._settings(context))
+        maps = {role: pooled_shares(of, self.min_count) for role, of in counts.items()}
+        share = max(self.min_count / counts["train"].sum(), 1.0 / _MOST_REGIONS)
         details = {
             **result.details,
             "method": self.method,
             "axes": [dict(axis) for axis in basis_.axes],
             "edges": dict(zip("xy", basis_.edges, strict=True)),
             "min_count": self.min_count,
-            "maps": {role: pooled_shares(of, self.min_count) for role, of in counts.items()},
-            "difference": difference_of(counts["train"], counts["synthetic"], self.min_count),
+            "maps": maps,
+            "difference": difference_of(maps["train"], maps["synthetic"], share),
         }
         return replace(result, details=details, p_value=self._p_value(counts))
 
@@ -218,18 +220,36 @@ def uneven(train: np.ndarray, synthetic: np.ndarray) -> dict[str, float]:
     return {"thinned": float(p[q < _HALF * p].sum()), "crowded": float(q[p < _HALF * q].sum())}
 
 
-def difference_of(train: np.ndarray, synthetic: np.ndarray, min_count: int) -> np.ndarray:
+def difference_of(train: np.ndarray, synthetic: np.ndarray, min_count: float) -> np.ndarray:
     """Return by how much the share of synthetic rows exceeds that of train rows, by cell.
 
-    It is spread over the regions of train. A table with less than `min_count` rows of a region
-    counts as having none there; nan where both have less.
+    It is made of what is drawn of both tables, and of nothing else: together with counts by other
+    regions, differences could tell how many rows there are in places that are not drawn.
+
+    Parameters
+    ----------
+    train, synthetic : ndarray of shape (n, n)
+        The shares that are drawn; nan where a table has too few rows.
+    min_count : float
+        The least share of train in a region, over which the difference is spread.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+        nan where neither table is drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.fidelity.map_distance import difference_of
+    >>> train, synthetic = np.array([[0.5, 0.5], [0, 0]]), np.array([[1.0, 0], [0, 0]])
+    >>> difference_of(train, synthetic, 0.1)[0].tolist()
+    [0.5, -0.5]
     """
-    regions = regions_of(train, min_count)
-    n_cells = by_region(regions, np.ones_like(train))
-    shares, shown = [], []
-    for counts in (train, synthetic):
-        rows = by_region(regions, counts)
-        shown.append(rows >= min_count)
-        shares.append(np.where(shown[-1], rows, 0) / counts.sum())
-    difference = np.where(shown[0] | shown[1], shares[1] - shares[0], np.nan)
-    return np.asarray(np.round(difference / np.maximum(n_cells, 1), 8)[regions])
+    p, q = np.nan_to_num(train), np.nan_to_num(synthetic)
+    regions = pooled_regions(p, min_count)
+    named = np.where(regions < 0, regions.max() + 1, regions)
+    n_cells = np.bincount(named.ravel())
+    over = np.bincount(named.ravel(), weights=(q - p).ravel()) / n_cells
+    drawn = ~(np.isnan(train) & np.isnan(synthetic))
+    return np.where(drawn, np.round(over, 8)[named], np.nan)

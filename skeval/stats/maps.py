@@ -30,8 +30,8 @@ def grid_edges(values: np.ndarray, n_cells: int) -> np.ndarray:
     --------
     >>> import numpy as np
     >>> from skeval.stats.maps import grid_edges
-    >>> grid_edges(np.linspace(-1.0, 1.0, 10_001), 4).round(2).tolist()
-    [-1.47, -0.73, 0.0, 0.73, 1.47]
+    >>> grid_edges(np.linspace(-1.0, 1.0, 10_001), 2).round(2).tolist()
+    [-1.47, 0.0, 1.47]
     """
     low, high = np.quantile(values, [_TAIL, 1.0 - _TAIL])
     if high - low <= 1e-9 * max(1.0, abs(low), abs(high)):
@@ -58,7 +58,7 @@ def cells_on_grid(points: np.ndarray, edges: tuple[np.ndarray, np.ndarray]) -> n
     return np.asarray(rows * (edges[0].size - 1) + columns)
 
 
-def pooled_regions(counts: np.ndarray, min_count: int) -> np.ndarray:
+def pooled_regions(counts: np.ndarray, min_count: float) -> np.ndarray:
     """Pool the cells of a square grid into regions of a least number of rows.
 
     A cell with enough rows is a region. What is left of each block of two by two cells is one, if
@@ -67,9 +67,9 @@ def pooled_regions(counts: np.ndarray, min_count: int) -> np.ndarray:
     Parameters
     ----------
     counts : ndarray of shape (n, n)
-        Rows in each cell; n is a power of 2.
-    min_count : int
-        The fewest rows of a region.
+        Rows in each cell, or shares of them; n is a power of 2.
+    min_count : float
+        The fewest rows of a region, or the least share.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def pooled_regions(counts: np.ndarray, min_count: int) -> np.ndarray:
     while side <= n:
         left = np.where(regions < 0, counts, 0)
         blocks = left.reshape(n // side, side, n // side, side).sum(axis=(1, 3))
-        enough = blocks >= max(1, min_count)
+        enough = (blocks >= min_count) & (blocks > 0)
         names = np.where(enough, np.cumsum(enough).reshape(enough.shape) - 1 + n_regions, -1)
         spread = np.repeat(np.repeat(names, side, axis=0), side, axis=1)
         regions = np.where(regions < 0, spread, regions)

@@ -15,6 +15,7 @@ from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MissingDependencyError
 from skeval.fidelity import MapDistance
+from skeval.fidelity.map_distance import difference_of
 from skeval.reporting import DensityMapDisplay
 from skeval.steps.manifolds import vectors
 from skeval.steps.maps import basis
@@ -47,13 +48,13 @@ def test_a_lost_mode_is_seen_as_numbers(metric):
     assert result.details["crowded"] < 0.02
     assert result.p_value <= 0.002
     frame = result.display().frame()
-    gone = frame[-frame["difference"] > 0.5 * frame["train"]]
-    assert gone["difference"].sum() == pytest.approx(-0.1, abs=0.02)
-    assert gone["train"].sum() == pytest.approx(0.1, abs=0.02)
-    assert gone["synthetic"].sum() < 0.01
-    centre = np.average(gone[["x", "y"]], axis=0, weights=gone["train"].fillna(0.0))
-    near = np.hypot(*(gone[["x", "y"]] - centre).to_numpy().T) < 1.5
-    assert gone["train"][near].sum() > 0.07  # a place, not a haze
+    # the third centre lies at (0, 4.5) on the map
+    near = np.hypot(frame["x"], frame["y"] - 4.5) < 2.0
+    assert frame.loc[near, "train"].sum() == pytest.approx(0.1, abs=0.02)
+    assert frame.loc[near, "holdout"].sum() == pytest.approx(0.1, abs=0.02)
+    assert frame.loc[near, "synthetic"].sum() < 0.01
+    assert frame.loc[near, "difference"].sum() == pytest.approx(-0.1, abs=0.02)
+    assert frame.loc[~near, "difference"].sum() == pytest.approx(0.1, abs=0.02)
 
 
 def test_an_invented_mode_crowds(metric):
@@ -127,6 +128,15 @@ def test_no_place_with_few_rows_shows(metric):
         shares = details["maps"][role]
         for level in np.unique(shares[~np.isnan(shares)]):
             assert (shares == level).sum() * level * n_rows >= 10 - 1e-3
+
+
+def test_the_difference_says_no_more_than_the_drawn_maps(metric):
+    details = metric.evaluate(LOST).details
+    maps, least = details["maps"], 1.0 / 100.0
+    again = difference_of(maps["train"], maps["synthetic"], least)
+    assert np.array_equal(again, details["difference"], equal_nan=True)
+    undrawn = np.isnan(maps["train"]) & np.isnan(maps["synthetic"])
+    assert np.isnan(details["difference"]).tolist() == undrawn.tolist()
 
 
 def test_one_odd_row_does_not_show(metric):

@@ -158,12 +158,12 @@ class DensityMapDisplay(Display):
         for ax, (name, shares) in zip(axes, self.maps.items(), strict=False):
             # small densities would all look empty
             self._image(ax, np.sqrt(shares / (top or 1.0)), sequential(), (0.0, 1.0))
-            first = f" (darkest: {percent(top)} of rows)" if ax is axes[0] else ""
+            first = f" (up to {percent(top)} a cell)" if ax is axes[0] else ""
             self._title(ax, name, COLOURS.get(name, COLOURS["synthetic"]), first)
         if self.difference is not None:
             ends = float(np.nanmax(np.abs(self.difference), initial=0.0)) or 1.0
             self._image(axes[-1], self.difference / ends, diverging(), (-1.0, 1.0))
-            self._title(axes[-1], DIFFERENCE, INK, f" (darkest: {percent(ends)})")
+            self._title(axes[-1], DIFFERENCE, INK, f" (up to {percent(ends)})")
 
     def _image(
         self, ax: Axes, cells: np.ndarray, colours: Any, limits: tuple[float, float]
@@ -202,7 +202,7 @@ def fitting(texts: Sequence[str], room: float, size: float, bold: bool = False) 
     Examples
     --------
     >>> from skeval.reporting.displays.maps import fitting
-    >>> fitting(["train (darkest: 2%)", "train"], 60.0, 8.0)
+    >>> fitting(["train (up to 2% a cell)", "train"], 60.0, 8.0)
     'train'
     """
     fits = (text for text in texts if text_width(text, size, bold) <= room)
