@@ -181,8 +181,8 @@ def test_few_trainings_without_a_leak_are_stopped():
 
 @pytest.mark.calibration
 def test_at_most_five_in_a_hundred_trainings_are_stopped_for_nothing():
-    counts = n_stopped(150, 10, first=1000)
-    assert counts["leak found"] <= 13  # 14 of 150 have a chance of 2% at 5%
+    counts = n_stopped(60, 8, first=1000)
+    assert counts["leak found"] <= 7  # 8 of 60 have a chance of 1% at 5%
     assert counts["at 5% a look"] >= 2 * counts["leak found"]  # what the division is for
 
 
