@@ -44,6 +44,7 @@ def metric() -> MapDistance:
 def test_a_lost_mode_is_seen_as_numbers(metric):
     result = metric.evaluate(LOST)
     assert 0.1 < result.value < 0.1 + result.details["by_chance"]
+    assert result.difference[0] > 0.02
     assert result.details["thinned"] == pytest.approx(0.1, abs=0.02)
     assert result.details["crowded"] < 0.02
     assert result.p_value <= 0.002
@@ -73,6 +74,7 @@ def test_fresh_rows_are_as_good_as_the_holdout(metric):
     assert result.baseline == pytest.approx(by_chance, abs=0.02)
     assert result.p_value > 0.05
     assert result.interval[0] == 0.0
+    assert result.difference[0] < 0.0 < result.difference[1]
 
 
 def test_a_gaussian_moved_by_one_has_the_known_distance():
