@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from skeval.core.context import Context, shared
 from skeval.exceptions import needed
 from skeval.stats.maps import cells_on_grid, grid_edges, weights_by_column
-from skeval.steps.manifolds import feature_owners, vectors
+from skeval.steps.manifolds import drawn, feature_owners, vectors
 from skeval.steps.samples import ColumnChoice, chosen_columns
 
 Projection = Literal["pca", "umap"]
@@ -119,6 +119,30 @@ def _owners(context: Context, space: Any, columns: ColumnChoice) -> list[str]:
 
 
 @shared
+def map_cells(
+    context: Context,
+    role: str,
+    method: Projection,
+    n_cells: int,
+    space: Any,
+    columns: ColumnChoice,
+    max_rows: int | None,
+    seed: int,
+) -> np.ndarray:
+    """Return the cell of each row of a role that is laid out."""
+    settings = method, n_cells, space, columns, max_rows, seed
+    # asking for the role notes that it was read, from whichever context the cells come
+    if role in context and role == "synthetic" and context.taken is not None:
+        source, of, positions = context.taken
+        # UMAP takes seconds a table: halves of one are read off the whole
+        if of != "train" and drawn(source, of, max_rows) is None:
+            return map_cells(source, of, *settings)[positions]
+    of_train = basis(context, *settings)
+    rows = vectors(context, role, space, columns, max_rows, seed)
+    rows = rows[of_train.n_learned :] if role == "train" else rows
+    return cells_on_grid(of_train.places(rows), of_train.edges)
+
+
 def map_counts(
     context: Context,
     role: str,
@@ -130,8 +154,5 @@ def map_counts(
     seed: int,
 ) -> np.ndarray:
     """Return the number of rows of a role in each cell, shape (n_cells, n_cells), upwards."""
-    of_train = basis(context, method, n_cells, space, columns, max_rows, seed)
-    rows = vectors(context, role, space, columns, max_rows, seed)
-    rows = rows[of_train.n_learned :] if role == "train" else rows
-    cells = cells_on_grid(of_train.places(rows), of_train.edges)
+    cells = map_cells(context, role, method, n_cells, space, columns, max_rows, seed)
     return np.bincount(cells, minlength=n_cells**2).reshape(n_cells, n_cells)
