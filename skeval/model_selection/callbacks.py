@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from skeval.exceptions import InvalidParameterError, needed
 from skeval.generators.adapter import GeneratorAdapter, reseeded, seeded_call, unknown_parameters
+from skeval.model_selection.selection import same_rows
+from skeval.tables.frames import as_frame
 
 if TYPE_CHECKING:
     from skeval.model_selection.training import TrainingMonitor
@@ -204,7 +206,8 @@ def fit_by_epochs(
     Raises
     ------
     InvalidParameterError
-        If the generator has no such parameter, or the epochs do not ascend.
+        If the generator has no such parameter, the epochs do not ascend, or the rows are not those
+        of the monitor.
 
     See Also
     --------
@@ -224,6 +227,11 @@ def fit_by_epochs(
     if list(epochs) != sorted(set(epochs)) or not len(epochs):
         raise InvalidParameterError(
             f"fit_by_epochs: epochs must be whole numbers that ascend, got {list(epochs)!r}."
+        )
+    if not same_rows(as_frame(train, "train"), monitor.suite.context_.given("train")):
+        raise InvalidParameterError(
+            "fit_by_epochs: train must hold the rows that the monitor compares with, got others. "
+            "Pass the same table to both."
         )
     best = None
     for n_epochs in epochs:

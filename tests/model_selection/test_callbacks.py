@@ -209,6 +209,13 @@ def test_the_parameter_of_epochs_is_named():
         fit_by_epochs(Overfitting(), TRAIN, new(), [1], parameter="n_estimators")
 
 
+def test_other_rows_than_those_of_the_monitor_are_refused():
+    with pytest.raises(InvalidParameterError, match="same table to both"):
+        fit_by_epochs(Overfitting(), HOLDOUT, new(), [1])
+    shuffled = TRAIN.sample(frac=1.0, random_state=0)  # the order does not matter
+    assert fit_by_epochs(Overfitting(), shuffled, new(), [4]) is not None
+
+
 def test_a_failing_generator_is_named():
     class Failing(Overfitting):
         def fit(self, train):
