@@ -24,6 +24,7 @@ from skeval.utils.parameters import Columns, GroupSize, Interval, MatrixSpace, S
 
 _ROLES = ("train", "holdout", "synthetic")
 _MOST_REGIONS = 100  # of train, on which tables are compared: more cells are more noise
+_FEWEST = 5  # regions that train has rows for: with fewer rows, single ones would decide the edges
 _HALF = 0.5  # of the share of the other table, below which a region is thin
 
 
@@ -75,8 +76,8 @@ class MapDistance(Metric):
     Notes
     -----
     The basis and the grid come from train alone, so that all synthetic tables, and the holdout, are
-    drawn on the same map. Its edges are a quarter of the width beyond the 1% and 99% quantiles of
-    train; what lies farther out is counted in the outer cells.
+    drawn on the same map. Its edges lie beyond the 1% and 99% quantiles of train, which are means
+    of ten rows and rounded; what lies farther out is counted in the outer cells.
 
     The value is the total variation of the shares of train and of synthetic rows over at most about
     100 regions. Cells with too few train rows are pooled in blocks of two by two, then four by
@@ -127,8 +128,8 @@ class MapDistance(Metric):
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, self.space):
             return undefined("no column of this table can be measured.")
-        if context.n_rows("train") < 2 * self.min_count:
-            return undefined(f"a map needs {2 * self.min_count} train rows at least.")
+        if context.n_rows("train") < _FEWEST * self.min_count:
+            return undefined(f"a map needs {_FEWEST * self.min_count} train rows at least.")
         train, synthetic = (self._counts(context, role) for role in ("train", "synthetic"))
         regions = regions_of(train, self.min_count)
         counted = by_region(regions, train), by_region(regions, synthetic)

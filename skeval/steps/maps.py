@@ -103,7 +103,7 @@ def _axes(fitted: Any, owners: list[str]) -> tuple[Mapping[str, Any], ...]:
     variances = np.nan_to_num(fitted.explained_variance_ratio_)
     return tuple(
         {
-            "variance": round(float(share), 6),
+            "variance": round(float(share), 4),
             "columns": weights_by_column(direction, owners) if owners else {},
         }
         for share, direction in zip(variances, fitted.components_, strict=True)

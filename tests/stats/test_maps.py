@@ -68,6 +68,20 @@ def test_no_edge_is_where_the_farthest_row_is():
     assert grid_edges(outlier, 8) == pytest.approx(grid_edges(values, 8), abs=0.05)
 
 
+@pytest.mark.parametrize("n_rows", [50, 99, 300])
+def test_edges_are_no_rows(n_rows):
+    """They move by a tenth of one row's move at most, and are rounded."""
+    values = np.random.default_rng(n_rows).normal(size=n_rows)
+    edges = grid_edges(values, 8)
+    width = edges[-1] - edges[0]
+    assert 6.0 < width < 8.5
+    for i in range(0, n_rows, 7):
+        moved = values.copy()
+        moved[i] = 1e9  # wherever it goes, its neighbours take its place
+        assert np.abs(grid_edges(moved, 8) - edges).max() < 0.12 * width
+    assert (edges[[0, -1]].round(2) == edges[[0, -1]]).all()
+
+
 def test_weights_of_a_direction_sum_to_one():
     weights = weights_by_column(np.array([0.5, 0.5, 0.5, -0.5]), ["b", "a", "a", "a"])
     assert weights == {"a": 0.75, "b": 0.25}
