@@ -128,8 +128,10 @@ class MapDistance(Metric):
     def _compute(self, context: Context) -> Result:
         if nothing_to_measure(context, self.space):
             return undefined("no column of this table can be measured.")
-        if context.n_rows("train") < _FEWEST * self.min_count:
-            return undefined(f"a map needs {_FEWEST * self.min_count} train rows at least.")
+        # UMAP learns from one half, and the other one decides the edges
+        fewest = _FEWEST * self.min_count * (2 if self.method == "umap" else 1)
+        if context.n_rows("train") < fewest:
+            return undefined(f"a map needs {fewest} train rows at least.")
         train, synthetic = (self._counts(context, role) for role in ("train", "synthetic"))
         regions = regions_of(train, self.min_count)
         counted = by_region(regions, train), by_region(regions, synthetic)
