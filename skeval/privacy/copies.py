@@ -197,7 +197,7 @@ class ExactMatchShare(CopyScreen, ClaimTested):
     their spread (``null_standard_error``); ``passed`` is whether p is above 0.05.
     ``singleton_match_share`` counts the matches to rows that are once in train and not in the
     holdout: those that point at one person. ``duplicates`` has, table by table, the share of rows
-    that are there twice or more. If train repeats itself, a generator that has memorised nothing
+    that are there twice or more, and ``alone`` how many train rows no other one equals. If train repeats itself, a generator that has memorised nothing
     may do so too; if the synthetic table repeats itself more than train, it repeats few rows.
 
     The ``fact`` tells of copies at any p-value: how many synthetic rows are copies of train rows,
@@ -272,6 +272,7 @@ class ExactMatchShare(CopyScreen, ClaimTested):
         k, n = stats.matches(counts["synthetic"], counts["train"], self.count)
         details = {
             "n_compared": n,
+            "alone": alone(counts["train"]),
             "above_alert": result.value > self.alert,
             "singleton_match_share": matches_of_singletons(counts, self.count) / n,
             "duplicates": {role: duplicated_share(of_role) for role, of_role in counts.items()},
@@ -338,6 +339,19 @@ class ExactMatchShare(CopyScreen, ClaimTested):
     def _summary(self, result: Result) -> str:
         lead = f"{percent(result.value)} of synthetic rows equal a train row in all columns"
         return with_claim(set_against(lead, result), result)
+
+
+def alone(counts: np.ndarray) -> dict[str, int]:
+    """Return how many rows there are, and how many that no other one equals.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.privacy.copies import alone
+    >>> alone(np.array([1, 3, 0, 1]))
+    {'n': 5, 'n_alone': 2}
+    """
+    return {"n": int(counts.sum()), "n_alone": int((counts == 1).sum())}
 
 
 @declared

@@ -18,6 +18,7 @@ from skeval.reporting.decision import titles_of
 from skeval.reporting.layout import Form, Grid, Part
 from skeval.reporting.scores import entries, numbers_of, numbers_tested
 from skeval.reporting.style import judged
+from skeval.results.provenance import call_of, defaults_of, described
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import is_shifted
@@ -35,6 +36,7 @@ RISKS: dict[Risk, str] = {
     "linkability": "Can two records of one person be linked?",
     "inference": "Can a value of a person be inferred from others?",
 }
+_NONE = object()  # a parameter without a default
 _NOT_THERE = "No metric of skeval: see its own documentation."
 _ROLE = re.compile(r":\w+:`[~!]?(?:[\w.]*\.)?(\w+)`|``([^`]*)``|`([^`]*)`")
 _FORM = (("Name", "Role", "Date"), ("Decision", "Conditions", "Signature"))
@@ -210,18 +212,35 @@ def provenance_parts(suite_result: SuiteResult) -> tuple[Part, ...]:
     provenance = suite_result.provenance
     if provenance is None:
         return ()
-    several = any(one.table for one in provenance.columns)
-    columns = [
-        (f"{one.table}: {one.column}" if several else one.column, one.kind, one.why, one.doubt)
-        for one in provenance.columns
-    ]
-    heads, calls = ("Column", "Kind", "Why", "Doubt"), tuple(provenance.calls.items())
+    heads, calls = ("Kind", "Columns", "Doubt"), tuple(_calls(provenance))
     return (
         Grid((), tuple(_facts(provenance)), (0.25, 0.75), title="Evaluation", flows=True),
         Grid(("Table", "Rows", "SHA-256"), _inputs(provenance), (0.2, 0.1, 0.7), title="Inputs"),
-        Grid(heads, tuple(columns), (0.25, 0.15, 0.3, 0.3), title="Kinds of columns", flows=True),
+        Grid(heads, _kinds(provenance), (0.25, 0.5, 0.25), title="Kinds of columns", flows=True),
         Grid(("Name", "Made by"), calls, (0.25, 0.75), title="Metrics", flows=True),
     )
+
+
+def _kinds(provenance: Provenance) -> tuple[tuple[str, str, str], ...]:
+    """Return columns of one kind for one reason together."""
+    several = any(one.table for one in provenance.columns)
+    together: dict[tuple[str, str], list[str]] = {}
+    for one in provenance.columns:
+        name = f"{one.table}: {one.column}" if several else one.column
+        kind = ": ".join(filter(None, (one.kind, one.why)))
+        together.setdefault((kind, one.doubt), []).append(name)
+    return tuple((kind, ", ".join(names), doubt) for (kind, doubt), names in together.items())
+
+
+def _calls(provenance: Provenance) -> Iterator[tuple[str, str]]:
+    """Yield what makes each metric again by this version: parameters that are no defaults."""
+    for name, content in provenance.metrics.items():
+        kind = _classes().get(content["class"].rpartition(".")[2])
+        given = content["parameters"]
+        if kind is not None:
+            standard = {n: described(default) for n, default in defaults_of(kind).items()}
+            given = {n: value for n, value in given.items() if standard.get(n, _NONE) != value}
+        yield name, call_of({**content, "parameters": given})
 
 
 def _facts(provenance: Provenance) -> Iterator[tuple[str, str]]:

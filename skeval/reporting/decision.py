@@ -6,7 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 from skeval.exceptions import (
@@ -21,19 +21,10 @@ from skeval.exceptions import (
     WholePopulationWarning,
 )
 from skeval.reporting.flaws import worst_columns
-from skeval.reporting.layout import Grid, Listed, Part
+from skeval.reporting.layout import Drawn, Grid, Listed, Part
 from skeval.reporting.persons import not_tried, persons
-from skeval.reporting.scores import (
-    DIFFERENCE,
-    INTERVAL,
-    difference_of,
-    entries,
-    numbers_tested,
-    parted,
-    reason,
-    shown_difference,
-)
-from skeval.reporting.stated import stated_parts
+from skeval.reporting.scores import difference_of, entries, reason
+from skeval.reporting.stated import agreed_limits, stated_parts
 from skeval.reporting.style import AS_GOOD, BEHIND, CLOSER, judged, label_of
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
@@ -48,7 +39,7 @@ from skeval.results.verdict import (
     with_copies,
 )
 from skeval.results.verdict import verdict as judge
-from skeval.utils.formatting import NOTHING, as_float, counted, number, shown_interval, title_of
+from skeval.utils.formatting import as_float, counted, number, title_of
 
 FACETS = {
     "Validity": "diagnostic",
@@ -64,6 +55,9 @@ _MOST_MENDED = 3  # columns among the next steps
 _MOST_STEPS = 7
 _SLACK = 0.02  # by which a check without an interval may be short of fresh real rows unspoken of
 _WORTH = 0.05  # weight of a flaw from which on a column is among the next steps
+_SCALE = "\N{BLACK CIRCLE} value, | fresh rows"
+_AGREED = ", \N{BLACK DOWN-POINTING TRIANGLE} agreed"
+_NUMBERS = ("Value", "Fresh")
 _WHY_BETTER = "score: compared with fresh rows or chance; test: train with holdout"
 _NO_METRIC = {
     "Validity": "No metric of columns, types and ranges is in this suite.",
@@ -139,6 +133,8 @@ class DecisionPage:
         What attacks found, in numbers of persons.
     doubts : tuple of str
         What is odd about the real tables, with the cure.
+    agreed : dict of str to float
+        The thresholds agreed before, of values by the names of their metrics.
 
     Examples
     --------
@@ -163,6 +159,7 @@ class DecisionPage:
     stated: tuple[Part, ...] = ()
     persons: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
+    agreed: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, results: SuiteResult) -> DecisionPage:
@@ -185,6 +182,7 @@ class DecisionPage:
             tuple(stated_parts({"": results})),
             (*persons(results), *_known_of_persons(results)),
             tuple(_doubts(results)),
+            agreed_limits(results),
         )
 
     def __str__(self) -> str:
@@ -217,59 +215,42 @@ class DecisionPage:
         if self.doubts:
             shown.append(Listed("In doubt", self.doubts))
         if self.headline:
-            shown.extend(self._tables())
+            shown.append(self._figure())
         return tuple(shown)
 
-    def _tables(self) -> Iterator[Grid]:
-        """Yield the headline metrics: tests of privacy by what they compared, then scores."""
-        scores, tests = parted(SuiteResult(self.headline))
-        if tests:
-            yield Grid(
-                (
-                    "Test of privacy",
-                    "Tested",
-                    "Against",
-                    "Score",
-                    INTERVAL,
-                    "Fresh rows",
-                    "Verdict",
-                ),
-                tuple(self._test_row(name, result) for name, result in tests.items()),
-                (0.222, 0.073, 0.178, 0.061, 0.139, 0.1105, 0.2165),
-                (1, 3, 4, 5),
-                title="Headline metrics",
-                alarms=tuple((i, 6) for i, n in enumerate(tests) if n in self.verdict.alarms),
-                spare=True,
-            )
-        if scores:
-            yield Grid(
-                ("Metric", "Value", INTERVAL, "Fresh rows", DIFFERENCE, "Verdict"),
-                tuple(self._score_row(name, result) for name, result in scores.items()),
-                (0.29, 0.065, 0.151, 0.112, 0.163, 0.219),
-                (1, 2, 3, 4),
-                title="" if tests else "Headline metrics",
-                spare=True,
-            )
-
-    def _score_row(self, name: str, result: Result) -> tuple[str, ...]:
-        return (
-            self.titles[name],
-            number(result.value),
-            shown_interval(result.interval) or NOTHING,
-            number(result.baseline),
-            shown_difference(result) or NOTHING,
-            judged(result, self.verdict, name, self.shifted),
+    def _figure(self) -> Grid:
+        """Return the headline metrics on their scales, by facet: what a test alarms at first."""
+        facets = {aspect: name for name, aspect in FACETS.items()}
+        order = list(reversed(facets))
+        shown = sorted(
+            self.headline.items(),
+            key=lambda one: (
+                order.index(_aspect(one[1])),
+                one[0] not in self.verdict.alarms,
+                _rank(one[1]),
+            ),
+        )
+        rows: list[tuple[str, ...]] = []
+        for name, result in shown:
+            facet = facets[_aspect(result)]
+            above = any(row[0] == facet for row in rows)
+            rows.append(("" if above else facet, *self._drawn(name, result)))
+        return Grid(
+            ("", "Headline metric", _SCALE + _AGREED * bool(self.agreed), *_NUMBERS, "Verdict"),
+            tuple(rows),
+            (0.085, 0.265, 0.25, 0.06, 0.06, 0.28),
+            (3, 4),
+            alarms=tuple((i, 5) for i, one in enumerate(shown) if one[0] in self.verdict.alarms),
+            spare=True,
         )
 
-    def _test_row(self, name: str, result: Result) -> tuple[str, ...]:
-        observed, against = numbers_tested(result)
+    def _drawn(self, name: str, result: Result) -> tuple[str, ...]:
         said = judged(result, self.verdict, name, self.shifted)
+        value, agreed = number(result.value), self.agreed.get(name, math.nan)
         return (
             self.titles[name],
-            observed or NOTHING,
-            against or NOTHING,
-            number(result.value),
-            shown_interval(result.interval) or NOTHING,
+            Drawn(value, result, agreed),
+            value,
             number(result.baseline),
             f"{said}\n{_WHY_BETTER}" if reason(result) else said,
         )

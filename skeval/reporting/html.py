@@ -23,7 +23,7 @@ from skeval.reporting.decision import titles_of
 from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.values import comparable, scale_of
 from skeval.reporting.figures import FileRenderer, save
-from skeval.reporting.layout import Facts, Grid, Item, Listed, Number, Part, Scores, Words
+from skeval.reporting.layout import Drawn, Facts, Grid, Item, Listed, Number, Part, Scores, Words
 from skeval.reporting.scores import (
     SCORE_HEADS,
     TEST_HEADS,
@@ -278,7 +278,7 @@ def _interval_cell(ends: tuple[float, float] | None) -> Cell:
     return Cell(shown_interval(ends), as_float(ends[0] if ends else None), "n")
 
 
-def _strip(result: Result, width: float = 120.0) -> str:
+def _strip(result: Result, width: float = 120.0, agreed: float = math.nan) -> str:
     """Return value, interval and baseline on the metric's scale as a small drawing."""
     low, high = scale_of(result)
 
@@ -298,7 +298,11 @@ def _strip(result: Result, width: float = 120.0) -> str:
         drawn += f'<circle cx="{place(smaller)}" cy="9" r="3.5" fill="none" stroke="{colour}"/>'
     if math.isfinite(result.value):
         drawn += f'<circle cx="{place(result.value)}" cy="9" r="3.5" fill="{colour}"/>'
+    if math.isfinite(agreed):
+        drawn += f'<path d="M{place(agreed)} 9l-4 -7h8z" fill="currentColor"/>'
     label = f"{number(result.value)} from {number(low)} to {number(high)}"
+    if math.isfinite(agreed):
+        label += f", agreed {number(agreed)}"
     return f'<svg role="img" aria-label="{label}" width="{width:g}" height="18">{drawn}</svg>'
 
 
@@ -362,6 +366,11 @@ def _grid(grid: Grid) -> str:
 
 
 def _cell(text: str, right: bool, alarm: bool, label: str = "") -> Cell:
+    if isinstance(text, Drawn):
+        low, high = scale_of(text.result)
+        return Cell(
+            _strip(text.result, 180.0, text.agreed), (text.result.value - low) / (high - low)
+        )
     lines = [escape(line) for line in text.split("\n")]
     if label:  # what it marks stands below the name, or alone
         lines[min(1, len(lines) - 1)] = f'<span class="label {label}">{lines[-1]}</span>'

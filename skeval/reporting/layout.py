@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from skeval.reporting.displays.panels import Panel
+    from skeval.results.result import Result
     from skeval.results.suite_result import SuiteResult
 
 
@@ -490,7 +491,7 @@ CURVES = Layout(per_row=2)
 FRONT = Layout(tall=lambda display, wide: 72.0)
 HALVED = Layout(half=True)
 UNIVARIATE = Layout(per_row=4, tall=lambda display, wide: 27.0, grid="grid", legend=True)
-BIVARIATE = Layout(per_row=3, tall=lambda display, wide: 29.0, grid="grid pairs")
+BIVARIATE = Layout(per_row=4, tall=lambda display, wide: 25.0, grid="grid pairs")
 BESIDE = Layout(2, tall=lambda display, wide: 30.0, words_left=True, grid="grid", legend=True)
 
 
@@ -535,6 +536,19 @@ class Number(str):
         """Make the text of a cell."""
         made = super().__new__(cls, text)
         made.value = value
+        return made
+
+
+class Drawn(str):
+    """What is read where a result is drawn on its scale, with the threshold that was agreed."""
+
+    result: Result
+    agreed: float
+
+    def __new__(cls, text: str, result: Result, agreed: float = math.nan) -> Self:
+        """Make the cell of a result."""
+        made = super().__new__(cls, text)
+        made.result, made.agreed = result, agreed
         return made
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skeval.reporting.comparison import comparison_plan
+from skeval.reporting.displays.values import scale_of, strip
 from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.layout import (
     HALF,
@@ -20,6 +21,7 @@ from skeval.reporting.layout import (
     TOP,
     WIDTH,
     Block,
+    Drawn,
     Facts,
     Form,
     Grid,
@@ -549,9 +551,23 @@ def _grid_row(
     row = Element("TR")
     with page.inside(table), page.inside(row):
         for k, lines in enumerate(cells):
+            if isinstance(drawn := grid.rows[i][k], Drawn):
+                row.cell()
+                _strip(drawn, page, lefts[k], rooms[k], y + 0.4 + 0.5 * face.cell * LEADING * MM)
+                continue
             with page.inside(row.cell()):
                 _grid_cell(grid, face, i, k, lines, lefts, rooms, page, y)
     page.rule(y + height - 0.6)
+
+
+def _strip(drawn: Drawn, page: Page, left: float, room: float, y: float) -> None:
+    low, high = scale_of(drawn.result)
+    start, wide = MARGIN + left + page.shift + 1.0, room - 2.0
+
+    def place(x: Any) -> Any:
+        return start + (x - low) / (high - low) * wide
+
+    strip(page.canvas, y, place, drawn.result, 1.5, drawn.agreed)
 
 
 def _grid_cell(

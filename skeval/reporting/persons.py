@@ -24,6 +24,10 @@ _DONE = {
     "reconstruction": "{found} of {n} attacked persons were completed rightly",
 }
 _STRANGERS = {"singling out": "a stranger"}
+_INITIAL = (
+    "Before synthesis: {n_alone} of {n} real rows have values that no other one has. Released as "
+    "they are, each singles out a person."
+)
 _REACH = (
     "Within reach: {found} of the {k} persons whom an attacker is surest of are of train where "
     "half of all are ({low} to {high}); where 1 in {one_in} are, {share} of them would be."
@@ -54,12 +58,23 @@ def persons(results: SuiteResult) -> Iterator[str]:
     if is_shifted(results.notices):
         return
     attacks = [one for result in _measured(results) for one in _counted(result)]
+    if initial := next(filter(None, map(_initial, _measured(results))), ""):
+        yield initial
     for risk in _DONE:
         own = [one for one in attacks if one["risk"] == risk]
         if own:
             yield _sentence(min(own, key=lambda one: (one["p_value"], -one["excess"])))
     for result in _measured(results):
         yield from filter(None, (_reach(result), _worst_rows(result), _worst_group(result)))
+
+
+def _initial(result: Result) -> str:
+    """Say what releasing the real rows as they are would do; empty where rows were not compared."""
+    counts = numbers_of(result.details, "alone")
+    n, n_alone = (counts.get(name, math.nan) for name in ("n", "n_alone"))
+    if not n_alone <= n:  # one is no number
+        return ""
+    return _INITIAL.format(n=f"{n:,.0f}", n_alone=f"{n_alone:,.0f}")
 
 
 def not_tried(results: SuiteResult) -> str:

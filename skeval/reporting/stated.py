@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 from skeval.exceptions import InvalidParameterError
@@ -44,6 +45,18 @@ def stated_parts(results: Mapping[str, SuiteResult]) -> Iterator[Part]:
             alarms=tuple((i, 2) for i, one in enumerate(rules) if not one.passed),
             labels=tuple((i, 2, _LABEL[one.passed]) for i, one in enumerate(rules)),
         )
+
+
+def agreed_limits(results: SuiteResult) -> dict[str, float]:
+    """Return the numbers that were agreed before for values, by the names of the results."""
+    release = release_of({"": results})
+    if release is None or release.thresholds is None:
+        return {}
+    limits = []
+    for one in release.thresholds.requirements:
+        with suppress(InvalidParameterError):  # it names what was not measured
+            limits.append(one.limit(results))
+    return dict(filter(None, limits))
 
 
 def release_of(results: Mapping[str, SuiteResult]) -> Release | None:

@@ -206,6 +206,23 @@ class Requirement:
         passed = all(_COMPARISONS[type(o)](left, right) for o, left, right in pairs)
         return RuleOutcome(self.text, passed, shown)
 
+    def limit(self, results: SuiteResult) -> tuple[str, float] | None:
+        """Return whose value is compared with what number; None if it is another comparison.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a name is that of no result.
+        """
+        assert isinstance(self._tree, ast.Compare)
+        left, (right, *others) = self._tree.left, self._tree.comparators
+        if others or not isinstance(left, ast.Name | ast.Attribute):
+            return None
+        name, path = self._reference(left)
+        if not name or path != ("value",) or any(_error(results, n) for n in self.names):
+            return None
+        return _key(results, name), self._number(right, results, {})
+
     def _number(self, node: ast.AST, results: SuiteResult, read: dict[str, float]) -> float:
         if isinstance(node, ast.BinOp):
             left, right = (self._number(s, results, read) for s in (node.left, node.right))

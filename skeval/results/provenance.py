@@ -63,7 +63,7 @@ def described(value: Any) -> Any:
     if isinstance(value, BaseEstimator):
         parameters = value.get_params(deep=False)
         if not type(value).__module__.startswith("skeval"):
-            standard = _defaults(type(value))
+            standard = defaults_of(type(value))
             parameters = {n: v for n, v in parameters.items() if not _equal(v, standard.get(n))}
         own = {name: described(part) for name, part in parameters.items()}
         return {"class": public_name(type(value)), "parameters": own}
@@ -237,7 +237,7 @@ def without_files(metric: Any) -> Any:
 
 def _forget_files(estimator: Any) -> None:
     parameters = estimator.get_params(deep=False)
-    standard = _defaults(type(estimator))
+    standard = defaults_of(type(estimator))
     for name in _of_files(type(estimator), parameters):
         setattr(estimator, name, standard.get(name))
     for value in parameters.values():
@@ -247,7 +247,7 @@ def _forget_files(estimator: Any) -> None:
 
 def _of_files(kind: type, parameters: Mapping[str, Any]) -> list[str]:
     """Return which parameters name what a file from somebody else must not name."""
-    standard = _defaults(kind)
+    standard = defaults_of(kind)
     if kind.__module__.partition(".")[0] == "sklearn":
         return [n for n in _OF_FILES if n in parameters and parameters[n] != standard.get(n)]
     return [
@@ -271,7 +271,8 @@ def public_name(value: Any) -> str:
     return f"{value.__module__}.{name}"
 
 
-def _defaults(kind: type) -> dict[str, Any]:
+def defaults_of(kind: type) -> dict[str, Any]:
+    """Return the defaults of the parameters of a class, by their names."""
     return {n: p.default for n, p in inspect.signature(kind).parameters.items()}
 
 

@@ -54,8 +54,13 @@ def comparable(result: Result) -> float:
     return number_of(entries(result.details, "at_baseline_size").get("value", result.value))
 
 
-def strip(axes: Axes, y: float, place: Any, result: Result, tall: float) -> None:
-    """Draw scale, interval, baseline and value in one line; `place` maps numbers to x."""
+def strip(
+    axes: Axes, y: float, place: Any, result: Result, tall: float, agreed: float = math.nan
+) -> None:
+    """Draw scale, interval, baseline and value in one line; `place` maps numbers to x.
+
+    A threshold that was agreed is a triangle whose tip stands on the line.
+    """
     from matplotlib.lines import Line2D
 
     low, high = scale_of(result)
@@ -72,6 +77,13 @@ def strip(axes: Axes, y: float, place: Any, result: Result, tall: float) -> None
         line(
             [result.baseline] * 2, [y - tall, y + tall], color=COLOURS["holdout"], lw=1.5, zorder=3
         )
+    if math.isfinite(agreed):
+        tip: dict[str, Any] = {
+            "marker": 11,
+            "color": INK,
+            "clip_on": False,
+        }  # caretdown, on its tip
+        line([min(max(agreed, low), high)], [y], ms=4.5, mew=0, zorder=6, **tip)
     dot: dict[str, Any] = {"marker": "o", "color": colour, "clip_on": False}
     if math.isfinite(smaller := comparable(result)) and smaller != result.value:
         line([smaller], [y], ms=4.4, mfc="none", mew=0.8, zorder=4, **dot)
