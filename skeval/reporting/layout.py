@@ -485,6 +485,7 @@ def _pair_heading(
 
 
 STACKED = Layout(tall=_panels)
+STACKED_HALF = Layout(tall=_panels, half=True)
 WIDE = Layout(tall=_whole)
 FLOWING = Layout()
 CURVES = Layout(per_row=2)

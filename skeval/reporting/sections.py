@@ -38,6 +38,7 @@ from skeval.reporting.layout import (
     FLOWING,
     HALVED,
     STACKED,
+    STACKED_HALF,
     UNIVARIATE,
     WIDE,
     Item,
@@ -269,6 +270,7 @@ SECTIONS = (
         repeats itself; synthetic rows closer to train than holdout rows are, one that repeats
         train. The last bar holds all greater distances.""",
         display="DistancesDisplay",
+        layout=STACKED_HALF,
     ),
     Section(
         "accumulation",

@@ -143,9 +143,11 @@ class DistancesDisplay(HistogramDisplay):
                 label = self._with_median(name)
                 ax.stairs(self.shares[name], self.edges, color=COLOURS[role], label=label, **style)
             self._label(ax, title, max(self.shares[name].max() for name, _ in pair))
-            above: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0)}
-            n_columns = 1 if points(ax)[0] < _NARROW else 2
-            ax.legend(ncols=n_columns, borderaxespad=0.1, labelspacing=0.2, **above)
+            place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0), "ncols": 2}
+            if points(ax)[0] < _NARROW:  # below the title, above the bars
+                place = {"loc": "upper right"}
+                ax.set_ylim(top=1.65 * ax.get_ylim()[1])
+            ax.legend(borderaxespad=0.1, labelspacing=0.2, **place)
         axes[-1].set_xlabel("distance to the nearest row")
 
     def _with_median(self, name: str) -> str:
