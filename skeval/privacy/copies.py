@@ -197,8 +197,9 @@ class ExactMatchShare(CopyScreen, ClaimTested):
     their spread (``null_standard_error``); ``passed`` is whether p is above 0.05.
     ``singleton_match_share`` counts the matches to rows that are once in train and not in the
     holdout: those that point at one person. ``duplicates`` has, table by table, the share of rows
-    that are there twice or more, and ``alone`` how many train rows no other one equals. If train repeats itself, a generator that has memorised nothing
-    may do so too; if the synthetic table repeats itself more than train, it repeats few rows.
+    that are there twice or more, and ``alone`` how many train rows no other one equals. If train
+    repeats itself, a generator that has memorised nothing may do so too; if the synthetic table
+    repeats itself more than train, it repeats few rows.
 
     The ``fact`` tells of copies at any p-value: how many synthetic rows are copies of train rows,
     how many of these are unique in train, and how many are copies of holdout rows. A row remains

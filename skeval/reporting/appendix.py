@@ -196,7 +196,7 @@ def _of_attacks(names: list[str], result: Result) -> tuple[str, float] | None:
 
 def sign_off(results: SuiteResult) -> tuple[Part, ...]:
     """Return the form in which a person signs a decision, for any results."""
-    return (Form("Sign-off", _FORM),)
+    return (Form("", _FORM),)
 
 
 TITLE = "Provenance"
@@ -233,14 +233,20 @@ def _kinds(provenance: Provenance) -> tuple[tuple[str, str, str], ...]:
 
 
 def _calls(provenance: Provenance) -> Iterator[tuple[str, str]]:
-    """Yield what makes each metric again by this version: parameters that are no defaults."""
+    """Yield what makes each metric again by its version: parameters that are no defaults."""
+    plain: list[str] = []
     for name, content in provenance.metrics.items():
         kind = _classes().get(content["class"].rpartition(".")[2])
         given = content["parameters"]
         if kind is not None:
             standard = {n: described(default) for n, default in defaults_of(kind).items()}
             given = {n: value for n, value in given.items() if standard.get(n, _NONE) != value}
-        yield name, call_of({**content, "parameters": given})
+        if given:
+            yield name, call_of({**content, "parameters": given}).removeprefix("skeval.")
+        else:
+            plain.append(f"{name} ({content['class'].rpartition('.')[2]})")
+    if plain:
+        yield "by the defaults of this version", ", ".join(plain)
 
 
 def _facts(provenance: Provenance) -> Iterator[tuple[str, str]]:

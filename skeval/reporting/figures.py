@@ -79,8 +79,10 @@ class Renderer:
     def _plan(self, results: SuiteResult | Comparison) -> Plan:
         if isinstance(results, Comparison):
             return replace(comparison_plan(results, self.sections), title=self.title)
-        sections = SHORT if self.short and self.sections is None else self.sections
-        content = plan(results, self.columns, sections)
+        is_short = self.short and self.sections is None
+        content = plan(results, self.columns, SHORT if is_short else self.sections)
+        if is_short:
+            content = content.brief()
         stated = results.provenance.release if results.provenance is not None else None
         named = stated.title if stated is not None and self.title == TITLE else ""
         return replace(content, title=named or self.title)

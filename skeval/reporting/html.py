@@ -343,7 +343,8 @@ def parts_in_html(parts: Iterable[Part]) -> str:
             texts.append(_table(part.results))
         else:
             cells = "".join(f"<div>{escape(name)}</div>" for row in part.fields for name in row)
-            texts.append(f'<h3>{escape(part.title)}</h3>\n<div class="form">{cells}</div>')
+            title = f"<h3>{escape(part.title)}</h3>\n" if part.title else ""
+            texts.append(f'{title}<div class="form">{cells}</div>')
     return "\n".join(texts)
 
 

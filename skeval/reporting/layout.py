@@ -595,9 +595,13 @@ class Grid:
 
 @dataclass(frozen=True)
 class Scores:
-    """The table of the scores of a suite, and that of its tests of privacy."""
+    """The table of the scores of a suite, and that of its tests of privacy.
+
+    A brief one has no sentence below the numbers on paper.
+    """
 
     results: SuiteResult
+    brief: bool = False
 
 
 @dataclass(frozen=True)

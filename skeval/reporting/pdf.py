@@ -378,7 +378,7 @@ def _written(parts: Iterable[Part], face: _Face = _FACE) -> Iterator[Block]:
         elif isinstance(part, Grid | Facts):
             yield from _grid(part.grid if isinstance(part, Facts) else part, face)
         elif isinstance(part, Scores):
-            yield from score_blocks(part.results)
+            yield from score_blocks(part.results, brief=part.brief)
         else:
             yield _form(part)
 
@@ -616,11 +616,12 @@ def _cell_lines(grid: Grid, k: int, text: str, room: float, size: float) -> list
 
 def _form(form: Form) -> Block:
     """Return boxes to be filled in by hand."""
-    tall = 13.0
+    tall, above = 13.0, 9.0 if form.title else 2.0
 
     def draw(page: Page, y: float, height: float) -> None:
-        _title(form.title, page, y)
-        top = y + 9.0
+        if form.title:
+            _title(form.title, page, y)
+        top = y + above
         for row in form.fields:
             wide = WIDTH / len(row)
             for k, name in enumerate(row):
@@ -634,7 +635,7 @@ def _form(form: Form) -> Block:
                     page.text(left + 2.0, top + 4.0, name, 7.0, color=GREY)
             top += tall
 
-    return Block(12.0 + tall * len(form.fields), draw)
+    return Block(above + 3.0 + tall * len(form.fields), draw)
 
 
 def _contents(plan: Plan, numbers: Mapping[str, int]) -> Block:

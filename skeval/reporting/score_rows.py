@@ -35,8 +35,11 @@ _STRIP_WIDTH = 20.0
 _GAP = 2.0  # between a number and what stands left of it
 
 
-def score_blocks(suite_result: SuiteResult) -> Iterator[Block]:
-    """Yield the rows of the tables of scores and of tests, a heading where the aspect changes."""
+def score_blocks(suite_result: SuiteResult, *, brief: bool = False) -> Iterator[Block]:
+    """Yield the rows of the tables of scores and of tests, a heading where the aspect changes.
+
+    Below the numbers stands what was found, but in a brief table.
+    """
     alarms, shifted = suite_result.verdict().alarms, is_shifted(suite_result.notices)
     titles, (scores, tests) = titles_of(suite_result), parted(suite_result)
     for results, of_tests in ((scores, False), (tests, True)):
@@ -48,7 +51,7 @@ def score_blocks(suite_result: SuiteResult) -> Iterator[Block]:
         for name, result in results.items():
             before, kind = kind, _group(result, kind)
             heading = kind if kind != before else ""
-            text = f"{name}: {finding(result, name in alarms, shifted)}"
+            text = "" if brief else f"{name}: {finding(result, name in alarms, shifted)}"
             draw = partial(_test if of_tests else _score, titles[name], result, name in alarms)
             yield _row(in_table, heading, head, draw, text)
 
@@ -90,11 +93,13 @@ def _row(
                 page.fitted(MARGIN, y + 4.0, heading, WIDTH, 8.0, **style)
         with page.inside(table), page.inside(Element("TR")):
             numbers(page, y + top + 3.7)
-            with page.inside(Element("TD")):
-                end = page.paragraph(MARGIN, y + top + 4.9, text, WIDTH, 7.0, color=GREY)
-        page.rule(end + 0.7)
+            if text:
+                with page.inside(Element("TD")):
+                    page.paragraph(MARGIN, y + top + 4.9, text, WIDTH, 7.0, color=GREY)
+        page.rule(y + height - 0.7)
 
-    return Block(top + 4.9 + paragraph_height(text, WIDTH, 7.0) + 1.4, draw, head=head)
+    said = paragraph_height(text, WIDTH, 7.0) if text else 0.0
+    return Block(top + 4.9 + said + 1.4, draw, head=head)
 
 
 def _score(name: str, result: Result, alarm: bool, page: Page, base: float) -> None:

@@ -466,6 +466,8 @@ class Plan:
         Why other sections are not there, by title.
     title : str
         The report's title.
+    contents : bool
+        Whether its sections are listed.
     """
 
     sections: tuple[Section, ...]
@@ -473,12 +475,24 @@ class Plan:
     lead: str = ""
     left_out: Mapping[str, str] = field(default_factory=dict)
     title: str = ""
+    contents: bool = True
+
+    def brief(self) -> Plan:
+        """Return the plan of a short report: scores are numbers alone, and no list of sections."""
+        sections = tuple(replace(one, parts=tuple(map(_brief, one.parts))) for one in self.sections)
+        return replace(self, sections=sections, contents=False)
 
     @property
     def listed(self) -> Section | None:
         """The section above which all are listed: the first with a heading, if there are others."""
+        if not self.contents:
+            return None
         headed = [section for section in self.sections if not section.front]
         return headed[0] if headed and len(self.sections) > 1 else None
+
+
+def _brief(part: Part) -> Part:
+    return replace(part, brief=True) if isinstance(part, Scores) else part
 
 
 def _sizes(suite_result: SuiteResult) -> str:
