@@ -25,6 +25,7 @@ from skeval.reporting.displays.relations import (
     SchemaDisplay,
     TransitionsDisplay,
 )
+from skeval.reporting.displays.releases import HistoryDisplay
 from skeval.reporting.displays.survival import SurvivalCurvesDisplay
 from skeval.reporting.displays.values import (
     ColumnScoresDisplay,
@@ -51,6 +52,7 @@ __all__ = [
     "EntitiesDisplay",
     "FigureRenderer",
     "HTMLRenderer",
+    "HistoryDisplay",
     "ImportancesDisplay",
     "LinesDisplay",
     "MDADisplay",

@@ -145,7 +145,7 @@ class Comparison(Mapping[str, SuiteResult]):
         rows = self._of(metric)
         lacking = [t for t, result in self.items() if metric not in result or result[metric].error]
         said = [] if (rows["ahead"] != "").any() else list(dict.fromkeys(rows["said"]))
-        return "; ".join([*said, *([f"not in {_and(lacking)}"] if lacking else [])])
+        return "; ".join([*said, *([f"not in {names_together(lacking)}"] if lacking else [])])
 
     def lacking(self) -> dict[str, dict[str, str]]:
         """Return the metrics that some table lacks: why, by metric and table."""
@@ -273,9 +273,9 @@ class Comparison(Mapping[str, SuiteResult]):
     def _of_leaks(self) -> Iterator[str]:
         leaking = self.leaking
         if leaking and len(leaking) == len(self):
-            yield f"Take none: a leak was found in {_and(leaking)}."
+            yield f"Take none: a leak was found in {names_together(leaking)}."
         elif leaking:
-            yield f"Not {_and(leaking, 'or')}: a leak was found there."
+            yield f"Not {names_together(leaking, 'or')}: a leak was found there."
 
     def _of_shortfalls(self) -> Iterator[str]:
         decided, texts = self.recommendation, map(_short, self.recommendation.shortfalls)
@@ -287,7 +287,7 @@ class Comparison(Mapping[str, SuiteResult]):
             yield f"Of these, {found}." if found else ""
         elif decided.shortfalls:
             short = list(dict.fromkeys(one.table for one in decided.shortfalls))
-            yield f"Not {_and(short, 'or')}, not good enough: {'; '.join(texts)}."
+            yield f"Not {names_together(short, 'or')}, not good enough: {'; '.join(texts)}."
 
     def _chosen(self) -> str:
         decided, choice = self.recommendation, self.choice()
@@ -301,7 +301,8 @@ class Comparison(Mapping[str, SuiteResult]):
             return f"Take {choice[0]}: {'; '.join(reasons) or only}{but}."
         if decided.outcome is Conclusion.TIED:
             told = "" if not aside else f" {'; '.join(map(_led, aside.values()))}."
-            return f"{_and(choice)} are {UNTOLD}: take any of them, or measure more rows.{told}"
+            names = names_together(choice)
+            return f"{names} are {UNTOLD}: take any of them, or measure more rows.{told}"
         if decided.outcome is Conclusion.OPEN:
             return f"Choose by what matters: {'; '.join(map(_led, decided.leads))}."
         return ""
@@ -480,11 +481,11 @@ def _row(
         )
         found = NO_INTERVAL if ends is None else INDEPENDENT
     low, high = ends if ends is not None else (math.nan, math.nan)
-    ahead, said = _judged(one, other, tables, low, high)
+    ahead, said = ahead_of(one, other, tables, low, high)
     return name, *tables, difference, low, high, found, ahead, said
 
 
-def _judged(
+def ahead_of(
     one: Result, other: Result, tables: tuple[str, str], low: float, high: float
 ) -> tuple[str, str]:
     """Return the table that is ahead, or why none is."""
@@ -557,7 +558,8 @@ def _short(one: Shortfall) -> str:
     )
 
 
-def _and(names: list[str], word: str = "and") -> str:
+def names_together(names: list[str], word: str = "and") -> str:
+    """Return names as a list in a sentence."""
     return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
