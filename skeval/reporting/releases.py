@@ -14,7 +14,7 @@ from skeval.results.result import Result
 from skeval.utils.formatting import number, shown_interval, title_of
 
 _A_TABLE = 5  # metrics
-_BESIDE_EACH_OTHER = Layout(half=True, grid="grid pairs")
+_PAIRED = Layout(half=True, grid="grid pairs")
 HOW_TO_READ = (
     "Dots are values with their 95% intervals. Green lines are the baselines: what fresh real rows "
     "score in the synthetic rows' place. A triangle that points down is worse than the release "
@@ -57,13 +57,7 @@ def history_plan(history: History, sections: Iterable[str] | None = None) -> Pla
     """
     shown = (
         Section("conclusion", "What became worse", layout=FRONT, front=True, parts=_said(history)),
-        Section(
-            "numbers",
-            "Headline numbers",
-            HOW_TO_READ,
-            layout=_BESIDE_EACH_OTHER,
-            items=_drawn(history),
-        ),
+        Section("numbers", "Headline numbers", HOW_TO_READ, layout=_PAIRED, items=_drawn(history)),
         Section("values", "Values of each release", parts=_values(history)),
         Section("changes", "Changes and their intervals", parts=_changes(history)),
     )
