@@ -31,7 +31,7 @@ class HistoryDisplay(Display):
     Parameters
     ----------
     history : History
-        Of two releases or more.
+        Two releases or more.
     metrics : sequence of str, optional
         Those of its metrics that are drawn, a panel each; all if None.
 
