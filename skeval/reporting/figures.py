@@ -63,6 +63,8 @@ def _images(axes: Iterable[Any]) -> Iterator[AxesImage]:
 class Renderer:
     """Base of renderers: their settings, so that they can replace each other."""
 
+    web = False
+
     def __init__(
         self,
         *,
@@ -84,7 +86,7 @@ class Renderer:
         if isinstance(results, Comparison):
             return replace(comparison_plan(results, self.sections), title=self.title)
         sections = SHORT if self.short and self.sections is None else self.sections
-        content = plan(results, self.columns, sections)
+        content = plan(results, self.columns, sections, web=self.web)
         stated = results.provenance.release if results.provenance is not None else None
         named = stated.title if stated is not None and self.title == TITLE else ""
         return replace(content, title=named or self.title)

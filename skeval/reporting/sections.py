@@ -10,6 +10,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.reporting.appendix import INTRO as OF_WHAT
 from skeval.reporting.appendix import TITLE as PROVENANCE
 from skeval.reporting.appendix import definitions, provenance_parts, sign_off, three_risks
+from skeval.reporting.column_pages import column_pages
 from skeval.reporting.decision import DecisionPage
 from skeval.reporting.displays.base import DISPLAYS
 from skeval.reporting.filling import (
@@ -40,6 +41,7 @@ from skeval.reporting.layout import (
     STACKED,
     UNIVARIATE,
     WIDE,
+    Folded,
     Item,
     Layout,
     Part,
@@ -78,10 +80,14 @@ class Section:
         Makes figures of these results and of :class:`~skeval.ReportColumns`; and a note on which.
     layout : Layout
         How they are laid out.
+    fold : callable, optional
+        Makes what web pages unfold, of these results and of :class:`~skeval.ReportColumns`.
     on_request : bool
         Whether few suites measure it, so that it is not missed where none of its metrics is there.
     front : bool
         Whether it fills the first page of a report, below the title of that.
+    folded : tuple of Folded
+        What web pages unfold; none in the table.
     table : str
         The table of the section, if the data are several tables; empty for what is of all.
     items : tuple of Item
@@ -99,12 +105,14 @@ class Section:
     evidence: str = ""
     write: Callable[[SuiteResult], tuple[Part, ...]] | None = None
     fill: Callable[[Mapping[str, Result], Any], Filled] = each_display
+    fold: Callable[[Mapping[str, Result], Any], tuple[Folded, ...]] | None = None
     layout: Layout = STACKED
     on_request: bool = False
     front: bool = False
     table: str = ""
     items: tuple[Item, ...] = ()
     parts: tuple[Part, ...] = ()
+    folded: tuple[Folded, ...] = ()
 
     @property
     def key(self) -> str:
@@ -150,7 +158,8 @@ class Section:
             whole = SuiteResult(own, sizes=about[0], notices=about[1], provenance=about[2])
             parts = self.write(whole)
         intro = " ".join(f"{self.intro} {note}".split())
-        return replace(self, items=items, parts=parts, intro=intro)
+        folded = self.fold(own, columns) if self.fold else ()
+        return replace(self, items=items, parts=parts, intro=intro, folded=folded)
 
     def why_empty(self, suite_result: SuiteResult) -> str:
         """Say why there is no figure."""
@@ -412,6 +421,17 @@ SECTIONS = (
         layout=BIVARIATE,
     ),
     Section(
+        "by_column",
+        "Column by column",
+        """Unfold a column for all that is known of it: what is wrong and how to mend it, its scores
+        by all metrics, its pairs, attacks by it and the shares that are drawn. Rest the pointer on
+        a figure for its numbers.""",
+        display=_OWN,
+        fill=nothing,
+        fold=column_pages,
+        on_request=True,
+    ),
+    Section(
         "risks",
         "Singling out, linkability, inference",
         """The three risks that the Article 29 working party (Opinion 05/2014) asks of a release,
@@ -503,7 +523,11 @@ def chosen(sections: Iterable[str] | None, known: Iterable[str]) -> list[str]:
 
 
 def plan(
-    suite_result: SuiteResult, columns: Any = None, sections: Iterable[str] | None = None
+    suite_result: SuiteResult,
+    columns: Any = None,
+    sections: Iterable[str] | None = None,
+    *,
+    web: bool = False,
 ) -> Plan:
     """Return what a report shows.
 
@@ -516,6 +540,8 @@ def plan(
         table, where there are several.
     sections : iterable of str, optional
         Names among those of :data:`SECTIONS`; all that the results allow otherwise.
+    web : bool, default=False
+        Whether it is for a web page, which has sections to unfold.
 
     Returns
     -------
@@ -533,11 +559,11 @@ def plan(
     >>> [section.name for section in plan(SuiteResult({"a": Result(0.5)})).sections]
     ['decision', 'scores', 'risks', 'sign_off']
     """
-    asked = chosen(sections, (section.name for section in SECTIONS))
+    asked = chosen(sections, (one.name for one in SECTIONS if web or not one.fold))
     shown, left_out = dict[str, Section](), dict[str, str]()
     for section, results, choice in _parts(suite_result, columns):
         filled = section.filled(results, choice) if section.name in asked else section
-        if filled.items or filled.parts:
+        if filled.items or filled.parts or filled.folded:
             shown[filled.key] = filled
         elif section.name in asked and section.display not in (_ANY, _OWN):
             asked_for = sections is not None or not section.on_request
