@@ -83,13 +83,17 @@ def _is_of(item: Item, column: str) -> bool:
 def _page(
     name: str, results: Mapping[str, Result], flaws: list[Flaw], figures: list[Item]
 ) -> Folded:
-    said = tuple(dict.fromkeys(f"{flaw.text}. {flaw.cure}".strip() for flaw in flaws))
+    said = tuple(dict.fromkeys(map(_sentence, flaws)))
     tables = (_scores(name, results), _pairs(name, results), _attacks(name, results))
     marginals = [one.display for one in figures if isinstance(one.display, MarginalDisplay)]
     shares = map(_shares, marginals)
     wrong: Part = Listed("What is wrong", said) if said else Words(_FINE)
     parts = (wrong, *(table for table in (*tables, *shares) if table.rows))
     return Folded(name, counted(len(said), "fault") if said else _NO_FAULT, parts, tuple(figures))
+
+
+def _sentence(flaw: Flaw) -> str:
+    return f"{flaw.text[:1].upper()}{flaw.text[1:]}. {flaw.cure}".strip()
 
 
 def _scores(name: str, results: Mapping[str, Result]) -> Grid:
@@ -126,7 +130,7 @@ def _pairs(name: str, results: Mapping[str, Result]) -> Grid:
         (other, *(_number(known[other].get(key, math.nan)) for key in _MATRICES))
         for other in sorted(known, key=lambda other: -_gap(known[other]))[:_MOST_PAIRS]
     )
-    heads = ("With", "Agreement", "At best", "Association in train", "in synthetic")
+    heads = ("With", "Agrees", "At best", "Associated in train", "in synthetic")
     widths = (0.36, 0.16, 0.16, 0.16, 0.16)
     title = "Pairs that agree least" if len(known) > _MOST_PAIRS else "Pairs"
     return Grid(heads, rows, widths, numbers=(1, 2, 3, 4), title=title)

@@ -21,6 +21,7 @@ from urllib.parse import quote
 
 from skeval.reporting.decision import titles_of
 from skeval.reporting.displays.base import Display
+from skeval.reporting.displays.distributions import MarginalDisplay
 from skeval.reporting.displays.values import comparable, scale_of
 from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.layout import Facts, Folded, Grid, Item, Listed, Number, Part, Scores, Words
@@ -105,7 +106,10 @@ def text_cell(text: str, kind: str = "") -> Cell:
 def table(
     heads: Sequence[str], rows: Iterable[Sequence[Cell]], kind: str = "", *, sortable: bool = True
 ) -> str:
-    """Return a table whose first cell of a row heads it; on a narrow screen each row is a card."""
+    """Return a table whose first cell of a row heads it.
+
+    On a narrow screen it is moved within its box; without heads, each row is a card.
+    """
     rows = list(rows)
     drawn = "\n".join(_row(heads, cells) for cells in rows)
     ends = [' class="n"' if "n" in cell.kind.split() else "" for cell in (rows or [[]])[0]]
@@ -114,7 +118,8 @@ def table(
         f'<th scope="col"{end}>{escape(text)}</th>' for text, end in zip(heads, ends, strict=True)
     )
     top = f"<thead><tr>{top}</tr></thead>\n" if any(heads) else ""
-    classes = " ".join(filter(None, [kind, "sortable" if sortable and top else ""]))
+    state = "" if not top else "sortable" if sortable else "headed"
+    classes = " ".join(filter(None, [kind, state]))
     attribute = f' class="{classes}"' if classes else ""
     return (
         f'<div class="wide">\n<table{attribute}>\n{top}<tbody>\n{drawn}\n</tbody>\n</table>\n</div>'
@@ -197,7 +202,8 @@ class HTMLRenderer(FileRenderer):
 
     def _page(self, content: Plan) -> str:
         parts = [_paragraph(content.lead, "lead")] if content.lead else []
-        figures = Figures()
+        pages = ((one.table, fold.title) for one in content.sections for fold in one.folded)
+        figures = Figures(pages)
         for done, section in enumerate(content.sections, start=1):
             if section is content.listed:
                 parts.append(_contents(content))
@@ -303,6 +309,9 @@ def _strip(result: Result, width: float = 120.0) -> str:
     if math.isfinite(result.value):
         drawn += f'<circle cx="{place(result.value)}" cy="9" r="3.5" fill="{colour}"/>'
     label = f"{number(result.value)} from {number(low)} to {number(high)}"
+    more = [f"95% interval {shown_interval(result.interval)}"] if result.interval else []
+    more += [f"baseline {number(result.baseline)}"] if result.baseline is not None else []
+    drawn += f"<title>{', '.join([f'value {label}', *more])}</title>"
     return f'<svg role="img" aria-label="{label}" width="{width:g}" height="18">{drawn}</svg>'
 
 
@@ -333,13 +342,12 @@ def section_html(section: Section, figures: Figures | None = None) -> str:
 
 def _folded(folded: Folded, table: str, figures: Figures) -> str:
     """Return what is unfolded: its name and a note in sight, then figures and tables."""
-    shown = "\n".join(figures.again(item, table) for item in folded.items)
-    if shown:
-        shown = f'<div class="grid pairs">\n{shown}\n</div>'
+    shown = [figures.again(item, table) for item in folded.items]
+    shown += [parts_in_html([one], 4) for one in folded.parts]
+    blocks = "\n".join(f"<div>\n{one}\n</div>" for one in shown)
     head = f"<h3>{escape(folded.title)}</h3><small>{escape(folded.note)}</small>"
-    parts = parts_in_html(folded.parts, 4)
-    anchor = figures.anchor(table, folded.title)
-    return f'<details id="{anchor}">\n<summary>{head}</summary>\n{shown}\n{parts}\n</details>'
+    anchor, inside = figures.anchor(table, folded.title), f'<div class="halves">\n{blocks}\n</div>'
+    return f'<details id="{anchor}">\n<summary>{head}</summary>\n{inside}\n</details>'
 
 
 def parts_in_html(parts: Iterable[Part], level: int = 3) -> str:
@@ -393,7 +401,8 @@ def _cell(text: str, right: bool, alarm: bool, label: str = "") -> Cell:
 class Figures:
     """The figures of a page: what was drawn is shown again by its name, not drawn again."""
 
-    def __init__(self) -> None:
+    def __init__(self, pages: Iterable[tuple[str, str]] = ()) -> None:
+        self._pages = set(pages)  # tables and columns of which there is a page
         self._known: dict[tuple[Any, ...], tuple[str, str]] = {}  # name and size of a drawing
         self._anchors: dict[tuple[str, str], str] = {}
 
@@ -412,7 +421,7 @@ class Figures:
             wide, tall = 72.0 * figure.get_size_inches()
             self._known[key] = name, f"{wide:g} {tall:g}"
             picture = picture.replace("<svg ", f'<svg id="{name}" ', 1)
-        return _captioned(item, picture)
+        return self._captioned(item, table, picture, link=True)
 
     def again(self, item: Item, table: str) -> str:
         """Return a figure that the page has already, or that is drawn now."""
@@ -422,19 +431,21 @@ class Figures:
         wide, tall = size.split()
         use = f'<use href="#{name}" width="{wide}" height="{tall}"></use>'
         box = f'width="{wide}pt" height="{tall}pt" viewBox="0 0 {size}"'
-        return _captioned(
-            item, f'<svg role="img" aria-label="{escape(item.heading)}" {box}>{use}</svg>'
-        )
+        picture = f'<svg role="img" aria-label="{escape(item.heading)}" {box}>{use}</svg>'
+        return self._captioned(item, table, picture, link=False)
+
+    def _captioned(self, item: Item, table: str, picture: str, *, link: bool) -> str:
+        """Return a figure with its name above, which leads to what else is known of a column."""
+        head, display = escape(item.heading), item.display
+        if link and isinstance(display, MarginalDisplay) and (table, display.name) in self._pages:
+            head = f'<a href="#{self.anchor(table, display.name)}">{head}</a>'
+        lines = escape(item.caption).replace("\n", "<br>")
+        caption = f"<figcaption>{head}<small>{lines}</small></figcaption>"
+        return f"<figure>\n{caption}\n{picture}\n</figure>"
 
 
 def _key(item: Item, table: str) -> tuple[Any, ...]:
     return type(item.display), table, item.heading, item.caption
-
-
-def _captioned(item: Item, picture: str) -> str:
-    lines = escape(item.caption).replace("\n", "<br>")
-    caption = f"<figcaption>{escape(item.heading)}<small>{lines}</small></figcaption>"
-    return f"<figure>\n{caption}\n{picture}\n</figure>"
 
 
 def _figure(display: Display) -> Figure:
