@@ -1,12 +1,12 @@
 // headers become buttons, long tables and lists of columns can be filtered, what is wider than its
 // box can be moved by keys; without a script the page is as it was
-const filtered = (what, items, before) => {
+const filtered = (what, items, before, said) => {
   const label = document.createElement("label"), input = document.createElement("input");
   label.className = "filter";
   input.type = "search";
   label.append(`Only ${what} with`, input);
   before.before(label);
-  const texts = items.map((item) => item.textContent.toLowerCase());
+  const texts = items.map((item) => said(item).textContent.toLowerCase());
   input.addEventListener("input", () => {
     const words = input.value.toLowerCase().split(" ");
     items.forEach((item, i) => { item.hidden = !words.every((word) => texts[i].includes(word)); });
@@ -33,7 +33,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
   if (body.rows.length > 5 && !table.closest("details")) {
-    filtered("rows", [...body.rows], table.parentElement);
+    filtered("rows", [...body.rows], table.parentElement, (row) => row);
   }
 }
 for (const list of document.querySelectorAll(".folds")) {
@@ -46,7 +46,7 @@ for (const list of document.querySelectorAll(".folds")) {
     for (const fold of folds) fold.open = open;
     all.textContent = open ? "Fold all" : "Unfold all";
   });
-  filtered("columns", folds, list);
+  filtered("columns", folds, list, (fold) => fold.firstElementChild);
   list.before(all);
 }
 const unfold = () => {
