@@ -206,6 +206,7 @@ def test_columns_unfold_by_keys_and_by_links(browser: Browser, path: Path) -> No
     link = 'document.querySelectorAll("#univariate figcaption a")[2]'
     browser.value(f"{link}.focus()")
     browser.press("Enter", 13, "\r")
+    browser.value("new Promise((done) => setTimeout(done, 100))")  # the page hears of it later
     named = f"document.getElementById({link}.hash.slice(1))"
     assert browser.value(f"{named}.open")
     heads = browser.value(f"[{named}.querySelector('h3').textContent, {link}.textContent]")
