@@ -39,7 +39,7 @@ def column_pages(results: Mapping[str, Result], columns: Any) -> tuple[Folded, .
     Returns
     -------
     tuple of Folded
-        Of each column that a metric scored, in the order of the table.
+        One for each column that a metric scored, in the order of the table.
 
     Examples
     --------

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 
 from skeval.reporting.displays.releases import HistoryDisplay
+from skeval.reporting.filling import chosen
 from skeval.reporting.layout import FRONT, Grid, Item, Layout, Number, Part, Words
-from skeval.reporting.sections import Plan, Section, chosen
+from skeval.reporting.sections import Plan, Section
 from skeval.reporting.style import label_of
 from skeval.results.history import History
 from skeval.results.result import Result

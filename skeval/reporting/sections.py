@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from skeval.exceptions import InvalidParameterError
 from skeval.reporting.appendix import INTRO as OF_WHAT
 from skeval.reporting.appendix import TITLE as PROVENANCE
 from skeval.reporting.appendix import definitions, provenance_parts, sign_off, three_risks
@@ -22,12 +21,16 @@ from skeval.reporting.filling import (
     cardinalities,
     cautions,
     checked,
+    chosen,
     curves,
     disclosed,
+    display_name,
     each_display,
     mended,
+    needs_of,
     nothing,
     rows_against_real,
+    sizes_of,
     texts,
     univariate,
     worst_pairs,
@@ -47,7 +50,7 @@ from skeval.reporting.layout import (
     Part,
     Scores,
 )
-from skeval.reporting.scores import HOW_TO_READ, entries, names_of
+from skeval.reporting.scores import HOW_TO_READ
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import summary
@@ -129,16 +132,16 @@ class Section:
         if self.display in (_ANY, _OWN):
             return dict(suite_result)
         if self.needs:
-            return {name: r for name, r in suite_result.items() if self.needs in _needs(r)}
+            return {name: r for name, r in suite_result.items() if self.needs in needs_of(r)}
         taken = {section.needs for section in SECTIONS if section.needs}
-        free = {n: r for n, r in suite_result.items() if taken.isdisjoint(_needs(r))}
+        free = {n: r for n, r in suite_result.items() if taken.isdisjoint(needs_of(r))}
         if self.aspect:
             return {n: r for n, r in free.items() if aspect_of(r) == self.aspect}
         if self.evidence:
             return {n: r for n, r in free.items() if r.row()["evidence"] == self.evidence}
         aspects = {section.aspect for section in SECTIONS if section.aspect}
         named = {
-            name: (_display_name(result), result)
+            name: (display_name(result), result)
             for name, result in free.items()
             if aspect_of(result) not in aspects
         }
@@ -166,18 +169,10 @@ class Section:
         for name, result in self.results(suite_result).items():
             if why := result.error or " ".join(str(warning) for warning in result.warnings):
                 return f"{name}: {why}"
-            if _display_name(result) not in DISPLAYS:
-                return f"{name}: no display {_display_name(result)} is registered here"
+            if display_name(result) not in DISPLAYS:
+                return f"{name}: no display {display_name(result)} is registered here"
             return f"{name} kept nothing of it to draw"
         return "not measured by this suite"
-
-
-def _needs(result: Result) -> frozenset[str]:
-    return frozenset(result.tags.needs if result.tags is not None else ())
-
-
-def _display_name(result: Result) -> str:
-    return result.tags.display if result.tags is not None else "ValueDisplay"
 
 
 SECTIONS = (
@@ -423,9 +418,8 @@ SECTIONS = (
     Section(
         "by_column",
         "Column by column",
-        """Unfold a column for all that is known of it: what is wrong and how to mend it, its scores
-        by all metrics, its pairs, attacks by it and the shares that are drawn. Rest the pointer on
-        a figure for its numbers.""",
+        """Unfold a column for what is wrong with it, its scores, pairs, attacks and shares. Rest
+        the pointer on a figure for its numbers.""",
         display=_OWN,
         fill=nothing,
         fold=column_pages,
@@ -499,29 +493,6 @@ class Plan:
         return headed[0] if headed and len(self.sections) > 1 else None
 
 
-def _sizes(suite_result: SuiteResult) -> str:
-    """Say how many rows there are, and how many tables or columns were compared."""
-    sizes = [f"{role} {n:,} rows" for role, n in suite_result.sizes.items()]
-    for result in suite_result.values():
-        if _display_name(result) == "SchemaDisplay":
-            return ", ".join([*sizes, f"{len(entries(result.details, 'tables')):,} tables"])
-    n_columns = max([0, *(len(names_of(r.details)) for r in suite_result.values())])
-    if n_columns:
-        sizes.append(f"{n_columns:,} columns")
-    return ", ".join(sizes)
-
-
-def chosen(sections: Iterable[str] | None, known: Iterable[str]) -> list[str]:
-    """Return the sections asked for, all if None; raise if one is not known."""
-    known = list(known)
-    asked = known if sections is None else list(sections)
-    if unknown := [name for name in asked if name not in known]:
-        raise InvalidParameterError(
-            f"sections must be among {', '.join(known)}, got {', '.join(unknown)}."
-        )
-    return asked
-
-
 def plan(
     suite_result: SuiteResult,
     columns: Any = None,
@@ -572,7 +543,7 @@ def plan(
     if (scores := shown.get("scores")) is not None:
         shown["scores"] = replace(scores, parts=(*scores.parts, *cautions(suite_result, left_out)))
     lead = summary(suite_result) if "scores" in shown and "decision" not in shown else ""
-    return Plan(tuple(shown.values()), _sizes(suite_result), lead, left_out)
+    return Plan(tuple(shown.values()), sizes_of(suite_result), lead, left_out)
 
 
 def _parts(suite_result: SuiteResult, columns: Any) -> Iterator[tuple[Section, SuiteResult, Any]]:

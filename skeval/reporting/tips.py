@@ -1,4 +1,4 @@
-"""Numbers that a figure of a page shows where a pointer rests: the places, and what is said."""
+"""Numbers that a figure of a page shows where a pointer rests: texts and their places."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FEW = 20  # columns up to which each of three matrices has its own
 
 
 class Tip(NamedTuple):
-    """What is said at a place: its panel, and a box in the data of that; nan is to the edge."""
+    """A text and its place: the panel, and a box in the data of that; nan is to the edge."""
 
     panel: int
     box: tuple[float, float, float, float]
