@@ -58,7 +58,10 @@ def test_contract(metric):
             check(clone(metric), default_tables(metric), SHARED[type(metric)])
 
 
-LONGEST = ("check_memory", "check_odd_tables")  # half of the time of all: a seventh of metrics a day
+LONGEST = (
+    "check_memory",
+    "check_odd_tables",
+)  # half of the time of all: a seventh of metrics a day
 
 
 def at_length():

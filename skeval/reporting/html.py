@@ -251,9 +251,12 @@ def _table(suite_result: SuiteResult) -> str:
             alarm, word = name in verdict.alarms, judged(result, verdict, name, shifted)
             said = f"{name}: {finding(result, alarm, shifted)}"
             first = Cell(f"{escape(titles[name])}<small>{escape(said)}</small>", titles[name])
-            rows.append([first, *row_of(result, alarm), text_cell(word, f"words {label_of(word)}")])
+            # next to the name: a narrow screen shows the first columns
+            rows.append([first, text_cell(word, f"words {label_of(word)}"), *row_of(result, alarm)])
         if rows:
-            tables.append(f"<h3>{title}</h3>\n" * bool(title) + table((*heads, "Verdict"), rows))
+            tables.append(
+                f"<h3>{title}</h3>\n" * bool(title) + table((heads[0], "Verdict", *heads[1:]), rows)
+            )
     return "\n".join(tables)
 
 

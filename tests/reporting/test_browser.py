@@ -85,6 +85,43 @@ def test_no_word_of_the_scores_is_broken(browser: Browser, path: Path, width: in
     assert browser.value(broken) == []
 
 
+BROKEN = """[...document.querySelectorAll("%s")].flatMap((cell) => {
+    const words = [], walker = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT)
+    while (walker.nextNode()) {
+        const node = walker.currentNode
+        for (const word of node.data.matchAll(/[^\\s]+/g)) {
+            const range = document.createRange()
+            range.setStart(node, word.index)
+            range.setEnd(node, word.index + word[0].length)
+            const tops = [...range.getClientRects()].map((one) => Math.round(one.top))
+            if (new Set(tops).size > 1) words.push(word[0])
+        }
+    }
+    return words
+})"""
+
+
+def test_a_notebook_of_700_points_breaks_no_word_and_shows_verdicts(
+    browser: Browser, suite_result: SuiteResult, tmp_path: Path
+) -> None:
+    head = '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>a</title></head>'
+    page = tmp_path / "notebook.html"
+    page.write_text(f"{head}<main>{suite_result._repr_html_()}</main></html>", encoding="utf-8")
+    browser.open(page, 700)
+    assert browser.value("document.documentElement.scrollWidth") <= 700
+    cells = ".skeval th, .skeval td"
+    assert browser.value(f'document.querySelectorAll("{cells}").length') > 50
+    # a hyphen or a dash is where a word may end
+    assert [word for word in browser.value(BROKEN % cells) if not set(word) & set("-/\u2013")] == []
+    verdicts = """[...document.querySelectorAll(".skeval tr")].map((row) => row.cells[1])
+        .filter((cell) => cell.getBoundingClientRect().right > 700).length"""
+    assert browser.value(verdicts) == 0
+    heads = browser.value(
+        '[...document.querySelectorAll("thead tr")].map((r) => r.cells[1].innerText)'
+    )
+    assert heads == ["Verdict", "Verdict"]
+
+
 def test_columns_are_sorted_by_keys_alone(browser: Browser, path: Path) -> None:
     browser.open(path, 1280)
     heads = browser.value(f"[...{SCORES}.tHead.rows[0].cells].map((head) => head.textContent)")
