@@ -39,6 +39,7 @@ from skeval.utils.formatting import as_float, number, percent, shown_interval
 
 LEVEL = 0.95
 _MOST_NAMED = 5  # columns in a sentence
+_MOST_LEAKS = 3  # tables whose leaks a sentence gives in numbers
 PAIRED, INDEPENDENT, NO_INTERVAL = "paired", "independent", "none"
 UNTOLD = "not distinguishable"
 AS_FRESH = "both as good as the baseline"
@@ -264,7 +265,7 @@ class Comparison(Mapping[str, SuiteResult]):
     def sentence(self) -> str:
         """Which table to take, in words, or what must be decided first."""
         said = [*self._of_inputs(), *self._of_leaks(), *self._of_thresholds()]
-        said += [*self._of_shortfalls(), self._chosen()]
+        said += [*self._of_shortfalls(), self._chosen(), self._leaks_in_numbers()]
         return " ".join(filter(None, [*said, *self._of_tests()]))
 
     def _of_inputs(self) -> Iterator[str]:
@@ -321,6 +322,17 @@ class Comparison(Mapping[str, SuiteResult]):
         if decided.outcome is Conclusion.OPEN:
             return f"Choose by what matters: {'; '.join(map(self._led, decided.leads))}."
         return ""
+
+    def _leaks_in_numbers(self) -> str:
+        """Say of the first tables with a leak what the most significant test compared."""
+        texts = []
+        for table in self.leaking[:_MOST_LEAKS]:
+            verdict = self[table].verdict()
+            tested = (self[table][name].contrast for name in verdict.alarms)
+            shown = [*map(str, filter(None, tested)), *verdict.facts]
+            texts += [f"in {table}, {shown[0].rstrip('.')}" for _ in shown[:1]]
+        said = "; ".join(texts)
+        return f"{said[0].upper()}{said[1:]}." if said else ""
 
     def _led(self, lead: Lead) -> str:
         """Say by what a table is ahead of another, and how far."""

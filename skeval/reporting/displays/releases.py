@@ -50,7 +50,8 @@ class HistoryDisplay(Display):
         self.history = history
         self.metrics = list(history.metrics if metrics is None else metrics)
         self.n_panels = max(1, len(self.metrics))
-        self.figsize = (6.5, 0.4 + 1.6 * self.n_panels)
+        # one alone stands beside others on a page
+        self.figsize = (6.5, 0.4 + 1.6 * self.n_panels) if self.n_panels > 1 else (4.4, 2.2)
 
     def margins(self, wide: float) -> Margins:
         """Return what numbers take at the left, and names of releases below."""
