@@ -14,7 +14,6 @@ import pandas as pd
 from skeval.core.tags import Quoted
 from skeval.results.overall import bounded_score, calibrated_score
 from skeval.results.provenance import ColumnRecord, InputRecord, Provenance
-from skeval.results.release import outcomes_of
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import Verdict, aspect_of, is_quoted
@@ -275,6 +274,8 @@ def violations(table: str, results: SuiteResult) -> Iterator[Violation]:
     """Yield the thresholds of the release file of a table that it does not meet."""
     stated = results.provenance.release if results.provenance is not None else None
     if stated is not None and stated.thresholds is not None:
+        from skeval.results.release import outcomes_of
+
         for one in outcomes_of(stated.thresholds, results):
             if not one.passed:
                 yield Violation(table, one.rule, one.reason)

@@ -50,7 +50,7 @@ class HistoryDisplay(Display):
         self.history = history
         self.metrics = list(history.metrics if metrics is None else metrics)
         self.n_panels = max(1, len(self.metrics))
-        # one alone stands beside others on a page
+        # a panel of its own shares the width of a page with another
         self.figsize = (6.5, 0.4 + 1.6 * self.n_panels) if self.n_panels > 1 else (4.4, 2.2)
 
     def margins(self, wide: float) -> Margins:
