@@ -273,7 +273,7 @@ def history(
 
     files = _release_files(scores)
     if output is not None:
-        check_paths(output, _HISTORY_ENDINGS, "history", files)
+        check_paths(output, _HISTORY_ENDINGS, "history", [*scores, *files])
     names = candidate_names([Place(path) for path in files])
     results = dict(zip(names, map(read_results, files), strict=True))
     asked = metrics and [name.strip() for name in metrics.split(",")]

@@ -50,6 +50,8 @@ def test_a_folder_is_in_the_order_of_its_dates(run, tmp_path, monkeypatch):
     assert [row["release"] for row in json.loads((tmp_path / "h.json").read_text())["numbers"]][
         :2
     ] == ["b", "a"]
+    refused = run("history", "all", "-o", "all/h.json")[2]
+    assert "lies in the input all" in " ".join(refused.split())
     assert "b to a" in run("history", "all/a.json", "all/b.json", "--by-date")[2]
     assert "a to b" in run("history", "all/a.json", "all/b.json")[2]
 
