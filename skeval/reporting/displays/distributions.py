@@ -29,7 +29,7 @@ from skeval.reporting.displays.ticks import (
     value_ticks,
 )
 from skeval.reporting.scores import UNREADABLE, entries, number_of
-from skeval.reporting.style import COLOURS, GREY, INK, SMALL, sequential, shorten, widest
+from skeval.reporting.style import COLOURS, GREY, INK, LETTERS, SMALL, sequential, shorten, widest
 from skeval.results.result import Result
 from skeval.utils.formatting import number, percent
 
@@ -465,7 +465,7 @@ class PairDisplay(Display):
             cells = np.sqrt(shares[np.ix_(*shown)] / top)  # small cells would all look empty
             ax.imshow(cells, cmap=sequential(), vmin=0.0, vmax=1.0, aspect="auto", origin="lower")
             ax.spines[:].set_visible(True)
-            ax.set_title(role, color=COLOURS[role], size=7.0, pad=2.0, loc="center")
+            ax.set_title(role, color=LETTERS[role], size=7.0, pad=2.0, loc="center")
             self._label_rows(ax, shown[0], room if k == 0 else 0.0)
             self._label_columns(ax, shown[1], below)
             ax.set_xlabel(shorten(self.columns[1], points(ax)[0], 7.0))
