@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.reporting.displays.base import Display
+from skeval.reporting.displays.curves import ParetoDisplay
 from skeval.reporting.displays.distributions import (
     Bars,
     DistancesDisplay,
@@ -160,6 +161,16 @@ def _(display: DistancesDisplay) -> Iterator[Tip]:
         for i, (low, high) in enumerate(pairwise(edges.tolist())):
             text = f"{number(low)} to {number(high)}: {_shares(shares, i)}"
             yield Tip(panel, (low, math.nan, high, math.nan), text)
+
+
+@tips.register
+def _(display: ParetoDisplay) -> Iterator[Tip]:
+    scores = display.scores[np.isfinite(display.scores).all(axis=1)]
+    near = 0.03 * (np.ptp(scores.to_numpy(), axis=0) if len(scores) else np.zeros(2))
+    wide, tall = np.where(near > 0, near, 0.01)
+    for name, (x, y) in zip(scores.index, scores.to_numpy(), strict=True):
+        values = f"{display.x} {number(float(x))}, {display.y} {number(float(y))}"
+        yield Tip(0, (x - wide, y - tall, x + wide, y + tall), f"{name}: {values}")
 
 
 @tips.register

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from skeval import MetricTags, Result, SuiteResult, history
-from skeval.reporting import MarginalDisplay, PairDisplay, display_of
+from skeval.reporting import MarginalDisplay, PairDisplay, ParetoDisplay, display_of
 from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.matrices import PhikMatricesDisplay
 from skeval.reporting.figures import save
@@ -109,6 +109,16 @@ def test_of_many_columns_one_matrix_of_three_says_its_numbers(n: int) -> None:
     )
     panels = {tip.panel for tip in tips(display)}
     assert panels == ({0, 1, 2} if n == 3 else {2})
+
+
+def test_candidates_say_both_scores() -> None:
+    scores = pd.DataFrame({"utility": [0.9, 0.5, None], "privacy": [0.3, 0.3, 1.0]}, list("abc"))
+    found = boxes(ParetoDisplay(scores))
+    assert [text for *_, text in found] == [
+        "a: utility 0.900, privacy 0.300",
+        "b: utility 0.500, privacy 0.300",
+    ]
+    assert found[0][0] > found[1][0]
 
 
 def test_a_display_of_ones_own_says_nothing() -> None:
