@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from skeval.reporting.displays.attacks import AttacksDisplay
 from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.curves import ParetoDisplay
 from skeval.reporting.displays.distributions import (
@@ -161,6 +162,17 @@ def _(display: DistancesDisplay) -> Iterator[Tip]:
         for i, (low, high) in enumerate(pairwise(edges.tolist())):
             text = f"{number(low)} to {number(high)}: {_shares(shares, i)}"
             yield Tip(panel, (low, math.nan, high, math.nan), text)
+
+
+@tips.register
+def _(display: AttacksDisplay) -> Iterator[Tip]:
+    frame, names = display.frame(), list(display.attacks)
+    kinds = {what: k for k, what in enumerate(dict.fromkeys(frame["on"]))}
+    for row in frame.itertuples(index=False):
+        y, ends = names.index(row.attack) + 0.25 * (kinds[row.on] - 1), (row.low, row.high)
+        values = f"{percent(row.share)} (95% interval {' to '.join(map(percent, ends))})"
+        text = f"{row.attack}, {row.on}: {values}"
+        yield Tip(0, (math.nan, y - 0.125, math.nan, y + 0.125), text)
 
 
 @tips.register

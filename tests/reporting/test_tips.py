@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from skeval import MetricTags, Result, SuiteResult, history
-from skeval.reporting import MarginalDisplay, PairDisplay, ParetoDisplay, display_of
+from skeval.reporting import AttacksDisplay, MarginalDisplay, PairDisplay, ParetoDisplay, display_of
 from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.matrices import PhikMatricesDisplay
 from skeval.reporting.figures import save
@@ -109,6 +109,22 @@ def test_of_many_columns_one_matrix_of_three_says_its_numbers(n: int) -> None:
     )
     panels = {tip.panel for tip in tips(display)}
     assert panels == ({0, 1, 2} if n == 3 else {2})
+
+
+def test_attacks_say_their_shares_from_the_first_down() -> None:
+    def rate(k: int) -> dict[str, object]:
+        return {"n": 100, "n_success": k, "interval": [k / 100 - 0.05, k / 100 + 0.05]}
+
+    one = {"attack": rate(30), "control": rate(20), "baseline": rate(10), "residual_risk": 0.1}
+    details = {"n_attacks_made": 2, "attacks": {"first": one, "second": one}}
+    found = boxes(AttacksDisplay(Result(0.1, details=details)))
+    assert [text for *_, text in found][:2] == [
+        "first, train rows: 30.0% (95% interval 25.0% to 35.0%)",
+        "first, holdout rows: 20.0% (95% interval 15.0% to 25.0%)",
+    ]
+    tops = [y for _, y, *_ in found]
+    assert tops == sorted(tops)
+    assert len(found) == 6
 
 
 def test_candidates_say_both_scores() -> None:
