@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         plot_column,
         plot_f_beta,
         plot_lines,
+        plot_map,
         plot_pair,
     )
     from skeval.tables.preprocessing import Discretizer
@@ -83,6 +84,7 @@ __all__ = [
     "plot_column",
     "plot_f_beta",
     "plot_lines",
+    "plot_map",
     "plot_pair",
     "report",
     "several_releases",
@@ -113,6 +115,7 @@ _LATER = {  # imported where they are asked for
     "plot_column": "suites.plots",
     "plot_f_beta": "suites.plots",
     "plot_lines": "suites.plots",
+    "plot_map": "suites.plots",
     "plot_pair": "suites.plots",
 }
 

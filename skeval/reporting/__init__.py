@@ -17,6 +17,7 @@ from skeval.reporting.displays.distributions import (
     PairDisplay,
     ProximityDisplay,
 )
+from skeval.reporting.displays.maps import DensityMapDisplay
 from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
 from skeval.reporting.displays.relations import (
     CardinalityDisplay,
@@ -27,6 +28,7 @@ from skeval.reporting.displays.relations import (
 )
 from skeval.reporting.displays.releases import HistoryDisplay
 from skeval.reporting.displays.survival import SurvivalCurvesDisplay
+from skeval.reporting.displays.training import TrainingDisplay
 from skeval.reporting.displays.values import (
     ColumnScoresDisplay,
     EntitiesDisplay,
@@ -47,6 +49,7 @@ __all__ = [
     "CardinalityDisplay",
     "ColumnScoresDisplay",
     "DecisionPage",
+    "DensityMapDisplay",
     "Display",
     "DistancesDisplay",
     "EntitiesDisplay",
@@ -70,6 +73,7 @@ __all__ = [
     "ScoresDisplay",
     "SimilarityMatrixDisplay",
     "SurvivalCurvesDisplay",
+    "TrainingDisplay",
     "TransitionsDisplay",
     "ValueDisplay",
     "display_of",
