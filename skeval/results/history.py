@@ -154,7 +154,7 @@ class History(Mapping[str, SuiteResult]):
         over = f"{counted(len(self), 'release')}, {names[0]} to {names[-1]}"
         told = f"{counted(self.n_tested, 'comparison')} at {percent(self.level, 0)} together"
         if not self.n_tested:
-            yield f"{over}: no change can be tested, as no headline number has an interval."
+            yield f"{over}: no change can be tested: no number has an interval in two of them."
         elif self.falls.empty:
             yield f"{over}: no fall can be told from noise, by {told}."
             yield "This does not show that there is none."
@@ -183,7 +183,7 @@ class History(Mapping[str, SuiteResult]):
     def _of_doubts(self) -> Iterator[str]:
         tested = set(self.changes.loc[self.changes["low"].notna(), "metric"])
         if untested := [name for name in self.metrics if name not in tested]:
-            yield f"Drawn but not tested, without an interval: {', '.join(untested)}."
+            yield f"Drawn but not tested, without two intervals: {', '.join(untested)}."
         yield from Comparison(self._results, self.changes).caveats()
 
     def plot(self, ax: Any = None) -> Display:
@@ -323,7 +323,9 @@ def _changes(
     rows = [(name, *pair) for name in metrics for pair in _pairs(name, results)]
     n_tested = sum(_interval(results, *row[:3], 0.95) is not None for row in rows)
     confidence = 1.0 - level / max(1, n_tested)
-    return pd.DataFrame([_change(results, *row, confidence) for row in rows], columns=_COLUMNS)
+    changes = [_change(results, *row, confidence) for row in rows]
+    kinds = {"fall": bool, **dict.fromkeys(("difference", "low", "high"), float)}
+    return pd.DataFrame(changes, columns=_COLUMNS).astype(kinds)
 
 
 def _pairs(metric: str, results: Mapping[str, SuiteResult]) -> Iterator[tuple[str, str, str]]:

@@ -149,8 +149,18 @@ def test_what_is_followed():
     without = {"v1": SuiteResult({"a": suite["a"]}), "v2": SuiteResult({"a": suite["a"]})}
     assert history(without).metrics == ["a"]
     followed = history({"v1": suite, "v2": again}, metrics=["c"])
-    assert "no headline number has an interval" in followed.sentence
-    assert "Drawn but not tested, without an interval: c." in followed.sentence
+    assert "no number has an interval in two of them" in followed.sentence
+    assert "Drawn but not tested, without two intervals: c." in followed.sentence
+
+
+def test_releases_without_a_metric_in_common_are_drawn(tmp_path):
+    one, other = (SuiteResult({name: Result(0.5, (0.4, 0.6), tags=HIGH)}) for name in "ab")
+    followed = history({"v1": one, "v2": other})
+    assert followed.changes.empty
+    assert followed.falls.empty
+    assert "no change can be tested" in followed.sentence
+    assert followed.to_html(tmp_path / "a.html").stat().st_size > 1000
+    assert json.loads(followed.to_json())["changes"] == []
 
 
 @pytest.mark.parametrize(
