@@ -187,7 +187,7 @@ def test_without_a_holdout():
     result = ExactMatchShare().fit(TRAIN).evaluate(SYNTHETIC)
     assert result.p_value is None
     assert result.baseline is None
-    told = {"n_compared", "above_alert", "singleton_match_share", "duplicates", "syneval"}
+    told = {"n_compared", "above_alert", "singleton_match_share", "duplicates", "syneval", "alone"}
     assert set(result.details) == told
     assert result.interval[0] < 0.75 < result.interval[1]
 

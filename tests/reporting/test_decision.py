@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ import pandas as pd
 import pytest
 from pypdf import PdfReader
 
-from skeval import Metric, MetricSuite, MetricTags, Result, SuiteResult
+from skeval import Metric, MetricSuite, MetricTags, Policy, Release, Result, SuiteResult
 from skeval.datasets import make_mixed
 from skeval.diagnostic import BoundaryAdherence, RangeCoverage
 from skeval.exceptions import (
@@ -101,8 +102,8 @@ def test_it_is_one_page_where_there_is_much_to_say(tmp_path: Path) -> None:
         tmp_path / "a.pdf", sections=["decision", "scores"]
     )
     first, second, *_ = (page.extract_text() for page in PdfReader(path).pages)
-    assert "Headline metrics" in first
-    assert len(re.findall("^Leak [0-5]", first[first.index("Headline metrics") :], re.M)) == 6
+    figure = first[first.index("Headline metric") :]
+    assert len(re.findall("Leak [0-5]", figure)) == 6
     assert second.lstrip().startswith("Contents")
 
 
@@ -145,14 +146,45 @@ def test_where_nothing_is_wrong_it_is_a_persons_decision(suite_result: SuiteResu
 
 
 def test_the_table_has_titles_and_verdicts(suite_result: SuiteResult) -> None:
-    *_, tests, scores = DecisionPage.of(suite_result).parts()
-    assert isinstance(tests, Grid)
-    assert isinstance(scores, Grid)
-    rows = {row[0]: row[1:] for row in (*tests.rows, *scores.rows)}
+    figure = DecisionPage.of(suite_result).parts()[-1]
+    assert isinstance(figure, Grid)
+    rows = {row[1]: row[2:] for row in figure.rows}
     assert "Kolmogorov-Smirnov complement" in rows
     assert rows["Exact match share"][-1] == "no leak found by this test"
-    assert all(row[-1] for row in (*tests.rows, *scores.rows))
+    assert all(row[-1] for row in figure.rows)
     assert len(rows) <= 17
+    facets = [row[0] for row in figure.rows if row[0]]
+    assert facets == ["Privacy", "Fidelity", "Validity"]
+
+
+def test_the_figure_has_what_was_agreed() -> None:
+    release = Release(
+        thresholds=Policy(fail_on=(), require=("a >= 0.5 * baseline", "b <= 0.1", "a.low > 0"))
+    )
+    results = SuiteResult(
+        {
+            "a": Result(0.8, baseline=0.9, interval=(0.7, 0.85), tags=FIDELITY),
+            "b": Result(0.3, tags=replace(FIDELITY, aspect="utility")),
+            "c": Result(0.4, tags=FIDELITY),
+        },
+        provenance=Provenance("2026-11-22", "1", release=release),
+    )
+    page = DecisionPage.of(results)
+    assert page.agreed == {"a": 0.45, "b": 0.1}
+    figure = page.parts()[-1]
+    assert isinstance(figure, Grid)
+    assert figure.heads[2].endswith("agreed")
+    drawn = {row[1]: row[2] for row in figure.rows}
+    assert [drawn[name].agreed for name in "ab"] == [0.45, 0.1]
+    assert math.isnan(drawn["c"].agreed)
+
+
+def test_what_real_rows_would_give_away_is_said() -> None:
+    train, holdout = make_mixed(100, random_state=0), make_mixed(100, random_state=1)
+    train = pd.concat([train, train.iloc[:3]], ignore_index=True)
+    suite = MetricSuite([("copies", ExactMatchShare())], check_holdout=False).fit(train, holdout)
+    page = DecisionPage.of(suite.evaluate(make_mixed(100, random_state=2)))
+    assert page.persons[0].startswith("Before synthesis: 97 of 103 real rows have values that no")
 
 
 def test_it_is_built_from_the_json_alone(suite_result: SuiteResult) -> None:

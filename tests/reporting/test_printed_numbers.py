@@ -13,7 +13,7 @@ from pypdf import PdfReader
 from skeval import MetricTags, Result, SuiteResult, compare
 from skeval.cli.evaluate import print_scores
 from skeval.reporting import DecisionPage
-from skeval.reporting.layout import Grid
+from skeval.reporting.layout import Drawn, Grid
 from skeval.reporting.style import finding
 from skeval.results.verdict import Contrast
 from skeval.utils.formatting import shown_interval
@@ -99,11 +99,12 @@ def test_a_difference_is_no_interval(written, capsys) -> None:
     frame = MEASURED.frame().set_index("metric")
     assert frame.loc["phik_difference", ["low", "high"]].isna().all()
     assert frame.loc["phik_difference", ["diff_low", "diff_high"]].tolist() == [0.08, 0.231]
-    tests, scores = (part for part in DecisionPage.of(MEASURED).parts()[-2:])
-    assert isinstance(scores, Grid)
-    assert isinstance(tests, Grid)
-    of_phik = next(row for row in scores.rows if row[0].startswith("Phik"))
-    assert of_phik[2:5] == ("\N{EN DASH}", "0.110", "0.0800 to 0.231")
+    figure = DecisionPage.of(MEASURED).parts()[-1]
+    assert isinstance(figure, Grid)
+    of_phik = next(row for row in figure.rows if row[1].startswith("Phik"))
+    assert of_phik[4] == "0.110"
+    assert isinstance(of_phik[2], Drawn)
+    assert of_phik[2].result.interval is None  # no band is drawn of a difference
 
 
 def test_what_was_tested_is_printed_first(written, capsys) -> None:
@@ -128,7 +129,9 @@ def test_a_better_score_beside_a_leak_is_explained(written, capsys) -> None:
 
     for where, text in {**written, "terminal": terminal(capsys)}.items():
         assert reason(BETTER) in text, where
-    (_, row), *_ = ((part.title, part.rows[0]) for part in DecisionPage.of(MEASURED).parts()[-2:])
+    figure = DecisionPage.of(MEASURED).parts()[-1]
+    assert isinstance(figure, Grid)
+    row = figure.rows[0]
     assert row[-1].startswith("leak found\nscore: ")
     for other in (
         replace(BETTER, value=80.0),  # worse than its baseline
