@@ -492,7 +492,7 @@ CURVES = Layout(per_row=2)
 FRONT = Layout(tall=lambda display, wide: 72.0)
 HALVED = Layout(half=True)
 UNIVARIATE = Layout(per_row=4, tall=lambda display, wide: 27.0, grid="grid", legend=True)
-BIVARIATE = Layout(per_row=4, tall=lambda display, wide: 25.0, grid="grid pairs")
+BIVARIATE = Layout(per_row=3, tall=lambda display, wide: 29.0, grid="grid pairs")
 BESIDE = Layout(2, tall=lambda display, wide: 30.0, words_left=True, grid="grid", legend=True)
 
 

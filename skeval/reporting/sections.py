@@ -269,10 +269,9 @@ SECTIONS = (
     Section(
         "distances",
         "Distances to the nearest row",
-        """How far rows are from the nearest other row, by default as the mean over columns of their
-        differences. Synthetic rows closer to each other than train rows are show a generator that
-        repeats itself; synthetic rows closer to train than holdout rows are, one that repeats
-        train. The last bar holds all greater distances.""",
+        """How far the nearest other row is. Synthetic rows that are closer to each other than train
+        rows show a generator that repeats itself; those that are closer to train than holdout rows
+        are, one that repeats train. The last bar holds all greater distances.""",
         display="DistancesDisplay",
         layout=STACKED_HALF,
     ),
@@ -321,9 +320,8 @@ SECTIONS = (
     Section(
         "audit",
         "Audit of differential privacy",
-        """The least epsilon that guesses on who was in train are compatible with, at 95%. 0 is no
-        bound, and does not show that epsilon is small: no audit with so few guesses could have
-        shown more than its most.""",
+        """The least epsilon that guesses on who was in train allow, at 95%. 0 is no bound: with so
+        few guesses no audit could have shown more than its most.""",
         display="AuditDisplay",
         layout=HALVED,
         on_request=True,
@@ -397,12 +395,10 @@ SECTIONS = (
     Section(
         "univariate",
         "Univariate distributions",
-        """The shares of the values of each column, how similar they are to those of train, and how
-        similar fresh real rows are. Axes end at quantiles rather than at extreme
-        values, the outer bars hold what lies beyond, rare categories are pooled, and bars of fewer
-        than ten real rows are blank, so that no bar stands for a few persons. A number that a
-        quarter of train has stands beside the others, on a scale of its own if they would vanish;
-        its label gives its greatest share.""",
+        """The shares of the values of each column, and how similar they and those of fresh real
+        rows are to train's. Axes end at quantiles, the outer bars hold what lies beyond, rare
+        categories are pooled, and bars of fewer than ten real rows are blank. A number that a
+        quarter of train has stands apart, on a scale of its own if the others would vanish.""",
         display="SimilarityMatrixDisplay",
         fill=univariate,
         layout=UNIVARIATE,
@@ -494,10 +490,9 @@ class Plan:
     @property
     def listed(self) -> Section | None:
         """The section above which all are listed: the first with a heading, if there are others."""
-        if not self.contents:
-            return None
         headed = [section for section in self.sections if not section.front]
-        return headed[0] if headed and len(self.sections) > 1 else None
+        several = self.contents and len(self.sections) > 1
+        return headed[0] if headed and several else None
 
 
 def plan(

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
+from skeval.exceptions import InvalidParameterError
 from skeval.reporting.layout import Facts, Grid, Part, Words
 from skeval.results.policy import Policy, RuleOutcome
 from skeval.results.release import NOT_STATED, Release, outcomes_of
