@@ -15,9 +15,8 @@ RELEASE = pd.DataFrame({"town": list("abcc"), "ill": ["flu", "cold", "no", "no"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("metric", [IdentityDisclosure(1), IdentityDisclosure(["city", "age"])])
-def test_contract(metric):
-    check_metric(metric)
+def test_contract():
+    check_metric(IdentityDisclosure(["city", "age"]))
 
 
 def test_closed_toy():
