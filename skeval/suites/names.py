@@ -62,6 +62,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "HellingerDistance": "h_dist",
         "HittingRate": "hit_rate",
         "KSComplement": "ks_test",
+        "MapDistance": "pca, plot_pca",
         "MaximumMeanDiscrepancy": "mmd",
         "MeanCIOverlap": "cio",
         "MembershipInference": "mia",
