@@ -15,8 +15,10 @@ from skeval.reporting.comparison import comparison_plan
 from skeval.reporting.displays.values import ScoresDisplay
 from skeval.reporting.layout import Item, Scores
 from skeval.reporting.sections import Plan, Section, plan
+from skeval.reporting.several import several_plan
 from skeval.reporting.style import theme
 from skeval.results.comparison import Comparison
+from skeval.results.several import SeveralReleases
 from skeval.results.suite_result import SuiteResult
 from skeval.utils.files import replacing
 
@@ -76,7 +78,9 @@ class Renderer:
         self.progress = progress
         self.short = short
 
-    def _plan(self, results: SuiteResult | Comparison) -> Plan:
+    def _plan(self, results: SuiteResult | Comparison | SeveralReleases) -> Plan:
+        if isinstance(results, SeveralReleases):
+            return replace(several_plan(results), title=self.title)
         if isinstance(results, Comparison):
             return replace(comparison_plan(results, self.sections), title=self.title)
         sections = SHORT if self.short and self.sections is None else self.sections
@@ -93,12 +97,12 @@ class Renderer:
 class FileRenderer(Renderer, ABC):
     """Base of renderers that write one file; authors define `_write`."""
 
-    def render(self, results: SuiteResult | Comparison, path: str | Path) -> Path:
+    def render(self, results: SuiteResult | Comparison | SeveralReleases, path: str | Path) -> Path:
         """Write the report; an existing file is replaced only when the new one is complete.
 
         Parameters
         ----------
-        results : SuiteResult or Comparison
+        results : SuiteResult, Comparison or SeveralReleases
             The results of any suite, or of several tables by one; live or from JSON.
         path : str or Path
             The file.
@@ -168,12 +172,12 @@ class FigureRenderer(Renderer):
         super().__init__(title=title, columns=columns, sections=sections, progress=progress)
         self.format = format
 
-    def render(self, results: SuiteResult | Comparison, path: str | Path) -> Path:
+    def render(self, results: SuiteResult | Comparison | SeveralReleases, path: str | Path) -> Path:
         """Write the figures; none is written unless all could be drawn.
 
         Parameters
         ----------
-        results : SuiteResult or Comparison
+        results : SuiteResult, Comparison or SeveralReleases
             The results of any suite, or of several tables by one; live or from JSON.
         path : str or Path
             The folder, made if need be. Other files in it are left alone.
