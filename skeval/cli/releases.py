@@ -80,8 +80,7 @@ def releases(
     check_policy(gate, measured)
     dialect = dialect_of(given.sep, given.encoding, given.decimal)
     (train, holdout, first), known = read_given(tables[:3], given, dialect)
-    settings = {"header": given.header, "dialect": dialect}
-    several = read_candidates(tables[2:], first, known, **settings)
+    several = read_candidates(tables[2:], first, known, header=given.header, dialect=dialect)
     on_error = "raise" if debugging() else "warn"
     measured.set_params(n_jobs=given.jobs, max_memory=given.max_bytes, on_error=on_error)
     with shown("lines") as tick:
