@@ -113,7 +113,7 @@ class IdentityDisclosure(ClassMetric):
     is worth minus its binary logarithm in bits; no match is worth 0. The bits of all columns add
     up. The test asks whether train rows have more of them than as many real rows drawn at random
     have. Classes are then by bins of all real rows, so that nothing depends on which are train. If
-    a seventh of 300 rows of three settings are copies, it finds them in 97% to 100% of releases; a
+    a seventh of 300 rows in four settings are copies, it finds them in 97% to 100% of releases; a
     count of hits finds them in 0% to 30%.
 
     The interval is Wilson's on as many rows as would make the variance that of sums over classes,
@@ -303,7 +303,7 @@ def bits_of_match(gap: np.ndarray, values: np.ndarray, tries: np.ndarray) -> np.
     gap : ndarray of shape (n_rows,)
         How far the nearest synthetic value is; inf if there is none.
     values : ndarray of shape (n_rows,)
-        Of all real rows; a stranger is one of them.
+        Those of all real rows; a stranger is one of these.
     tries : ndarray of int of shape (n_rows,)
         The number of strangers.
 
