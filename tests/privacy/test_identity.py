@@ -104,26 +104,25 @@ def test_few_copies_are_found():
 
 
 @pytest.mark.calibration
-@pytest.mark.parametrize(("known", "sizes"), [(["age"], (100, 250)), (["age", "city"], (200, 200))])
-def test_size_of_the_test_of_bits(known, sizes):
-    """Bins of train alone would find a leak in a tenth of the first."""
+def test_size_of_the_test_of_bits():
+    """Bins of train alone would find a leak in a tenth of these."""
     p_values = []
     for seed in range(300):
         tables = (
             make_mixed(n, random_state=7 * seed + i) for i, n in enumerate((*sizes, sizes[0]))
         )
         train, holdout, release = tables
-        metric = IdentityDisclosure(known).fit_context(Context.of(train, holdout))
+        metric = IdentityDisclosure(["age"]).fit_context(Context.of(train, holdout))
         p_values.append(metric.evaluate(release).p_value)
     assert np.mean(np.array(p_values) <= 0.05) <= 0.08  # three errors of 300
 
 
 @pytest.mark.calibration
 @pytest.mark.parametrize("known", [["age", "city"], ["age", "income", "city"]])
-@pytest.mark.parametrize("n_copied", [0, 30, 200])
+@pytest.mark.parametrize("n_copied", [0, 200])
 def test_intervals_hold_the_mean_of_draws(known, n_copied):
     results = []
-    for seed in range(100):
+    for seed in range(60):
         train, _, release = planted(seed, 200, n_copied)
         results.append(IdentityDisclosure(known).fit(train).evaluate(release))
     mean = np.mean([result.value for result in results])
