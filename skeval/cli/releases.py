@@ -22,6 +22,7 @@ from skeval.cli.inputs import (
     check_apart,
     check_paths,
     dialect_of,
+    files_by_role,
     read_candidates,
     read_given,
 )
@@ -86,8 +87,13 @@ def releases(
     with shown("lines") as tick:
         tick("measured")
         found = several_releases(
-            measured.fit(train, holdout, schema=known), several, epsilons=claims
+            measured.fit(train, holdout, schema=known),
+            several,
+            epsilons=claims,
+            date=given.date,
+            release=stated,
         )
+    _name_inputs(found, tables, given)
     _conclude(found, output)
     write_junit(gate, {"": found.together}, given.junit)
     enforce(gate, {"": found.together})
@@ -119,6 +125,19 @@ def _claims(given: str | None, names: list[str]) -> dict[str, float] | None:
             f"--epsilons needs {len(names)} numbers, one a release in their order, got {given!r}."
         )
     return dict(zip(names, claims, strict=True))
+
+
+def _name_inputs(found: SeveralReleases, tables: list[Place], given: Given) -> None:
+    """Name train and holdout by their files; without hashes if they are not wanted."""
+    files = files_by_role(tables[:3])
+    files.pop("synthetic", None)  # the rows of all releases are no file
+    for results in found.all_results.values():
+        if results.provenance is not None:
+            files = {
+                role: one for role, one in files_by_role(tables[:3]).items() if role != "synthetic"
+            }
+            known_by = results.provenance.with_files(files)
+            results.provenance = known_by if given.hashes else known_by.without_hashes()
 
 
 def _conclude(found: SeveralReleases, output: Path | None) -> None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError
+from skeval.results.provenance import Date
+from skeval.results.release import Stated
 from skeval.results.several import TOGETHER, SeveralReleases
 from skeval.suites.suite import MetricSuite
 
@@ -17,6 +20,8 @@ def several_releases(
     releases: Mapping[str, pd.DataFrame],
     *,
     epsilons: Mapping[str, float] | None = None,
+    date: Date = None,
+    release: Stated = None,
 ) -> SeveralReleases:
     """Evaluate releases of one table one by one, and as an attacker sees them who has all.
 
@@ -31,6 +36,8 @@ def several_releases(
         Two or more synthetic tables, by name.
     epsilons : mapping of str to float, optional
         The claim of differential privacy of each release, for the same unit and kind of neighbours.
+    date, release
+        As of :meth:`MetricSuite.evaluate`, for each and for all.
 
     Returns
     -------
@@ -59,8 +66,9 @@ def several_releases(
             f"{', '.join(releases) or 'none'}. A single one is evaluated by suite.evaluate."
         )
     epsilon = _sum_of_claims(list(releases), epsilons)
-    each = {name: suite.evaluate(table) for name, table in releases.items()}
-    together = suite.evaluate(pd.concat(list(releases.values()), ignore_index=True))
+    measure = partial(suite.evaluate, date=date, release=release)
+    each = {name: measure(table) for name, table in releases.items()}
+    together = measure(pd.concat(list(releases.values()), ignore_index=True))
     return SeveralReleases(together, each, epsilon)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pandas as pd
 import pytest
 
@@ -35,6 +37,18 @@ def test_one_page(given, run, ending):
     if ending == "html":
         with open(page, encoding="utf-8") as file:
             assert "All releases together" in file.read()
+
+
+def test_hashes_of_real_rows_are_left_out_where_they_are_not_wanted(given, run):
+    numbers = []
+    for options in ((), ("--no-hashes",)):
+        assert run(*given, *ASKED, *options, "--date", "2026-01-02", "-o", "page.html")[0] == 0
+        with open("page.html", encoding="utf-8") as file:
+            page = file.read()
+        assert "2026-01-02" in page
+        assert "train.csv" in page
+        numbers.append(len(set(re.findall(r"[0-9a-f]{64}", page))))
+    assert numbers[1] == 1 < numbers[0]  # that of the release stays
 
 
 def test_a_gate_holds_all_together(given, run):
