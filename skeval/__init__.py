@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from skeval.core.by_group import ByGroup
     from skeval.privacy.distance_screens.privacy_score import PrivacyStats, compute_privacy_stats
     from skeval.results.comparison import Comparison, compare
+    from skeval.results.history import History, history
     from skeval.results.overall import OverallScore
     from skeval.results.policy import Policy
     from skeval.results.release import Release, assert_release
@@ -55,6 +56,7 @@ __all__ = [
     "Comparison",
     "Context",
     "Discretizer",
+    "History",
     "Metric",
     "MetricSuite",
     "MetricTags",
@@ -76,6 +78,7 @@ __all__ = [
     "compute_privacy_stats",
     "engine",
     "evaluate_draws",
+    "history",
     "make_suite",
     "parametrize_with_metric_checks",
     "plot_cardinality",
@@ -94,6 +97,7 @@ _LATER = {  # imported where they are asked for
     "ByGroup": "core.by_group",
     "Comparison": "results.comparison",
     "Discretizer": "tables.preprocessing",
+    "History": "results.history",
     "OverallScore": "results.overall",
     "Policy": "results.policy",
     "PrivacyStats": "privacy.distance_screens.privacy_score",
@@ -106,6 +110,7 @@ _LATER = {  # imported where they are asked for
     "compute_privacy_stats": "privacy.distance_screens.privacy_score",
     "engine": "scale.engines",
     "evaluate_draws": "suites.draws",
+    "history": "results.history",
     "parametrize_with_metric_checks": "checks",
     "plot_cardinality": "suites.plots",
     "plot_column": "suites.plots",
