@@ -10,6 +10,7 @@ from skeval.core.tags import MetricTags
 from skeval.results.provenance import show_versions
 from skeval.results.rendering import Rendering, use
 from skeval.results.result import Result
+from skeval.results.several import SeveralReleases
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import Verdict
 from skeval.scale.context import read_large
@@ -18,7 +19,7 @@ from skeval.scale.long_csv import large_table
 from skeval.steps.aggregates import subject_rows
 from skeval.steps.relabelled import independent_rows
 from skeval.suites.ready import make_suite
-from skeval.suites.releases import SeveralReleases, several_releases
+from skeval.suites.releases import several_releases
 
 # the function hides the module of its name: take what else it has by "from skeval.report import"
 from skeval.suites.report import ReportColumns, report

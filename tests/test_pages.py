@@ -176,6 +176,16 @@ def prepare_files(names: dict[str, Any], folder: Path) -> None:
         names["train"].to_sql("people", base, index=False)
 
 
+def write_releases(names: dict[str, Any], folder: Path) -> None:
+    """Write real rows and two releases of them."""
+    drawn = {
+        name: names["synthetic"].sample(frac=0.9, random_state=i)
+        for i, name in enumerate(("may", "june"))
+    }
+    for name, rows in {"train": names["train"], "holdout": names["holdout"], **drawn}.items():
+        rows.to_csv(folder / f"{name}.csv", index=False)
+
+
 def prepare_scores(names: dict[str, Any], folder: Path) -> None:
     """What earlier commands wrote: another evaluation, and a policy that was agreed."""
     result = skeval.make_suite("diagnostic").fit(names["train"]).evaluate(names["synthetic"])
@@ -290,6 +300,8 @@ def ours(code: str) -> str:
 def test_every_block_runs(page, names, tmp_path, monkeypatch):
     """One after the other, in a module, as a reader pastes them."""
     PREPARE.get(name_of(page), lambda *_: None)(names, tmp_path)
+    if "may.csv" in page.read_text(encoding="utf-8"):
+        write_releases(names, tmp_path)
     module = ModuleType("pasted_page")
     vars(module).update(names)
     monkeypatch.setitem(sys.modules, module.__name__, module)
@@ -299,6 +311,8 @@ def test_every_block_runs(page, names, tmp_path, monkeypatch):
         elif language in {"bash", "console"}:
             for command in commands(code):
                 run(command, monkeypatch)
+        elif language == "toml":
+            Path("release.toml").write_text(code)
         else:
             assert language == "r"
 

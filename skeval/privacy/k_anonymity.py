@@ -27,7 +27,7 @@ from skeval.steps.manifolds import grouped
 from skeval.steps.relabelled import share_contrast, with_contrast
 from skeval.steps.samples import cells, chosen_columns, column_key
 from skeval.tables.frames import column_values
-from skeval.tables.preprocessing import NOMINAL, NUMERIC, Cells, numbers
+from skeval.tables.preprocessing import NOMINAL, NUMERIC, Cells, inner_edges, numbers
 from skeval.tables.schema import TableSchema
 from skeval.tables.spaces import TablePreprocessor
 from skeval.utils.formatting import percent
@@ -239,6 +239,35 @@ def classes(
     joint = joint_classes(codes, sum(sizes))
     counts = tuple(None if distinct is None else distinct[1] for distinct in found)
     return tuple(np.split(joint, np.cumsum(sizes)[:-1])), counts
+
+
+@shared
+def neutral_classes(
+    context: Context, columns: tuple[str, ...], n_bins: BinChoice
+) -> tuple[np.ndarray, ...]:
+    """Return the class of each row of train, holdout and the release, by bins of all real rows.
+
+    Bins of train alone would have train rows in equal numbers, and holdout rows as they come, which
+    a test that exchanges the two takes for a difference.
+    """
+    roles = ("train", "holdout", "synthetic")
+    codes = (_neutral_codes(context, roles, name, n_bins) for name in columns)
+    sizes = [context.n_rows(role) for role in roles]
+    return tuple(np.split(joint_classes(codes, sum(sizes)), np.cumsum(sizes)[:-1]))
+
+
+def _neutral_codes(
+    context: Context, roles: Sequence[str], name: str, n_bins: BinChoice
+) -> np.ndarray:
+    edges_given = isinstance(n_bins, Mapping) and name in n_bins
+    if edges_given or context.schema.kinds[name] in NOMINAL:
+        return np.concatenate([column_codes(context, role, name, n_bins) for role in roles])
+    parts = [column_values(context[role][name]) for role in roles]
+    real = np.concatenate(parts[:2])
+    count = _DEFAULT_BINS if isinstance(n_bins, Mapping) else n_bins
+    edges = inner_edges(real[np.isfinite(real)], count, "quantile")
+    edges = np.array([]) if edges is None else edges
+    return Cells(n_own=len(edges) + 1, edges=edges).codes(np.concatenate(parts))
 
 
 def _matrix(context: Context, role: str, columns: tuple[str, ...]) -> np.ndarray:

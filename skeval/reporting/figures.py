@@ -16,9 +16,11 @@ from skeval.reporting.displays.values import ScoresDisplay
 from skeval.reporting.layout import Item, Scores
 from skeval.reporting.releases import history_plan
 from skeval.reporting.sections import Plan, Section, plan
+from skeval.reporting.several import several_plan
 from skeval.reporting.style import theme
 from skeval.results.comparison import Comparison
 from skeval.results.history import History
+from skeval.results.several import SeveralReleases
 from skeval.results.suite_result import SuiteResult
 from skeval.utils.files import replacing
 
@@ -60,6 +62,9 @@ def _images(axes: Iterable[Any]) -> Iterator[AxesImage]:
         yield from _images(one.child_axes)
 
 
+Drawn = SuiteResult | Comparison | History | SeveralReleases
+
+
 class Renderer:
     """Base of renderers: their settings, so that they can replace each other."""
 
@@ -80,7 +85,9 @@ class Renderer:
         self.progress = progress
         self.short = short
 
-    def _plan(self, results: SuiteResult | Comparison | History) -> Plan:
+    def _plan(self, results: Drawn) -> Plan:
+        if isinstance(results, SeveralReleases):
+            return replace(several_plan(results), title=self.title)
         if isinstance(results, History):
             return replace(history_plan(results, self.sections), title=self.title)
         if isinstance(results, Comparison):
@@ -116,12 +123,12 @@ def _brief(content: Plan) -> Plan:
 class FileRenderer(Renderer, ABC):
     """Base of renderers that write one file; authors define `_write`."""
 
-    def render(self, results: SuiteResult | Comparison | History, path: str | Path) -> Path:
+    def render(self, results: Drawn, path: str | Path) -> Path:
         """Write the report; an existing file is replaced only when the new one is complete.
 
         Parameters
         ----------
-        results : SuiteResult, Comparison or History
+        results : SuiteResult, Comparison, History or SeveralReleases
             The results of any suite, of several tables by one, or of releases; live or from JSON.
         path : str or Path
             The file.
@@ -191,12 +198,12 @@ class FigureRenderer(Renderer):
         super().__init__(title=title, columns=columns, sections=sections, progress=progress)
         self.format = format
 
-    def render(self, results: SuiteResult | Comparison | History, path: str | Path) -> Path:
+    def render(self, results: Drawn, path: str | Path) -> Path:
         """Write the figures; none is written unless all could be drawn.
 
         Parameters
         ----------
-        results : SuiteResult, Comparison or History
+        results : SuiteResult, Comparison, History or SeveralReleases
             The results of any suite, of several tables by one, or of releases; live or from JSON.
         path : str or Path
             The folder, made if need be. Other files in it are left alone.

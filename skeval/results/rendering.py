@@ -35,7 +35,7 @@ class Display(Protocol):
 class Rendering(Protocol):
     """What draws and writes results.
 
-    `results` are a Result, a SuiteResult, a Comparison or a History.
+    `results` are a Result, a SuiteResult, a Comparison, a History or a SeveralReleases.
     """
 
     def display(self, results: Any, property: str | None = None) -> Display:

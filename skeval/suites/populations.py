@@ -22,7 +22,7 @@ MEMBERSHIP = frozenset(
         "OneRunDPAudit",
         "ShadowMembershipInference",
         "StackedMembershipInference",
-        "SubjectMembershipInference",
+        "SubjectMembership",
         "TextMembershipInference",
     }
 )

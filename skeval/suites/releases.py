@@ -4,43 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError
-from skeval.results.suite_result import SuiteResult
+from skeval.results.provenance import Date
+from skeval.results.release import Stated
+from skeval.results.several import TOGETHER, SeveralReleases
 from skeval.suites.suite import MetricSuite
-
-
-@dataclass(frozen=True)
-class SeveralReleases:
-    """What releases of one table give away, one by one and together.
-
-    Parameters
-    ----------
-    together : SuiteResult
-        The results of the rows of all releases. Its verdict is the one to act on, at one level of
-        error.
-    each : mapping of str to SuiteResult
-        The results of each release alone, to compare with; not corrected for their number.
-    epsilon : float, optional
-        The sum of the claims, which holds for all releases together by basic composition; None if a
-        release has no claim.
-    """
-
-    together: SuiteResult
-    each: Mapping[str, SuiteResult]
-    epsilon: float | None = None
-
-    def frame(self) -> pd.DataFrame:
-        """Return the values and p-values of each metric, a row a release and one for all."""
-        rows = [
-            {"release": release, "metric": name, "value": one.value, "p_value": one.p_value}
-            for release, results in {**self.each, "together": self.together}.items()
-            for name, one in results.items()
-        ]
-        return pd.DataFrame(rows).set_index(["metric", "release"]).sort_index(kind="stable")
 
 
 def several_releases(
@@ -48,6 +20,8 @@ def several_releases(
     releases: Mapping[str, pd.DataFrame],
     *,
     epsilons: Mapping[str, float] | None = None,
+    date: Date = None,
+    release: Stated = None,
 ) -> SeveralReleases:
     """Evaluate releases of one table one by one, and as an attacker sees them who has all.
 
@@ -62,6 +36,8 @@ def several_releases(
         Two or more synthetic tables, by name.
     epsilons : mapping of str to float, optional
         The claim of differential privacy of each release, for the same unit and kind of neighbours.
+    date, release
+        As of :meth:`MetricSuite.evaluate`, for each and for all.
 
     Returns
     -------
@@ -84,14 +60,15 @@ def several_releases(
     >>> found.together["copies"].value, found.epsilon
     (0.0, 1.5)
     """
-    if len(releases) < 2 or "together" in releases:
+    if len(releases) < 2 or TOGETHER in releases:
         raise InvalidParameterError(
             "several_releases: releases must be two or more tables, none named 'together', got "
             f"{', '.join(releases) or 'none'}. A single one is evaluated by suite.evaluate."
         )
     epsilon = _sum_of_claims(list(releases), epsilons)
-    each = {name: suite.evaluate(table) for name, table in releases.items()}
-    together = suite.evaluate(pd.concat(list(releases.values()), ignore_index=True))
+    measure = partial(suite.evaluate, date=date, release=release)
+    each = {name: measure(table) for name, table in releases.items()}
+    together = measure(pd.concat(list(releases.values()), ignore_index=True))
     return SeveralReleases(together, each, epsilon)
 
 

@@ -212,7 +212,7 @@ def test_what_is_no_metric_is_said_where_metrics_are_chosen():
     with pytest.raises(
         InvalidParameterError, match=r"no metric get_column_plot. It is plot_column"
     ):
-        suite_of_names("get_column_plot", target=None, sensitive=None, seed=0)
+        suite_of_names("get_column_plot", {"target": None, "sensitive": None}, seed=0)
 
 
 def test_find_looks_at_what_others_call_options(run):

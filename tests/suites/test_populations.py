@@ -10,6 +10,8 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import WholePopulationWarning
 from skeval.privacy import IdentityDisclosure, SinglingOutRisk
 from skeval.reporting import AttackDisplay, DecisionPage
+from skeval.suites.names import metric_classes
+from skeval.suites.populations import MEMBERSHIP
 
 RELEASE = Release(population="whole", indirect_identifiers=("age", "city"))
 LEFT = (
@@ -47,6 +49,10 @@ def test_what_means_nothing_says_why(results):
         "meaningless"
     }
     assert "Tests of privacy mean nothing of a whole population" in verdict.sentence
+
+
+def test_attacks_on_membership_are_metrics():
+    assert set(metric_classes()) >= MEMBERSHIP
 
 
 def test_models_have_nothing_to_be_tested_on():
