@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Protocol, TypeVar
 
-from joblib import Parallel, delayed
+from skeval.utils.ties import tied
 
 T = TypeVar("T")
 
@@ -60,6 +60,8 @@ class LocalEngine:
 
     def map(self, function: Callable[..., T], tasks: Iterable[Sequence[Any]]) -> Iterator[T]:
         """Yield the results in order; rows reach the processes through pipes, never as files."""
+        from joblib import Parallel, delayed  # half of the time of `skeval --help`
+
         calls = (delayed(function)(*task) for task in tasks)
         results: Iterator[T] = Parallel(n_jobs=self.n_jobs, return_as="generator", max_nbytes=None)(
             calls
@@ -78,8 +80,6 @@ class LocalEngine:
 
 
 _CHOSEN: ContextVar[Engine | None] = ContextVar("engine", default=None)
-# engines that are active though none was chosen; set in skeval/__init__.py
-FINDERS: list[Callable[[], Engine | None]] = []
 
 
 @contextmanager
@@ -112,9 +112,12 @@ def current_engine(n_jobs: int | None = None) -> Engine:
     LocalEngine(n_jobs=2)
     """
     chosen = _CHOSEN.get()
-    if chosen is None:
-        chosen = next((found for find in FINDERS if (found := find()) is not None), None)
-    return LocalEngine(n_jobs) if chosen is None or isinstance(chosen, LocalEngine) else chosen
+    if chosen is None and (find := tied("active engine")):
+        chosen = find()
+    if chosen is None or isinstance(chosen, LocalEngine):
+        return LocalEngine(n_jobs)
+    tied("steps of engines")  # what steps do there
+    return chosen
 
 
 def carried(function: Callable[..., T]) -> Callable[..., T]:

@@ -25,8 +25,6 @@ from contextvars import ContextVar, copy_context
 from pathlib import Path
 from typing import Generic, Literal, TypeVar, cast
 
-from joblib import effective_n_jobs
-
 from skeval.exceptions import LimitError, Sentence
 from skeval.utils.engines import carried
 
@@ -483,6 +481,8 @@ def sharing(n_jobs: int | None) -> Iterator[Cores]:
     """
     cores = _IN_USE.get()
     if cores is None or (cores.n == 1 and n_jobs is not None):
+        from joblib import effective_n_jobs
+
         n = effective_n_jobs(n_jobs)
         if n > 1:
             with using(Cores(n)) as own:
