@@ -3,6 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from skeval.utils.engines import FINDERS
 from skeval.utils.ties import LOADERS
 
 if TYPE_CHECKING:
@@ -156,13 +157,13 @@ def _table_readers() -> Any:
 def _active_engine() -> Any:
     from skeval.scale.engines import active_engine
 
-    return active_engine
+    return active_engine()
 
 
-def _steps_of_engines() -> Any:
-    from skeval.scale import steps
+def _search_on_workers() -> Any:
+    from skeval.scale.steps import search_in_parts
 
-    return steps
+    return search_in_parts
 
 
 def _subject_rows() -> Any:
@@ -176,10 +177,10 @@ LOADERS |= {
     "rendering": _rendering,
     "readers": _readers,
     "table readers": _table_readers,
-    "active engine": _active_engine,
-    "steps of engines": _steps_of_engines,
+    "search on workers": _search_on_workers,
     "subject rows": _subject_rows,
 }
+FINDERS[:] = [_active_engine]
 
 
 def __dir__() -> list[str]:

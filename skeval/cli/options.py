@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -21,7 +22,6 @@ from rich.table import Table
 from rich.text import Text
 
 from skeval.exceptions import Sentence
-from skeval.results.provenance import version_of
 from skeval.tables.places import Place
 from skeval.utils.execution import SHARE, free_memory
 from skeval.utils.formatting import printable
@@ -120,6 +120,7 @@ MaxMemory = Annotated[
     ),
 ]
 OUTPUT = ("--output", "-o")
+PRESETS = "report, fidelity, utility, privacy, screens, attacks, syneval, quality or diagnostic."
 DEBUG = "--debug"
 
 
@@ -179,7 +180,10 @@ def with_given(command: Callable[..., None]) -> Callable[..., None]:
 
 def _version(shown: bool) -> None:
     if shown:
-        typer.echo(f"skeval {version_of('skeval')}")
+        try:
+            typer.echo(f"skeval {version('skeval')}")
+        except PackageNotFoundError:
+            typer.echo("skeval, from sources that are not installed")
         raise typer.Exit
 
 

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Protocol, TypeVar
 
-from skeval.utils.ties import tied
-
 T = TypeVar("T")
 
 
@@ -80,6 +78,8 @@ class LocalEngine:
 
 
 _CHOSEN: ContextVar[Engine | None] = ContextVar("engine", default=None)
+# engines that are active though none was chosen; set in skeval/__init__.py
+FINDERS: list[Callable[[], Engine | None]] = []
 
 
 @contextmanager
@@ -112,12 +112,9 @@ def current_engine(n_jobs: int | None = None) -> Engine:
     LocalEngine(n_jobs=2)
     """
     chosen = _CHOSEN.get()
-    if chosen is None and (find := tied("active engine")):
-        chosen = find()
-    if chosen is None or isinstance(chosen, LocalEngine):
-        return LocalEngine(n_jobs)
-    tied("steps of engines")  # what steps do there
-    return chosen
+    if chosen is None:
+        chosen = next((found for find in FINDERS if (found := find()) is not None), None)
+    return LocalEngine(n_jobs) if chosen is None or isinstance(chosen, LocalEngine) else chosen
 
 
 def carried(function: Callable[..., T]) -> Callable[..., T]:

@@ -8,12 +8,13 @@ import re
 
 import pytest
 
-from skeval.cli.catalogue import documentation, explained, suite_of_names
+from skeval.cli.catalogue import explained
+from skeval.cli.suites import suite_of_names
 from skeval.core.context import read_context
 from skeval.datasets import make_mixed, make_relational
-from skeval.exceptions import InvalidParameterError, MissingInputError
+from skeval.exceptions import MissingInputError
 from skeval.privacy import DCRShare
-from skeval.suites.names import metric_classes, preset_metrics
+from skeval.suites.registry import metric_classes, preset_metrics
 
 
 def test_explain(run):
@@ -115,13 +116,6 @@ def test_where_python_drops_docstrings(run, monkeypatch):
         monkeypatch.setattr(kind, "__doc__", None)
     assert (run("list"), run("explain", "dcr_share")) == printed
     assert printed[0][0] == 0
-
-
-def test_without_docstring_and_source_the_cure_is_said():
-
-    made = type("Made", (), {})
-    with pytest.raises(InvalidParameterError, match="run python without -OO"):
-        documentation(made)
 
 
 def test_errors_carry_their_words_for_the_shell():
