@@ -160,7 +160,7 @@ def _active_engine() -> Any:
     return active_engine()
 
 
-def _search_on_workers() -> Any:
+def _search_in_parts() -> Any:
     from skeval.scale.steps import search_in_parts
 
     return search_in_parts
@@ -177,7 +177,7 @@ LOADERS |= {
     "rendering": _rendering,
     "readers": _readers,
     "table readers": _table_readers,
-    "search on workers": _search_on_workers,
+    "search in parts": _search_in_parts,
     "subject rows": _subject_rows,
 }
 FINDERS[:] = [_active_engine]

@@ -347,7 +347,7 @@ def gower_engine(
     if rows is not None and len(rows) >= MANY:
         engine = current_engine()
         if not isinstance(engine, LocalEngine):
-            return cast("MixedNearestNeighbors", tied("search on workers")(*scale))
+            return cast("MixedNearestNeighbors", tied("search in parts")(*scale))
     from skeval.neighbors.mixed import MixedNearestNeighbors
 
     return MixedNearestNeighbors(*scale)
