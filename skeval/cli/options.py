@@ -122,6 +122,7 @@ MaxMemory = Annotated[
 OUTPUT = ("--output", "-o")
 PRESETS = "report, fidelity, utility, privacy, screens, attacks, syneval, quality or diagnostic."
 DEBUG = "--debug"
+AHEAD = "skeval.cli.ahead", "search", "attacks"  # what compiles beside a command
 
 
 @dataclass(frozen=True)
