@@ -5,16 +5,19 @@ Commands of saved scores: `render` draws them, `verify` checks what they are of.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from skeval.cli.options import (
+    AHEAD,
     OUTPUT,
     PRESETS,
+    SCORES,
     Given,
     Tables,
     app,
@@ -26,7 +29,12 @@ from skeval.cli.options import (
 )
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.places import Place
+from skeval.utils.ahead import compiling
 from skeval.utils.execution import shown
+
+if TYPE_CHECKING:
+    from skeval.results.policy import Policy
+    from skeval.results.release import Release
 
 Scores = Annotated[Path, typer.Argument(help="What `evaluate -o scores.json` saved.")]
 
@@ -128,41 +136,95 @@ def evaluate(
     ] = False,
 ) -> None:
     """Print the scores of a synthetic table, and save them."""
-    from skeval.cli import gate, inputs, scores, suites
-    from skeval.tables.reading import read_table
-    from skeval.tables.relational_schema import RelationalSchema
+    from skeval.cli import inputs
 
     read = [*tables, given.schema, given.policy, given.release, saved]
     if output is not None:
-        inputs.check_paths(output, tuple(scores.WRITERS), "scores", read)
+        inputs.check_paths(output, SCORES, "scores", read)
     inputs.check_apart([output, given.junit], read)
-    dialect = inputs.dialect_of(given.sep, given.encoding, given.decimal)
-    policy = gate.policy_of(given, release := gate.release_of(given))
-    on_error = "raise" if debugging() else "warn"
-    if saved is not None:
-        loaded = suites.suite_of_file(saved, tables, given, metrics, rows=rows)
-        gate.check_policy(policy, loaded)
-        loaded.set_params(timeout=timeout, on_error=on_error, n_jobs=given.jobs)
-        synthetic = read_table(tables[0], header=given.header, dialect=dialect)
-        with shown("lines") as tick:
-            measure = partial(loaded.evaluate, date=given.date, release=release)
-            result = measure(synthetic, progress=tick("measured"))
-        files = {} if tables[0].path is None else {"synthetic": tables[0]}
-        scores.conclude(result, files, output, policy, given)
-        return
-    if rows:
+    limits = {"timeout": timeout, "on_error": "raise" if debugging() else "warn"}
+    if rows and saved is None:
         raise InvalidParameterError("--rows needs --saved, the suite that holds them.")
-    made = partial(suites.made_suite, metrics, suite, given)
-    if not any(path.is_folder for path in tables):  # of folders, the suite depends on their keys
-        gate.check_policy(policy, made())
-    (train, holdout, synthetic), known = inputs.read_given(tables, given, dialect)
-    measured = made(known if isinstance(known, RelationalSchema) else None)
-    gate.check_policy(policy, measured)
-    measured.set_params(
-        timeout=timeout, on_error=on_error, n_jobs=given.jobs, max_memory=given.max_bytes
-    )
-    with shown("lines") as tick:
-        progress = tick("measured")
-        measured.fit(train, holdout, schema=known)
-        result = measured.evaluate(synthetic, progress=progress, date=given.date, release=release)
+    if saved is None:
+        _of_tables(given, tables, output, suite, metrics, limits)
+    else:
+        _of_saved(given, tables, output, saved, metrics, rows, limits)
+
+
+def _of_tables(
+    given: Given,
+    tables: list[Place],
+    output: Path | None,
+    preset: str,
+    metrics: str | None,
+    limits: dict[str, Any],
+) -> None:
+    """Evaluate a synthetic table next to the real ones; they are read before metrics are imported.
+
+    What may be refused is refused before: a policy, names of metrics, suites that need a column.
+    """
+    from skeval.cli import inputs
+
+    dialect = inputs.dialect_of(given.sep, given.encoding, given.decimal)
+    policy, release = _agreed(given)
+    is_one_table = not any(path.is_folder for path in tables)
+    if is_one_table and (policy is not None or metrics is not None or preset != "report"):
+        _check_first(given, preset, metrics, policy)
+    with compiling(*AHEAD) if metrics is None else nullcontext():
+        (train, holdout, synthetic), known = inputs.read_given(tables, given, dialect)
+        from skeval.cli import gate, scores, suites
+        from skeval.tables.relational_schema import RelationalSchema
+
+        relations = known if isinstance(known, RelationalSchema) else None
+        measured = suites.made_suite(metrics, preset, given, relations)
+        gate.check_policy(policy, measured)
+        measured.set_params(**limits, n_jobs=given.jobs, max_memory=given.max_bytes)
+        with shown("lines") as tick:
+            progress = tick("measured")
+            measured.fit(train, holdout, schema=known)
+            result = measured.evaluate(
+                synthetic, progress=progress, date=given.date, release=release
+            )
     scores.conclude(result, inputs.files_by_role(tables), output, policy, given)
+
+
+def _check_first(given: Given, preset: str, metrics: str | None, policy: Policy | None) -> None:
+    from skeval.cli import gate, suites
+
+    gate.check_policy(policy, suites.made_suite(metrics, preset, given))
+
+
+def _agreed(given: Given) -> tuple[Policy | None, Release | None]:
+    """Return the policy and the release that options state, if any do."""
+    if not any((given.fail_on, given.require, given.policy, given.release, given.junit)):
+        return None, None
+    from skeval.cli import gate
+
+    release = gate.release_of(given)
+    return gate.policy_of(given, release), release
+
+
+def _of_saved(
+    given: Given,
+    tables: list[Place],
+    output: Path | None,
+    saved: Path,
+    metrics: str | None,
+    rows: bool,
+    limits: dict[str, Any],
+) -> None:
+    """Evaluate a synthetic table by what a file holds of the real ones."""
+    from skeval.cli import gate, inputs, scores, suites
+    from skeval.tables.reading import read_table
+
+    dialect = inputs.dialect_of(given.sep, given.encoding, given.decimal)
+    policy, release = _agreed(given)
+    loaded = suites.suite_of_file(saved, tables, given, metrics, rows=rows)
+    gate.check_policy(policy, loaded)
+    loaded.set_params(**limits, n_jobs=given.jobs)
+    synthetic = read_table(tables[0], header=given.header, dialect=dialect)
+    with shown("lines") as tick:
+        measure = partial(loaded.evaluate, date=given.date, release=release)
+        result = measure(synthetic, progress=tick("measured"))
+    files = {} if tables[0].path is None else {"synthetic": tables[0]}
+    scores.conclude(result, files, output, policy, given)

@@ -51,6 +51,15 @@ SchemaFile = Annotated[
         "A folder may hold it."
     ),
 ]
+AcceptDoubts = Annotated[
+    bool,
+    typer.Option(
+        "--accept-doubts",
+        help="Take whole numbers of 3 to 12 values as categories, save those of other options.",
+    ),
+]
+Categorical = Annotated[str | None, typer.Option(help="These columns are categories: A,B.")]
+Numeric = Annotated[str | None, typer.Option(help="These columns are numbers: A,B.")]
 Target = Annotated[str | None, typer.Option(help="The column that models predict: adds utility.")]
 Sensitive = Annotated[str | None, typer.Option(help="The column of the measures of fairness.")]
 Header = Annotated[
@@ -122,6 +131,7 @@ MaxMemory = Annotated[
 OUTPUT = ("--output", "-o")
 PRESETS = "report, fidelity, utility, privacy, screens, attacks, syneval, quality or diagnostic."
 DEBUG = "--debug"
+SCORES = (".txt", ".csv", ".json")  # files of them
 AHEAD = "skeval.cli.ahead", "search", "attacks"  # what compiles beside a command
 
 
@@ -132,6 +142,9 @@ class Given:
     target: Target = None
     sensitive: Sensitive = None
     schema: SchemaFile = None
+    accept_doubts: AcceptDoubts = False
+    categorical: Categorical = None
+    numeric: Numeric = None
     header: Header = False
     sep: Sep = None
     encoding: Encoding = None

@@ -5,16 +5,20 @@ from __future__ import annotations
 import json
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.markup import escape
 
 from skeval.cli.options import (
     OUTPUT,
+    AcceptDoubts,
+    Categorical,
     Decimal,
     Encoding,
+    Given,
     Header,
+    Numeric,
     SchemaFile,
     Sep,
     app,
@@ -36,40 +40,44 @@ def write_schema(
         Path | None, typer.Option(*OUTPUT, help="JSON to edit, and to pass as --schema.")
     ] = None,
     schema: SchemaFile = None,
-    accept_doubts: Annotated[
-        bool,
-        typer.Option(
-            "--accept-doubts",
-            help="Take whole numbers of 2 to 12 values as categories, save those of --schema.",
-        ),
-    ] = False,
+    accept_doubts: AcceptDoubts = False,
+    categorical: Categorical = None,
+    numeric: Numeric = None,
     header: Header = False,
     sep: Sep = None,
     encoding: Encoding = None,
     decimal: Decimal = None,
 ) -> None:
     """Print the kind of each column, why it is, and where another one may be meant."""
-    from skeval.cli.inputs import check_paths, dialect_of, kinds_of, read_schema
+    from skeval.cli.inputs import (
+        check_columns,
+        check_no_kinds,
+        check_paths,
+        dialect_of,
+        kinds_of,
+        read_kinds,
+    )
     from skeval.tables.reading import read_table
     from skeval.tables.relational_data import RelationalData
 
     if output is not None:
         check_paths(output, (".json",), "schema", [train, schema])
     dialect = dialect_of(sep, encoding, decimal)
-    if accept_doubts and train.is_folder:
-        raise InvalidParameterError(
-            "--accept-doubts is of one table, got a folder; name the file of a table."
-        )
+    stated = Given(
+        schema=schema, accept_doubts=accept_doubts, categorical=categorical, numeric=numeric
+    )
+    content: dict[str, Any]
     if train.path is not None and train.is_folder:
+        check_no_kinds(stated)
         data = RelationalData.from_folder(train.path, schema, header=header, dialect=dialect)
         known, kinds = data.schema, kinds_of(data, data.schema)
         content = known.to_dict()
         say(f"note: {known}.")
     else:
-        kinds = kinds_of(read_table(train, header=header, dialect=dialect), read_schema(schema))
-        if accept_doubts:
-            kinds = {name: reason._replace(kind=reason.accepted) for name, reason in kinds.items()}
-        content = {name: reason.kind for name, reason in kinds.items()}
+        rows = read_table(train, header=header, dialect=dialect)
+        check_columns(rows, stated)
+        kinds = kinds_of(rows, read_kinds(stated))
+        content = {name: reason.stated for name, reason in kinds.items()}
     if output is not None:
         with replacing(output) as temporary:
             temporary.write_text(json.dumps(content, indent=1), encoding="utf-8")

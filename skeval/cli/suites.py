@@ -10,7 +10,7 @@ from skeval.cli.options import Given
 from skeval.exceptions import InvalidParameterError
 from skeval.suites.names import proper_name, unknown_name
 from skeval.suites.ready import make_suite
-from skeval.suites.registry import metric_classes, preset_metrics
+from skeval.suites.registry import metric_named
 from skeval.suites.suite import MetricSuite
 from skeval.tables.places import Place
 from skeval.tables.reading import check_exists
@@ -43,15 +43,14 @@ def suite_of_names(
         If there is no such metric, or it needs more than a target or a sensitive column.
     """
     given = {"target": target, "sensitive": sensitive}
-    of_presets, kinds = preset_metrics(target or "", sensitive or ""), metric_classes()
     chosen: dict[str, Metric] = {}
     for name in dict.fromkeys(part.strip() for part in names.split(",") if part.strip()):
         proper = proper_name(name)
         if proper is None:
             raise InvalidParameterError(f"--metrics: {unknown_name(name)}")
-        kind = type(of_presets[proper]) if proper in of_presets else kinds[proper]
+        kind, ready = metric_named(proper, target or "", sensitive or "")
         _check_required(kind, given)
-        metric = of_presets[proper] if proper in of_presets else _made(kind, given)
+        metric = _made(kind, given) if ready is None else ready
         lacking = [n for n in given if n in metric.get_params() and not getattr(metric, n)]
         if lacking and lacking[0] in _required(type(metric)):
             raise InvalidParameterError(f"--metrics: {name} needs --{lacking[0]} COLUMN.")
@@ -87,6 +86,8 @@ def suite_of_file(
     """Return a suite that was saved, where one synthetic table is given and nothing of train."""
     options = {
         **{"--target": given.target, "--sensitive": given.sensitive, "--schema": given.schema},
+        **{"--categorical": given.categorical, "--numeric": given.numeric},
+        "--accept-doubts": given.accept_doubts or None,
         "--metrics": metrics,
     }
     if foreign := [name for name, value in options.items() if value is not None]:

@@ -46,7 +46,7 @@ from skeval.tables.frames import (
     stored_precision,
     with_levels,
 )
-from skeval.tables.schema import Kind, TableSchema
+from skeval.tables.schema import Accept, Kind, TableSchema
 from skeval.utils.execution import Stopped, waiting
 from skeval.utils.ties import tied
 
@@ -209,7 +209,7 @@ class Context:
         train: Any,
         holdout: Any = None,
         *,
-        schema: TableSchema | Mapping[str, Kind] | None = None,
+        schema: TableSchema | Mapping[str, Kind] | Accept | None = None,
         ordered: bool = False,
     ) -> Context:
         """Read the real tables.

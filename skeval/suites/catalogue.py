@@ -29,6 +29,7 @@ class Entry(NamedTuple):
     title: str
     first: str  # line of its docstring
     short: dict[str, str]  # names in ready suites, with the parameters that it has there
+    presets: dict[str, str]  # by these names, a suite that has it
     stated: dict[str, Any]  # its tags, as far as they are said to a reader
     sources: tuple[str, ...]  # "module:class" of itself and of its bases, in their order
     parameters: tuple[str, ...] | None  # in their order, where the bases' are documented with them

@@ -10,7 +10,7 @@ import inspect
 from importlib import import_module
 
 from skeval.core.base import Metric
-from skeval.suites.catalogue import FILE, Entry, written
+from skeval.suites.catalogue import FILE, Entry, catalogue, written
 from skeval.suites.presets import PRESETS, survival
 from skeval.utils.formatting import title_of
 
@@ -25,6 +25,7 @@ MODULES = (
 )
 _TAGS = ("aspect", "needs", "greater_is_better", "bounds", "evidence")
 _OF_PRESETS = ("target", "sensitive")
+_MAKERS = PRESETS | {"survival": lambda target, sensitive: survival("duration", "event")}
 
 
 def metric_classes(*modules: str) -> dict[str, type[Metric]]:
@@ -44,26 +45,43 @@ def metric_classes(*modules: str) -> dict[str, type[Metric]]:
 def preset_metrics(target: str | None, sensitive: str | None) -> dict[str, Metric]:
     """Return the metrics of all presets by the names of their results."""
     named: dict[str, Metric] = {}
-    for make in PRESETS.values():
+    for make in _MAKERS.values():
         for name, metric in make(target, sensitive):
             named.setdefault(name, metric)
-    named.update(survival("duration", "event"))
     return named
+
+
+def metric_named(
+    proper: str, target: str | None, sensitive: str | None
+) -> tuple[type[Metric], Metric | None]:
+    """Return a class by its name, and by the name of a ready suite the metric that it has too.
+
+    It imports no more than what has it.
+    """
+    if (entry := catalogue().get(proper)) is not None:
+        return getattr(import_module(entry.module), proper), None
+    preset = next(one.presets[proper] for one in catalogue().values() if proper in one.presets)
+    metric = dict(_MAKERS[preset](target, sensitive))[proper]
+    return type(metric), metric
 
 
 def imported() -> dict[str, Entry]:
     """Return the metrics as their classes are."""
     short: dict[str, dict[str, str]] = {}
+    presets: dict[str, str] = {}
     for name, metric in preset_metrics(*_OF_PRESETS).items():
         short.setdefault(type(metric).__name__, {})[name] = _changed(metric)
+        presets[name] = next(p for p, make in _MAKERS.items() if name in dict(make(*_OF_PRESETS)))
     return {
-        name: _of_class(kind, module, short.get(name, {}))
+        name: _of_class(kind, module, short.get(name, {}), presets)
         for module in MODULES
         for name, kind in metric_classes(module).items()
     }
 
 
-def _of_class(kind: type[Metric], module: str, short: dict[str, str]) -> Entry:
+def _of_class(
+    kind: type[Metric], module: str, short: dict[str, str], presets: dict[str, str]
+) -> Entry:
     is_declared = "__dataclass_fields__" in vars(kind)
     bases = [base for base in kind.__mro__ if base.__module__.startswith("skeval.")]
     stated = {name: getattr(kind.tags, name) for name in _TAGS}
@@ -73,6 +91,7 @@ def _of_class(kind: type[Metric], module: str, short: dict[str, str]) -> Entry:
         title=title_of(kind.__name__),
         first=inspect.cleandoc(kind.__doc__ or "").partition("\n")[0],
         short=short,
+        presets={name: presets[name] for name in short},
         stated=stated
         | {"needs": sorted(stated["needs"]), "bounds": [str(end) for end in stated["bounds"]]},
         sources=tuple(f"{base.__module__}:{base.__name__}" for base in bases),
