@@ -32,6 +32,10 @@ _LARGE = (
     "cannot be counted up over all rows look at a sample."
 )
 _LONG = 100_000  # rows of train, of which a report takes minutes
+_CURES = (
+    "skeval schema writes the kinds to edit; --accept-doubts takes whole numbers of 3 to 12 values "
+    "as categories."
+)
 _MOST_DOUBTS = 5  # that are spelled out
 TrainHoldoutSynthetic = tuple[Any, Any, Any]  # frames, or RelationalData; the second may be None
 
@@ -224,7 +228,7 @@ def say_kinds(result: SuiteResult) -> None:
     ]
     more = f"; and {len(doubts) - _MOST_DOUBTS} more" if len(doubts) > _MOST_DOUBTS else ""
     said = "; ".join(doubts[:_MOST_DOUBTS]) + more
-    doubt = f" In doubt: {said}. skeval schema writes the kinds to edit." if doubts else ""
+    doubt = f" In doubt: {said}. {_CURES}" if doubts else ""
     say(f"note: columns: {counts}.{doubt}")
 
 
