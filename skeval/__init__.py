@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from skeval.results.suite_result import SuiteResult
     from skeval.results.verdict import Verdict
     from skeval.scale.engines import engine
+    from skeval.suites.alone import evaluate_alone
     from skeval.suites.draws import combine_draws, evaluate_draws
     from skeval.suites.plots import (
         plot_cardinality,
@@ -65,6 +66,7 @@ __all__ = [
     "compare",
     "compute_privacy_stats",
     "engine",
+    "evaluate_alone",
     "evaluate_draws",
     "make_suite",
     "parametrize_with_metric_checks",
@@ -104,6 +106,7 @@ _FROM = {  # imported where they are asked for
     "compare": "results.comparison",
     "compute_privacy_stats": "privacy.distance_screens.privacy_score",
     "engine": "scale.engines",
+    "evaluate_alone": "suites.alone",
     "evaluate_draws": "suites.draws",
     "make_suite": "suites.ready",
     "parametrize_with_metric_checks": "checks",

@@ -145,7 +145,9 @@ def evaluate(
     limits = {"timeout": timeout, "on_error": "raise" if debugging() else "warn"}
     if rows and saved is None:
         raise InvalidParameterError("--rows needs --saved, the suite that holds them.")
-    if saved is None:
+    if saved is None and len(tables) == 1:
+        _of_schema(given, tables[0], output, metrics)
+    elif saved is None:
         _of_tables(given, tables, output, suite, metrics, limits)
     else:
         _of_saved(given, tables, output, saved, metrics, rows, limits)
@@ -202,6 +204,39 @@ def _agreed(given: Given) -> tuple[Policy | None, Release | None]:
 
     release = gate.release_of(given)
     return gate.policy_of(given, release), release
+
+
+def _of_schema(given: Given, table: Place, output: Path | None, metrics: str | None) -> None:
+    """Evaluate a synthetic table alone, by what a schema states."""
+    from skeval.cli import inputs
+    from skeval.tables.reading import read_table
+    from skeval.tables.relational_sources import read_json
+
+    options = {
+        **{"--target": given.target, "--sensitive": given.sensitive, "--metrics": metrics},
+        **{"--categorical": given.categorical, "--numeric": given.numeric},
+        **{"--accept-doubts": given.accept_doubts, "--junit": given.junit},
+    }
+    if given.schema is None or table.is_folder:
+        raise InvalidParameterError(
+            "expected two or three files, TRAIN [HOLDOUT] SYNTHETIC, got one. SYNTHETIC alone is "
+            "evaluated by what is stated, --schema FILE, or by statistics of train, --saved FILE."
+        )
+    if foreign := [name for name, value in options.items() if value]:
+        raise InvalidParameterError(
+            f"{' and '.join(foreign)}: of SYNTHETIC alone the schema says all; leave it out."
+        )
+    content = read_json(given.schema)
+    dialect = inputs.dialect_of(given.sep, given.encoding, given.decimal)
+    policy, _ = _agreed(given)
+    synthetic = read_table(table, header=given.header, dialect=dialect)
+    from skeval.cli import scores
+    from skeval.suites.alone import evaluate_alone
+
+    with shown("lines") as tick:
+        result = evaluate_alone(synthetic, content, progress=tick("measured"), date=given.date)
+    files = {} if table.path is None else {"synthetic": table}
+    scores.conclude(result, files, output, policy, given)
 
 
 def _of_saved(

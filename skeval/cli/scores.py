@@ -97,10 +97,13 @@ def print_scores(result: SuiteResult) -> None:
         for name, *scores, n_used in result.properties().itertuples():
             table.add_row(escape(name), f"{scores[0]:.4g}", _or_empty(scores[1]), str(n_used))
         show(table)
+    left_out: dict[str, list[str]] = {}
     for name, each in result.items():
         if each.error:
             why = each.error.shell if isinstance(each.error, Sentence) else each.error
-            Console(soft_wrap=True).print(f"{name} left out: {why}", markup=False)
+            left_out.setdefault(why, []).append(name)
+    for why, names in left_out.items():
+        Console(soft_wrap=True).print(f"{', '.join(names)} left out: {why}", markup=False)
 
 
 _INKS = {"alarm": "bold red", "copies": "bold red", "doubt": "yellow", "calm": "none"}
