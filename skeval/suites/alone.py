@@ -211,7 +211,8 @@ def _column(kind: str, levels: list[Any] | None, nullable: bool) -> pd.Series:
         return pd.Series([_FIRST, _LAST, last], dtype="datetime64[us]")
     if kind in ("categorical", "boolean"):
         named = ["False", "True"] if kind == "boolean" else [str(one) for one in levels or []]
-        return pd.Series(pd.Categorical([None] * _N_ROWS, categories=pd.Index(named, dtype=object)))
+        cell = None if nullable or not named else named[0]
+        return pd.Series(pd.Categorical([cell] * _N_ROWS, categories=pd.Index(named, dtype=object)))
     return pd.Series([None] * _N_ROWS, dtype=object)
 
 
