@@ -1,4 +1,4 @@
-"""What processes beside a command compile while it reads tables: the search, and attacks.
+"""What other processes compile while a command reads tables: the search, and attacks.
 
 They are run by :mod:`skeval.utils.ahead` as ``python -m skeval.cli.ahead PART``.
 """

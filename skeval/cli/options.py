@@ -132,7 +132,7 @@ OUTPUT = ("--output", "-o")
 PRESETS = "report, fidelity, utility, privacy, screens, attacks, syneval, quality or diagnostic."
 DEBUG = "--debug"
 SCORES = (".txt", ".csv", ".json")  # files of them
-AHEAD = "skeval.cli.ahead", "search", "attacks"  # what compiles beside a command
+AHEAD = "skeval.cli.ahead", "search", "attacks"  # what other processes compile meanwhile
 
 
 @dataclass(frozen=True)

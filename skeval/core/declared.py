@@ -114,7 +114,7 @@ def merged(docs: Sequence[str | None], order: Sequence[str]) -> str:
     Parameters
     ----------
     docs : sequence of str or None
-        Of a class and of its bases, in their order.
+        Docstrings of a class and of its bases, in their order.
     order : sequence of str
         The parameters, in the order of the signature.
 

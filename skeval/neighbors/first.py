@@ -27,7 +27,7 @@ SPENT = _Spent()
 
 
 def would_compile(n_rows: int) -> bool:
-    """Return whether searches among so few rows would be the first ones to be compiled."""
+    """Return whether a search among this number of rows would be the first to be compiled."""
     if n_rows <= MOST_ROWS and not SPENT.compiled:
         SPENT.compiled = is_compiled()
     return n_rows <= MOST_ROWS and not SPENT.compiled
@@ -53,7 +53,7 @@ class FirstIndex(Generic[Index]):
     _grown: list[Index] = field(default_factory=list)
 
     def chosen(self, queries: Encoded) -> Index:
-        """Return what searches for so many queries."""
+        """Return what searches for this number of queries."""
         n_columns = len(self.rows.numbers) + len(self.rows.codes)
         cells = float(self.rows.n_rows) * queries.n_rows * n_columns
         most = _QUICK if at_work() else _MOST - SPENT.cells

@@ -78,7 +78,7 @@ class KeptCode(FunctionCache):
         )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return what is kept of a signature, or will be once a process beside has compiled it.
+        """Return what is kept of a signature, or will be once another process has compiled it.
 
         None, after forgetting all, if it is damaged.
         """

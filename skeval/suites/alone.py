@@ -107,7 +107,7 @@ def evaluate_alone(
     """
     stated, frame = StatedTable.of(schema), as_frame(synthetic, "synthetic")
     suite = _suite_of(stated, frame)
-    with warnings.catch_warnings():  # some are of the stand-in; those of results are said below
+    with warnings.catch_warnings():  # some are of the stand-in; those of results are given below
         warnings.simplefilter("ignore", MetricWarning)
         result = _without_stand_in(suite.evaluate(frame, progress=progress, date=date))
     for warning in dict.fromkeys(each for one in result.values() for each in one.warnings):
@@ -223,7 +223,7 @@ def _check_named(stated: StatedTable) -> None:
 
 
 def _without_stand_in(result: SuiteResult) -> SuiteResult:
-    """Return results without what metrics say of the table that stands in for train."""
+    """Return results without what metrics say of the substitute for train."""
     kept = {name: _of_synthetic(name, one) for name, one in result.items()}
     provenance = result.provenance
     if provenance is not None:

@@ -30,13 +30,13 @@ class Entry(NamedTuple):
     first: str  # line of its docstring
     short: dict[str, str]  # names in ready suites, with the parameters that it has there
     presets: dict[str, str]  # by these names, a suite that has it
-    stated: dict[str, Any]  # its tags, as far as they are said to a reader
+    stated: dict[str, Any]  # its tags, as far as a reader is shown them
     sources: tuple[str, ...]  # "module:class" of itself and of its bases, in their order
     parameters: tuple[str, ...] | None  # in their order, where the bases' are documented with them
 
     @property
     def tags(self) -> MetricTags:
-        """The tags of the metric, as far as they are said to a reader."""
+        """The tags of the metric, as far as a reader is shown them."""
         stated = dict(self.stated)
         return MetricTags(**(stated | {"bounds": tuple(map(float, stated["bounds"]))}))
 

@@ -35,7 +35,6 @@ from skeval.exceptions import (
 from skeval.tables.reading import read_given
 from skeval.tables.schema import (
     EXACT,
-    Accept,
     Kind,
     TableSchema,
     dates_of_periods,
@@ -488,7 +487,7 @@ def column_values(values: pd.Series) -> np.ndarray:
 
 
 def learned_frame(
-    table: Any, schema: TableSchema | Mapping[str, Kind] | Accept | None
+    table: Any, schema: TableSchema | Mapping[str, Kind] | None
 ) -> tuple[pd.DataFrame, TableSchema, dict[str, list[str]]]:
     """Return a training table in canonical form, with the kinds and the levels of its columns."""
     frame = as_frame(table, "train")

@@ -1,4 +1,4 @@
-"""Compiling ahead, once: processes beside this one compile while it does what needs none.
+"""Compiling ahead, once: other processes compile while this one does what needs none.
 
 Machine code is kept on disk. Whoever comes to a loop waits while others may be compiling it, and
 compiles only what they have not.
@@ -20,7 +20,7 @@ _BESIDE: list[subprocess.Popen[bytes]] = []
 
 @contextmanager
 def compiling(module: str, *parts: str) -> Iterator[None]:
-    """Have a module, which compiles what it calls, run beside the block, if nothing is compiled.
+    """Have a module, which compiles what it calls, run in processes of its own during the block, if nothing is compiled.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def compiling(module: str, *parts: str) -> Iterator[None]:
 
 
 def at_work() -> bool:
-    """Return whether processes beside this one compile."""
+    """Return whether other processes compile for this one."""
     return any(process.poll() is None for process in _BESIDE)
 
 
@@ -81,5 +81,5 @@ def _started(module: str, parts: Sequence[str]) -> list[subprocess.Popen[bytes]]
         for part in parts:
             command = [sys.executable, "-m", module, part]
             started.append(subprocess.Popen(command, stdin=none, stdout=none, stderr=none))
-        logging.getLogger("skeval").warning("compiling the search, once, beside the rest.")
+        logging.getLogger("skeval").warning("compiling the search, once, next to the rest.")
     return started
