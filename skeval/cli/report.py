@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from skeval.cli.inputs import TrainHoldoutSynthetic
     from skeval.results.policy import Policy
     from skeval.suites.suite import MetricSuite
+    from skeval.tables.reading import Dialect
 
 
 @app.command()
@@ -80,16 +81,8 @@ def report(
     if metrics is not None and suite is not None:
         raise InvalidParameterError("--metrics chooses what --suite would; give one of them.")
     measured = suite if metrics is None else made_suite(metrics, "report", given)
-    if policy is not None:
-        gate.check_policy(policy, _suite_of(tables, given, measured))
-    # from four tables on, all behind the holdout are candidates
-    read, known = inputs.read_given(tables[:3], given, dialect)
-    inputs.say_long(read[0], n_max_train)
-    if len(tables) > 3:
-        several = inputs.read_candidates(
-            tables[2:], read[2], known, header=given.header, dialect=dialect
-        )
-        read = (*read[:2], several)
+    gate.check_policy(policy, _suite_of(tables, given, measured) if policy else None)
+    read, known = _read(tables, given, dialect, n_max_train)
     _write_report(
         read,
         output,
@@ -141,6 +134,22 @@ def demo(
         f"{len(synthetic):,} synthetic ones from a Gaussian copula."
     )
     _write_report((train, holdout, synthetic), output, random_state=seed)
+
+
+def _read(
+    tables: list[Place], given: Given, dialect: Dialect, n_max_train: int | None
+) -> tuple[TrainHoldoutSynthetic, Any]:
+    """Read the tables; from four on, all behind the holdout are candidates."""
+    from skeval.cli import inputs
+
+    read, known = inputs.read_given(tables[:3], given, dialect)
+    inputs.say_long(read[0], n_max_train)
+    if len(tables) > 3:
+        several = inputs.read_candidates(
+            tables[2:], read[2], known, header=given.header, dialect=dialect
+        )
+        read = (*read[:2], several)
+    return read, known
 
 
 def _columns(given: str | None) -> int | list[str] | None:

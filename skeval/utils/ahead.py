@@ -20,12 +20,13 @@ _BESIDE: list[subprocess.Popen[bytes]] = []
 
 @contextmanager
 def compiling(module: str, *parts: str) -> Iterator[None]:
-    """Have a module, which compiles what it calls, run in processes of its own during the block, if nothing is compiled.
+    """Have a module run in other processes during the block, if nothing is compiled yet.
 
     Parameters
     ----------
     module : str
-        It is run as ``python -m``, once for each part. With one core, nothing is started.
+        What compiles by calling. It is run as ``python -m``, once for each part; with one core,
+        nothing is started.
     *parts : str
         Arguments of the module.
     """

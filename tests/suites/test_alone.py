@@ -140,7 +140,7 @@ def test_a_table_schema_is_read():
     [
         ([], "maps its columns to their kinds, or is a Table Schema with fields; got list"),
         ({}, "maps its columns to their kinds"),
-        ({"age": {"kind": "continuous", "minimun": 0}}, "states minimun of age, which is unknown"),
+        ({"age": {"kind": "continuous", "lowest": 0}}, "states lowest of age, which is unknown"),
         ({"age": {"minimum": 0}}, "does not say of which kind age is"),
         ({"age": {"kind": "categorical", "enum": []}}, "enum of age must be a list of values"),
         ({"age": {"kind": "number"}}, "kinds must be among"),
