@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         plot_column,
         plot_f_beta,
         plot_lines,
+        plot_map,
         plot_pair,
     )
     from skeval.suites.ready import make_suite
@@ -74,6 +75,7 @@ __all__ = [
     "plot_column",
     "plot_f_beta",
     "plot_lines",
+    "plot_map",
     "plot_pair",
     "report",
     "several_releases",
@@ -114,6 +116,7 @@ _FROM = {  # imported where they are asked for
     "plot_column": "suites.plots",
     "plot_f_beta": "suites.plots",
     "plot_lines": "suites.plots",
+    "plot_map": "suites.plots",
     "plot_pair": "suites.plots",
     "report": "suites.report",
     "several_releases": "suites.releases",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 from collections.abc import Iterator
@@ -13,7 +14,8 @@ from rich.console import Console
 from skeval.cli.options import app, say
 from skeval.core.tags import Aspect
 from skeval.exceptions import InvalidParameterError
-from skeval.suites.catalogue import catalogue, documentation
+from skeval.suites.catalogue import Entry, catalogue, documentation
+from skeval.suites.features import Feature, feature_of, features_of, public_object
 from skeval.suites.names import QUESTIONS, Names, proper_name, table_of_names, unknown_name
 from skeval.utils.formatting import number
 from skeval.utils.formulas import formulas_as_text
@@ -54,7 +56,7 @@ def _matches(row: Names, facet: str | None, find: str | None) -> bool:
     if facet is not None and facet.lower() not in get_args(Aspect):
         known = ", ".join(get_args(Aspect))
         raise InvalidParameterError(f"--facet must be among {known}, got {facet!r}.")
-    said = " ".join([*row.all(), entry.first]).lower()
+    said = " ".join([*row.all(), *features_of(row.kind), entry.first]).lower()
     return (facet is None or entry.tags.aspect == facet.lower()) and (
         find is None or find.lower() in said
     )
@@ -109,11 +111,43 @@ def explain(
 
 
 def explained(name: str) -> Iterator[str]:
-    """Yield what there is to say of a metric, line by line, from its docstring and tags."""
-    proper = proper_name(name)
+    """Yield what there is to say of a metric, or of what others have that is none, line by line."""
+    proper, feature = proper_name(name), feature_of(name)
+    called = name
+    if feature is not None and feature.source:
+        yield f"{feature.name} ({feature.source}): {feature.ours}"
+        yield ""
+    if feature is not None and (proper is None or _is_own_object(feature)):
+        called = proper = feature.public
     if proper is None:
         raise InvalidParameterError(unknown_name(name))
-    entry = next(one for kind, one in catalogue().items() if proper in (kind, *one.short))
+    entry = next((one for one in catalogue().values() if proper in (one.kind, *one.short)), None)
+    if entry is None:
+        yield from _explained_object(proper)
+    else:
+        yield from _explained_metric(called, proper, entry)
+
+
+def _is_own_object(feature: Feature) -> bool:
+    """Return whether a name is ours, and no metric's: it goes before what others call a metric."""
+    return not feature.source and feature.public not in catalogue()
+
+
+def _explained_object(name: str) -> Iterator[str]:
+    """Yield what there is to say of a public function or class that is no metric."""
+    found = public_object(name)
+    parameters = inspect.signature(found).parameters if inspect.isfunction(found) else None
+    yield name if parameters is None else f"{name}({', '.join(parameters)})"
+    yield ""
+    head, *rest = _UNDERLINE.split(_without_roles(inspect.getdoc(found) or ""))
+    yield head.strip()
+    for section, text in zip(rest[::2], rest[1::2], strict=True):
+        if section in ("Parameters", "Attributes", "Returns", "Notes"):
+            yield ""
+            yield "\n".join((section, text.strip("\n")))
+
+
+def _explained_metric(name: str, proper: str, entry: Entry) -> Iterator[str]:
     names = table_of_names()[entry.kind]
     doc = _without_roles(formulas_as_text(documentation(entry)))
     head, *rest = _UNDERLINE.split(doc)

@@ -170,15 +170,16 @@ def _of_tables(
     dialect = inputs.dialect_of(given.sep, given.encoding, given.decimal)
     policy, release = _agreed(given)
     is_one_table = not any(path.is_folder for path in tables)
-    if is_one_table and (policy is not None or metrics is not None or preset != "report"):
-        _check_first(given, preset, metrics, policy)
+    asks = (policy, metrics, given.duration, given.event)
+    if is_one_table and (preset != "report" or any(one is not None for one in asks)):
+        _check_first(given, preset, metrics, policy, release)
     with compiling(*AHEAD) if metrics is None else nullcontext():
         (train, holdout, synthetic), known = inputs.read_given(tables, given, dialect)
         from skeval.cli import gate, scores, suites
         from skeval.tables.relational_schema import RelationalSchema
 
         relations = known if isinstance(known, RelationalSchema) else None
-        measured = suites.made_suite(metrics, preset, given, relations)
+        measured = suites.made_suite(metrics, preset, given, relations, release)
         gate.check_policy(policy, measured)
         measured.set_params(**limits, n_jobs=given.jobs, max_memory=given.max_bytes)
         with shown("lines") as tick:
@@ -190,10 +191,12 @@ def _of_tables(
     scores.conclude(result, inputs.files_by_role(tables), output, policy, given)
 
 
-def _check_first(given: Given, preset: str, metrics: str | None, policy: Policy | None) -> None:
+def _check_first(
+    given: Given, preset: str, metrics: str | None, policy: Policy | None, release: Release | None
+) -> None:
     from skeval.cli import gate, suites
 
-    gate.check_policy(policy, suites.made_suite(metrics, preset, given))
+    gate.check_policy(policy, suites.made_suite(metrics, preset, given, release=release))
 
 
 def _agreed(given: Given) -> tuple[Policy | None, Release | None]:
@@ -214,6 +217,7 @@ def _of_schema(given: Given, table: Place, output: Path | None, metrics: str | N
 
     options = {
         **{"--target": given.target, "--sensitive": given.sensitive, "--metrics": metrics},
+        **{"--duration": given.duration, "--event": given.event, "--known": given.known},
         **{"--categorical": given.categorical, "--numeric": given.numeric},
         **{"--accept-doubts": given.accept_doubts, "--junit": given.junit},
     }

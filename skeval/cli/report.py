@@ -34,6 +34,7 @@ from skeval.utils.formatting import number
 if TYPE_CHECKING:
     from skeval.cli.inputs import TrainHoldoutSynthetic
     from skeval.results.policy import Policy
+    from skeval.results.release import Release
     from skeval.suites.suite import MetricSuite
     from skeval.tables.reading import Dialect
 
@@ -80,8 +81,8 @@ def report(
     policy = gate.policy_of(given, release)
     if metrics is not None and suite is not None:
         raise InvalidParameterError("--metrics chooses what --suite would; give one of them.")
-    measured = suite if metrics is None else made_suite(metrics, "report", given)
-    gate.check_policy(policy, _suite_of(tables, given, measured) if policy else None)
+    measured = suite if metrics is None else made_suite(metrics, "report", given, release=release)
+    gate.check_policy(policy, _suite_of(tables, given, measured, release) if policy else None)
     read, known = _read(tables, given, dialect, n_max_train)
     _write_report(
         read,
@@ -96,6 +97,9 @@ def report(
         suite=measured,
         target=given.target,
         sensitive=given.sensitive,
+        duration=given.duration,
+        event=given.event,
+        known=given.known_columns,
         schema=known,
         random_state=given.seed,
         n_jobs=given.jobs,
@@ -162,21 +166,18 @@ def _columns(given: str | None) -> int | list[str] | None:
 
 
 def _suite_of(
-    tables: list[Place], given: Given, measured: MetricSuite | str | None
+    tables: list[Place], given: Given, measured: MetricSuite | str | None, release: Release | None
 ) -> MetricSuite | None:
     """Return the suite of a report of one table; that of several is not known before they are."""
+    from skeval.cli.suites import preset_settings
     from skeval.suites.ready import make_suite
 
     if measured is not None and not isinstance(measured, str):
         return measured
     if any(path.is_folder for path in tables):
         return None
-    return make_suite(
-        measured or "report",
-        target=given.target,
-        sensitive=given.sensitive,
-        random_state=given.seed,
-    )
+    settings = preset_settings(given, release)
+    return make_suite(measured or "report", **settings, random_state=given.seed)
 
 
 def _write_report(

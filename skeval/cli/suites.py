@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skeval.cli.options import Given
 from skeval.exceptions import InvalidParameterError
@@ -18,42 +18,66 @@ from skeval.tables.relational_schema import RelationalSchema
 
 if TYPE_CHECKING:
     from skeval.core.base import Metric
+    from skeval.results.release import Release
 
 
 def made_suite(
-    metrics: str | None, preset: str, given: Given, relations: RelationalSchema | None = None
+    metrics: str | None,
+    preset: str,
+    given: Given,
+    relations: RelationalSchema | None = None,
+    release: Release | None = None,
 ) -> MetricSuite:
     """Return the suite of these metrics, or of a preset."""
-    target, sensitive, seed = given.target, given.sensitive, given.seed
     if metrics is not None:
-        return suite_of_names(metrics, target=target, sensitive=sensitive, seed=seed)
+        return suite_of_names(metrics, asked_columns(given, release), seed=given.seed)
     return make_suite(
-        preset, target=target, sensitive=sensitive, random_state=seed, n_jobs=-1, schema=relations
+        preset,
+        **preset_settings(given, release),
+        random_state=given.seed,
+        n_jobs=-1,
+        schema=relations,
     )
 
 
-def suite_of_names(
-    names: str, *, target: str | None, sensitive: str | None, seed: int
-) -> MetricSuite:
+def preset_settings(given: Given, release: Release | None) -> dict[str, Any]:
+    """Return what the options and a release say of a preset."""
+    return {
+        "target": given.target,
+        "sensitive": given.sensitive,
+        "duration": given.duration,
+        "event": given.event,
+        "known": given.known_columns,
+        "release": release,
+    }
+
+
+def asked_columns(given: Given, release: Release | None) -> dict[str, Any]:
+    """Return the columns that the options name, by what metrics call them; None if none does."""
+    stated = list(release.indirect_identifiers) if release is not None else []
+    known = given.known_columns or stated or None
+    own = {name: getattr(given, name) for name in ("target", "sensitive", "duration", "event")}
+    return {**own, "quasi_identifiers": known, "known": known}
+
+
+def suite_of_names(names: str, given: dict[str, Any], *, seed: int) -> MetricSuite:
     """Return the suite of metrics by any of their names: "tstr,KSComplement,IMS".
 
     Raises
     ------
     InvalidParameterError
-        If there is no such metric, or it needs more than a target or a sensitive column.
+        If there is no such metric, or it needs columns that the options do not name.
     """
-    given = {"target": target, "sensitive": sensitive}
     chosen: dict[str, Metric] = {}
     for name in dict.fromkeys(part.strip() for part in names.split(",") if part.strip()):
         proper = proper_name(name)
         if proper is None:
             raise InvalidParameterError(f"--metrics: {unknown_name(name)}")
-        kind, ready = metric_named(proper, target or "", sensitive or "")
-        _check_required(kind, given)
-        metric = _made(kind, given) if ready is None else ready
-        lacking = [n for n in given if n in metric.get_params() and not getattr(metric, n)]
-        if lacking and lacking[0] in _required(type(metric)):
-            raise InvalidParameterError(f"--metrics: {name} needs --{lacking[0]} COLUMN.")
+        kind, ready = metric_named(proper, given["target"] or "", given["sensitive"] or "")
+        _check_required(kind, name, given)
+        metric = _made(kind, given)
+        if ready is not None:  # as it is there, of these columns
+            metric = ready.set_params(**_named_by(kind, given))
         seeds = [p for p in metric.get_params() if p.split("__")[-1] == "random_state"]
         chosen[proper] = metric.set_params(**dict.fromkeys(seeds, seed))
     if not chosen:
@@ -61,23 +85,34 @@ def suite_of_names(
     return MetricSuite(list(chosen.items()), n_jobs=-1)
 
 
+_OPTIONS = {"quasi_identifiers": "known"}  # by the name of a parameter that another option gives
+
+
 def _required(kind: type[Metric]) -> list[str]:
     parameters = inspect.signature(kind).parameters
     return [name for name, one in parameters.items() if one.default is one.empty]
 
 
-def _check_required(kind: type[Metric], given: dict[str, str | None]) -> None:
-    """Refuse a metric that needs more than the command can give."""
-    if foreign := [name for name in _required(kind) if name not in given]:
+def _check_required(kind: type[Metric], name: str, given: dict[str, Any]) -> None:
+    """Refuse a metric that needs more than the command can give, or was given."""
+    required = _required(kind)
+    if foreign := [one for one in required if one not in given]:
         raise InvalidParameterError(
             f"--metrics: {kind.__name__} needs {', '.join(foreign)}, which only Python can give."
         )
+    if lacking := [one for one in required if not given[one]]:
+        options = " and ".join(f"--{_OPTIONS.get(one, one)} COLUMN" for one in lacking)
+        raise InvalidParameterError(f"--metrics: {name} needs {options}.")
 
 
-def _made(kind: type[Metric], given: dict[str, str | None]) -> Metric:
+def _named_by(kind: type[Metric], given: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns that options name of those that a metric takes."""
     own = inspect.signature(kind).parameters
-    required = _required(kind)
-    return kind(**{n: v or "" for n, v in given.items() if n in own and (v or n in required)})
+    return {n: value for n, value in given.items() if n in own and value}
+
+
+def _made(kind: type[Metric], given: dict[str, Any]) -> Metric:
+    return kind(**_named_by(kind, given))
 
 
 def suite_of_file(
@@ -86,6 +121,7 @@ def suite_of_file(
     """Return a suite that was saved, where one synthetic table is given and nothing of train."""
     options = {
         **{"--target": given.target, "--sensitive": given.sensitive, "--schema": given.schema},
+        **{"--duration": given.duration, "--event": given.event, "--known": given.known},
         **{"--categorical": given.categorical, "--numeric": given.numeric},
         "--accept-doubts": given.accept_doubts or None,
         "--metrics": metrics,

@@ -17,6 +17,7 @@ from skeval.reporting.displays.distributions import (
     PairDisplay,
     ProximityDisplay,
 )
+from skeval.reporting.displays.maps import DensityMapDisplay
 from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
 from skeval.reporting.displays.relations import (
     CardinalityDisplay,
@@ -26,6 +27,7 @@ from skeval.reporting.displays.relations import (
     TransitionsDisplay,
 )
 from skeval.reporting.displays.survival import SurvivalCurvesDisplay
+from skeval.reporting.displays.training import TrainingDisplay
 from skeval.reporting.displays.values import (
     ColumnScoresDisplay,
     EntitiesDisplay,
@@ -46,6 +48,7 @@ __all__ = [
     "CardinalityDisplay",
     "ColumnScoresDisplay",
     "DecisionPage",
+    "DensityMapDisplay",
     "Display",
     "DistancesDisplay",
     "EntitiesDisplay",
@@ -68,6 +71,7 @@ __all__ = [
     "ScoresDisplay",
     "SimilarityMatrixDisplay",
     "SurvivalCurvesDisplay",
+    "TrainingDisplay",
     "TransitionsDisplay",
     "ValueDisplay",
     "display_of",

@@ -7,11 +7,11 @@ are defined, so that nothing is written twice.
 from __future__ import annotations
 
 import difflib
-import re
 from functools import cache
 from typing import NamedTuple
 
 from skeval.suites.catalogue import catalogue
+from skeval.suites.features import feature_of, plain
 
 # of each source, class here: names there
 ELSEWHERE: dict[str, dict[str, str]] = {
@@ -47,6 +47,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "HellingerDistance": "h_dist",
         "HittingRate": "hit_rate",
         "KSComplement": "ks_test",
+        "MapDistance": "pca, plot_pca",
         "MaximumMeanDiscrepancy": "mmd",
         "MeanCIOverlap": "cio",
         "MembershipInference": "mia",
@@ -211,18 +212,6 @@ def _found() -> dict[str, str]:
     return found
 
 
-def plain(name: str) -> str:
-    """Return a name as it is looked up: capitals, spaces and signs between words do not matter.
-
-    Examples
-    --------
-    >>> from skeval.suites.names import plain
-    >>> plain("F1/8"), plain("p_mse"), plain("DCR share")
-    ('f18', 'pmse', 'dcrshare')
-    """
-    return re.sub(r"[^a-z0-9]", "", name.lower())
-
-
 def proper_name(name: str) -> str | None:
     """Return the class or the short name that is meant, None if nothing is called so.
 
@@ -246,7 +235,9 @@ def nearest_names(name: str, n: int = 3) -> list[str]:
 
 
 def unknown_name(name: str) -> str:
-    """Return the sentence on a name that nothing bears."""
+    """Return the sentence on a name that no metric bears."""
+    if feature := feature_of(name):
+        return f"there is no metric {name}. It is {feature.ours}; skeval explain says more."
     near = nearest_names(name)
     meant = f" Did you mean {' or '.join(near)}?" if near else ""
     return f"there is no metric {name}.{meant} skeval list --all names them all."

@@ -11,7 +11,7 @@ from importlib import import_module
 
 from skeval.core.base import Metric
 from skeval.suites.catalogue import FILE, Entry, catalogue, written
-from skeval.suites.presets import PRESETS, survival
+from skeval.suites.presets import PRESETS, disclosure, survival
 from skeval.utils.formatting import title_of
 
 MODULES = (
@@ -25,7 +25,10 @@ MODULES = (
 )
 _TAGS = ("aspect", "needs", "greater_is_better", "bounds", "evidence")
 _OF_PRESETS = ("target", "sensitive")
-_MAKERS = PRESETS | {"survival": lambda target, sensitive: survival("duration", "event")}
+_MAKERS = PRESETS | {
+    "survival": lambda target, sensitive: survival("duration", "event"),
+    "disclosure": lambda target, sensitive: disclosure(["known"], sensitive),
+}
 
 
 def metric_classes(*modules: str) -> dict[str, type[Metric]]:
