@@ -152,9 +152,9 @@ def problem_of(context: Context, question: Question) -> Problem:
     if task == "regression":
         if name in nominal:
             raise InvalidParameterError(
-                f"task='regression' needs a target of numbers, and {name} is a category, as "
-                f"whole numbers of two values are. schema={{{name!r}: 'continuous'}}, or --numeric, "
-                "takes it as numbers."
+                f"task='regression' needs a target of numbers, and {name} is a category, as whole "
+                "numbers of two values are. A schema takes it as numbers: "
+                f"{{{name!r}: 'continuous'}}, or --numeric."
             )
         values = numbers(context.train[[name]])[:, 0]
         known = values[~np.isnan(values)]
