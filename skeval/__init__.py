@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from skeval.core.tags import MetricTags
     from skeval.privacy.distance_screens.privacy_score import PrivacyStats, compute_privacy_stats
     from skeval.results.comparison import Comparison, compare
+    from skeval.results.history import History, history
     from skeval.results.overall import OverallScore
     from skeval.results.policy import Policy
     from skeval.results.provenance import show_versions
@@ -47,6 +48,7 @@ __all__ = [
     "Comparison",
     "Context",
     "Discretizer",
+    "History",
     "Metric",
     "MetricSuite",
     "MetricTags",
@@ -69,6 +71,7 @@ __all__ = [
     "engine",
     "evaluate_alone",
     "evaluate_draws",
+    "history",
     "make_suite",
     "parametrize_with_metric_checks",
     "plot_cardinality",
@@ -91,6 +94,7 @@ _FROM = {  # imported where they are asked for
     "Metric": "core.base",
     "MetricSuite": "suites.suite",
     "MetricTags": "core.tags",
+    "History": "results.history",
     "OverallScore": "results.overall",
     "Policy": "results.policy",
     "PrivacyStats": "privacy.distance_screens.privacy_score",
@@ -111,6 +115,7 @@ _FROM = {  # imported where they are asked for
     "evaluate_alone": "suites.alone",
     "evaluate_draws": "suites.draws",
     "make_suite": "suites.ready",
+    "history": "results.history",
     "parametrize_with_metric_checks": "checks",
     "plot_cardinality": "suites.plots",
     "plot_column": "suites.plots",

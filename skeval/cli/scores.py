@@ -106,14 +106,14 @@ def print_scores(result: SuiteResult) -> None:
         Console(soft_wrap=True).print(f"{', '.join(names)} left out: {why}", markup=False)
 
 
-_INKS = {"alarm": "bold red", "copies": "bold red", "doubt": "yellow", "calm": "none"}
+INKS = {"alarm": "bold red", "copies": "bold red", "doubt": "yellow", "calm": "none"}
 
 
 def _verdicts(result: SuiteResult) -> dict[str, str]:
     """Return in a few words what is made of each metric; a terminal shows it in colour too."""
     verdict, shifted = result.verdict(), is_shifted(result.notices)
     words = {name: judged(one, verdict, name, shifted) for name, one in result.items()}
-    return {name: f"[{_INKS[label_of(said)]}]{said}[/]" for name, said in words.items() if said}
+    return {name: f"[{INKS[label_of(said)]}]{said}[/]" for name, said in words.items() if said}
 
 
 def _show_scores(results: Mapping[str, Result], verdicts: Mapping[str, str]) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from skeval.core.tags import MetricTags
 
-Form = Literal["pdf", "html"]
+Form = Literal["pdf", "html", "png"]
 ENDINGS = (".pdf", ".html", ".htm")  # of reports, the last two of pages
 
 
@@ -37,7 +37,7 @@ class Display(Protocol):
 class Rendering(Protocol):
     """What draws and writes results.
 
-    `results` are a Result, a SuiteResult or a Comparison.
+    `results` are a Result, a SuiteResult, a Comparison or a History.
     """
 
     def display(self, results: Any, property: str | None = None) -> Display:
@@ -50,7 +50,7 @@ class Rendering(Protocol):
         """Return a suite as a notebook shows it, from the columns of its table."""
 
     def write(self, results: Any, path: str | Path, form: Form, **settings: Any) -> Path:
-        """Write a report of results, and return its path."""
+        """Write a report of results, or their figure, and return its path."""
 
     def finding(self, result: Any, alarm: bool | None = None, shifted: bool = False) -> str:
         """Return the sentence of one result; empty where it has an error."""
