@@ -169,6 +169,8 @@ def settings(columns: dict[str, Any]) -> Iterator[tuple[str, type[Metric], dict[
     for name, given in (*product(kinds, [{}]), *EXTRA):
         parameters = inspect.signature(kinds[name]).parameters
         required = [key for key, one in parameters.items() if one.default is one.empty]
+        if {ROLE.get(key, key) for key in required if key not in given} - columns.keys():
+            continue  # of times to an event, which no table has
         filled = {key: columns[ROLE.get(key, key)] for key in required if key not in given}
         for key, value in given.items():
             named = isinstance(value, str) and value.startswith("$")

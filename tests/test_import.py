@@ -10,7 +10,8 @@ import pytest
 
 import skeval
 
-_LISTED = "import sys, skeval; print(*sys.modules)"
+_LISTED = "import sys; {}; print(*sys.modules)"
+_ANY = "from skeval import Metric, MetricSuite, TableSchema, make_suite, report"
 LATER = (
     "numba",
     "matplotlib",
@@ -23,9 +24,20 @@ LATER = (
 )
 
 
+def imported_by(statement: str) -> set[str]:
+    code = _LISTED.format(statement)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
 def test_what_few_need_is_imported_by_them():
-    done = subprocess.run([sys.executable, "-c", _LISTED], capture_output=True, text=True)
-    assert set(LATER).isdisjoint(done.stdout.split()), done.stderr
+    assert set(LATER).isdisjoint(imported_by(_ANY))
+
+
+def test_the_package_alone_imports_nothing_that_computes():
+    assert {"numpy", "pandas", "sklearn", "joblib", "typer"}.isdisjoint(
+        imported_by("import skeval")
+    )
 
 
 def test_the_checks_are_there_all_the_same():

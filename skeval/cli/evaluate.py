@@ -1,34 +1,23 @@
 """The command that prints and saves scores: `evaluate`.
 
 Commands of saved scores: `render` draws them, `verify` checks what they are of.
-
-The gate of pipelines: options that decide the exit code, and the file that says why.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
-from skeval.cli.catalogue import suite_of_names
-from skeval.cli.inputs import (
-    check_apart,
-    check_paths,
-    dialect_of,
-    files_by_role,
-    read_given,
-    say_kinds,
-)
 from skeval.cli.options import (
+    AHEAD,
     OUTPUT,
+    PRESETS,
+    SCORES,
     Given,
     Tables,
     app,
@@ -38,22 +27,14 @@ from skeval.cli.options import (
     show,
     with_given,
 )
-from skeval.exceptions import InvalidParameterError, Sentence
-from skeval.results.policy import FAIL_ON, Policy, RuleOutcome, failed_metrics, junit, together
-from skeval.results.result import Result
-from skeval.results.suite_result import SuiteResult
+from skeval.exceptions import InvalidParameterError
 from skeval.tables.places import Place
-from skeval.tables.reading import check_exists, read_table
-from skeval.tables.relational_schema import RelationalSchema
+from skeval.utils.ahead import compiling
 from skeval.utils.execution import shown
-from skeval.utils.files import check_output, replacing
-from skeval.utils.formatting import shown_interval
 
 if TYPE_CHECKING:
-    from skeval.results.comparison import Comparison
+    from skeval.results.policy import Policy
     from skeval.results.release import Release
-    from skeval.suites.suite import MetricSuite
-
 
 Scores = Annotated[Path, typer.Argument(help="What `evaluate -o scores.json` saved.")]
 
@@ -71,11 +52,15 @@ def render(
     ] = False,
 ) -> None:
     """Write the report of saved scores: no table is needed."""
+    from skeval.cli.inputs import check_paths
+    from skeval.cli.scores import read_comparison, read_results
     from skeval.results.rendering import ENDINGS
+    from skeval.results.suite_result import SuiteResult
+    from skeval.tables.reading import check_exists
 
     check_paths(output, ENDINGS, "report", [scores])
     check_exists(scores)
-    result = _read_comparison(scores) or read_results(scores)
+    result = read_comparison(scores) or read_results(scores)
     write = result.to_html if output.suffix.lower() in ENDINGS[1:] else result.to_pdf
     settings: dict[str, Any] = {"title": title} if title else {}
     with shown("lines") as tick:
@@ -94,8 +79,10 @@ def verify(
     ],
 ) -> None:
     """Check that scores are of these files; exit code 1 if one of them is none of the inputs."""
+    from skeval.cli.scores import read_results
     from skeval.results.provenance import DIFFERENT, installed_versions
     from skeval.results.provenance import verify as verify_tables
+    from skeval.tables.reading import check_exists
 
     provenance = read_results(scores).provenance
     if provenance is None:
@@ -118,121 +105,6 @@ def verify(
     if unknown := frame.loc[frame["found"] == DIFFERENT, "given"].tolist():
         say(f"skeval: not among the inputs of {scores}: {', '.join(unknown)}.")
         raise typer.Exit(1)
-
-
-def _read_comparison(path: Path) -> Comparison | None:
-    """Return what `compare -o comparison.json` saved; None where a file holds other scores."""
-    from skeval.results.comparison import Comparison
-
-    try:
-        return Comparison.from_json(path)
-    except InvalidParameterError:
-        return None
-
-
-def suite_of_file(
-    path: Path, tables: list[Place], given: Given, metrics: str | None, *, rows: bool
-) -> MetricSuite:
-    """Return a suite that was saved, where one synthetic table is given and nothing of train."""
-    from skeval.suites.suite import MetricSuite
-
-    options = {
-        **{"--target": given.target, "--sensitive": given.sensitive, "--schema": given.schema},
-        **{"--duration": given.duration, "--event": given.event, "--known": given.known},
-        "--metrics": metrics,
-    }
-    if foreign := [name for name, value in options.items() if value is not None]:
-        raise InvalidParameterError(
-            f"{' and '.join(foreign)}: --saved has it from the suite; leave it out."
-        )
-    if len(tables) != 1 or tables[0].is_folder:
-        raise InvalidParameterError("--saved takes one file, SYNTHETIC: it is the real tables.")
-    check_exists(path)
-    return MetricSuite.load(path, rows=rows)
-
-
-def read_results(path: Path) -> SuiteResult:
-    """Read scores that `evaluate` saved."""
-    check_exists(path)
-    return SuiteResult.from_json(path)
-
-
-def release_of(given: Given) -> Release | None:
-    """Return what a file states of the release."""
-    from skeval.results.release import Release
-
-    return Release.of(given.release)
-
-
-def policy_of(options: Given, release: Release | None = None) -> Policy | None:
-    """Return the policy of a file, of options and of a release together; None without any."""
-    fail_on, require, file = options.fail_on, options.require, options.policy
-    if options.junit is not None:
-        check_output(options.junit, (".xml",), owner="--junit")
-    if unknown := [name for name in fail_on or () if name not in FAIL_ON]:
-        raise InvalidParameterError(
-            f"--fail-on must be among {', '.join(FAIL_ON)}, got {', '.join(unknown)}."
-        )
-    given = Policy.from_toml(file) if file is not None else None
-    agreed = release.thresholds if release is not None else None
-    of_options = Policy(tuple(fail_on or ()), tuple(require or ())) if fail_on or require else None
-    if of_options is not None and (given or agreed):  # the level is that of a file
-        least = min(one.level for one in (given, agreed) if one is not None)
-        of_options = replace(of_options, level=least)
-    policy = together([given, agreed, of_options])
-    if policy is None and options.junit is not None:
-        raise InvalidParameterError(
-            "--junit needs --fail-on, --require, --policy or thresholds of --release."
-        )
-    return policy
-
-
-def check_policy(policy: Policy | None, suite: MetricSuite | None) -> None:
-    """Refuse a policy on what the suite does not measure, before the work."""
-    if policy is not None and suite is not None:
-        policy.check_names({name: type(metric).__name__ for name, metric in suite.all_metrics})
-
-
-def write_junit(
-    policy: Policy | None, results: Mapping[str, SuiteResult], path: Path | None
-) -> None:
-    """Write what the policy says of each synthetic table, if asked for."""
-    if policy is not None and path is not None:
-        with replacing(path) as temporary:
-            temporary.write_text(junit(_outcomes(policy, results)), encoding="utf-8")
-
-
-def enforce(policy: Policy | None, results: Mapping[str, SuiteResult]) -> None:
-    """End with exit code 1 where a rule is violated, or metrics failed: others may stand."""
-    failures = {name: failed for name, one in results.items() if (failed := failed_metrics(one))}
-    for name, failed in failures.items():
-        of = f"{name}: " if name else ""
-        n_metrics = len(results[name])
-        say(f"skeval: {of}{len(failed)} of {n_metrics} metrics failed: {', '.join(failed)}.")
-    outcomes = _outcomes(policy, results) if policy is not None else []
-    for outcome in outcomes:
-        say(f"policy {outcome}")
-    if failures or not all(outcome.passed for outcome in outcomes):
-        raise typer.Exit(1)
-
-
-def _outcomes(policy: Policy, results: Mapping[str, SuiteResult]) -> list[RuleOutcome]:
-    """Return the outcome of each rule, of several synthetic tables by their names."""
-    return [
-        replace(outcome, rule=f"{name}: {outcome.rule}") if name else outcome
-        for name, result in results.items()
-        for outcome in policy.judge(result)
-    ]
-
-
-_WRITERS: dict[str, Callable[[SuiteResult], str]] = {
-    ".txt": lambda result: f"{result!r}\n",
-    ".csv": lambda result: result.frame().to_csv(index=False),
-    ".json": lambda result: result.to_json(),
-}
-PRESETS = (
-    "report, fidelity, utility, privacy, screens, attacks, syneval, quality, diagnostic, survival."
-)
 
 
 @app.command()
@@ -264,195 +136,134 @@ def evaluate(
     ] = False,
 ) -> None:
     """Print the scores of a synthetic table, and save them."""
+    from skeval.cli import inputs
+
     read = [*tables, given.schema, given.policy, given.release, saved]
     if output is not None:
-        check_paths(output, tuple(_WRITERS), "scores", read)
-    check_apart([output, given.junit], read)
-    dialect = dialect_of(given.sep, given.encoding, given.decimal)
-    gate = policy_of(given, release := release_of(given))
-    on_error = "raise" if debugging() else "warn"
-    if saved is not None:
-        loaded = suite_of_file(saved, tables, given, metrics, rows=rows)
-        check_policy(gate, loaded)
-        loaded.set_params(timeout=timeout, on_error=on_error, n_jobs=given.jobs)
-        synthetic = read_table(tables[0], header=given.header, dialect=dialect)
-        with shown("lines") as tick:
-            measure = partial(loaded.evaluate, date=given.date, release=release)
-            result = measure(synthetic, progress=tick("measured"))
-        files = {} if tables[0].path is None else {"synthetic": tables[0]}
-        _conclude(result, files, output, gate, given)
-        return
-    if rows:
+        inputs.check_paths(output, SCORES, "scores", read)
+    inputs.check_apart([output, given.junit], read)
+    limits = {"timeout": timeout, "on_error": "raise" if debugging() else "warn"}
+    if rows and saved is None:
         raise InvalidParameterError("--rows needs --saved, the suite that holds them.")
-    made = partial(made_suite, metrics, suite, given, release=release)
-    if not any(path.is_folder for path in tables):  # of folders, the suite depends on their keys
-        check_policy(gate, made())
-    (train, holdout, synthetic), known = read_given(tables, given, dialect)
-    measured = made(known if isinstance(known, RelationalSchema) else None)
-    check_policy(gate, measured)
-    measured.set_params(
-        timeout=timeout, on_error=on_error, n_jobs=given.jobs, max_memory=given.max_bytes
-    )
-    with shown("lines") as tick:
-        progress = tick("measured")
-        measured.fit(train, holdout, schema=known)
-        result = measured.evaluate(synthetic, progress=progress, date=given.date, release=release)
-    _conclude(result, files_by_role(tables), output, gate, given)
+    if saved is None and len(tables) == 1:
+        _of_schema(given, tables[0], output, metrics)
+    elif saved is None:
+        _of_tables(given, tables, output, suite, metrics, limits)
+    else:
+        _of_saved(given, tables, output, saved, metrics, rows, limits)
 
 
-def _conclude(
-    result: SuiteResult,
-    files: Mapping[str, Place],
+def _of_tables(
+    given: Given,
+    tables: list[Place],
     output: Path | None,
-    gate: Policy | None,
-    given: Given,
-) -> None:
-    """Save and print scores, and hold them to the policy."""
-    if result.provenance is not None:
-        known_by = result.provenance.with_files(files)
-        result.provenance = known_by if given.hashes else known_by.without_hashes()
-    if output is not None:  # before they are printed: if printing goes wrong, they are kept
-        with replacing(output) as temporary:
-            temporary.write_text(_WRITERS[output.suffix.lower()](result), encoding="utf-8")
-    write_junit(gate, {"": result}, given.junit)
-    print_scores(result)
-    say_kinds(result)
-    _say_verdict(result, output)
-    enforce(gate, {"": result})
-
-
-def _say_verdict(result: SuiteResult, output: Path | None) -> None:
-    from skeval.results.verdict import summary
-
-    if sentence := summary(result):
-        say(sentence)
-    if output is not None:
-        say(f"Saved: {output}")
-
-
-def made_suite(
-    metrics: str | None,
     preset: str,
-    given: Given,
-    relations: RelationalSchema | None = None,
-    release: Release | None = None,
-) -> MetricSuite:
-    """Return the suite of these metrics, or of a preset."""
-    from skeval.suites.ready import make_suite
+    metrics: str | None,
+    limits: dict[str, Any],
+) -> None:
+    """Evaluate a synthetic table next to the real ones; they are read before metrics are imported.
 
-    if metrics is not None:
-        return suite_of_names(metrics, asked_columns(given, release), seed=given.seed)
-    return make_suite(
-        preset,
-        **preset_settings(given, release),
-        random_state=given.seed,
-        n_jobs=-1,
-        schema=relations,
-    )
+    What may be refused is refused before: a policy, names of metrics, suites that need a column.
+    """
+    from skeval.cli import inputs
+
+    dialect = inputs.dialect_of(given.sep, given.encoding, given.decimal)
+    policy, release = _agreed(given)
+    is_one_table = not any(path.is_folder for path in tables)
+    asks = (policy, metrics, given.duration, given.event)
+    if is_one_table and (preset != "report" or any(one is not None for one in asks)):
+        _check_first(given, preset, metrics, policy, release)
+    with compiling(*AHEAD) if metrics is None else nullcontext():
+        (train, holdout, synthetic), known = inputs.read_given(tables, given, dialect)
+        from skeval.cli import gate, scores, suites
+        from skeval.tables.relational_schema import RelationalSchema
+
+        relations = known if isinstance(known, RelationalSchema) else None
+        measured = suites.made_suite(metrics, preset, given, relations, release)
+        gate.check_policy(policy, measured)
+        measured.set_params(**limits, n_jobs=given.jobs, max_memory=given.max_bytes)
+        with shown("lines") as tick:
+            progress = tick("measured")
+            measured.fit(train, holdout, schema=known)
+            result = measured.evaluate(
+                synthetic, progress=progress, date=given.date, release=release
+            )
+    scores.conclude(result, inputs.files_by_role(tables), output, policy, given)
 
 
-def preset_settings(given: Given, release: Release | None) -> dict[str, Any]:
-    """Return what the options and a release say of a preset."""
-    return {
-        "target": given.target,
-        "sensitive": given.sensitive,
-        "duration": given.duration,
-        "event": given.event,
-        "known": given.known_columns,
-        "release": release,
+def _check_first(
+    given: Given, preset: str, metrics: str | None, policy: Policy | None, release: Release | None
+) -> None:
+    from skeval.cli import gate, suites
+
+    gate.check_policy(policy, suites.made_suite(metrics, preset, given, release=release))
+
+
+def _agreed(given: Given) -> tuple[Policy | None, Release | None]:
+    """Return the policy and the release that options state, if any do."""
+    if not any((given.fail_on, given.require, given.policy, given.release, given.junit)):
+        return None, None
+    from skeval.cli import gate
+
+    release = gate.release_of(given)
+    return gate.policy_of(given, release), release
+
+
+def _of_schema(given: Given, table: Place, output: Path | None, metrics: str | None) -> None:
+    """Evaluate a synthetic table alone, by what a schema states."""
+    from skeval.cli import inputs
+    from skeval.tables.reading import read_table
+    from skeval.tables.relational_sources import read_json
+
+    options = {
+        **{"--target": given.target, "--sensitive": given.sensitive, "--metrics": metrics},
+        **{"--duration": given.duration, "--event": given.event, "--known": given.known},
+        **{"--categorical": given.categorical, "--numeric": given.numeric},
+        **{"--accept-doubts": given.accept_doubts, "--junit": given.junit},
     }
+    if given.schema is None or table.is_folder:
+        raise InvalidParameterError(
+            "expected two or three files, TRAIN [HOLDOUT] SYNTHETIC, got one. SYNTHETIC alone is "
+            "evaluated by what is stated, --schema FILE, or by statistics of train, --saved FILE."
+        )
+    if foreign := [name for name, value in options.items() if value]:
+        raise InvalidParameterError(
+            f"{' and '.join(foreign)}: of SYNTHETIC alone the schema says all; leave it out."
+        )
+    content = read_json(given.schema)
+    dialect = inputs.dialect_of(given.sep, given.encoding, given.decimal)
+    policy, _ = _agreed(given)
+    synthetic = read_table(table, header=given.header, dialect=dialect)
+    from skeval.cli import scores
+    from skeval.suites.alone import evaluate_alone
+
+    with shown("lines") as tick:
+        result = evaluate_alone(synthetic, content, progress=tick("measured"), date=given.date)
+    files = {} if table.path is None else {"synthetic": table}
+    scores.conclude(result, files, output, policy, given)
 
 
-def asked_columns(given: Given, release: Release | None) -> dict[str, Any]:
-    """Return the columns that the options name, by what metrics call them; None if none does."""
-    stated = list(release.indirect_identifiers) if release is not None else []
-    known = given.known_columns or stated or None
-    own = {name: getattr(given, name) for name in ("target", "sensitive", "duration", "event")}
-    return {**own, "quasi_identifiers": known, "known": known}
+def _of_saved(
+    given: Given,
+    tables: list[Place],
+    output: Path | None,
+    saved: Path,
+    metrics: str | None,
+    rows: bool,
+    limits: dict[str, Any],
+) -> None:
+    """Evaluate a synthetic table by what a file holds of the real ones."""
+    from skeval.cli import gate, inputs, scores, suites
+    from skeval.tables.reading import read_table
 
-
-def print_scores(result: SuiteResult) -> None:
-    """Print the tables of scores and of tests of privacy, properties, and what was left out."""
-    from skeval.reporting.scores import parted, reason
-
-    scores, tests = parted(result)
-    verdicts = _verdicts(result)
-    if scores:
-        _show_scores(scores, verdicts)
-    if tests:
-        _show_tests(tests, verdicts)
-    for name, why in ((name, reason(one)) for name, one in tests.items()):
-        if why:
-            Console(soft_wrap=True).print(f"{name}: {why}", markup=False)
-    if any("/" in name for name in result):
-        table = plain_table("property", "score", "baseline", "columns or pairs")
-        for name, *scores, n_used in result.properties().itertuples():
-            table.add_row(escape(name), f"{scores[0]:.4g}", _or_empty(scores[1]), str(n_used))
-        show(table)
-    for name, each in result.items():
-        if each.error:
-            why = each.error.shell if isinstance(each.error, Sentence) else each.error
-            Console(soft_wrap=True).print(f"{name} left out: {why}", markup=False)
-
-
-INKS = {"alarm": "bold red", "copies": "bold red", "doubt": "yellow", "calm": "none"}
-
-
-def _verdicts(result: SuiteResult) -> dict[str, str]:
-    """Return in a few words what is made of each metric; a terminal shows it in colour too."""
-    from skeval.reporting.style import judged, label_of
-    from skeval.results.verdict import is_shifted
-
-    verdict, shifted = result.verdict(), is_shifted(result.notices)
-    words = {name: judged(one, verdict, name, shifted) for name, one in result.items()}
-    return {name: f"[{INKS[label_of(said)]}]{said}[/]" for name, said in words.items() if said}
-
-
-def _show_scores(results: Mapping[str, Result], verdicts: Mapping[str, str]) -> None:
-    from skeval.reporting.scores import DIFFERENCE, INTERVAL, shown_difference
-
-    heads = "value", INTERVAL, "baseline", DIFFERENCE.lower(), "best", "verdict"
-    table = plain_table("metric", *heads)
-    for name, one in results.items():
-        numbers = f"{one.value:.4g}", shown_interval(one.interval), _or_empty(one.baseline)
-        said = verdicts.get(name, "")
-        table.add_row(escape(name), *numbers, shown_difference(one), _best(one), said)
-    show(table)
-
-
-def _show_tests(results: Mapping[str, Result], verdicts: Mapping[str, str]) -> None:
-    from skeval.reporting.scores import INTERVAL, numbers_tested
-
-    heads = (
-        "tested",
-        "against",
-        "p-value",
-        "score",
-        INTERVAL,
-        "baseline",
-        "best",
-        "evidence",
-        "verdict",
-    )
-    table = plain_table("metric", *heads)
-    for name, one in results.items():
-        numbers = f"{one.value:.4g}", shown_interval(one.interval), _or_empty(one.baseline)
-        kind = one.tags.evidence or "" if one.tags is not None else ""
-        compared = *numbers_tested(one), _p_value(one.p_value)
-        said = verdicts.get(name, "")
-        table.add_row(escape(name), *compared, *numbers, _best(one), kind, said)
-    show(table)
-
-
-def _best(result: Result) -> str:
-    return result.tags.direction.split()[0] if result.tags is not None else ""
-
-
-def _or_empty(value: float | None) -> str:
-    return "" if value is None or math.isnan(value) else f"{value:.4g}"
-
-
-def _p_value(value: float | None) -> str:
-    if value is None or math.isnan(value):
-        return ""
-    return "<1e-16" if value < 1e-16 else f"{value:.2g}"
+    dialect = inputs.dialect_of(given.sep, given.encoding, given.decimal)
+    policy, release = _agreed(given)
+    loaded = suites.suite_of_file(saved, tables, given, metrics, rows=rows)
+    gate.check_policy(policy, loaded)
+    loaded.set_params(**limits, n_jobs=given.jobs)
+    synthetic = read_table(tables[0], header=given.header, dialect=dialect)
+    with shown("lines") as tick:
+        measure = partial(loaded.evaluate, date=given.date, release=release)
+        result = measure(synthetic, progress=tick("measured"))
+    files = {} if tables[0].path is None else {"synthetic": tables[0]}
+    scores.conclude(result, files, output, policy, given)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skeval.cli.options import Given, say
 from skeval.exceptions import InvalidParameterError
-from skeval.results.suite_result import SuiteResult
 from skeval.scale.long_csv import is_long, streamed
 from skeval.scale.tables import LargeTable, infer_kinds
 from skeval.tables.places import Place
@@ -19,16 +19,23 @@ from skeval.tables.reasons import ColumnReason, column_reasons
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.relational_sources import read_json
-from skeval.tables.schema import TableSchema
+from skeval.tables.schema import Kind, TableSchema, is_column_entry
 from skeval.tables.sources import TableSource, is_large, source_of
 from skeval.utils.execution import shown
 from skeval.utils.files import check_output
+
+if TYPE_CHECKING:
+    from skeval.results.suite_result import SuiteResult
 
 _LARGE = (
     "note: large tables, or tables in parts: they are read a column at a time, and metrics that "
     "cannot be counted up over all rows look at a sample."
 )
 _LONG = 100_000  # rows of train, of which a report takes minutes
+_CURES = (
+    "skeval schema writes the kinds to edit; --accept-doubts takes whole numbers of 3 to 12 values "
+    "as categories."
+)
 _MOST_DOUBTS = 5  # that are spelled out
 TrainHoldoutSynthetic = tuple[Any, Any, Any]  # frames, or RelationalData; the second may be None
 
@@ -96,7 +103,7 @@ def read_given(
     paths: list[Place], given: Given, dialect: Dialect
 ) -> tuple[TrainHoldoutSynthetic, Any]:
     """Read tables as the options say, and refuse options that do not fit them."""
-    tables, known = read_tables(paths, given.schema, header=given.header, dialect=dialect)
+    tables, known = _read_tables(paths, given, dialect)
     named = {name: getattr(given, name) for name in ("sensitive", "duration", "event")}
     check_of_one_table(known, target=given.target, known=given.known, **named)
     check_named(tables[0], **named)
@@ -105,8 +112,8 @@ def read_given(
     return tables, known
 
 
-def read_tables(
-    paths: list[Place], schema: Path | None, *, header: bool, dialect: Dialect = PLAIN
+def _read_tables(
+    paths: list[Place], given: Given, dialect: Dialect
 ) -> tuple[TrainHoldoutSynthetic, Any]:
     """Return the tables of two or three files, or folders, and what is known of their schema."""
     if len(paths) not in {2, 3}:
@@ -115,12 +122,11 @@ def read_tables(
         )
     with shown("lines") as tick:
         tick("read")
-        return _read(paths, schema, header=header, dialect=dialect)
+        return _read(paths, given, dialect)
 
 
-def _read(
-    paths: list[Place], schema: Path | None, *, header: bool, dialect: Dialect
-) -> tuple[TrainHoldoutSynthetic, Any]:
+def _read(paths: list[Place], given: Given, dialect: Dialect) -> tuple[TrainHoldoutSynthetic, Any]:
+    schema, header = given.schema, given.header
     folders = [path.path for path in paths if path.path is not None and path.is_folder]
     if not any(_holds_tables(path) for path in paths):
         roles = ("train", "holdout", "synthetic") if len(paths) == 3 else ("train", "synthetic")
@@ -128,7 +134,8 @@ def _read(
             _table(path, role, header=header, dialect=dialect)
             for path, role in zip(paths, roles, strict=True)
         )
-        known = read_schema(schema)
+        known = read_kinds(given)
+        check_columns(train, given)
         if any(isinstance(table, TableSource) for table in (train, *further)):
             say(_LARGE)
     elif files := [str(path) for path in paths if not path.is_folder]:
@@ -136,6 +143,7 @@ def _read(
             f"expected folders throughout, or files throughout; {', '.join(files)}: no folder."
         )
     else:
+        check_no_kinds(given)
         train = RelationalData.from_folder(folders[0], schema, header=header, dialect=dialect)
         known = train.schema
         further = [
@@ -223,7 +231,7 @@ def say_kinds(result: SuiteResult) -> None:
     ]
     more = f"; and {len(doubts) - _MOST_DOUBTS} more" if len(doubts) > _MOST_DOUBTS else ""
     said = "; ".join(doubts[:_MOST_DOUBTS]) + more
-    doubt = f" In doubt: {said}. skeval schema writes the kinds to edit." if doubts else ""
+    doubt = f" In doubt: {said}. {_CURES}" if doubts else ""
     say(f"note: columns: {counts}.{doubt}")
 
 
@@ -261,7 +269,56 @@ def read_schema(path: Path | None) -> Any:
     if path is None:
         return None
     content = read_json(path)
-    described = isinstance(content, dict) and any(
-        isinstance(content.get(part), dict | list) for part in ("columns", "tables")
-    )
+    parts = [content.get(part) for part in ("columns", "tables")] if type(content) is dict else []
+    described = any(isinstance(part, dict | list) and not is_column_entry(part) for part in parts)
     return TableSchema.from_sdv(content) if described else content
+
+
+def read_kinds(given: Given) -> Any:
+    """Return what the options say of the columns of one table: a file, lists, or to accept doubts.
+
+    A list goes before the file.
+    """
+    known, listed = read_schema(given.schema), listed_kinds(given)
+    if not listed and not given.accept_doubts:
+        return known
+    schema = TableSchema.known(known)
+    return replace(schema, kinds={**schema.kinds, **listed}, accept=given.accept_doubts)
+
+
+def listed_kinds(given: Given) -> dict[str, Kind]:
+    """Return the kinds that --categorical and --numeric name."""
+    categorical, numeric = (
+        [name.strip() for name in names.split(",") if name.strip()] if names else []
+        for names in (given.categorical, given.numeric)
+    )
+    if both := sorted(set(categorical) & set(numeric)):
+        raise InvalidParameterError(
+            f"--categorical and --numeric both name {', '.join(both)}; leave one out."
+        )
+    kinds: dict[str, Kind] = dict.fromkeys(categorical, "categorical")
+    return kinds | dict.fromkeys(numeric, "continuous")
+
+
+def check_columns(train: Any, given: Given) -> None:
+    """Refuse kinds of columns that train does not have."""
+    names = set(train.names if isinstance(train, TableSource) else map(str, train.columns))
+    if unknown := sorted(listed_kinds(given).keys() - names):
+        raise InvalidParameterError(
+            f"--categorical and --numeric name {', '.join(unknown)}, which train does not have. "
+            f"Train has: {', '.join(sorted(names))}."
+        )
+
+
+def check_no_kinds(given: Given) -> None:
+    """Refuse options on the kinds of columns where there are several tables."""
+    options = {
+        "--accept-doubts": given.accept_doubts,
+        "--categorical": given.categorical,
+        "--numeric": given.numeric,
+    }
+    if named := [option for option, value in options.items() if value]:
+        raise InvalidParameterError(
+            f"{' and '.join(named)}: kinds are stated so of one table, got a folder; name the file "
+            "of a table, or give --schema FILE."
+        )

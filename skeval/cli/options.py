@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -21,7 +22,6 @@ from rich.table import Table
 from rich.text import Text
 
 from skeval.exceptions import Sentence
-from skeval.results.provenance import version_of
 from skeval.tables.places import Place
 from skeval.utils.execution import SHARE, free_memory
 from skeval.utils.formatting import printable
@@ -41,7 +41,7 @@ Tables = Annotated[
         help="Files of CSV, Parquet, Excel, JSON lines or Arrow, or folders of them, a file a "
         "table; book.xlsx#SHEET; base.sqlite#TABLE, base.duckdb#QUERY or URL#QUERY; or folders of "
         "Parquet files that are parts of one table, which are not read whole. Without a holdout "
-        "there are no baselines.",
+        "there are no baselines. SYNTHETIC alone goes with --schema or --saved.",
     ),
 ]
 SchemaFile = Annotated[
@@ -51,6 +51,15 @@ SchemaFile = Annotated[
         "A folder may hold it."
     ),
 ]
+AcceptDoubts = Annotated[
+    bool,
+    typer.Option(
+        "--accept-doubts",
+        help="Take whole numbers of 3 to 12 values as categories, save those of other options.",
+    ),
+]
+Categorical = Annotated[str | None, typer.Option(help="These columns are categories: A,B.")]
+Numeric = Annotated[str | None, typer.Option(help="These columns are numbers: A,B.")]
 Target = Annotated[str | None, typer.Option(help="The column that models predict: adds utility.")]
 Sensitive = Annotated[str | None, typer.Option(help="The column of the measures of fairness.")]
 Duration = Annotated[
@@ -131,7 +140,12 @@ MaxMemory = Annotated[
     ),
 ]
 OUTPUT = ("--output", "-o")
+PRESETS = (
+    "report, fidelity, utility, privacy, screens, attacks, syneval, quality, diagnostic, survival."
+)
 DEBUG = "--debug"
+SCORES = (".txt", ".csv", ".json")  # files of them
+AHEAD = "skeval.cli.ahead", "search", "attacks"  # what other processes compile meanwhile
 
 
 @dataclass(frozen=True)
@@ -144,6 +158,9 @@ class Given:
     event: Event = None
     known: Known = None
     schema: SchemaFile = None
+    accept_doubts: AcceptDoubts = False
+    categorical: Categorical = None
+    numeric: Numeric = None
     header: Header = False
     sep: Sep = None
     encoding: Encoding = None
@@ -198,7 +215,10 @@ def with_given(command: Callable[..., None]) -> Callable[..., None]:
 
 def _version(shown: bool) -> None:
     if shown:
-        typer.echo(f"skeval {version_of('skeval')}")
+        try:
+            typer.echo(f"skeval {version('skeval')}")
+        except PackageNotFoundError:
+            typer.echo("skeval, from sources that are not installed")
         raise typer.Exit
 
 

@@ -8,15 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from skeval.cli.evaluate import (
-    PRESETS,
-    check_policy,
-    enforce,
-    made_suite,
-    policy_of,
-    release_of,
-    write_junit,
-)
+from skeval.cli.gate import check_policy, enforce, policy_of, release_of, write_junit
 from skeval.cli.inputs import (
     candidate_names,
     check_apart,
@@ -26,7 +18,18 @@ from skeval.cli.inputs import (
     read_candidates,
     read_given,
 )
-from skeval.cli.options import OUTPUT, Given, app, debugging, plain_table, say, show, with_given
+from skeval.cli.options import (
+    OUTPUT,
+    PRESETS,
+    Given,
+    app,
+    debugging,
+    plain_table,
+    say,
+    show,
+    with_given,
+)
+from skeval.cli.suites import made_suite
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.places import Place
 from skeval.utils.execution import shown

@@ -11,46 +11,38 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
-from skeval.cli.evaluate import (
-    INKS,
+from skeval.cli.options import (
+    AHEAD,
+    OUTPUT,
     PRESETS,
-    check_policy,
-    enforce,
-    made_suite,
-    policy_of,
-    preset_settings,
-    read_results,
-    release_of,
-    write_junit,
+    Given,
+    Seed,
+    Tables,
+    app,
+    plain_table,
+    say,
+    show,
+    with_given,
 )
-from skeval.cli.inputs import (
-    TrainHoldoutSynthetic,
-    candidate_names,
-    check_apart,
-    check_paths,
-    dialect_of,
-    files_by_role,
-    read_candidates,
-    read_given,
-    say_kinds,
-    say_long,
-)
-from skeval.cli.options import OUTPUT, Given, Seed, Tables, app, plain_table, say, show, with_given
 from skeval.exceptions import InvalidParameterError
-from skeval.results.policy import Policy
 from skeval.tables.places import Place
+from skeval.utils.ahead import compiling
 from skeval.utils.execution import shown
 from skeval.utils.files import check_output
 from skeval.utils.formatting import number
 
 if TYPE_CHECKING:
+    from skeval.cli.inputs import TrainHoldoutSynthetic
     from skeval.results.history import History
+    from skeval.results.policy import Policy
     from skeval.results.release import Release
     from skeval.suites.suite import MetricSuite
+    from skeval.tables.reading import Dialect
 
 
 @app.command()
 @with_given
+@compiling(*AHEAD)
 def report(
     given: Given,
     tables: Tables,
@@ -78,28 +70,25 @@ def report(
     ] = None,
 ) -> None:
     """Write the report of a synthetic table."""
+    from skeval.cli import gate, inputs
+    from skeval.cli.suites import made_suite
     from skeval.results.rendering import ENDINGS
 
-    inputs = [*tables, given.schema, given.policy, given.release]
-    check_paths(output, ENDINGS, "report", inputs)
-    check_apart([output, given.junit], inputs)
-    release, dialect = release_of(given), dialect_of(given.sep, given.encoding, given.decimal)
-    gate = policy_of(given, release)
+    read_of = [*tables, given.schema, given.policy, given.release]
+    inputs.check_paths(output, ENDINGS, "report", read_of)
+    inputs.check_apart([output, given.junit], read_of)
+    release = gate.release_of(given)
+    dialect = inputs.dialect_of(given.sep, given.encoding, given.decimal)
+    policy = gate.policy_of(given, release)
     if metrics is not None and suite is not None:
         raise InvalidParameterError("--metrics chooses what --suite would; give one of them.")
     measured = suite if metrics is None else made_suite(metrics, "report", given, release=release)
-    if gate is not None:
-        check_policy(gate, _suite_of(tables, given, measured, release))
-    # from four tables on, all behind the holdout are candidates
-    read, known = read_given(tables[:3], given, dialect)
-    say_long(read[0], n_max_train)
-    if len(tables) > 3:
-        several = read_candidates(tables[2:], read[2], known, header=given.header, dialect=dialect)
-        read = (*read[:2], several)
+    gate.check_policy(policy, _suite_of(tables, given, measured, release) if policy else None)
+    read, known = _read(tables, given, dialect, n_max_train)
     _write_report(
         read,
         output,
-        gate,
+        policy,
         given.junit,
         n_max_train=n_max_train,
         n_max_test=n_max_test,
@@ -116,7 +105,7 @@ def report(
         random_state=given.seed,
         n_jobs=given.jobs,
         date=given.date,
-        files=files_by_role(tables),
+        files=inputs.files_by_role(tables),
         hashes=given.hashes,
         max_memory=given.max_bytes,
         release=release,
@@ -124,6 +113,7 @@ def report(
 
 
 @app.command()
+@compiling(*AHEAD)
 def demo(
     output: Annotated[Path, typer.Option(*OUTPUT, help="Where to write.")] = Path(
         "skeval-demo.pdf"
@@ -151,6 +141,22 @@ def demo(
     _write_report((train, holdout, synthetic), output, random_state=seed)
 
 
+def _read(
+    tables: list[Place], given: Given, dialect: Dialect, n_max_train: int | None
+) -> tuple[TrainHoldoutSynthetic, Any]:
+    """Read the tables; from four on, all behind the holdout are candidates."""
+    from skeval.cli import inputs
+
+    read, known = inputs.read_given(tables[:3], given, dialect)
+    inputs.say_long(read[0], n_max_train)
+    if len(tables) > 3:
+        several = inputs.read_candidates(
+            tables[2:], read[2], known, header=given.header, dialect=dialect
+        )
+        read = (*read[:2], several)
+    return read, known
+
+
 def _columns(given: str | None) -> int | list[str] | None:
     """Return the number of columns, or their names, that an option gives."""
     if given is None or not given.strip().isdigit():
@@ -164,6 +170,7 @@ def _suite_of(
     tables: list[Place], given: Given, measured: MetricSuite | str | None, release: Release | None
 ) -> MetricSuite | None:
     """Return the suite of a report of one table; that of several is not known before they are."""
+    from skeval.cli.suites import preset_settings
     from skeval.suites.ready import make_suite
 
     if measured is not None and not isinstance(measured, str):
@@ -177,21 +184,23 @@ def _suite_of(
 def _write_report(
     tables: TrainHoldoutSynthetic,
     output: Path,
-    gate: Policy | None = None,
+    policy: Policy | None = None,
     junit: Path | None = None,
     **settings: Any,
 ) -> None:
+    from skeval.cli.gate import enforce, write_junit
+    from skeval.cli.inputs import say_kinds
     from skeval.results.comparison import Comparison
     from skeval.results.verdict import summary
     from skeval.suites.report import report as write_report
 
     result = write_report(*tables, output, progress="lines", **settings)
     results = dict(result) if isinstance(result, Comparison) else {"": result}
-    write_junit(gate, results, junit)
+    write_junit(policy, results, junit)
     say_kinds(next(iter(results.values())))
     say(result.sentence if isinstance(result, Comparison) else summary(result))
     say(f"Report: {output}")
-    enforce(gate, results)
+    enforce(policy, results)
 
 
 _ENDINGS = (".html", ".htm", ".pdf", ".json")
@@ -211,6 +220,8 @@ def compare(
     The exit code is 0 where none is recommended, as where results are of other real tables: that
     is an answer.
     """
+    from skeval.cli.inputs import candidate_names, check_paths
+    from skeval.cli.scores import read_results
     from skeval.results.comparison import compare as compare_results
 
     if len(scores) < 2:
@@ -270,6 +281,8 @@ def history(
 
     The exit code is 0 where something fell: that is an answer.
     """
+    from skeval.cli.inputs import candidate_names, check_paths
+    from skeval.cli.scores import read_results
     from skeval.results.history import history as history_of
 
     files = _release_files(scores)
@@ -326,6 +339,7 @@ def _history_cell(row: Any) -> str:
 
 
 def _outcome(said: str) -> str:
+    from skeval.cli.scores import INKS
     from skeval.reporting.style import label_of
 
     return f"[{INKS[label_of(said)]}]{said}[/]"

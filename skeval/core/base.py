@@ -45,7 +45,7 @@ from skeval.steps.samples import (
     named_seed,
     synthetic_sample,
 )
-from skeval.tables.schema import TableSchema
+from skeval.tables.schema import Accept, TableSchema
 from skeval.tables.transformers import with_fitted
 from skeval.utils.execution import sharing
 from skeval.utils.formatting import as_float
@@ -346,7 +346,7 @@ class Metric(BaseEstimator):
         train: Any,
         holdout: Any = None,
         *,
-        schema: TableSchema | RelationalSchema | Mapping[str, Any] | None = None,
+        schema: TableSchema | RelationalSchema | Mapping[str, Any] | Accept | None = None,
         check_holdout: bool = False,
     ) -> Self:
         """Take the real tables.
@@ -362,8 +362,9 @@ class Metric(BaseEstimator):
             RelationalData.
         holdout : table of shape (n_holdout, n_columns), or mapping of str to table, optional
             Real rows of the same population that the generator never saw.
-        schema : TableSchema, RelationalSchema, mapping of str to str, or SDV's Metadata, optional
-            The kinds of the columns; those not named are inferred from train.
+        schema : TableSchema, RelationalSchema, mapping, SDV's Metadata or "accept", optional
+            The kinds of the columns, by name; those not named are inferred from train. With
+            "accept", whole numbers of three to twelve values are taken as categories.
         check_holdout : bool, default=False
             Whether to check if train and holdout can be distinguished, which makes contrasts of the
             two void; if so, :class:`~skeval.exceptions.HoldoutShiftWarning` is given. A suite does

@@ -46,8 +46,9 @@ from skeval.tables.frames import (
     stored_precision,
     with_levels,
 )
-from skeval.tables.schema import Kind, TableSchema
+from skeval.tables.schema import Accept, Kind, TableSchema
 from skeval.utils.execution import Stopped, waiting
+from skeval.utils.ties import tied
 
 SHARED_ROWS = (
     "{share:.2%} of the holdout rows also stand in train, so that whatever contrasts the two looks "
@@ -208,7 +209,7 @@ class Context:
         train: Any,
         holdout: Any = None,
         *,
-        schema: TableSchema | Mapping[str, Kind] | None = None,
+        schema: TableSchema | Mapping[str, Kind] | Accept | None = None,
         ordered: bool = False,
     ) -> Context:
         """Read the real tables.
@@ -575,7 +576,7 @@ def shared_rows(context: Context) -> tuple[MetricWarning, ...]:
     return (kind(SHARED_ROWS.format(share=share)),) if share else ()
 
 
-# those of the package are set in skeval/__init__.py; each returns None for tables of another kind
+# of users, before those of the package; each returns None for tables of another kind
 READERS: list[Callable[..., Context | None]] = []
 TABLE_READERS: list[Callable[[Any, str], Any | None]] = []
 
@@ -597,7 +598,7 @@ def read_context(
     (False, True)
     """
     are_frames = isinstance(train, pd.DataFrame) and isinstance(holdout, pd.DataFrame | None)
-    for reader in () if are_frames else READERS:
+    for reader in () if are_frames else (*READERS, *(tied("readers") or ())):
         context = reader(train, holdout, schema=schema, max_rows=max_rows)
         if context is not None:
             return context
@@ -614,7 +615,7 @@ def read_rows(table: Any, role: str) -> Any:
     >>> read_rows(pd.DataFrame({"age": [20, 30]}), "train")["age"].tolist()
     [20, 30]
     """
-    for reader in TABLE_READERS:
+    for reader in (*TABLE_READERS, *(tied("table readers") or ())):
         if (read := reader(table, role)) is not None:
             return read
     return as_frame(table, role)

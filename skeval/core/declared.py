@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from itertools import groupby
@@ -105,12 +105,28 @@ def completed(kind: type, doc_of: Callable[[type], str | None] = own_doc) -> str
     -------
     str
     """
-    doc = inspect.cleandoc(doc_of(kind) or "")
-    order = list(inspect.signature(kind).parameters)
+    return merged(list(map(doc_of, kind.__mro__)), list(inspect.signature(kind).parameters))
+
+
+def merged(docs: Sequence[str | None], order: Sequence[str]) -> str:
+    """Return a docstring with what those after it, of its bases, say of more parameters.
+
+    Parameters
+    ----------
+    docs : sequence of str or None
+        Docstrings of a class and of its bases, in their order.
+    order : sequence of str
+        The parameters, in the order of the signature.
+
+    Returns
+    -------
+    str
+    """
+    doc = inspect.cleandoc(docs[0] or "")
     for title in _SECTIONS:
         entries: dict[str, str] = {}
-        for base in reversed(kind.__mro__):
-            entries |= _entries(doc_of(base), title)
+        for of_base in reversed(docs):
+            entries |= _entries(of_base, title)
         if title == "Parameters":
             entries = {name: entries[name] for name in order if name in entries}
         if entries:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, replace
 from itertools import combinations
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.csgraph import breadth_first_order, minimum_spanning_tree
 from scipy.special import ndtri
-from sklearn.metrics import mutual_info_score
-from sklearn.mixture import GaussianMixture
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
@@ -24,6 +22,9 @@ from skeval.steps.samples import cells, codes, columns_of, sample_positions
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
 from skeval.utils.formatting import number
 from skeval.utils.parameters import BinCount, Columns, Count, Interval, Legal, NonNegative, Seed
+
+if TYPE_CHECKING:
+    from sklearn.mixture import GaussianMixture
 
 _N_CANDIDATES = 8
 _BLOCK = 2**14  # rows whose densities are computed at a time
@@ -234,6 +235,8 @@ def mixture(context: Context, names: tuple[str, ...], settings: Settings) -> Mix
 
 
 def _gaussians(k: int, n_init: int, settings: Settings) -> GaussianMixture:
+    from sklearn.mixture import GaussianMixture  # a fifth of a second
+
     return GaussianMixture(
         k,
         covariance_type=settings.covariance_type,
@@ -569,6 +572,8 @@ def _parents(columns: Sequence[np.ndarray]) -> list[int]:
     d = len(columns)
     if d == 1:
         return [-1]
+    from sklearn.metrics import mutual_info_score
+
     information = np.zeros((d, d))
     n_cells = [int(column.max()) + 1 for column in columns]
     for i, j in combinations(range(d), 2):

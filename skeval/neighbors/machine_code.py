@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import pickle
+import time
 import warnings
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
@@ -20,11 +21,13 @@ from numba.core.registry import CPUDispatcher
 from numpy.typing import NDArray
 
 from skeval.exceptions import MetricWarning
+from skeval.utils.ahead import at_work
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+_TICK = 0.05  # seconds between looks at what another process has compiled
 OPTIONS: dict[str, Any] = {"nogil": True, "fastmath": {"nnan", "nsz"}}
 # one object: it is given once, however many functions there are
 _NO_CACHE = MetricWarning(
@@ -75,7 +78,18 @@ class KeptCode(FunctionCache):
         )
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """Return what is kept of a signature; None, after forgetting all, if it is damaged."""
+        """Return what is kept of a signature, or will be once another process has compiled it.
+
+        None, after forgetting all, if it is damaged.
+        """
+        while True:
+            awaited = at_work()
+            kept = self._load(sig, target_context)
+            if kept is not None or not awaited:
+                return kept
+            time.sleep(_TICK)
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
         except Exception:  # pickle raises what the damaged bytes happen to ask for

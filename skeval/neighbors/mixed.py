@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from importlib.util import find_spec
 from typing import Any, Literal, Protocol, Self, cast
 
 import numpy as np
@@ -11,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval.exceptions import InvalidParameterError
 from skeval.neighbors.encoding import ColumnEncoder, Encoded, column_lines, round_to_grid
+from skeval.neighbors.first import FirstIndex, would_compile
 from skeval.utils.parameters import Count, Interval, check_parameters, legal_sets
 
 Floats = NDArray[np.float64]
@@ -83,7 +86,8 @@ class MixedNearestNeighbors(BaseEstimator):
         Number of threads, as in joblib: None is 1 unless a `joblib.parallel_config` says otherwise.
     backend : {"auto", "numba", "numpy"}, default="auto"
         Compiled trees, or brute force in NumPy with the same bits, about a hundred times slower.
-        "auto" takes numba where it can be imported.
+        "auto" takes numba where it can be imported. As long as nothing is compiled on a machine,
+        it has NumPy search tables of at most 5,000 rows, while that is quicker than compiling.
 
     Attributes
     ----------
@@ -92,7 +96,7 @@ class MixedNearestNeighbors(BaseEstimator):
     n_samples_fit_ : int
         Number of reference rows.
     backend_ : str
-        The backend in use, "numba" or "numpy".
+        The backend in use, "numba" or "numpy"; "numba" too where the first searches are NumPy's.
 
     Notes
     -----
@@ -175,10 +179,22 @@ class MixedNearestNeighbors(BaseEstimator):
         measured = scales(self.ranges, self.categorical, rows.shape[1])
         self._columns = ColumnEncoder.learn(lines, *measured)
         self.n_samples_fit_ = len(rows)
-        self.backend_ = usable_backend(self.backend)
         encoded = self._columns.encode(lines)
-        self._index: Search = build_index(self._columns, encoded, self.leaf_size, self.backend_)
+        self._index = self._indexed(encoded)
         return self
+
+    def _indexed(self, rows: Encoded) -> Search | FirstIndex[Search]:
+        if self.backend == "auto" and would_compile(rows.n_rows) and find_spec("numba"):
+            self.backend_ = "numba"
+            brute = build_index(self._columns, rows, None, "numpy")
+            grow = partial(build_index, self._columns, rows, self.leaf_size, "numba")
+            return FirstIndex[Search](rows, brute, grow)
+        self.backend_ = usable_backend(self.backend)
+        return build_index(self._columns, rows, self.leaf_size, self.backend_)
+
+    def _search_for(self, queries: Encoded) -> Search:
+        index = self._index
+        return index.chosen(queries) if isinstance(index, FirstIndex) else index
 
     def kneighbors(
         self,
@@ -224,7 +240,9 @@ class MixedNearestNeighbors(BaseEstimator):
         own = self._own_rows(exclude, queries.n_rows, n_neighbors, all_of_them=radius is None)
         if not queries.n_rows:
             return np.empty((0, n_neighbors)), np.empty((0, n_neighbors), dtype=np.int64)
-        sums, indices = self._index.nearest(queries, int(n_neighbors), own, limits, self.n_jobs)
+        sums, indices = self._search_for(queries).nearest(
+            queries, int(n_neighbors), own, limits, self.n_jobs
+        )
         return sums / self.n_features_in_, indices
 
     def nearest_mass(self, Y: ArrayLike, *, exclude: ArrayLike | None = None) -> Floats:
@@ -274,7 +292,8 @@ class MixedNearestNeighbors(BaseEstimator):
         own = np.full(queries.n_rows, -1)
         if exclude is not None:
             own = self._own_rows(exclude, queries.n_rows)
-        masses, labelled = self._index.divided(queries, own, marked.astype(np.uint8), self.n_jobs)
+        search = self._search_for(queries)
+        masses, labelled = search.divided(queries, own, marked.astype(np.uint8), self.n_jobs)
         return masses / queries.n_rows, labelled
 
     def count_within(self, Y: ArrayLike, radius: ArrayLike, *, limit: Count | None = None) -> Ints:
@@ -308,7 +327,7 @@ class MixedNearestNeighbors(BaseEstimator):
         radii = self._radii_as_sums(radius, self.n_samples_fit_, "reference rows")
         if not queries.n_rows:
             return np.zeros(0, dtype=np.int64)
-        return self._index.within(
+        return self._search_for(queries).within(
             queries, radii, NO_LIMIT if limit is None else int(limit), self.n_jobs
         )
 
@@ -335,7 +354,7 @@ class MixedNearestNeighbors(BaseEstimator):
         radii = self._radii_as_sums(radius, queries.n_rows, "queries")
         if not queries.n_rows:
             return np.zeros(0, dtype=np.int64), np.zeros(self.n_samples_fit_, dtype=np.int64)
-        return self._index.around(queries, radii, self.n_jobs)
+        return self._search_for(queries).around(queries, radii, self.n_jobs)
 
     def _encode(self, Y: ArrayLike) -> Encoded:
         rows = validate_data(

@@ -6,9 +6,11 @@ something is drawn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, cast
+
+from skeval.utils.ties import tied
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,14 +62,6 @@ class Rendering(Protocol):
         """Return finite numbers by names that trackers of experiments take."""
 
 
-_loaders: list[Callable[[], Rendering]] = []
-
-
-def use(load: Callable[[], Rendering]) -> None:
-    """Have results rendered by what `load` returns; it is called where something is rendered."""
-    _loaders[:] = [load]
-
-
 def rendering() -> Rendering:
     """Return what renders results."""
-    return _loaders[0]()
+    return cast("Rendering", tied("rendering"))

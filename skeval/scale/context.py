@@ -22,7 +22,7 @@ from skeval.steps.samples import (
     sampled,
 )
 from skeval.tables.frames import as_frame, coarsest, order_of_content, rows_at
-from skeval.tables.schema import Kind, TableSchema, sorted_labels
+from skeval.tables.schema import Accept, Kind, TableSchema, sorted_labels
 from skeval.tables.sources import FrameSource, TableSource
 from skeval.utils.parameters import Scaling
 
@@ -65,7 +65,7 @@ class LargeContext(Context):
         train: Any,
         holdout: Any = None,
         *,
-        schema: TableSchema | Mapping[str, Kind] | None = None,
+        schema: TableSchema | Mapping[str, Kind] | Accept | None = None,
         max_rows: int | None = None,
     ) -> LargeContext:
         """Read the real tables once, a column at a time; see :meth:`Context.of`.

@@ -15,7 +15,6 @@ import pandas as pd
 
 from skeval.core import context as contexts
 from skeval.core.context import ByContext, Context, content_hashes, shared, summed
-from skeval.scale.engines import DaskEngine
 from skeval.scale.tables import CanonicalTable, LargeTable, counted_by_workers, over_blocks
 from skeval.stats.association import BLOCK, Correlations, Moments, added, correlations_of, products
 from skeval.stats.disclosure import distinct_codes
@@ -130,11 +129,6 @@ def search_in_parts(ranges: np.ndarray, is_nominal: np.ndarray) -> Any:
     from skeval.scale.partitioned import INDEX_BYTES, PartitionedNearestNeighbors
 
     return PartitionedNearestNeighbors(ranges, is_nominal, max_memory=INDEX_BYTES)
-
-
-@neighbors.search_on.register(DaskEngine)
-def _(engine: DaskEngine, ranges: np.ndarray, is_nominal: np.ndarray) -> Any:
-    return search_in_parts(ranges, is_nominal)
 
 
 # -- values of single columns ---------------------------------------------------------------------

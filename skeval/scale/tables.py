@@ -29,7 +29,7 @@ from skeval.tables.frames import (
     with_levels,
 )
 from skeval.tables.reasons import ColumnReason, column_reasons, reasons_of
-from skeval.tables.schema import Kind, TableSchema
+from skeval.tables.schema import Accept, Kind, TableSchema
 from skeval.tables.sources import TableSource, as_pandas, batch_rows
 from skeval.utils.engines import current_engine
 
@@ -337,7 +337,7 @@ class Learned:
 
 def look_at(
     source: TableSource,
-    schema: TableSchema | Mapping[str, Any] | None,
+    schema: TableSchema | Mapping[str, Any] | Accept | None,
     role: str,
     levels: Levels | None = None,
     *,
@@ -410,7 +410,9 @@ def _looked_at(
     return _Look(oddities, labels, precision)
 
 
-def infer_kinds(source: TableSource, schema: TableSchema | Mapping[str, Any] | None) -> TableSchema:
+def infer_kinds(
+    source: TableSource, schema: TableSchema | Mapping[str, Any] | Accept | None
+) -> TableSchema:
     """Return the kinds of all columns, each that is not known inferred from the whole column."""
     known = TableSchema.known(schema, source.names)
     kinds, formats = dict(known.kinds), dict(known.datetime_formats)
@@ -420,14 +422,14 @@ def infer_kinds(source: TableSource, schema: TableSchema | Mapping[str, Any] | N
         kinds |= read.kinds
     ordered = {name: kinds[name] for name in source.names}
     inferred = known.inferred | (frozenset(ordered) - frozenset(known.kinds))
-    return replace(known, kinds=ordered, datetime_formats=formats, inferred=inferred)
+    return replace(known, kinds=ordered, datetime_formats=formats, inferred=inferred, accept=False)
 
 
 def _inferred(table: LargeTable, names: Sequence[str], known: TableSchema) -> TableSchema:
     kinds: dict[str, Kind] = {}
     formats: dict[str, str] = {}
     for name in names:
-        own = {name: known.kinds[name]} if name in known.kinds else None
+        own = TableSchema({n: k for n, k in known.kinds.items() if n == name}, accept=known.accept)
         read = TableSchema.infer(table[[name]], own)
         kinds |= read.kinds
         formats |= read.datetime_formats

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import singledispatch
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -32,8 +31,9 @@ from skeval.steps.samples import (
 from skeval.tables.frames import column_values, row_hashes
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
-from skeval.utils.engines import current_engine
+from skeval.utils.engines import LocalEngine, current_engine
 from skeval.utils.parameters import Interval
+from skeval.utils.ties import tied
 
 if TYPE_CHECKING:
     from skeval.neighbors.mixed import MixedNearestNeighbors
@@ -345,18 +345,12 @@ def gower_engine(
     """Return the unfitted engine with the context's common scale, for a search among `rows`."""
     scale = gower_scale(context, columns)
     if rows is not None and len(rows) >= MANY:
-        return search_on(current_engine(), *scale)
+        engine = current_engine()
+        if not isinstance(engine, LocalEngine):
+            return cast("MixedNearestNeighbors", tied("search in parts")(*scale))
     from skeval.neighbors.mixed import MixedNearestNeighbors
 
     return MixedNearestNeighbors(*scale)
-
-
-@singledispatch
-def search_on(engine: Any, ranges: np.ndarray, is_nominal: np.ndarray) -> MixedNearestNeighbors:
-    """Return the unfitted search among rows where an engine runs its tasks, None for here."""
-    from skeval.neighbors.mixed import MixedNearestNeighbors
-
-    return MixedNearestNeighbors(ranges, is_nominal)
 
 
 def gower_scale(context: Context, columns: ColumnChoice) -> tuple[np.ndarray, np.ndarray]:

@@ -152,7 +152,9 @@ def problem_of(context: Context, question: Question) -> Problem:
     if task == "regression":
         if name in nominal:
             raise InvalidParameterError(
-                f"task='regression' needs a target of numbers, and {name} is a category."
+                f"task='regression' needs a target of numbers, and {name} is a category, as whole "
+                "numbers of two values are. A schema takes it as numbers: "
+                f"{{{name!r}: 'continuous'}}, or --numeric."
             )
         values = numbers(context.train[[name]])[:, 0]
         known = values[~np.isnan(values)]
@@ -210,7 +212,7 @@ def _positive(
     question: Question, labels: list[Any], counts: np.ndarray, is_nominal: bool
 ) -> int | None:
     if question.pos_label is not None:
-        wanted = str(question.pos_label) if is_nominal else question.pos_label
+        wanted = _as_level(question.pos_label) if is_nominal else question.pos_label
         if wanted not in labels:
             raise InvalidParameterError(
                 f"pos_label must be a label of the target {question.target}, "
@@ -220,10 +222,17 @@ def _positive(
     present = np.flatnonzero(counts)
     if present.size == 0:
         return None
-    if not is_nominal or set(labels) <= {"False", "True"}:
+    codes = present.size == 2 and all(str(labels[place]).isdecimal() for place in present)
+    if not is_nominal or codes or set(labels) <= {"False", "True"}:
         return int(present[-1])
     fewest = counts[present].min()
     return int(present[counts[present] == fewest][-1])
+
+
+def _as_level(label: Any) -> str:
+    """Return a label as levels are written: 1.0 is 1."""
+    whole = isinstance(label, float) and label.is_integer()
+    return str(int(label)) if whole else str(label)
 
 
 def rows_of_role(context: Context, role: str, question: Question) -> Rows:

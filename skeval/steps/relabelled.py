@@ -14,8 +14,7 @@ import math
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import singledispatch
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from scipy.stats import mannwhitneyu
@@ -40,6 +39,7 @@ from skeval.steps.neighbors import LONGEST, index_of, nearest, pool_index, rows_
 from skeval.steps.samples import ColumnChoice, measured_on, nothing_to_measure, pooled_order
 from skeval.tables.preprocessing import NOMINAL
 from skeval.utils.formatting import as_float, number
+from skeval.utils.ties import tied
 
 TOO_FEW_ROWS = "each table needs two rows to have neighbours."
 _MOST_QUERIES = 2000  # a sample serves: how sure a contrast is depends on the real rows
@@ -599,12 +599,10 @@ def holdout_shift(context: Context, seed: int = 0) -> HoldoutShift | None:
     return HoldoutShift(auc, p_value, len(train), len(holdout))
 
 
-@singledispatch
 def independent_rows(context: Context) -> Context | None:
-    """Return a context of rows that are independent, as those of one table are; None if unknown.
-
-    What several tables give is registered in skeval/__init__.py.
-    """
+    """Return a context of rows that are independent, as those of one table are; None if unknown."""
+    if context.is_relational:
+        return cast("Context | None", tied("subject rows")(context))
     return context
 
 

@@ -8,25 +8,10 @@ from __future__ import annotations
 
 import difflib
 from functools import cache
-from importlib import import_module
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from skeval.suites.features import plain
-from skeval.suites.presets import PRESETS, disclosure, survival
-from skeval.utils.formatting import title_of
-
-if TYPE_CHECKING:
-    from skeval.core.base import Metric
-
-MODULES = (
-    "skeval.diagnostic",
-    "skeval.fidelity",
-    "skeval.utility",
-    "skeval.privacy",
-    "skeval.relational",
-    "skeval.text",
-    "skeval",  # what is of no kind of tables or question, such as ByGroup
-)
+from skeval.suites.catalogue import catalogue
+from skeval.suites.features import feature_of, plain
 
 # of each source, class here: names there
 ELSEWHERE: dict[str, dict[str, str]] = {
@@ -197,44 +182,12 @@ class Names(NamedTuple):
         return [self.kind, *self.short, self.title, *others]
 
 
-def metric_classes(*modules: str) -> dict[str, type[Metric]]:
-    """Return the metrics that modules export by name; of all, if none is named."""
-    from skeval.core.base import Metric
-
-    exported = {
-        name: getattr(module, name)
-        for module in map(import_module, modules or MODULES)
-        for name in module.__all__
-    }
-    return {
-        name: kind
-        for name, kind in exported.items()
-        if isinstance(kind, type) and issubclass(kind, Metric) and kind is not Metric
-    }
-
-
-def preset_metrics(target: str | None, sensitive: str | None) -> dict[str, Metric]:
-    """Return the metrics of all presets by the names of their results."""
-    named: dict[str, Metric] = {}
-    for make in PRESETS.values():
-        for name, metric in make(target, sensitive):
-            named.setdefault(name, metric)
-    named.update(survival("duration", "event"))
-    for name, metric in disclosure(["known"], sensitive):
-        named.setdefault(name, metric)
-    return named
-
-
 @cache
 def table_of_names() -> dict[str, Names]:
     """Return what each metric is called, by its class."""
-    short: dict[str, list[str]] = {}
-    for name, metric in preset_metrics("target", "sensitive").items():
-        short.setdefault(type(metric).__name__, []).append(name)
     return {
-        kind: Names(kind, module, tuple(short.get(kind, ())), title_of(kind), _elsewhere(kind))
-        for module in MODULES
-        for kind in metric_classes(module)
+        kind: Names(kind, entry.module, tuple(entry.short), entry.title, _elsewhere(kind))
+        for kind, entry in catalogue().items()
     }
 
 
@@ -279,3 +232,12 @@ def nearest_names(name: str, n: int = 3) -> list[str]:
     """Return the names of any source that are written most like one."""
     written = {one.lower(): one for row in table_of_names().values() for one in row.all()[::-1]}
     return [written[one] for one in difflib.get_close_matches(name.lower(), written, n=n)]
+
+
+def unknown_name(name: str) -> str:
+    """Return the sentence on a name that no metric bears."""
+    if feature := feature_of(name):
+        return f"there is no metric {name}. It is {feature.ours}; skeval explain says more."
+    near = nearest_names(name)
+    meant = f" Did you mean {' or '.join(near)}?" if near else ""
+    return f"there is no metric {name}.{meant} skeval list --all names them all."

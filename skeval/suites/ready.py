@@ -5,16 +5,18 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skeval.exceptions import InvalidParameterError, Sentence
-from skeval.results.release import Release, Stated
 from skeval.suites.names import proper_name
 from skeval.suites.populations import is_whole
 from skeval.suites.presets import PRESETS, survival, with_disclosure
 from skeval.suites.suite import MetricSuite
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.utils.parameters import bound_by
+
+if TYPE_CHECKING:
+    from skeval.results.release import Stated
 
 
 @bound_by("All but the preset is given by name: make_suite('report', target=column).")
@@ -149,6 +151,8 @@ def make_suite(
     elif schema is None:
         metrics = PRESETS[preset](target, sensitive)
         if preset in _OF_PERSONS:
+            from skeval.results.release import Release
+
             stated = Release.of(release)
             whole = is_whole(stated)
             agreed = stated.indirect_identifiers if stated is not None and whole else None

@@ -23,7 +23,7 @@ from skeval.suites.ready import make_suite
 from skeval.suites.suite import MetricSuite
 from skeval.tables.relational_data import RelationalData, read_folder
 from skeval.tables.relational_schema import RelationalSchema
-from skeval.tables.schema import TableSchema
+from skeval.tables.schema import Accept, TableSchema
 from skeval.utils.execution import Shown, shown
 from skeval.utils.files import check_output
 from skeval.utils.parameters import bound_by
@@ -107,7 +107,7 @@ def report(
     event: str | None = None,
     known: Sequence[str] | None = None,
     suite: MetricSuite | str | None = None,
-    schema: TableSchema | RelationalSchema | Mapping[str, Any] | None = None,
+    schema: TableSchema | RelationalSchema | Mapping[str, Any] | Accept | None = None,
     random_state: int = 0,
     n_jobs: int | None = -1,
     progress: Shown = True,
@@ -159,8 +159,9 @@ def report(
     suite : MetricSuite or str, optional
         What to measure, or the name of a preset of :func:`make_suite` such as "quality"; the preset
         "report" otherwise. `columns` then chooses what is drawn.
-    schema : TableSchema, RelationalSchema, mapping of str to str, or SDV's Metadata, optional
-        The kinds of the columns; those not named are inferred from train. With several tables it
+    schema : TableSchema, RelationalSchema, mapping, SDV's Metadata or "accept", optional
+        The kinds of the columns, by name; those not named are inferred from train. With "accept",
+        whole numbers of three to twelve values are taken as categories. With several tables it
         states their keys and roles.
     random_state : int, default=0
         Seed of samples and of the default suite.

@@ -43,7 +43,7 @@ from skeval.steps.texts import unread_texts
 from skeval.suites.at_risk import RowsAtRisk
 from skeval.suites.messages import told
 from skeval.suites.populations import of_population
-from skeval.tables.schema import TableSchema
+from skeval.tables.schema import Accept, TableSchema
 from skeval.tables.transformers import with_fitted
 from skeval.utils.engines import carried
 from skeval.utils.execution import Cores, Progress, sharing, using, waiting, within_limits
@@ -337,7 +337,7 @@ class MetricSuite(_BaseComposition):
         train: Any,
         holdout: Any = None,
         *,
-        schema: TableSchema | RelationalSchema | Mapping[str, Any] | None = None,
+        schema: TableSchema | RelationalSchema | Mapping[str, Any] | Accept | None = None,
     ) -> Self:
         """Fit a clone of each metric on the real tables; see :meth:`Metric.fit`.
 

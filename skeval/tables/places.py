@@ -14,11 +14,12 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from skeval.exceptions import MetricWarning, TableError, needed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 PARQUET = (".parquet", ".pq")
 WORKBOOKS = (".xlsx", ".xlsm")
@@ -281,6 +282,8 @@ def _rows_of(sheet: Any) -> Iterator[tuple[Any, ...]]:
 def _table_of(rows: Iterator[tuple[Any, ...]]) -> pd.DataFrame:
     """Return a sheet as a table: names in the first row that has cells, empty rows left out."""
     names = next(filter(_is_filled, rows))
+    import pandas as pd
+
     cells = gathered(enumerate(map(_value, row)) for row in rows if _is_filled(row))
     kept = {
         place: column
@@ -373,6 +376,8 @@ def _asked(cursor: Any, place: Place, known: str, is_table: Callable[[str], bool
 
 def _fetched(names: Sequence[Any], cursor: Any) -> pd.DataFrame:
     """Return the rows of a query as a table."""
+    import pandas as pd
+
     cells = gathered(enumerate(row) for row in _rows_fetched(cursor))
     table = pd.DataFrame(cells or {place: [] for place in range(len(names))})
     return table.set_axis(list(map(str, names)), axis="columns")

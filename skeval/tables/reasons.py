@@ -9,10 +9,17 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from skeval.tables.schema import Kind, TableSchema, inferred_type, plain_values, read_column
+from skeval.tables.schema import (
+    MOST_CODES,
+    Kind,
+    TableSchema,
+    inferred_type,
+    n_codes,
+    plain_values,
+    read_column,
+)
 
 _FEW = 20  # different whole numbers, up to which they may be codes of categories
-_MOST_CODES = 12  # different whole numbers, up to which categories are proposed
 _FEWEST_ROWS = 20  # below, few values say nothing
 _LEADING_ZERO = re.compile(r"\s*0\d+\s*")
 _NAMED_LIKE_CODE = re.compile(
@@ -29,9 +36,11 @@ class ColumnReason(NamedTuple):
     proposed: Kind | None = None
 
     @property
-    def accepted(self) -> Kind:
-        """The kind of the column once its doubt is accepted."""
-        return self.proposed or self.kind
+    def stated(self) -> Kind | dict[str, str]:
+        """What a file says of the column: its kind, with the one that is proposed next to it."""
+        if self.proposed is None:
+            return self.kind
+        return {"kind": self.kind, "proposed": self.proposed, "doubt": self.doubt}
 
 
 @singledispatch
@@ -55,10 +64,12 @@ def column_reasons(frame: Any, schema: TableSchema) -> dict[str, ColumnReason]:
     >>> import pandas as pd
     >>> from skeval import TableSchema
     >>> from skeval.tables.reasons import column_reasons
-    >>> table = pd.DataFrame({"sex": [1, 2] * 20, "record": range(40)})
+    >>> codes = {"sex": [1, 2] * 20, "grade": [1, 2, 3, 4] * 10}
+    >>> table = pd.DataFrame({**codes, "record": range(40)})
     >>> for name, reason in column_reasons(table, TableSchema.infer(table)).items():
-    ...     print(name, reason.kind, reason.doubt, sep=" - ")
-    sex - continuous - only 2 different whole numbers: codes of categories?
+    ...     print(name, reason.kind, reason.doubt or "sure", sep=" - ")
+    sex - categorical - sure
+    grade - continuous - only 4 different whole numbers: codes of categories?
     record - continuous - every whole number occurs once: a key?
     """
     return reasons_of(frame, [name for name in schema.kinds if name in frame.columns], schema)
@@ -72,20 +83,13 @@ def reasons_of(frame: Any, names: Sequence[str], schema: TableSchema) -> dict[st
             kinds[name],
             *_reason(frame[name], kinds[name], schema, name),
             "categorical"
-            if name in schema.inferred and _are_codes(frame[name], kinds[name])
+            if name in schema.inferred
+            and kinds[name] == "continuous"
+            and n_codes(frame[name], MOST_CODES)
             else None,
         )
         for name in names
     }
-
-
-def _are_codes(values: pd.Series, kind: Kind) -> bool:
-    """Return whether numbers are whole and take two to twelve values, as codes of categories."""
-    present = plain_values(values.dropna())
-    if kind != "continuous" or len(present) < _FEWEST_ROWS or present.dtype.kind == "m":
-        return False
-    read = read_column(present, "continuous", None)
-    return bool((read % 1 == 0).all()) and 2 <= read.nunique() <= _MOST_CODES
 
 
 def _reason(values: pd.Series, kind: Kind, schema: TableSchema, name: str) -> tuple[str, str]:
@@ -108,6 +112,8 @@ def _reason(values: pd.Series, kind: Kind, schema: TableSchema, name: str) -> tu
         return "texts of many words, most of them different", ""
     if kind == "id":
         return "every value occurs once, as in keys", ""
+    if kind == "categorical" and pd.api.types.is_numeric_dtype(present.dtype):
+        return f"whole numbers of {present.nunique()} values, as codes have", ""
     if not isinstance(present.dtype, pd.StringDtype):  # else 1 and True would be one
         present = present.astype(object).map(str)
     return _of_categories(present.unique(), len(present), in_texts=in_texts)

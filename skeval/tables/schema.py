@@ -29,6 +29,10 @@ _LAST_YEAR = 290_000  # that a number of microseconds reaches, before and after 
 _MICROSECONDS = np.dtype("datetime64[us]")
 _HEAD = 100  # cells that show whether objects are periods
 _MANY_CODES = 50  # more distinct whole numbers in strings than that are numbers
+Accept = Literal["accept"]  # in a schema's place: whole numbers of few values are categories
+_FEWEST_ROWS = 20  # below, few values say nothing
+_SEEN = 1000  # rows that show of nearly every column that it takes many values
+MOST_CODES = 12  # different whole numbers, up to which categories are proposed
 _LONGEST_FORMAT = 100  # characters of a format of dates
 EXACT = 2.0**53  # beyond, float64 cannot tell whole numbers apart
 _NAMED_LIKE_KEY = re.compile(r"(^|[_\W])(?i:id|ids|key|uuid|guid)$|[a-z]Id$")
@@ -70,7 +74,9 @@ class TableSchema:
     :attr:`left_out` names these columns.
 
     Strings that all read as numbers are inferred as `continuous`, unless one has leading zeros
-    ("007") or is a whole number beyond 2**53: such strings are codes.
+    ("007") or is a whole number beyond 2**53: such strings are codes. Whole numbers of two values,
+    as 0 and 1, are inferred as `categorical` from 20 rows on. Those of three to twelve values may
+    be codes or counts; they are `continuous`, unless such doubts are accepted.
 
     Parameters
     ----------
@@ -84,6 +90,8 @@ class TableSchema:
     inferred : frozenset of str, default=frozenset()
         The columns whose kind was inferred from values; nobody named it. Schemas that differ in
         nothing else are equal.
+    accept : bool, default=False
+        Whether :meth:`infer` takes whole numbers of three to twelve values as `categorical`.
 
     Raises
     ------
@@ -107,6 +115,7 @@ class TableSchema:
     primary_key: tuple[str, ...] = ()
     datetime_formats: Mapping[str, str] = field(default_factory=dict)
     inferred: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    accept: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         # columns of canonical frames have string names
@@ -137,7 +146,7 @@ class TableSchema:
     def __reduce__(self) -> tuple[Any, ...]:
         # a mappingproxy can be neither pickled nor deep-copied
         parts = dict(self.kinds), self.primary_key, dict(self.datetime_formats), self.inferred
-        return TableSchema, parts
+        return TableSchema, (*parts, self.accept)
 
     def columns(self, *kinds: Kind) -> list[str]:
         """Return the names of the columns of these kinds, in the order of the table."""
@@ -159,7 +168,7 @@ class TableSchema:
 
     @classmethod
     def infer(
-        cls, table: pd.DataFrame, kinds: TableSchema | Mapping[str, Kind] | None = None
+        cls, table: pd.DataFrame, kinds: TableSchema | Mapping[str, Kind] | Accept | None = None
     ) -> TableSchema:
         """Infer the kind of each column from its values.
 
@@ -167,8 +176,9 @@ class TableSchema:
         ----------
         table : DataFrame of shape (n_rows, n_columns)
             Training rows.
-        kinds : TableSchema, mapping of str to str, or SDV's Metadata, optional
-            The kinds that are known; the others are inferred.
+        kinds : TableSchema, mapping of str to str, SDV's Metadata or "accept", optional
+            The kinds that are known; the others are inferred. With "accept", whole numbers of three
+            to twelve values are taken as categories.
 
         Returns
         -------
@@ -189,14 +199,18 @@ class TableSchema:
             may_be_periods = given.dtype == object or isinstance(given.dtype, pd.PeriodDtype)
             values = dates_of_periods(given) if may_be_periods else given
             kind = schema.kinds[name] if name in schema.kinds else _infer_kind(values)
+            if name not in schema.kinds and kind == "continuous":
+                most = MOST_CODES if schema.accept else 2
+                kind = "categorical" if n_codes(values, most) else kind
             complete[name] = kind
             in_strings = kind == "datetime" and values.dtype.kind != "M"
             if in_strings and (form := datetime_format(values)):
                 formats[name] = form
         formats |= schema.datetime_formats
         inferred = frozenset(name for name in complete if name not in schema.kinds)
+        inferred |= schema.inferred
         return replace(
-            schema, kinds=complete, datetime_formats=formats, inferred=inferred | schema.inferred
+            schema, kinds=complete, datetime_formats=formats, inferred=inferred, accept=False
         )
 
     @classmethod
@@ -205,7 +219,9 @@ class TableSchema:
         if isinstance(kinds, TableSchema):
             schema: TableSchema = kinds
         elif isinstance(kinds, Mapping | None):
-            schema = cls(kinds or {})
+            schema = cls({name: _stated(kind) for name, kind in (kinds or {}).items()})
+        elif isinstance(kinds, str) and kinds == "accept":
+            schema = cls({}, accept=True)
         elif is_metadata(kinds):
             schema = cls.from_sdv(kinds)
         else:
@@ -398,6 +414,45 @@ def inferred_type(present: pd.Series) -> str:
     if isinstance(present.dtype, pd.StringDtype) and len(present):
         return "string"
     return str(pd.api.types.infer_dtype(present, skipna=True))
+
+
+def n_codes(values: pd.Series, most: int) -> int:
+    """Return how many whole numbers a column takes, if few enough to be codes; 0 otherwise.
+
+    Parameters
+    ----------
+    values : Series
+        A column of numbers.
+    most : int
+        Different values, from two on, up to which they may be codes.
+    """
+    if storage_dtype(values).kind == "m":
+        return 0
+    present = plain_values(values.dropna() if values.hasnans else values)
+    if len(present) < _FEWEST_ROWS or isinstance(present.iloc[0], dt.timedelta):
+        return 0
+    if present.iloc[:_SEEN].nunique() > most:  # as of nearly every column of numbers
+        return 0
+    read = _read_numbers(present)
+    n = int(read.nunique())
+    return n if 2 <= n <= most and bool((read % 1 == 0).all()) else 0
+
+
+def _stated(kind: Any) -> Any:
+    """Return the kind that is taken of what a file says of a column, its proposed one aside."""
+    return kind["kind"] if is_column_entry(kind) else kind
+
+
+def is_column_entry(given: Any) -> bool:
+    """Return whether what a file says of a column is its kind with more, as proposals.
+
+    Examples
+    --------
+    >>> from skeval.tables.schema import is_column_entry
+    >>> is_column_entry({"kind": "continuous", "proposed": "categorical"}), is_column_entry("id")
+    (True, False)
+    """
+    return isinstance(given, Mapping) and isinstance(given.get("kind"), str)
 
 
 def _infer_string_kind(present: pd.Series, *, named_like_key: bool) -> Kind:

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any, Protocol, TypeVar
 
-from joblib import Parallel, delayed
-
 T = TypeVar("T")
 
 
@@ -60,6 +58,8 @@ class LocalEngine:
 
     def map(self, function: Callable[..., T], tasks: Iterable[Sequence[Any]]) -> Iterator[T]:
         """Yield the results in order; rows reach the processes through pipes, never as files."""
+        from joblib import Parallel, delayed  # half of the time of `skeval --help`
+
         calls = (delayed(function)(*task) for task in tasks)
         results: Iterator[T] = Parallel(n_jobs=self.n_jobs, return_as="generator", max_nbytes=None)(
             calls

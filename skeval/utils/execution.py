@@ -25,8 +25,6 @@ from contextvars import ContextVar, copy_context
 from pathlib import Path
 from typing import Generic, Literal, TypeVar, cast
 
-from joblib import effective_n_jobs
-
 from skeval.exceptions import LimitError, Sentence
 from skeval.utils.engines import carried
 
@@ -34,6 +32,8 @@ Progress = Callable[[str, int, int], None]
 Shown = bool | Literal["lines"]
 _FIRST = 2.0  # seconds before work is long
 _LONGEST_WAIT = 60.0  # seconds between lines
+_SHORTEST = 1.0  # seconds that are worth a word
+_STEADY = 1.5  # times as long as earlier pieces, as later ones may take where they are alike
 
 
 @contextmanager
@@ -76,16 +76,22 @@ def _bars(console: object) -> Iterator[Callable[[str], Progress]]:
         progress.BarColumn(),
         progress.MofNCompleteColumn(),
         progress.TimeElapsedColumn(),
-        progress.TextColumn("left:"),
-        progress.TimeRemainingColumn(elapsed_when_finished=False),
+        progress.TextColumn("{task.fields[left]}"),
     )
     with progress.Progress(*columns, console=console, transient=True) as bars:  # type: ignore[arg-type]
 
         def tick(verb: str) -> Progress:
-            task = bars.add_task(verb, total=None)
+            task, start = bars.add_task(verb, total=None, left=""), time.perf_counter()
+            ends: list[float] = []
 
             def advance(name: str, done: int, total: int) -> None:
-                bars.update(task, description=f"{name} {verb}", completed=done, total=total)
+                _note(ends, done, time.perf_counter() - start)
+                to_go = left(ends, total)
+                said_left = "" if to_go is None else f"about {to_go:.0f} s left"
+                described = f"{name} {verb}"
+                bars.update(
+                    task, description=described, completed=done, total=total, left=said_left
+                )
 
             return advance
 
@@ -98,65 +104,98 @@ class _Lines:
     def __init__(self, write: Callable[[str], None]) -> None:
         self.over = threading.Event()
         self._write, self._start = write, time.perf_counter()
-        self._state: tuple[str, int, int, float] = ("", 0, 0, self._start)
+        self._state: tuple[str, int, list[float]] = ("", 0, [])
         # Thread.start would wait forever for a thread that finds no memory to begin
         with suppress(RuntimeError):  # nor can it be made: then there are no lines
             _thread.start_new_thread(self._run, ())
 
     def tick(self, verb: str) -> Progress:
         self._start = time.perf_counter()
-        self._state = verb, 0, 0, self._start
+        ends: list[float] = []
+        self._state = verb, 0, ends
 
         def advance(name: str, done: int, total: int) -> None:
-            self._state = verb, done, total, time.perf_counter()
+            _note(ends, done, time.perf_counter() - self._start)
+            self._state = verb, total, ends
 
         return advance
 
     def _run(self) -> None:
         wait = _FIRST
         while not self.over.wait(wait):
-            now, (verb, done, total, last) = time.perf_counter(), self._state
-            self._write(said(verb, done, total, now - self._start, now - last))
+            verb, total, ends = self._state
+            seconds = time.perf_counter() - self._start
+            if total or seconds >= _SHORTEST:  # a piece of work that has just begun says nothing
+                self._write(said(verb, total, seconds, list(ends)))
             wait = min(2 * wait, _LONGEST_WAIT)
 
 
-def said(verb: str, done: int, total: int, seconds: float, since: float = 0.0) -> str:
-    """Return a line on how far work is, with an estimate where enough is known for one.
+def said(verb: str, total: int, seconds: float, ends: Sequence[float] = ()) -> str:
+    """Return a line on how far work is, with an estimate where pieces take about alike.
 
     Parameters
     ----------
     verb : str
         What is done, such as "measured".
-    done, total : int
-        How many pieces.
+    total : int
+        How many pieces there are.
     seconds : float
         Since the start.
-    since : float, default=0.0
-        Seconds since the last piece was done.
+    ends : sequence of float, default=()
+        When each of the pieces that are done was, in seconds since the start.
 
     Returns
     -------
     str
-        Without an estimate before a quarter is done, and while a piece takes longer than those
-        before it did on average: what it will take is not known.
 
     Examples
     --------
     >>> from skeval.utils.execution import said
-    >>> said("measured", 3, 12, 10.0)
-    'skeval: 3 of 12 measured after 10 s, about 30 s to go'
-    >>> said("measured", 10, 20, 122.0, 112.0)
-    'skeval: 10 of 20 measured after 122 s, the next one at work for 112 s'
+    >>> said("drawn", 12, 10.0, [2.0, 5.0, 7.0, 9.0])
+    'skeval: 4 of 12 drawn after 10 s, about 19 s to go'
+    >>> said("measured", 20, 122.0, [1.0, 2.0, 3.0, 4.0, 10.0])
+    'skeval: 5 of 20 measured after 122 s, the next one at work for 112 s'
     """
     if not total:
         return f"skeval: at work for {seconds:.0f} s"
-    text = f"skeval: {done} of {total} {verb} after {seconds:.0f} s"
-    if not 0 < done < total or 4 * done < total:
-        return text
-    each = (seconds - since) / done
-    if since > each:
-        return f"{text}, the next one at work for {since:.0f} s"
-    return f"{text}, about {each * (total - done) - since:.0f} s to go"
+    text = f"skeval: {len(ends)} of {total} {verb} after {seconds:.0f} s"
+    to_go = left(ends, total)
+    since = seconds - ends[-1] if ends else seconds
+    if to_go is not None and since <= to_go / (total - len(ends)):
+        return f"{text}, about {to_go - since:.0f} s to go"
+    is_known = 0 < len(ends) < total
+    return (
+        f"{text}, the next one at work for {since:.0f} s"
+        if is_known and since >= _SHORTEST
+        else text
+    )
+
+
+def _note(ends: list[float], done: int, now: float) -> None:
+    """Note when pieces were done, of which several may be at once."""
+    ends[done:] = []
+    ends += [now] * (done - len(ends))
+
+
+def left(ends: Sequence[float], total: int) -> float | None:
+    """Return how many seconds work takes from its last piece on, None where that is not known.
+
+    It is known once a quarter is done, four pieces at least, if the later half of them took about
+    as long as the earlier one. Metrics differ, the quick ones come first, and a promise made of
+    those would be broken again and again.
+
+    Examples
+    --------
+    >>> from skeval.utils.execution import left
+    >>> left([1.0, 2.0, 3.0, 4.0], 8), left([1.0, 2.0, 3.0, 9.0], 8)
+    (4.0, None)
+    """
+    done = len(ends)
+    if done < 4 or 4 * done < total or done >= total:
+        return None
+    half = done // 2
+    early, late = ends[half - 1] / half, (ends[-1] - ends[half - 1]) / (done - half)
+    return max(early, late) * (total - done) if late <= _STEADY * early else None
 
 
 T = TypeVar("T")
@@ -483,6 +522,8 @@ def sharing(n_jobs: int | None) -> Iterator[Cores]:
     """
     cores = _IN_USE.get()
     if cores is None or (cores.n == 1 and n_jobs is not None):
+        from joblib import effective_n_jobs
+
         n = effective_n_jobs(n_jobs)
         if n > 1:
             with using(Cores(n)) as own:

@@ -23,13 +23,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar, cast
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from skeval import exceptions
 from skeval.exceptions import InvalidParameterError, MetricWarning, Sentence, SkevalError
 from skeval.utils.formatting import as_float, printable
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Shape = tuple[int, ...]
 LARGEST = 2**28  # bytes of a file of scores, a suite, a schema or a policy
@@ -50,6 +51,8 @@ def mapped(shape: Shape, dtype: Any) -> np.ndarray:
     >>> mapped((2, 3), "int8").shape
     (2, 3)
     """
+    import numpy as np
+
     with tempfile.TemporaryFile(prefix="skeval-") as file:
         # nothing can be mapped that is empty
         flat = np.memmap(file, dtype=dtype, mode="w+", shape=(max(1, math.prod(shape)),))
@@ -345,6 +348,8 @@ def check_details(details: Mapping[str, Any]) -> None:
 
 def plain_json(value: Any) -> Any:
     """Reduce arrays, numpy numbers and tuples to what strict JSON knows."""
+    import numpy as np
+
     if isinstance(value, Mapping):
         return {str(key): plain_json(part) for key, part in value.items()}
     if isinstance(value, np.ndarray):

@@ -57,6 +57,80 @@ def test_doubts_about_codes_are_accepted_by_one_option(folder, run):
     }
 
 
+@pytest.fixture
+def codes(folder):
+    stage = {"stage": [1, 2, 3, 4] * 15, "grade": [1, 2, 3] * 20, "left": [0, 1] * 30}
+    table = pd.DataFrame({**stage, "age": range(20, 80)})
+    table.to_csv("codes.csv", index=False)
+    return table
+
+
+def kinds_of_scores(path):
+    return {one.column: one.kind for one in SuiteResult.from_json(path).provenance.columns}
+
+
+def test_what_is_proposed_is_written_beside_what_is_taken(codes, run, folder):
+    assert run("schema", "codes.csv", "-o", "kinds.json")[0] == 0
+    said = json.loads((folder / "kinds.json").read_text())
+    assert said["left"] == "categorical"
+    assert said["stage"] == {
+        "kind": "continuous",
+        "proposed": "categorical",
+        "doubt": "only 4 different whole numbers: codes of categories?",
+    }
+    said["stage"]["kind"] = "categorical"
+    (folder / "kinds.json").write_text(json.dumps(said))
+    arguments = ("--suite", "quality", "--schema", "kinds.json", "-o", "s.json")
+    assert run("evaluate", "codes.csv", "codes.csv", *arguments)[0] == 0
+    kinds = kinds_of_scores("s.json")
+    assert (kinds["stage"], kinds["grade"]) == ("categorical", "continuous")
+
+
+@pytest.mark.parametrize(
+    ("options", "stage", "grade", "left"),
+    [
+        ((), "continuous", "continuous", "categorical"),
+        (("--accept-doubts",), "categorical", "categorical", "categorical"),
+        (("--accept-doubts", "--numeric", "grade, left"), "categorical", *["continuous"] * 2),
+        (("--categorical", "grade"), "continuous", "categorical", "categorical"),
+    ],
+)
+def test_kinds_are_stated_by_options(codes, run, options, stage, grade, left):
+    arguments = ("--suite", "quality", *options, "-o", "s.json")
+    assert run("evaluate", "codes.csv", "codes.csv", *arguments)[0] == 0
+    kinds = kinds_of_scores("s.json")
+    assert (kinds["stage"], kinds["grade"], kinds["left"]) == (stage, grade, left)
+
+
+def test_a_report_accepts_doubts_too(codes, run):
+    arguments = ("--suite", "quality", "--accept-doubts", "-o", "r.html")
+    _, _, err = run("report", "codes.csv", "codes.csv", *arguments)
+    assert "3 categorical" in err
+    assert "codes of categories" not in err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--categorical", "stage,nil"), "--categorical and --numeric name nil, which train does"),
+        (("--categorical", "stage", "--numeric", "stage"), "both name stage; leave one out"),
+    ],
+)
+def test_kinds_of_no_column_and_of_two_kinds(codes, run, options, said):
+    code, _, err = run("evaluate", "codes.csv", "codes.csv", *options)
+    assert code == 2
+    assert said in err
+
+
+def test_kinds_of_folders_are_stated_by_files(folder, run):
+    (folder / "real").mkdir()
+    pd.DataFrame({"a": [1, 2]}).to_csv("real/a.csv", index=False)
+    for arguments in (("evaluate", "real", "real"), ("schema", "real")):
+        code, _, err = run(*arguments, "--accept-doubts", "--numeric", "a")
+        assert code == 2
+        assert "--accept-doubts and --numeric: kinds are stated so of one table" in err
+
+
 def test_doubts_are_said_with_every_evaluation(folder, run):
     table = pd.read_csv("train.csv").assign(mrn=range(120))
     table.to_csv("train.csv", index=False)

@@ -76,7 +76,7 @@ def test_links_are_judged_from_both_sides():
     """Students take courses of their level; shuffled, they take any, as many as before."""
     rng = np.random.default_rng(0)
     n = 80
-    side = pd.DataFrame({"id": range(n), "level": (np.arange(n) % 2).astype(float)})
+    side = pd.DataFrame({"id": range(n), "level": np.arange(n) % 2 * 1.5})
     at = rng.integers(0, n, 5 * n)
     keys = [ForeignKey("takes", "s", "students", "id"), ForeignKey("takes", "c", "courses", "id")]
     schema = RelationalSchema(

@@ -11,7 +11,7 @@ import pytest
 from pypdf import PdfReader
 
 from skeval import MetricTags, Result, SuiteResult, compare
-from skeval.cli.evaluate import print_scores
+from skeval.cli.scores import print_scores
 from skeval.reporting import DecisionPage
 from skeval.reporting.layout import Drawn, Grid
 from skeval.reporting.style import finding

@@ -15,9 +15,10 @@ from skeval.neighbors import MixedNearestNeighbors, PartitionedNearestNeighbors
 from skeval.scale import steps
 from skeval.scale.context import LargeContext
 from skeval.scale.engines import DaskEngine
-from skeval.steps.neighbors import encoded, gower_engine, search_on
+from skeval.steps.neighbors import encoded, gower_engine
 from skeval.steps.pairs import Binning, correlations, joint_tables
 from skeval.steps.samples import codes, extent, histogram, holdout_in_place, sorted_values
+from skeval.utils.engines import running_on
 
 TABLES = [make_mixed(n, random_state=i) for i, n in enumerate((60, 40, 50))]
 STEPS = {
@@ -67,15 +68,19 @@ def test_a_context_of_large_tables_takes_every_override(contexts):
     assert len(joint_tables(there, "train", ("age", "city"), Binning()).codes) == 0
 
 
-def test_searches_are_in_parts_where_rows_are_in_a_file_or_sent_out(contexts, tmp_path):
+def test_searches_are_in_parts_where_rows_are_in_a_file_or_sent_out(
+    contexts, tmp_path, monkeypatch
+):
     here, there = contexts
     rows = np.memmap(tmp_path / "rows", np.float64, "w+", shape=encoded(here, "train").shape)
     assert type(gower_engine(here, None, rows)) is MixedNearestNeighbors
     assert type(gower_engine(there, None, encoded(there, "train"))) is MixedNearestNeighbors
     assert type(gower_engine(there, None, rows)) is PartitionedNearestNeighbors
-    scale = np.ones(2), np.array([True, False])
-    assert type(search_on(None, *scale)) is MixedNearestNeighbors
-    assert type(search_on(DaskEngine(None), *scale)) is PartitionedNearestNeighbors
+    monkeypatch.setattr("skeval.steps.neighbors.MANY", 1)
+    few = encoded(there, "train")
+    assert type(gower_engine(there, None, few)) is MixedNearestNeighbors
+    with running_on(DaskEngine(None)):
+        assert type(gower_engine(there, None, few)) is PartitionedNearestNeighbors
 
 
 def test_whichever_module_comes_first_all_are_imported():
@@ -85,9 +90,8 @@ def test_whichever_module_comes_first_all_are_imported():
         "import sys, importlib",
         f"for name in {names}:",
         "    importlib.import_module(f'skeval.scale.{name}')",
-        "    from skeval.scale.engines import DaskEngine",
-        "    from skeval.steps.neighbors import search_on",
-        "    assert DaskEngine in search_on.registry, name",
+        "    from skeval.utils.ties import tied",
+        "    assert callable(tied('search in parts')), name",
         "    for known in [known for known in sys.modules if known.startswith('skeval')]:",
         "        del sys.modules[known]",
     ]

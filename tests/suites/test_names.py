@@ -12,13 +12,12 @@ from skeval.exceptions import InvalidParameterError
 from skeval.suites.names import (
     ELSEWHERE,
     QUESTIONS,
-    metric_classes,
     nearest_names,
     plain,
-    preset_metrics,
     proper_name,
     table_of_names,
 )
+from skeval.suites.registry import metric_classes, preset_metrics
 
 ROOT = Path(__file__).parents[2]
 TRIED = {

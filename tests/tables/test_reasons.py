@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from skeval import TableSchema
 from skeval.datasets import make_mixed
+from skeval.exceptions import InvalidParameterError
 from skeval.tables.reasons import column_reasons
 
 N = 40
@@ -34,7 +36,7 @@ TABLE = pd.DataFrame(
     ("column", "why", "doubt"),
     [
         ("mrn", "whole numbers", "every whole number occurs once"),
-        ("sex", "whole numbers", "only 2 different whole numbers"),
+        ("sex", "whole numbers of 2 values, as codes have", ""),
         ("dose", "numbers", None),
         ("zip", "whole numbers", "only 20 different"),
         ("postal", "codes with leading zeros", None),
@@ -75,13 +77,55 @@ def test_many_codes_are_known_by_their_name():
     assert "leading zeros" in column_reasons(table, TableSchema.infer(table))["zip"].doubt
 
 
-def test_codes_are_proposed_as_categories_where_the_schema_does_not_name_them():
-    table = pd.DataFrame({"sex": [1, 2] * 20, "days": [*range(13), 0] * 2 + [1] * 12, "one": 1})
-    reasons = column_reasons(table, TableSchema.infer(table))
-    assert {name: one.accepted for name, one in reasons.items()} == {
-        "sex": "categorical",
-        "days": "continuous",
-        "one": "continuous",
+CODES = pd.DataFrame(
+    {
+        "sex": [1, 2] * 20,
+        "kept": [0.0, 1.0, np.nan, 0.0] * 10,  # whole numbers with missing cells, as pandas reads
+        "stage": [1, 2, 3, 4] * 10,
+        "days": [*range(13), 0] * 2 + [1] * 12,
+        "dose": [0.5, 1.5] * 20,
+        "one": 1,
     }
-    named = TableSchema.infer(table, {"sex": "continuous"})
-    assert column_reasons(table, named)["sex"].proposed is None
+)
+TAKEN = {"sex": "categorical", "kept": "categorical"}
+NUMBERS = dict.fromkeys(["stage", "days", "dose", "one"], "continuous")
+
+
+def test_whole_numbers_of_two_values_are_categories_and_of_few_more_in_doubt():
+    reasons = column_reasons(CODES, TableSchema.infer(CODES))
+    assert {name: one.kind for name, one in reasons.items()} == TAKEN | NUMBERS
+    proposed = {name: one.proposed for name, one in reasons.items() if one.proposed}
+    assert proposed == {"stage": "categorical"}
+    assert reasons["stage"].stated == {
+        "kind": "continuous",
+        "proposed": "categorical",
+        "doubt": "only 4 different whole numbers: codes of categories?",
+    }
+    few = TableSchema.infer(CODES.iloc[:19])
+    assert set(few.kinds.values()) == {"continuous"}
+
+
+def test_doubts_are_accepted_by_one_word_and_names_go_before():
+    accepted = {**TAKEN, **NUMBERS, "stage": "categorical"}
+    assert TableSchema.infer(CODES, "accept").kinds == accepted
+    named = TableSchema({"sex": "continuous"}, accept=True)
+    schema = TableSchema.infer(CODES, named)
+    assert schema.kinds == {**accepted, "sex": "continuous"}
+    assert not schema.accept  # which others are to be inferred so is another question
+    assert column_reasons(CODES, schema)["stage"].proposed is None
+    with pytest.raises(InvalidParameterError, match="schema must be a TableSchema"):
+        TableSchema.infer(CODES, "accepted")
+
+
+def test_durations_of_two_lengths_are_no_codes():
+    spans = pd.Series(pd.to_timedelta([1, 2] * 20, "D"))
+    table = pd.DataFrame({"a": spans, "b": spans.astype(object)})
+    assert set(TableSchema.infer(table, "accept").kinds.values()) == {"continuous"}
+
+
+def test_a_file_may_say_more_of_a_column_than_its_kind():
+    said = {"stage": {"kind": "continuous", "proposed": "categorical", "doubt": "?"}}
+    assert TableSchema.infer(CODES, said).kinds["stage"] == "continuous"
+    said["stage"]["kind"] = "number"
+    with pytest.raises(InvalidParameterError, match=r"stage.* is 'number'"):
+        TableSchema.infer(CODES, said)

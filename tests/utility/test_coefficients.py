@@ -96,7 +96,7 @@ def test_logistic_regression_of_two_labels():
 
 def test_numbers_of_two_values_by_least_squares():
     train, synthetic = (
-        numeric(100, seed).assign(y=lambda t: (t["y"] > 0) * 1.0) for seed in (0, 1)
+        numeric(100, seed).assign(y=lambda t: (t["y"] > 0) * 1.5) for seed in (0, 1)
     )
     assert evaluated(train, synthetic, features=["a"]).details["model"] == "logistic"
     result = evaluated(train, synthetic, features=["a"], task="regression")
@@ -173,7 +173,7 @@ def test_coefficients_that_would_show_single_rows():
     with pytest.warns(DegenerateInputWarning, match="of a rest on too few rows of train"):
         result = evaluated(outlier, numeric(100, 1), features=["a", "b"])
     assert set(result.details["coefficients"]) == {"Intercept", "b"}
-    few = numeric(30).assign(a=[*[0.0] * 25, *[1.0] * 5])
+    few = numeric(30).assign(a=[*[0.0] * 25, *[1.5] * 5])
     with pytest.warns(DegenerateInputWarning, match="they rest on too few rows"):
         assert np.isnan(evaluated(few, few, formula="y ~ 0 + a").value)
 

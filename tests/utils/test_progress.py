@@ -6,22 +6,23 @@ import io
 import re
 import time
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from skeval.utils import execution
-from skeval.utils.execution import said, shown
+from skeval.utils.execution import left, said, shown
 
 
 @pytest.mark.parametrize(
     ("state", "text"),
     [
-        (("measured", 0, 0, 3.0), "skeval: at work for 3 s"),
-        (("measured", 0, 8, 3.0), "skeval: 0 of 8 measured after 3 s"),
-        (("measured", 2, 8, 3.0), "skeval: 2 of 8 measured after 3 s, about 9 s to go"),
-        (("measured", 2, 8, 3.0, 0.5), "skeval: 2 of 8 measured after 3 s, about 7 s to go"),
-        (("measured", 1, 8, 3.0), "skeval: 1 of 8 measured after 3 s"),
-        (("drawn", 8, 8, 3.0), "skeval: 8 of 8 drawn after 3 s"),
+        (("measured", 0, 3.0), "skeval: at work for 3 s"),
+        (("measured", 8, 3.0), "skeval: 0 of 8 measured after 3 s"),
+        (("measured", 8, 4.0, [1, 2, 3, 4]), "skeval: 4 of 8 measured after 4 s, about 4 s to go"),
+        (("measured", 8, 4.5, [1, 2, 3, 4]), "skeval: 4 of 8 measured after 4 s, about 4 s to go"),
+        (("measured", 8, 3.0, [1, 2, 2.5]), "skeval: 3 of 8 measured after 3 s"),
+        (("drawn", 4, 4.0, [1, 2, 3, 4]), "skeval: 4 of 4 drawn after 4 s"),
     ],
 )
 def test_lines(state, text):
@@ -29,9 +30,30 @@ def test_lines(state, text):
 
 
 def test_while_one_piece_takes_long_nothing_is_promised():
-    promised = [said("measured", 10, 20, 10.0 + since, since) for since in (30.0, 60.0, 120.0)]
+    ends = [float(second) for second in range(1, 11)]
+    promised = [said("measured", 20, 10.0 + since, ends) for since in (30.0, 60.0, 120.0)]
     assert not any("to go" in line for line in promised)
     assert promised[-1].endswith("the next one at work for 120 s")
+
+
+def test_a_promise_is_not_doubled():
+    """Metrics come by what they take: the quick ones say nothing about the slow ones."""
+    takes = [0.05 * 1.5**place for place in range(20)]
+    ends = np.cumsum(takes).tolist()
+    promised = {done: left(ends[:done], 20) for done in range(20)}
+    assert not [done for done, to_go in promised.items() if to_go is not None]
+    alike = np.cumsum([1.0, 1.3, 0.8, 1.1] * 5).tolist()
+    for done in range(5, 20):
+        assert left(alike[:done], 20) == pytest.approx(alike[-1] - alike[done - 1], rel=0.3)
+
+
+def test_pieces_that_end_together_are_noted_as_one_time(monkeypatch):
+    monkeypatch.setattr("_thread.start_new_thread", lambda *arguments: None)
+    advance = (writer := execution._Lines(print)).tick("drawn")
+    advance("a", 3, 4)
+    advance("b", 2, 4)
+    assert writer._state[:2] == ("drawn", 4)
+    assert len(writer._state[2]) == 2
 
 
 def test_what_takes_long_says_how_far_it_is(monkeypatch, capsys):
@@ -50,6 +72,7 @@ def test_lines_come_more_and_more_rarely(monkeypatch):
     monkeypatch.setattr("_thread.start_new_thread", lambda *arguments: None)
     lines, waits = [], iter([False] * 7 + [True])
     writer = execution._Lines(lines.append)
+    writer._start -= 10.0
     waited = []
     monkeypatch.setattr(writer.over, "wait", lambda seconds: waited.append(seconds) or next(waits))
     writer._run()
@@ -88,4 +111,4 @@ def test_bars_in_a_terminal(monkeypatch):
         time.sleep(0.15)
         advance("tv", 2, 2)
     assert "ks measured" in written.getvalue() or "tv measured" in written.getvalue()
-    assert "left:" in written.getvalue()
+    assert "1/2" in written.getvalue()

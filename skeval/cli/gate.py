@@ -1,0 +1,83 @@
+"""The gate of pipelines: options that decide the exit code, and the file that says why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import typer
+
+from skeval.cli.options import Given, say
+from skeval.exceptions import InvalidParameterError
+from skeval.results.policy import FAIL_ON, Policy, RuleOutcome, failed_metrics, junit, together
+from skeval.results.release import Release
+from skeval.results.suite_result import SuiteResult
+from skeval.suites.suite import MetricSuite
+from skeval.utils.files import check_output, replacing
+
+
+def release_of(given: Given) -> Release | None:
+    """Return what a file states of the release."""
+    return Release.of(given.release)
+
+
+def policy_of(options: Given, release: Release | None = None) -> Policy | None:
+    """Return the policy of a file, of options and of a release together; None without any."""
+    fail_on, require, file = options.fail_on, options.require, options.policy
+    if options.junit is not None:
+        check_output(options.junit, (".xml",), owner="--junit")
+    if unknown := [name for name in fail_on or () if name not in FAIL_ON]:
+        raise InvalidParameterError(
+            f"--fail-on must be among {', '.join(FAIL_ON)}, got {', '.join(unknown)}."
+        )
+    given = Policy.from_toml(file) if file is not None else None
+    agreed = release.thresholds if release is not None else None
+    of_options = Policy(tuple(fail_on or ()), tuple(require or ())) if fail_on or require else None
+    if of_options is not None and (given or agreed):  # the level is that of a file
+        least = min(one.level for one in (given, agreed) if one is not None)
+        of_options = replace(of_options, level=least)
+    policy = together([given, agreed, of_options])
+    if policy is None and options.junit is not None:
+        raise InvalidParameterError(
+            "--junit needs --fail-on, --require, --policy or thresholds of --release."
+        )
+    return policy
+
+
+def check_policy(policy: Policy | None, suite: MetricSuite | None) -> None:
+    """Refuse a policy on what the suite does not measure, before the work."""
+    if policy is not None and suite is not None:
+        policy.check_names({name: type(metric).__name__ for name, metric in suite.all_metrics})
+
+
+def write_junit(
+    policy: Policy | None, results: Mapping[str, SuiteResult], path: Path | None
+) -> None:
+    """Write what the policy says of each synthetic table, if asked for."""
+    if policy is not None and path is not None:
+        with replacing(path) as temporary:
+            temporary.write_text(junit(_outcomes(policy, results)), encoding="utf-8")
+
+
+def enforce(policy: Policy | None, results: Mapping[str, SuiteResult]) -> None:
+    """End with exit code 1 where a rule is violated, or metrics failed: others may stand."""
+    failures = {name: failed for name, one in results.items() if (failed := failed_metrics(one))}
+    for name, failed in failures.items():
+        of = f"{name}: " if name else ""
+        n_metrics = len(results[name])
+        say(f"skeval: {of}{len(failed)} of {n_metrics} metrics failed: {', '.join(failed)}.")
+    outcomes = _outcomes(policy, results) if policy is not None else []
+    for outcome in outcomes:
+        say(f"policy {outcome}")
+    if failures or not all(outcome.passed for outcome in outcomes):
+        raise typer.Exit(1)
+
+
+def _outcomes(policy: Policy, results: Mapping[str, SuiteResult]) -> list[RuleOutcome]:
+    """Return the outcome of each rule, of several synthetic tables by their names."""
+    return [
+        replace(outcome, rule=f"{name}: {outcome.rule}") if name else outcome
+        for name, result in results.items()
+        for outcome in policy.judge(result)
+    ]

@@ -1,0 +1,108 @@
+"""Commands that write a file to edit: `schema`, of the kinds of columns, and `init-release`."""
+
+from __future__ import annotations
+
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.markup import escape
+
+from skeval.cli.options import (
+    OUTPUT,
+    AcceptDoubts,
+    Categorical,
+    Decimal,
+    Encoding,
+    Given,
+    Header,
+    Numeric,
+    SchemaFile,
+    Sep,
+    app,
+    plain_table,
+    say,
+    show,
+)
+from skeval.exceptions import InvalidParameterError
+from skeval.tables.places import Place
+from skeval.utils.files import check_output, replacing
+
+
+@app.command(name="schema")
+def write_schema(
+    train: Annotated[
+        Place, typer.Argument(parser=Place.of, help="A file as `evaluate` reads it, or a folder.")
+    ],
+    output: Annotated[
+        Path | None, typer.Option(*OUTPUT, help="JSON to edit, and to pass as --schema.")
+    ] = None,
+    schema: SchemaFile = None,
+    accept_doubts: AcceptDoubts = False,
+    categorical: Categorical = None,
+    numeric: Numeric = None,
+    header: Header = False,
+    sep: Sep = None,
+    encoding: Encoding = None,
+    decimal: Decimal = None,
+) -> None:
+    """Print the kind of each column, why it is, and where another one may be meant."""
+    from skeval.cli.inputs import (
+        check_columns,
+        check_no_kinds,
+        check_paths,
+        dialect_of,
+        kinds_of,
+        read_kinds,
+    )
+    from skeval.tables.reading import read_table
+    from skeval.tables.relational_data import RelationalData
+
+    if output is not None:
+        check_paths(output, (".json",), "schema", [train, schema])
+    dialect = dialect_of(sep, encoding, decimal)
+    stated = Given(
+        schema=schema, accept_doubts=accept_doubts, categorical=categorical, numeric=numeric
+    )
+    content: dict[str, Any]
+    if train.path is not None and train.is_folder:
+        check_no_kinds(stated)
+        data = RelationalData.from_folder(train.path, schema, header=header, dialect=dialect)
+        known, kinds = data.schema, kinds_of(data, data.schema)
+        content = known.to_dict()
+        say(f"note: {known}.")
+    else:
+        rows = read_table(train, header=header, dialect=dialect)
+        check_columns(rows, stated)
+        kinds = kinds_of(rows, read_kinds(stated))
+        content = {name: reason.stated for name, reason in kinds.items()}
+    if output is not None:
+        with replacing(output) as temporary:
+            temporary.write_text(json.dumps(content, indent=1), encoding="utf-8")
+    table = plain_table("column", "why", "doubt", "kind", "proposed", texts=3)
+    for name, reason in kinds.items():
+        proposed = reason.proposed or ""
+        table.add_row(escape(name), reason.why, reason.doubt, reason.kind, proposed)
+    show(table)
+    if output is not None:
+        say(f"Saved: {output}. Edit it, and pass it: --schema {output}")
+
+
+@app.command(name="init-release")
+def init_release(
+    output: Annotated[Path, typer.Option(*OUTPUT, help="TOML to edit, for --release.")] = Path(
+        "release.toml"
+    ),
+) -> None:
+    """Write a file of what is released, to whom, for what and by which thresholds, to be edited."""
+    check_output(output, (".toml",), owner="release")
+    if output.exists():
+        raise InvalidParameterError(
+            f"{output} is there already, and may have been edited; name another, or remove it."
+        )
+    template = files("skeval.cli").joinpath("release.toml").read_text(encoding="utf-8")
+    with replacing(output) as temporary:
+        temporary.write_text(template, encoding="utf-8")
+    say(f"Saved: {output}. Edit it, and pass it: --release {output}")

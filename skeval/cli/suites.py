@@ -1,0 +1,136 @@
+"""Which suite a command measures: a preset, metrics by their names, or one that was saved."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skeval.cli.options import Given
+from skeval.exceptions import InvalidParameterError
+from skeval.suites.names import proper_name, unknown_name
+from skeval.suites.ready import make_suite
+from skeval.suites.registry import metric_named
+from skeval.suites.suite import MetricSuite
+from skeval.tables.places import Place
+from skeval.tables.reading import check_exists
+from skeval.tables.relational_schema import RelationalSchema
+
+if TYPE_CHECKING:
+    from skeval.core.base import Metric
+    from skeval.results.release import Release
+
+
+def made_suite(
+    metrics: str | None,
+    preset: str,
+    given: Given,
+    relations: RelationalSchema | None = None,
+    release: Release | None = None,
+) -> MetricSuite:
+    """Return the suite of these metrics, or of a preset."""
+    if metrics is not None:
+        return suite_of_names(metrics, asked_columns(given, release), seed=given.seed)
+    return make_suite(
+        preset,
+        **preset_settings(given, release),
+        random_state=given.seed,
+        n_jobs=-1,
+        schema=relations,
+    )
+
+
+def preset_settings(given: Given, release: Release | None) -> dict[str, Any]:
+    """Return what the options and a release say of a preset."""
+    return {
+        "target": given.target,
+        "sensitive": given.sensitive,
+        "duration": given.duration,
+        "event": given.event,
+        "known": given.known_columns,
+        "release": release,
+    }
+
+
+def asked_columns(given: Given, release: Release | None) -> dict[str, Any]:
+    """Return the columns that the options name, by what metrics call them; None if none does."""
+    stated = list(release.indirect_identifiers) if release is not None else []
+    known = given.known_columns or stated or None
+    own = {name: getattr(given, name) for name in ("target", "sensitive", "duration", "event")}
+    return {**own, "quasi_identifiers": known, "known": known}
+
+
+def suite_of_names(names: str, given: dict[str, Any], *, seed: int) -> MetricSuite:
+    """Return the suite of metrics by any of their names: "tstr,KSComplement,IMS".
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such metric, or it needs columns that the options do not name.
+    """
+    chosen: dict[str, Metric] = {}
+    for name in dict.fromkeys(part.strip() for part in names.split(",") if part.strip()):
+        proper = proper_name(name)
+        if proper is None:
+            raise InvalidParameterError(f"--metrics: {unknown_name(name)}")
+        kind, ready = metric_named(proper, given["target"] or "", given["sensitive"] or "")
+        _check_required(kind, name, given)
+        metric = _made(kind, given)
+        if ready is not None:  # as it is there, of these columns
+            metric = ready.set_params(**_named_by(kind, given))
+        seeds = [p for p in metric.get_params() if p.split("__")[-1] == "random_state"]
+        chosen[proper] = metric.set_params(**dict.fromkeys(seeds, seed))
+    if not chosen:
+        raise InvalidParameterError("--metrics names none; separate names by commas.")
+    return MetricSuite(list(chosen.items()), n_jobs=-1)
+
+
+_OPTIONS = {"quasi_identifiers": "known"}  # by the name of a parameter that another option gives
+
+
+def _required(kind: type[Metric]) -> list[str]:
+    parameters = inspect.signature(kind).parameters
+    return [name for name, one in parameters.items() if one.default is one.empty]
+
+
+def _check_required(kind: type[Metric], name: str, given: dict[str, Any]) -> None:
+    """Refuse a metric that needs more than the command can give, or was given."""
+    required = _required(kind)
+    if foreign := [one for one in required if one not in given]:
+        raise InvalidParameterError(
+            f"--metrics: {kind.__name__} needs {', '.join(foreign)}, which only Python can give."
+        )
+    if lacking := [one for one in required if not given[one]]:
+        options = " and ".join(f"--{_OPTIONS.get(one, one)} COLUMN" for one in lacking)
+        raise InvalidParameterError(f"--metrics: {name} needs {options}.")
+
+
+def _named_by(kind: type[Metric], given: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns that options name of those that a metric takes."""
+    own = inspect.signature(kind).parameters
+    return {n: value for n, value in given.items() if n in own and value}
+
+
+def _made(kind: type[Metric], given: dict[str, Any]) -> Metric:
+    return kind(**_named_by(kind, given))
+
+
+def suite_of_file(
+    path: Path, tables: list[Place], given: Given, metrics: str | None, *, rows: bool
+) -> MetricSuite:
+    """Return a suite that was saved, where one synthetic table is given and nothing of train."""
+    options = {
+        **{"--target": given.target, "--sensitive": given.sensitive, "--schema": given.schema},
+        **{"--duration": given.duration, "--event": given.event, "--known": given.known},
+        **{"--categorical": given.categorical, "--numeric": given.numeric},
+        "--accept-doubts": given.accept_doubts or None,
+        "--metrics": metrics,
+    }
+    if foreign := [name for name, value in options.items() if value is not None]:
+        raise InvalidParameterError(
+            f"{' and '.join(foreign)}: --saved has it from the suite; leave it out."
+        )
+    if len(tables) != 1 or tables[0].is_folder:
+        raise InvalidParameterError("--saved takes one file, SYNTHETIC: it is the real tables.")
+    check_exists(path)
+    return MetricSuite.load(path, rows=rows)

@@ -1,0 +1,240 @@
+"""A synthetic table alone, by what a schema states: no real table is needed, and none compared."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from skeval.core.base import Metric
+from skeval.diagnostic import (
+    BoundaryAdherence,
+    CategoryAdherence,
+    FormatAdherence,
+    KeyUniqueness,
+    RuleAdherence,
+    TableStructure,
+)
+from skeval.exceptions import MetricWarning, SchemaMismatchError
+from skeval.results.provenance import Date
+from skeval.results.result import Result
+from skeval.results.suite_result import SuiteResult
+from skeval.suites.presets import PRESETS
+from skeval.suites.saved import SavedContext
+from skeval.suites.suite import MetricSuite
+from skeval.tables.frames import as_frame
+from skeval.tables.schema import TableSchema
+from skeval.tables.stated import StatedTable
+from skeval.utils.execution import Progress
+
+_NEEDS_TRAIN = "it compares with real rows, or statistics of them, and there are none."
+_NOT_STATED = "the schema states no {}."
+_SAID = "There is no real table: what is stated in a schema is held against the synthetic one."
+_LEAST, _GREATEST = -1e200, 1e200  # beyond, numbers count as these
+_FIRST, _LAST = datetime(1000, 1, 1), datetime(9999, 12, 31)
+_ENDS: dict[str, tuple[Any, Any]] = {"continuous": (_LEAST, _GREATEST), "datetime": (_FIRST, _LAST)}
+_WHAT = {
+    "key_uniqueness": "key",
+    "boundary_adherence": "minimum and no maximum",
+    "category_adherence": "enum",
+    "format_adherence": "pattern",
+    "rule_adherence": "rule, and no column that is required",
+}
+# of the stand-in, what a metric says next to the share of the synthetic rows
+_OF_TRAIN = ("train", "rules")
+_WARN_OF_TRAIN = ("key_uniqueness", "format_adherence", "rule_adherence")
+
+
+def evaluate_alone(
+    synthetic: Any,
+    schema: StatedTable | TableSchema | Mapping[str, Any],
+    *,
+    progress: Progress | None = None,
+    date: Date = None,
+) -> SuiteResult:
+    """Evaluate a synthetic table by what a schema states of it, without any real table.
+
+    Whether columns are there and hold numbers where they should, values keep their ranges, levels
+    and formats, keys are unique, and rows keep the rules. How well the table resembles real rows,
+    and whether it copies them, cannot be told so: these metrics are in the result with the reason.
+
+    Parameters
+    ----------
+    synthetic : table of shape (n_synthetic, n_columns)
+        Generated rows.
+    schema : mapping or TableSchema
+        Kinds by column; in place of a kind, a mapping of `kind` and of the constraints `minimum`,
+        `maximum`, `enum`, `pattern`, `required`, `unique` and, of dates, `format`. `rules` is a
+        list of conditions as :class:`~skeval.diagnostic.RuleAdherence` takes them, and `primaryKey`
+        names the key. A Table Schema of Frictionless Data is read too.
+    progress : callable, optional
+        Called as ``progress(name, n_done, n_total)`` when a metric is done.
+    date : date or str, optional
+        The date of the result; now by default.
+
+    Returns
+    -------
+    SuiteResult
+
+    Raises
+    ------
+    InvalidParameterError
+        If the schema states what is unknown, or cannot be read.
+    SchemaMismatchError
+        If a rule or a key names a column that the schema does not have.
+
+    See Also
+    --------
+    MetricSuite.load : By statistics of real rows, which a file holds.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval import evaluate_alone
+    >>> age = {"kind": "continuous", "minimum": 0, "maximum": 120, "required": True}
+    >>> schema = {"age": age, "plan": {"kind": "categorical", "enum": ["basic", "plus"]}}
+    >>> table = pd.DataFrame({"age": [31, 47, 340, None], "plan": ["basic", "plus", "plus", "pro"]})
+    >>> result = evaluate_alone(table, schema)
+    >>> result["boundary_adherence"].value, result["category_adherence"].value
+    (0.5, 0.75)
+    >>> result["ks_complement"].error
+    'it compares with real rows, or statistics of them, and there are none.'
+    """
+    stated, frame = StatedTable.of(schema), as_frame(synthetic, "synthetic")
+    suite = _suite_of(stated, frame)
+    with warnings.catch_warnings():  # some are of the stand-in; those of results are given below
+        warnings.simplefilter("ignore", MetricWarning)
+        result = _without_stand_in(suite.evaluate(frame, progress=progress, date=date))
+    for warning in dict.fromkeys(each for one in result.values() for each in one.warnings):
+        warnings.warn(warning, stacklevel=2)
+    return result
+
+
+def _suite_of(stated: StatedTable, synthetic: pd.DataFrame) -> MetricSuite:
+    """Return a suite whose real table is a stand-in that no value of a result comes from."""
+    own = metrics_of(stated)
+    may_be = {"text"} if stated.schema.columns("text") else set()
+    report = {
+        name: metric
+        for name, metric in PRESETS["report"](None, None)
+        if name not in own and ("text" not in metric.tags.needs or may_be)
+    }
+    left_out = {name: _NOT_STATED.format(what) for name, what in _WHAT.items() if name not in own}
+    left_out |= {name: left_out.get(name, _NEEDS_TRAIN) for name in report}
+    named = [*own.items(), *report.items()]
+    left_out = {name: left_out[name] for name, _ in named if name in left_out}
+    return MetricSuite(named)._loaded(_stand_in(stated, synthetic), left_out)
+
+
+def metrics_of(stated: StatedTable) -> dict[str, Metric]:
+    """Return the metrics that what is stated suffices for, by the names that suites have them by.
+
+    Examples
+    --------
+    >>> from skeval.suites.alone import metrics_of
+    >>> from skeval.tables.stated import StatedTable
+    >>> list(metrics_of(StatedTable.of({"age": {"kind": "continuous", "minimum": 0}})))
+    ['table_structure', 'boundary_adherence']
+    """
+    kinds = stated.schema.kinds
+    found: dict[str, Metric] = {"table_structure": TableStructure(dtypes="kind")}
+    unique = stated.columns_that_are("unique")
+    if keys := [*filter(None, [stated.schema.primary_key]), *((name,) for name in unique)]:
+        found["key_uniqueness"] = KeyUniqueness(list(dict.fromkeys(keys)))
+    ends = [stated.of_all(end) for end in ("minimum", "maximum")]
+    if ranged := [name for name in kinds if any(name in end for end in ends)]:
+        found["boundary_adherence"] = _boundaries(stated, ranged)
+    required = stated.columns_that_are("required")
+    if levels := stated.of_all("enum"):
+        listed = {n: [*v, *([] if n in required else [None])] for n, v in levels.items()}
+        found["category_adherence"] = CategoryAdherence(listed, columns=list(listed))
+    if patterns := stated.of_all("pattern") | dict(stated.schema.datetime_formats):
+        found["format_adherence"] = FormatAdherence(patterns)
+    held = {*ranged, *levels}  # their missing cells are counted there
+    rules = {rule: rule for rule in stated.rules}
+    rules |= {f"{n} is there": f"notna(`{n}`)" for n in required if n not in held}
+    if rules:
+        found["rule_adherence"] = RuleAdherence(rules, mine=[])
+    return found
+
+
+def _boundaries(stated: StatedTable, ranged: list[str]) -> BoundaryAdherence:
+    kinds = stated.schema.kinds
+    bounds = [
+        {n: stated.of_all(end).get(n, _ENDS.get(kinds[n], _ENDS["continuous"])[place])
+         for n in ranged}
+        for place, end in enumerate(("minimum", "maximum"))
+    ]  # fmt: skip
+    return BoundaryAdherence(*bounds, columns=ranged)
+
+
+def _stand_in(stated: StatedTable, synthetic: pd.DataFrame) -> SavedContext:
+    """Return a context whose train has the stated columns, and in their cells nobody's values."""
+    kinds = dict(stated.schema.kinds)
+    _check_named(stated)
+    required = stated.columns_that_are("required")
+    canonical, given = {}, {}
+    for name, kind in kinds.items():
+        cells = _column(kind, stated.of_all("enum").get(name), name not in required)
+        canonical[name] = given[name] = cells
+        if kind != "continuous" and name in synthetic:  # of any type but for numbers
+            given[name] = synthetic[name].iloc[:0].reindex(range(_N_ROWS))
+    levels = {
+        n: list(canonical[n].cat.categories)
+        for n, kind in kinds.items()
+        if kind in ("categorical", "boolean")
+    }
+    context = SavedContext(
+        TableSchema(kinds, stated.schema.primary_key, stated.schema.datetime_formats),
+        {"train": pd.DataFrame(canonical)},
+        levels=levels,
+        given={"train": pd.DataFrame(given)},
+    )
+    context.notices = (MetricWarning(_SAID),)
+    return context
+
+
+_N_ROWS = 3
+
+
+def _column(kind: str, levels: list[Any] | None, nullable: bool) -> pd.Series:
+    """Return three cells: the ends of what a kind may hold, and a missing one if it may be."""
+    if kind == "continuous":
+        return pd.Series([_LEAST, _GREATEST, np.nan if nullable else _GREATEST])
+    if kind == "datetime":
+        last = None if nullable else _LAST
+        return pd.Series([_FIRST, _LAST, last], dtype="datetime64[us]")
+    if kind in ("categorical", "boolean"):
+        named = ["False", "True"] if kind == "boolean" else [str(one) for one in levels or []]
+        cell = None if nullable or not named else named[0]
+        return pd.Series(pd.Categorical([cell] * _N_ROWS, categories=pd.Index(named, dtype=object)))
+    return pd.Series([None] * _N_ROWS, dtype=object)
+
+
+def _check_named(stated: StatedTable) -> None:
+    unknown = [name for name in stated.schema.primary_key if name not in stated.schema.kinds]
+    if unknown:
+        raise SchemaMismatchError(f"primaryKey names no column: {', '.join(unknown)}.")
+
+
+def _without_stand_in(result: SuiteResult) -> SuiteResult:
+    """Return results without what metrics say of the substitute for train."""
+    kept = {name: _of_synthetic(name, one) for name, one in result.items()}
+    provenance = result.provenance
+    if provenance is not None:
+        inputs = tuple(one for one in provenance.inputs if one.role == "synthetic")
+        measured = {name: one for name, one in provenance.metrics.items() if not kept[name].error}
+        provenance = replace(provenance, inputs=inputs, metrics=measured)
+    sizes = {role: n for role, n in result.sizes.items() if role == "synthetic"}
+    return SuiteResult(kept, sizes=sizes, notices=result.notices, provenance=provenance)
+
+
+def _of_synthetic(name: str, result: Result) -> Result:
+    details = {key: part for key, part in result.details.items() if key not in _OF_TRAIN}
+    said = () if name in _WARN_OF_TRAIN else result.warnings
+    return replace(result, details=details, warnings=said)

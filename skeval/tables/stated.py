@@ -1,0 +1,156 @@
+"""What a schema states of a table without a row of it: kinds, ranges, levels, formats, keys, rules.
+
+Files are in one of two forms: kinds by column with constraints next to them, as `skeval schema`
+begins one, or a Table Schema of Frictionless Data. Both use the same names of constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from skeval.exceptions import InvalidParameterError
+from skeval.tables.schema import Kind, TableSchema
+
+RULES, KEY = "rules", "primaryKey"
+_FIELDS = "fields"
+_CONSTRAINTS = ("minimum", "maximum", "enum", "pattern", "required", "unique")
+_SAID = ("kind", "proposed", "doubt", "format")  # besides constraints, in our own form
+_KINDS: dict[str, Kind] = {
+    **dict.fromkeys(("number", "integer", "year", "duration"), "continuous"),
+    "boolean": "boolean",
+    **dict.fromkeys(("date", "datetime", "yearmonth"), "datetime"),
+    "string": "categorical",
+    "any": "categorical",
+}
+
+
+@dataclass(frozen=True)
+class StatedTable:
+    """A table as a schema states it.
+
+    Attributes
+    ----------
+    schema : TableSchema
+        The kinds of the columns, and the primary key.
+    constraints : dict of str to dict
+        By column, of `minimum`, `maximum`, `enum`, `pattern`, `required`, `unique` and `format`
+        what is stated of it.
+    rules : tuple of str
+        Conditions on columns, as :class:`~skeval.diagnostic.RuleAdherence` takes them.
+
+    Examples
+    --------
+    >>> from skeval.tables.stated import StatedTable
+    >>> age = {"kind": "continuous", "minimum": 0, "maximum": 120}
+    >>> stated = StatedTable.of({"age": age, "sex": "categorical", "rules": ["age >= 16"]})
+    >>> stated.of_all("minimum"), list(stated.schema.kinds), stated.rules
+    ({'age': 0}, ['age', 'sex'], ('age >= 16',))
+    """
+
+    schema: TableSchema
+    constraints: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    rules: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, content: Any) -> StatedTable:
+        """Read what a schema states.
+
+        Parameters
+        ----------
+        content : StatedTable, TableSchema or mapping
+            Kinds by column, each with its constraints or without; or a Table Schema. Either may
+            have `rules`, a list of conditions, and `primaryKey`.
+
+        Returns
+        -------
+        StatedTable
+
+        Raises
+        ------
+        InvalidParameterError
+            If it is neither, or states what is unknown.
+        """
+        if isinstance(content, StatedTable):
+            return content
+        if isinstance(content, TableSchema):
+            return cls(content)
+        if not isinstance(content, Mapping) or not content:
+            raise InvalidParameterError(
+                "a schema of a table maps its columns to their kinds, or is a Table Schema with "
+                f"fields; got {type(content).__name__}."
+            )
+        rules, key = _texts(content, RULES), _texts(content, KEY)
+        if isinstance(content.get(_FIELDS), list):
+            columns = dict(map(_of_field, content[_FIELDS]))
+        else:
+            own = {n: one for n, one in content.items() if not _is_of_table(n, one)}
+            columns = {str(name): _of_column(str(name), one) for name, one in own.items()}
+        kinds = {name: kind for name, (kind, _) in columns.items()}
+        constraints = {name: stated for name, (_, stated) in columns.items()}
+        formats = {n: s["format"] for n, s in constraints.items() if kinds[n] == "datetime"
+                   and "format" in s}  # fmt: skip
+        return cls(TableSchema(kinds, tuple(key), formats), constraints, tuple(rules))
+
+    def of_all(self, constraint: str) -> dict[str, Any]:
+        """Return a constraint of the columns that have it."""
+        return {n: one[constraint] for n, one in self.constraints.items() if constraint in one}
+
+    def columns_that_are(self, constraint: str) -> list[str]:
+        """Return the columns of which a constraint is stated to be true."""
+        return [name for name, value in self.of_all(constraint).items() if value is True]
+
+
+def _is_of_table(name: Any, said: Any) -> bool:
+    """Return whether an entry is of the table, not of a column that is called so."""
+    return name in (RULES, KEY) and isinstance(said, list | str) and said not in _KINDS.values()
+
+
+def _texts(content: Mapping[str, Any], name: str) -> Sequence[str]:
+    said = content.get(name, [])
+    if not _is_of_table(name, said):
+        return []
+    texts = [said] if isinstance(said, str) else said
+    if not all(isinstance(text, str) for text in texts):
+        raise InvalidParameterError(f"{name} of a schema must be a list of texts.")
+    return texts
+
+
+def _of_field(said: Any) -> tuple[str, tuple[Kind, dict[str, Any]]]:
+    """Return the name, the kind and the constraints of a field of a Table Schema."""
+    if not isinstance(said, Mapping) or not isinstance(said.get("name"), str):
+        raise InvalidParameterError("each of the fields of a Table Schema must have a name.")
+    name, constraints = said["name"], said.get("constraints") or {}
+    _check_known(name, constraints, _IGNORED)
+    stated = {key: value for key, value in constraints.items() if key in _CONSTRAINTS}
+    form = said.get("format", "")
+    if isinstance(form, str) and "%" in form:
+        stated["format"] = form
+    return name, (_KINDS.get(str(said.get("type", "any")), "text"), stated)
+
+
+_IGNORED = ("minLength", "maxLength", "jsonSchema", "exclusiveMinimum", "exclusiveMaximum")
+
+
+def _of_column(name: str, said: Any) -> tuple[Kind, dict[str, Any]]:
+    """Return the kind and the constraints of a column, of our own form."""
+    if not isinstance(said, Mapping):
+        return said, {}
+    _check_known(name, said, _SAID)
+    if "kind" not in said:
+        raise InvalidParameterError(f"the schema does not say of which kind {name} is.")
+    return said["kind"], {k: v for k, v in said.items() if k in (*_CONSTRAINTS, "format")}
+
+
+def _check_known(name: str, said: Any, further: tuple[str, ...]) -> None:
+    """Refuse constraints that are misspelt: they would hold nothing."""
+    if not isinstance(said, Mapping):
+        raise InvalidParameterError(f"the constraints of {name} must be a mapping.")
+    if unknown := [key for key in said if key not in (*_CONSTRAINTS, *further)]:
+        raise InvalidParameterError(
+            f"the schema states {', '.join(map(str, unknown))} of {name}, which is unknown; known "
+            f"are {', '.join(_CONSTRAINTS)}."
+        )
+    if "enum" in said and (not isinstance(said["enum"], list) or not said["enum"]):
+        raise InvalidParameterError(f"enum of {name} must be a list of values.")
