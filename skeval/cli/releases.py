@@ -8,16 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.markup import escape
 
-from skeval.cli.gate import check_policy, enforce, policy_of, release_of, write_junit
-from skeval.cli.inputs import (
-    candidate_names,
-    check_apart,
-    check_paths,
-    dialect_of,
-    files_by_role,
-    read_candidates,
-    read_given,
-)
 from skeval.cli.options import (
     OUTPUT,
     PRESETS,
@@ -29,7 +19,6 @@ from skeval.cli.options import (
     show,
     with_given,
 )
-from skeval.cli.suites import made_suite
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.places import Place
 from skeval.utils.execution import shown
@@ -71,6 +60,9 @@ def releases(
 
     Rules and thresholds are those of all releases together.
     """
+    from skeval.cli.gate import check_policy, enforce, policy_of, release_of, write_junit
+    from skeval.cli.inputs import check_apart, check_paths, dialect_of, read_candidates, read_given
+    from skeval.cli.suites import made_suite
     from skeval.suites.releases import several_releases
 
     names = _names(tables)
@@ -104,6 +96,8 @@ def releases(
 
 def _names(tables: list[Place]) -> list[str]:
     """Return the names of the releases, and refuse what are too few files or folders."""
+    from skeval.cli.inputs import candidate_names
+
     if len(tables) < 4:
         raise InvalidParameterError(
             f"expected four files or more, TRAIN HOLDOUT RELEASE RELEASE, got {len(tables)}. A "
@@ -132,13 +126,12 @@ def _claims(given: str | None, names: list[str]) -> dict[str, float] | None:
 
 def _name_inputs(found: SeveralReleases, tables: list[Place], given: Given) -> None:
     """Name train and holdout by their files; without hashes if they are not wanted."""
+    from skeval.cli.inputs import files_by_role
+
     files = files_by_role(tables[:3])
     files.pop("synthetic", None)  # the rows of all releases are no file
     for results in found.all_results.values():
         if results.provenance is not None:
-            files = {
-                role: one for role, one in files_by_role(tables[:3]).items() if role != "synthetic"
-            }
             known_by = results.provenance.with_files(files)
             results.provenance = known_by if given.hashes else known_by.without_hashes()
 
