@@ -22,7 +22,7 @@ from skeval.model_selection import (
     pareto_front,
 )
 from skeval.model_selection import cross_validation as efficiency
-from skeval.model_selection.cross_validation import fold_mean
+from skeval.stats.folds import fold_mean
 from skeval.privacy import DCRShare, ExactMatchShare
 from tests.calibrations import Claim, rate_of
 
