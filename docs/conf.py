@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tomllib
 from pathlib import Path
@@ -51,10 +52,15 @@ numpydoc_validation_checks = set(pyproject["tool"]["numpydoc_validation"]["check
 # fields of named tuples have the docstrings that Python gives them
 numpydoc_validation_exclude = {r"skeval\.text\.(Entity|Canaries)\.\w+$"}
 
+# The site runs all examples; .ci/run those of a day, as of calibrations (tests/calibrations.py).
+examples = sorted(path.stem for path in (HERE.parent / "examples").glob("plot_*.py"))
+day = os.environ.get("SKEVAL_CI", "all")
+chosen = examples if day == "all" else examples[int(day) :: 7]
+
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "auto_examples",
-    "filename_pattern": r"[/\\]plot_",
+    "filename_pattern": rf"[/\\]({'|'.join(chosen)})\.py$",
     "backreferences_dir": "api/generated/backreferences",
     "doc_module": ("skeval",),
     "reference_url": {"skeval": None},

@@ -33,7 +33,7 @@ FLOORS = (  # from the ground up: a room may import its own files, and rooms of 
     {"relational", "text"},  # they lift what measures one table, or one column
     {"reporting"},
     {"suites"},
-    {"model_selection", "checks"},
+    {"model_selection", "checks", "compat"},
     {"scale"},  # overrides steps and contexts, and nothing below knows of it
     {"cli"},
     {"__main__"},
@@ -236,6 +236,35 @@ def test_a_metric_is_found_in_one_guess():
         if not in_name and not families()[name] & (set(folder) - {"attacks"}):
             missed.append(f"{name}: {metric.__module__}")
     assert len(missed) <= 0.05 * len(exported()), missed
+
+
+# what a developer looks for, the file guessed, and what stands there if the guess is right
+LOOKED_FOR = (
+    ("the sentence of DCRShare", "privacy/distance_screens/dcr.py", "def _summary"),
+    ("missing values in Gower distances", "neighbors/encoding.py", "MISSING = "),
+    ("what a preset holds", "suites/presets.py", "def _syneval"),
+    ("the level of a family of tests", "results/verdict.py", "TEST_LEVEL = "),
+    ("the JSON of results", "results/suite_result.py", "def to_json"),
+    ("number of threads", "utils/execution.py", "class Cores"),
+    ("TOML of a policy", "results/policy.py", "def from_toml"),
+    ("DeLong's error", "stats/roc.py", "def delong"),
+    ("toy tables of the checks", "checks/tables.py", "make_mixed"),
+    ("outline of the PDF", "reporting/pdf.py", "add_outline_item"),
+    ("SDV's metadata", "tables/schema.py", "def from_sdv"),
+    ("when large tables are sampled", "scale/context.py", "MAX_ROWS = "),
+    ("separators of CSV files", "tables/reading.py", "def _separator"),
+    ("options of evaluate", "cli/evaluate.py", "def evaluate("),
+    ("Holm's correction", "results/verdict.py", "def holm"),  # in stats, its family here
+)
+
+
+def test_what_is_looked_for_is_found_in_one_guess():
+    missed = [
+        question
+        for question, path, there in LOOKED_FOR
+        if there not in (PACKAGE / path).read_text(encoding="utf-8")
+    ]
+    assert missed == ["Holm's correction"]
 
 
 def test_a_metric_is_imported_from_the_package_that_its_tag_names():

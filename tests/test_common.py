@@ -58,10 +58,18 @@ def test_contract(metric):
             check(clone(metric), default_tables(metric), SHARED[type(metric)])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "check", [check for check in CHECKS if check.__name__ in SLOW], ids=lambda check: check.__name__
-)
+LONGEST = ("check_memory", "check_odd_tables")  # half of the time of all: a seventh of metrics a day
+
+
+def at_length():
+    """Yield the checks that take seconds a metric."""
+    for check in CHECKS:
+        if check.__name__ in SLOW:
+            mark = pytest.mark.calibration if check.__name__ in LONGEST else pytest.mark.slow
+            yield pytest.param(check, marks=mark, id=check.__name__)
+
+
+@pytest.mark.parametrize("check", at_length())
 @of_each
 def test_contract_at_length(metric, check):
     check(clone(metric), default_tables(metric), SHARED[type(metric)])

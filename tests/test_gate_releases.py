@@ -113,14 +113,14 @@ def test_good_releases_pass():
     assert_good_ones_pass(few_screens)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("name", "kind"), BAD)
 def test_the_report_stops_bad_releases(name, kind):
     assert_stopped(headlines, name, kind)
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore")
 def test_the_report_lets_good_releases_pass():
     assert_good_ones_pass(headlines)

@@ -129,7 +129,7 @@ def suite_of(metrics):
 def of_corpus(tables, n=None):
     chosen = list(enumerate(tables))
     chosen = chosen[:: max(1, len(chosen) // n)] if n and not EVERY else chosen
-    marks = [() if k % 3 == 0 else pytest.mark.calibration for k in range(len(chosen))]
+    marks = [() if k % 6 == 0 else pytest.mark.calibration for k in range(len(chosen))]
     return pytest.mark.parametrize(
         ("i", "name"),
         [pytest.param(*one, marks=mark) for one, mark in zip(chosen, marks, strict=True)],

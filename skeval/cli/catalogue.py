@@ -36,6 +36,7 @@ from skeval.cli.options import (
 from skeval.core.declared import completed
 from skeval.core.tags import Aspect
 from skeval.exceptions import InvalidParameterError
+from skeval.suites.features import Feature, feature_of, features_of, public_object
 from skeval.suites.names import (
     QUESTIONS,
     Names,
@@ -93,7 +94,9 @@ def _matches(row: Names, facet: str | None, find: str | None) -> bool:
     if facet is not None and facet.lower() not in get_args(Aspect):
         known = ", ".join(get_args(Aspect))
         raise InvalidParameterError(f"--facet must be among {known}, got {facet!r}.")
-    said = " ".join([*row.all(), documentation(kind).splitlines()[0]]).lower()
+    said = " ".join(
+        [*row.all(), *features_of(row.kind), documentation(kind).splitlines()[0]]
+    ).lower()
     return (facet is None or kind.tags.aspect == facet.lower()) and (
         find is None or find.lower() in said
     )
@@ -182,11 +185,43 @@ def _docstrings_of(module: str) -> dict[str, str | None]:
 
 
 def explained(name: str) -> Iterator[str]:
-    """Yield what there is to say of a metric, line by line, from its docstring and tags."""
-    of_presets, kinds = preset_metrics("target", "sensitive"), metric_classes()
-    proper = proper_name(name)
+    """Yield what there is to say of a metric, or of what others have that is none, line by line."""
+    proper, feature = proper_name(name), feature_of(name)
+    called = name
+    if feature is not None and feature.source:
+        yield f"{feature.name} ({feature.source}): {feature.ours}"
+        yield ""
+    if feature is not None and (proper is None or _is_own_object(feature)):
+        called = proper = feature.public
     if proper is None:
         raise InvalidParameterError(_unknown(name))
+    if proper in metric_classes() or proper in preset_metrics("target", "sensitive"):
+        yield from _explained_metric(called, proper)
+    else:
+        yield from _explained_object(proper)
+
+
+def _is_own_object(feature: Feature) -> bool:
+    """Return whether a name is ours, and no metric's: it goes before what others call a metric."""
+    return not feature.source and feature.public not in metric_classes()
+
+
+def _explained_object(name: str) -> Iterator[str]:
+    """Yield what there is to say of a public function or class that is no metric."""
+    found = public_object(name)
+    parameters = inspect.signature(found).parameters if inspect.isfunction(found) else None
+    yield name if parameters is None else f"{name}({', '.join(parameters)})"
+    yield ""
+    head, *rest = _UNDERLINE.split(_without_roles(documentation(found)))
+    yield head.strip()
+    for section, text in zip(rest[::2], rest[1::2], strict=True):
+        if section in ("Parameters", "Attributes", "Returns", "Notes"):
+            yield ""
+            yield "\n".join((section, text.strip("\n")))
+
+
+def _explained_metric(name: str, proper: str) -> Iterator[str]:
+    of_presets, kinds = preset_metrics("target", "sensitive"), metric_classes()
     instance = of_presets.get(proper)
     kind = type(instance) if instance is not None else kinds[proper]
     names = table_of_names()[kind.__name__]
@@ -233,6 +268,8 @@ def _without_roles(text: str) -> str:
 
 
 def _unknown(name: str) -> str:
+    if feature := feature_of(name):
+        return f"there is no metric {name}. It is {feature.ours}; skeval explain says more."
     near = nearest_names(name)
     meant = f" Did you mean {' or '.join(near)}?" if near else ""
     return f"there is no metric {name}.{meant} skeval list --all names them all."

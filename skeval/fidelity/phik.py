@@ -62,12 +62,13 @@ class PhikMatrixDifference(AssociationDifference):
     ``mean_{i<j} |phi_train(i, j) - phi_synthetic(i, j)|`` of the phi_k coefficient: the correlation
     of a bivariate normal distribution with the same chi-square on the same bins. Both tables are
     cut on the bins of train, as the phik package cuts them: a frequent value has no cell of its
-    own, since bins are intervals of a normal distribution. In a column that is mostly zero,
-    :class:`CramersVDifference` sees more. Rows with a missing value are left out pair by pair. A
-    pair that is constant in train has no coefficient and is left out, with a warning; one that is
-    constant in the synthetic table only counts as unassociated. No interval is given: the
-    differences are absolute values near 0, where resampling them is misleading; compare with the
-    baseline.
+    own, since bins are intervals of a normal distribution. A column of at most `n_bins` values has
+    a cell for each, however far apart they are; the package cuts their range evenly. In a column
+    that is mostly zero, :class:`CramersVDifference` sees more. Rows with a missing value are left
+    out pair by pair. A pair that is constant in train has no coefficient and is left out, with a
+    warning; one that is constant in the synthetic table only counts as unassociated. No interval is
+    given: the differences are absolute values near 0, where resampling them is misleading; compare
+    with the baseline.
 
     References
     ----------

@@ -7,11 +7,11 @@ are defined, so that nothing is written twice.
 from __future__ import annotations
 
 import difflib
-import re
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
+from skeval.suites.features import plain
 from skeval.suites.presets import PRESETS, survival
 from skeval.utils.formatting import title_of
 
@@ -254,18 +254,6 @@ def _found() -> dict[str, str]:
     for name, proper in [*own, *others]:
         found.setdefault(plain(name), proper)
     return found
-
-
-def plain(name: str) -> str:
-    """Return a name as it is looked up: capitals, spaces and signs between words do not matter.
-
-    Examples
-    --------
-    >>> from skeval.suites.names import plain
-    >>> plain("F1/8"), plain("p_mse"), plain("DCR share")
-    ('f18', 'pmse', 'dcrshare')
-    """
-    return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
 def proper_name(name: str) -> str | None:

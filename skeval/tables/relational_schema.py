@@ -107,7 +107,7 @@ class RelationalSchema:
         ):
             object.__setattr__(self, name, MappingProxyType(dict(value)))
         object.__setattr__(self, "foreign_keys", tuple(dict.fromkeys(self.foreign_keys)))
-        if faults := list(self._faults()):
+        if faults := list(self._unlike() or self._faults()):
             raise InvalidParameterError(of_schema("RelationalSchema", f": {'; '.join(faults)}."))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -286,6 +286,18 @@ class RelationalSchema:
             for key in self.foreign_keys
         ]
         return {"tables": tables, "foreign_keys": keys}
+
+    def _unlike(self) -> list[str]:
+        keys = [key for key in self.foreign_keys if not isinstance(key, ForeignKey)]
+        sequences = [key for key in self.sequences.values() if not isinstance(key, SequenceKey)]
+        return [
+            f"{what}, got {key!r}"
+            for what, wrong in (
+                ("foreign_keys must be ForeignKey(child, columns, parent, parent_columns)", keys),
+                ("sequences must be SequenceKey(key, index)", sequences),
+            )
+            for key in wrong
+        ]
 
     def _faults(self) -> Iterator[str]:
         if not self.tables:

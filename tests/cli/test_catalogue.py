@@ -183,3 +183,37 @@ def test_explain_says_what_others_call_it():
     assert lines[0] == "PrivacyScore (privacy)"
     assert "In scores   privacy_score." in lines
     assert "Aindo       compute_privacy_stats, PrivacyStats, TSPR, TTPR, risk_confidence." in lines
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "then"),
+    [
+        ("get_column_plot", "get_column_plot (SDMetrics): plot_column(", "plot_column(train, "),
+        (
+            "Closer to training",
+            "closer_to_training (SDMetrics): DCROv",
+            "DCROverfittingProtection (",
+        ),
+        ("compute_privacy_stats", "compute_privacy_stats(train, synthetic, holdout", ""),
+        ("RelationalSchema", "RelationalSchema", ""),
+        ("accuracy", "accuracy (the lecture): TSTR(", "SimilarityMatrix (fidelity)"),
+    ],
+)
+def test_explain_options_details_plots_and_classes(name, first, then):
+    lines = list(explained(name))
+    assert lines[0].startswith(first)
+    assert lines[2 if then else 0].startswith(then)
+    assert "Parameters" in "\n".join(lines)
+
+
+def test_what_is_no_metric_is_said_where_metrics_are_chosen():
+    with pytest.raises(
+        InvalidParameterError, match=r"no metric get_column_plot. It is plot_column"
+    ):
+        suite_of_names("get_column_plot", target=None, sensitive=None, seed=0)
+
+
+def test_find_looks_at_what_others_call_options(run):
+    _, out, _ = run("list", "--find", "closer_to_training")
+    assert "DCROverfittingProtection" in out
+    assert "KSComplement" not in out

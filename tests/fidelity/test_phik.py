@@ -232,3 +232,14 @@ def test_curves_are_kept_and_shared_by_the_transposed() -> None:
         phik(same)
     info = phik_module._angle_curve.cache_info()
     assert (info.misses, info.hits) == (1, 2)
+
+
+def test_numbers_of_few_values_have_a_cell_each():
+    rng = np.random.default_rng(0)
+    few = rng.choice([0.0, 1.0, 2.0, 50.0], 200)
+    table = pd.DataFrame({"few": few, "plan": np.where(few + rng.normal(size=200) > 1, "a", "b")})
+    found = phik_module.PhikMatrixDifference().fit(table).evaluate(table).details["train"][0, 1]
+    each = pd.crosstab(table["few"], table["plan"]).to_numpy()
+    evenly = pd.crosstab(pd.cut(table["few"], 10), table["plan"]).to_numpy()
+    assert_allclose(found, phik_of_package(each), atol=1e-4)
+    assert abs(found - phik_of_package(evenly)) > 0.01

@@ -51,7 +51,7 @@ def test_the_suite_of_sdmetrics_is_drawn_on_paper(tmp_path):
     assert "p_values" in drawn("quality", tmp_path, "pdf")["column_pair_trends/correlation"].details
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("ending", ["html", "pdf"])
 @pytest.mark.parametrize("preset", sorted(PRESETS))
 def test_every_ready_suite_is_drawn(preset, ending, tmp_path):
@@ -60,7 +60,7 @@ def test_every_ready_suite_is_drawn(preset, ending, tmp_path):
         assert result.verdict().alarm
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.parametrize("preset", sorted(RELATIONAL))
 def test_every_ready_suite_of_several_tables_is_drawn(preset, tmp_path):
     train, holdout = (make_relational(30, random_state=seed) for seed in range(2))

@@ -108,6 +108,10 @@ def test_faults_are_one_sentence():
         ForeignKey("a", ("x", "y"), "b", "z")
     with pytest.raises(InvalidParameterError, match="no table is given"):
         RelationalSchema([])
+    with pytest.raises(InvalidParameterError, match=r"must be ForeignKey\(.*got \('a', 'x', 'b'"):
+        RelationalSchema(["a", "b"], foreign_keys=[("a", "x", "b", "y")])
+    with pytest.raises(InvalidParameterError, match=r"must be SequenceKey\(key, index\), got 'x'"):
+        RelationalSchema(["a"], sequences={"a": "x"})
 
 
 def test_copies_pickles_and_json_are_equal():

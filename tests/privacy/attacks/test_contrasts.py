@@ -136,7 +136,7 @@ def test_the_columns_of_flights_that_leak_are_named():
     assert "values of one synthetic row that single out a train row: " in verdict.sentence
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore:The average over all rows hides it")
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.1, 0.25])
 @pytest.mark.parametrize("population", [load_flights, make_census])

@@ -1,0 +1,170 @@
+"""The calls of SynEval: `PrivacyEvaluator`, with the nested numbers of its `evaluate`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from skeval.core.base import Metric
+from skeval.exceptions import InvalidParameterError, SharedRowsWarning
+from skeval.fidelity import ClassifierTwoSampleTest
+from skeval.privacy import NNDR, AnonymeterRisk, DCRPercentile, ExactMatchShare, IdenticalMatchShare
+from skeval.results.result import Result
+from skeval.suites.suite import MetricSuite
+from skeval.tables.schema import TableSchema
+from skeval.text import EntityLeakage, NominalMentions, StylisticOutliers
+
+_THEIRS = "syneval"  # of details
+_CONTROLLED = ("text_privacy", "anonymeter")  # whose tests compare with rows that were not seen
+
+
+def _tabular(seed: int) -> dict[str, Metric]:
+    return {  # neighbours of train among itself are what theirs compares with
+        "IMS": IdenticalMatchShare(random_state=seed),
+        "DCR": DCRPercentile(baseline="train_loo", random_state=seed),
+        "NNDR": NNDR(baseline="train_loo", convention="d2/d1", random_state=seed),
+    }
+
+
+def _texts(seed: int) -> dict[str, Metric]:
+    return {
+        "named_entities": EntityLeakage(random_state=seed),
+        "nominal_mentions": NominalMentions(random_state=seed),
+        "stylistic_outliers": StylisticOutliers("word2vec", random_state=seed),
+    }
+
+
+_PARTS: dict[str, Callable[[int], dict[str, Metric]]] = {
+    "exact_matches": lambda seed: {"exact_matches": ExactMatchShare(random_state=seed)},
+    "membership_inference": lambda seed: {
+        "membership_inference": ClassifierTwoSampleTest("auc", random_state=seed)
+    },
+    "tabular_privacy": _tabular,
+    "text_privacy": _texts,
+    "anonymeter": lambda seed: {
+        "anonymeter": AnonymeterRisk(reference="baseline", random_state=seed)
+    },
+}
+
+
+class PrivacyEvaluator:
+    """SynEval's privacy report: its numbers under its names, in its order.
+
+    Parameters
+    ----------
+    synthetic_data, original_data : table
+        The rows that the generator made, and those it has seen.
+    metadata : mapping, optional
+        As SynEval takes it: `columns`, each with its `sdtype`. Kinds are inferred without it.
+    selected_metrics : list of str, optional
+        Among "exact_matches", "membership_inference", "tabular_privacy", "text_privacy" and
+        "anonymeter"; all by default.
+    device : str, default="auto"
+        Nothing here runs on a device of its own; a call that gives it runs.
+    control_data : table, optional
+        Real rows that the generator has not seen. SynEval knows none: it takes a sample of the
+        original rows, which any attack is as good on. Without them risks are beyond guessing all
+        the same, and `control_rate`, `train_test_ims` and `passed` of IMS are None.
+    random_state : int, default=0
+        Seed of samples, folds and attacks.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a metric is selected that SynEval does not have.
+
+    See Also
+    --------
+    skeval.make_suite : With "syneval", the same with our names, p-values and verdict.
+
+    Examples
+    --------
+    >>> from skeval.compat import PrivacyEvaluator
+    >>> from skeval.datasets import make_mixed
+    >>> original, synthetic = make_mixed(random_state=0), make_mixed(random_state=1)
+    >>> evaluator = PrivacyEvaluator(synthetic, original, selected_metrics=["exact_matches"])
+    >>> evaluator.evaluate()["exact_matches"]
+    {'exact_match_percentage': 0.0, 'risk_level': 'low'}
+    """
+
+    def __init__(
+        self,
+        synthetic_data: Any,
+        original_data: Any,
+        metadata: Mapping[str, Any] | None = None,
+        selected_metrics: Sequence[str] | None = None,
+        device: str = "auto",
+        *,
+        control_data: Any = None,
+        random_state: int = 0,
+    ) -> None:
+        self.synthetic_data = synthetic_data
+        self.original_data = original_data
+        self.metadata = metadata
+        self.selected_metrics = list(_PARTS if selected_metrics is None else selected_metrics)
+        self.device = device
+        self.control_data = control_data
+        self.random_state = random_state
+        if unknown := [name for name in self.selected_metrics if name not in _PARTS]:
+            raise InvalidParameterError(
+                f"selected_metrics must be among {', '.join(_PARTS)}, got {', '.join(unknown)}."
+            )
+
+    def evaluate(self) -> dict[str, Any]:
+        """Return the numbers; of what could not be measured, why, as `error`."""
+        chosen = {name: _PARTS[name](self.random_state) for name in self.selected_metrics}
+        found: dict[str, Result] = {}
+        for controlled in (False, True):
+            parts = [one for name, one in chosen.items() if (name in _CONTROLLED) == controlled]
+            found |= self._measured({n: m for part in parts for n, m in part.items()}, controlled)
+        numbers = {name: self._numbers(name, result) for name, result in found.items()}
+        if "tabular_privacy" in chosen:
+            own = {name: numbers.pop(name) for name in chosen["tabular_privacy"]}
+            numbers["structured_privacy_metrics"] = own
+        return numbers
+
+    def _measured(self, metrics: dict[str, Metric], controlled: bool) -> Mapping[str, Result]:
+        if not metrics:
+            return {}
+        holdout = self.control_data
+        schema = None if self.metadata is None else TableSchema.from_sdv(self.metadata)
+        suite = MetricSuite(list(metrics.items()), check_holdout=holdout is not None)
+        with warnings.catch_warnings():
+            if holdout is None and controlled:  # as theirs, whose numbers do not look at them
+                holdout = self.original_data
+                warnings.simplefilter("ignore", SharedRowsWarning)
+            suite.fit(self.original_data, holdout, schema=schema)
+            return suite.evaluate(self.synthetic_data)
+
+    def _numbers(self, name: str, result: Result) -> dict[str, Any]:
+        if result.error:
+            return {"error": result.error, "risk_level": "unknown"}
+        if name == "anonymeter":
+            risks = _risks(result.details["attacks"], float(result.value))
+            if self.control_data is None:
+                for one in (*risks["inference"], *risks.values()):
+                    if isinstance(one, dict) and "control_rate" in one:
+                        one["control_rate"] = None
+            return risks
+        own = dict(result.details[_THEIRS])
+        if name == "membership_inference":
+            confidence = ("synthetic_confidence", "original_confidence")
+            own |= {one: result.details[one] for one in confidence}
+            own["interpretation"] = result.summary
+        return own
+
+
+def _risks(attacks: Mapping[str, Any], overall: float) -> dict[str, Any]:
+    """Return each attack under its name there, the inferences as a list, and the largest risk."""
+    own: dict[str, Any] = {}
+    secrets: list[dict[str, Any]] = []
+    for name, one in attacks.items():
+        mode, _, rest = name.partition(" ")
+        if mode == "inference":
+            secrets.append({"secret": rest.removeprefix("of "), **one[_THEIRS]})
+        else:
+            own[f"singling_out_{mode}" if rest else mode] = dict(one[_THEIRS])
+    level = "high" if overall > 0.5 else "low"
+    total = {"risk_score": overall, "risk_level": level}
+    return own | {"inference": secrets, "overall_risk": total}
