@@ -437,7 +437,7 @@ def efficiency_curve(
     costs = []
     for varied, n, k in sizes:
         part = rows.iloc[np.sort(order[:n]), :k].reset_index(drop=True)
-        _, cost = _timed(reseeded(generator, random_state), part, n, random_state)
+        _, cost = timed(reseeded(generator, random_state), part, n, random_state)
         costs.append({"varied": varied, "n_rows": n, "n_columns": k, **asdict(cost)})
     return pd.DataFrame(costs)
 
@@ -453,7 +453,7 @@ def _sizes(given: Sequence[int] | None, most: int, name: str) -> list[int]:
     return [int(n) for n in given]
 
 
-def _timed(
+def timed(
     adapter: GeneratorAdapter, train: pd.DataFrame, n_rows: int, seed: int
 ) -> tuple[pd.DataFrame, Efficiency]:
     """Return what a generator samples, and what fit and sample cost."""
@@ -477,7 +477,7 @@ def _evaluated(
 ) -> tuple[SuiteResult, Efficiency]:
     """Return the results of one fold, and what fit and sample cost."""
     n_rows = len(train) if n_samples is None else n_samples
-    synthetic, cost = _timed(adapter, train, n_rows, seed)
+    synthetic, cost = timed(adapter, train, n_rows, seed)
     result = evaluator.fit(train, holdout, schema=schema).evaluate(synthetic)
     return SuiteResult({result.metric: result}) if isinstance(result, Result) else result, cost
 

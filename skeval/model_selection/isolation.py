@@ -19,7 +19,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, Self
 
 from skeval.exceptions import SkevalError
 from skeval.utils.files import without_controls
@@ -79,14 +79,32 @@ class Helper:
     """A process that does pieces of work one after the other, each in a fork of its own."""
 
     def __init__(self) -> None:
+        self._process = self._started()
+        self.closed = False
+
+    def _started(self) -> subprocess.Popen[bytes]:
         environment = {"PYTHONHASHSEED": "0", **dict.fromkeys(_THREADS, "1"), **os.environ}
-        self._process = subprocess.Popen(
+        return subprocess.Popen(
             [sys.executable, "-m", __name__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**environment, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             start_new_session=True,
         )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End it for good."""
+        self.closed = True
+        self.stop()
+        for stream in (self._process.stdin, self._process.stdout):
+            with contextlib.suppress(OSError, AttributeError):
+                stream.close()  # type: ignore[union-attr]
 
     def run(
         self,
@@ -97,6 +115,8 @@ class Helper:
     ) -> Outcome:
         """Call a function there; see :func:`isolated`."""
         work = cloudpickle.dumps((function, tuple(arguments)))
+        if self._process.poll() is not None and not self.closed:
+            self._process = self._started()
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
@@ -139,11 +159,6 @@ class Helper:
             if late.is_set():
                 watch.join()
 
-    @property
-    def runs(self) -> bool:
-        """Whether it can take another piece of work."""
-        return self._process.poll() is None
-
     def stop(self) -> None:
         """End it with all that it started."""
         if sys.platform == "win32":
@@ -152,9 +167,6 @@ class Helper:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-
-
-_OWN = threading.local()
 
 
 def isolated(
@@ -180,10 +192,6 @@ def isolated(
     -------
     Outcome
 
-    Notes
-    -----
-    A helper belongs to the thread that asks, and ends with its process.
-
     Examples
     --------
     >>> from skeval.model_selection.isolation import isolated
@@ -191,18 +199,8 @@ def isolated(
     >>> outcome.status, outcome.value
     ('ok', 2)
     """
-    helper: Helper | None = getattr(_OWN, "helper", None)
-    if helper is None or not helper.runs:
-        helper = _OWN.helper = Helper()
-    return helper.run(function, arguments, limits or Limits(), modules)
-
-
-def close() -> None:
-    """End the helper of this thread; the next piece of work has a new one."""
-    helper: Helper | None = getattr(_OWN, "helper", None)
-    if helper is not None:
-        helper.stop()
-        del _OWN.helper
+    with Helper() as helper:
+        return helper.run(function, arguments, limits or Limits(), modules)
 
 
 def _too_long(limits: Limits) -> str:
