@@ -1,10 +1,11 @@
-"""Generators in searches: scorers, cross-validation, choices between utility and privacy."""
+"""Which generator: tournaments, cross-validation, scorers of searches, choices among scores."""
 
 from skeval.model_selection.cross_validation import (
     CrossValidated,
     cross_validate_generator,
     efficiency_curve,
 )
+from skeval.model_selection.entrants import Entrant
 from skeval.model_selection.selection import (
     GeneratorScorer,
     best_subject_to,
@@ -15,10 +16,14 @@ from skeval.model_selection.selection import (
     make_generator_scorer,
     pareto_front,
 )
+from skeval.model_selection.standings import Tournament
+from skeval.model_selection.tournament import tournament
 
 __all__ = [
     "CrossValidated",
+    "Entrant",
     "GeneratorScorer",
+    "Tournament",
     "best_subject_to",
     "cross_validate_generator",
     "efficiency_curve",
@@ -28,4 +33,5 @@ __all__ = [
     "knee",
     "make_generator_scorer",
     "pareto_front",
+    "tournament",
 ]

@@ -213,9 +213,8 @@ def read_config(path: str | Path, trusted: Collection[str] = ()) -> Config:
         if not isinstance(named, dict) or not named:
             raise InvalidParameterError("expected a table [generators.NAME] for each generator.")
         entrants = {name: _entrant(name, one, (*TRUSTED, *trusted)) for name, one in named.items()}
-        suite = {
-            n: content.pop(n) for n in ("suite", "metrics", "target", "sensitive") if n in content
-        }
+        known = ("suite", "metrics", "target", "sensitive")
+        suite: dict[str, Any] = {str(n): content.pop(n) for n in known if n in content}
         if wrong := [name for name, value in suite.items() if not isinstance(value, str)]:
             raise InvalidParameterError(f"{', '.join(wrong)} must be a text.")
         if "seed" in content:

@@ -75,6 +75,12 @@ class Outcome:
     seconds: float = float("nan")
 
 
+def pickled(value: Any) -> bytes:
+    """Return the pickle of a value, functions of a console included, as a process takes it."""
+    content: bytes = cloudpickle.dumps(value)
+    return content
+
+
 class Helper:
     """A process that does pieces of work one after the other, each in a fork of its own."""
 
@@ -85,7 +91,7 @@ class Helper:
     def _started(self) -> subprocess.Popen[bytes]:
         environment = {"PYTHONHASHSEED": "0", **dict.fromkeys(_THREADS, "1"), **os.environ}
         return subprocess.Popen(
-            [sys.executable, "-m", __name__],
+            [sys.executable, "-c", f"from {__name__} import serve; serve()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**environment, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
@@ -134,7 +140,7 @@ class Helper:
         if reply is None:
             self.stop()
             return Outcome("crashed", None, "The process ended without a word.", seconds)
-        status, content = pickle.loads(reply)
+        status, content, _ = pickle.loads(reply)
         if status == "ok":
             return Outcome("ok", cloudpickle.loads(content), "", seconds)
         return Outcome(status, None, str(content), seconds)
@@ -237,12 +243,18 @@ def serve() -> None:
     asking = os.getppid()
     while (message := _received(stdin)) is not None:
         modules, mib, work = pickle.loads(message)
-        for name in modules:
-            with contextlib.suppress(Exception):  # the work itself says what is wrong
-                importlib.import_module(name)
+        _import(modules)
         _send(stdout, b"begun")
         done = _done if sys.platform == "win32" else _forked
-        _send(stdout, done(work, mib, asking))
+        reply = done(work, mib, asking)
+        _send(stdout, reply)
+        _import(pickle.loads(reply)[2])  # what comes next will want the same
+
+
+def _import(modules: Iterable[str]) -> None:
+    for name in modules:
+        with contextlib.suppress(Exception):  # the work itself says what is wrong
+            importlib.import_module(name)
 
 
 def _forked(work: bytes, mib: float | None, asking: int) -> bytes:
@@ -259,7 +271,7 @@ def _forked(work: bytes, mib: float | None, asking: int) -> bytes:
     try:
         pickle.loads(reply)
     except Exception:  # it ended while it wrote, or before
-        return pickle.dumps(_ended(state, mib))
+        return pickle.dumps((*_ended(state, mib), ()))
     return reply
 
 
@@ -296,20 +308,22 @@ def _ended(state: int, mib: float | None) -> tuple[Status, str]:
 
 
 def _done(work: bytes, mib: float | None, asking: int) -> bytes:
-    """Return the reply: the value, or what went wrong in a sentence without cells."""
+    """Return the reply: status, value or what went wrong, and the modules that were imported."""
+    known = set(sys.modules)
     try:
         if mib is not None:
             _limit(mib)
         function, arguments = cloudpickle.loads(work)
-        return pickle.dumps(("ok", cloudpickle.dumps(function(*arguments))))
+        value = cloudpickle.dumps(function(*arguments))
+        return pickle.dumps(("ok", value, [name for name in sys.modules if name not in known]))
     except MemoryError:
-        return pickle.dumps(("memory", _too_much(mib)))
+        return pickle.dumps(("memory", _too_much(mib), ()))
     except (SkevalError, ImportError) as error:
         # one names a place in code, the other a package
-        return pickle.dumps(("failed", without_controls(str(error))))
+        return pickle.dumps(("failed", without_controls(str(error)), ()))
     except BaseException as error:
         reason = f"It raised {type(error).__name__}; what that says may quote cells."
-        return pickle.dumps(("failed", reason))
+        return pickle.dumps(("failed", reason, ()))
 
 
 def _limit(mib: float) -> None:
@@ -325,8 +339,3 @@ def _limit(mib: float) -> None:
     if hard != resource.RLIM_INFINITY:
         most = min(most, hard)
     resource.setrlimit(resource.RLIMIT_DATA, (most, hard))
-
-
-if __name__ == "__main__":
-    # by its proper name, under which what is pickled looks for it
-    importlib.import_module("skeval.model_selection.isolation").serve()

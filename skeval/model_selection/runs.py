@@ -12,9 +12,10 @@ import json
 import queue
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.generators.adapter import GeneratorAdapter, reseeded
 from skeval.model_selection.cross_validation import Efficiency, efficiency_curve, timed
 from skeval.model_selection.entrants import Entrant, module_of
-from skeval.model_selection.isolation import Helper, Limits, Outcome, Status, isolated
+from skeval.model_selection.isolation import Helper, Limits, Outcome, Status, isolated, pickled
 from skeval.results.provenance import version_of
 from skeval.results.suite_result import SCHEMA_VERSION, SuiteResult
 from skeval.suites.suite import MetricSuite
@@ -175,9 +176,7 @@ def _content_hash(value: Any) -> str:
     try:
         return str(joblib.hash(value, hash_name="sha1"))
     except Exception:  # functions of a console are pickled by no name
-        from skeval.model_selection.isolation import cloudpickle
-
-        return hashlib.sha256(cloudpickle.dumps(value)).hexdigest()
+        return hashlib.sha256(pickled(value)).hexdigest()
 
 
 def play(
@@ -268,9 +267,6 @@ def _outcomes(tasks: Iterator[Any], n_jobs: int | None) -> Iterator[tuple[int, O
 
 def _as_they_end(pool: ThreadPoolExecutor, work: Any, tasks: Iterator[Any], ahead: int) -> Any:
     """Yield results as they come; few arguments are held at a time."""
-    from concurrent.futures import FIRST_COMPLETED, wait
-    from itertools import islice
-
     waiting = {pool.submit(work, task) for task in islice(tasks, ahead)}
     while waiting:
         done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
