@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         plot_column,
         plot_f_beta,
         plot_lines,
+        plot_map,
         plot_pair,
     )
     from skeval.tables.preprocessing import Discretizer
@@ -80,6 +81,7 @@ __all__ = [
     "plot_column",
     "plot_f_beta",
     "plot_lines",
+    "plot_map",
     "plot_pair",
     "report",
     "several_releases",
@@ -108,6 +110,7 @@ _LATER = {  # imported where they are asked for
     "plot_column": "suites.plots",
     "plot_f_beta": "suites.plots",
     "plot_lines": "suites.plots",
+    "plot_map": "suites.plots",
     "plot_pair": "suites.plots",
 }
 

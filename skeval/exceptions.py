@@ -37,6 +37,7 @@ __all__ = [
     "TextLeftOutWarning",
     "UnequalSizesWarning",
     "VoidAttackWarning",
+    "WholePopulationWarning",
 ]
 
 
@@ -233,6 +234,10 @@ class UnequalSizesWarning(MetricWarning):
 
 class VoidAttackWarning(DegenerateInputWarning):
     """An attack that succeeds for any release: it shows nothing, and is left out."""
+
+
+class WholePopulationWarning(MetricWarning):
+    """Train is stated to be the whole population: tests that need a holdout mean nothing."""
 
 
 def needed(owner: str, package: str, command: str) -> Any:

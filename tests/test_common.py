@@ -58,7 +58,10 @@ def test_contract(metric):
             check(clone(metric), default_tables(metric), SHARED[type(metric)])
 
 
-LONGEST = ("check_memory", "check_odd_tables")  # half of the time of all: a seventh of metrics a day
+LONGEST = (
+    "check_memory",
+    "check_odd_tables",
+)  # half of the time of all: a seventh of metrics a day
 
 
 def at_length():
@@ -69,7 +72,7 @@ def at_length():
             yield pytest.param(check, marks=mark, id=check.__name__)
 
 
-@pytest.mark.parametrize("check", at_length())
+@pytest.mark.parametrize("check", list(at_length()))
 @of_each
 def test_contract_at_length(metric, check):
     check(clone(metric), default_tables(metric), SHARED[type(metric)])

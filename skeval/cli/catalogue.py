@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, get_args
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 from rich.console import Console
@@ -275,31 +275,27 @@ def _unknown(name: str) -> str:
     return f"there is no metric {name}.{meant} skeval list --all names them all."
 
 
-def suite_of_names(
-    names: str, *, target: str | None, sensitive: str | None, seed: int
-) -> MetricSuite:
+def suite_of_names(names: str, given: dict[str, Any], *, seed: int) -> MetricSuite:
     """Return the suite of metrics by any of their names: "tstr,KSComplement,IMS".
 
     Raises
     ------
     InvalidParameterError
-        If there is no such metric, or it needs more than a target or a sensitive column.
+        If there is no such metric, or it needs columns that the options do not name.
     """
     from skeval.suites.suite import MetricSuite
 
-    given = {"target": target, "sensitive": sensitive}
-    of_presets, kinds = preset_metrics(target or "", sensitive or ""), metric_classes()
+    of_presets = preset_metrics(given["target"] or "", given["sensitive"] or "")
     chosen: dict[str, Metric] = {}
     for name in dict.fromkeys(part.strip() for part in names.split(",") if part.strip()):
         proper = proper_name(name)
         if proper is None:
             raise InvalidParameterError(f"--metrics: {_unknown(name)}")
-        kind = type(of_presets[proper]) if proper in of_presets else kinds[proper]
-        _check_required(kind, given)
-        metric = of_presets[proper] if proper in of_presets else _made(kind, given)
-        lacking = [n for n in given if n in metric.get_params() and not getattr(metric, n)]
-        if lacking and lacking[0] in _required(type(metric)):
-            raise InvalidParameterError(f"--metrics: {name} needs --{lacking[0]} COLUMN.")
+        kind = type(of_presets[proper]) if proper in of_presets else metric_classes()[proper]
+        _check_required(kind, name, given)
+        metric = _made(kind, given)
+        if proper in of_presets:  # as it is there, of these columns
+            metric = of_presets[proper].set_params(**_named_by(kind, given))
         seeds = [p for p in metric.get_params() if p.split("__")[-1] == "random_state"]
         chosen[proper] = metric.set_params(**dict.fromkeys(seeds, seed))
     if not chosen:
@@ -307,23 +303,34 @@ def suite_of_names(
     return MetricSuite(list(chosen.items()), n_jobs=-1)
 
 
+_OPTIONS = {"quasi_identifiers": "known"}  # by the name of a parameter that another option gives
+
+
 def _required(kind: type[Metric]) -> list[str]:
     parameters = inspect.signature(kind).parameters
     return [name for name, one in parameters.items() if one.default is one.empty]
 
 
-def _check_required(kind: type[Metric], given: dict[str, str | None]) -> None:
-    """Refuse a metric that needs more than the command can give."""
-    if foreign := [name for name in _required(kind) if name not in given]:
+def _check_required(kind: type[Metric], name: str, given: dict[str, Any]) -> None:
+    """Refuse a metric that needs more than the command can give, or was given."""
+    required = _required(kind)
+    if foreign := [one for one in required if one not in given]:
         raise InvalidParameterError(
             f"--metrics: {kind.__name__} needs {', '.join(foreign)}, which only Python can give."
         )
+    if lacking := [one for one in required if not given[one]]:
+        options = " and ".join(f"--{_OPTIONS.get(one, one)} COLUMN" for one in lacking)
+        raise InvalidParameterError(f"--metrics: {name} needs {options}.")
 
 
-def _made(kind: type[Metric], given: dict[str, str | None]) -> Metric:
+def _named_by(kind: type[Metric], given: dict[str, Any]) -> dict[str, Any]:
+    """Return the columns that options name of those that a metric takes."""
     own = inspect.signature(kind).parameters
-    required = _required(kind)
-    return kind(**{n: v or "" for n, v in given.items() if n in own and (v or n in required)})
+    return {n: value for n, value in given.items() if n in own and value}
+
+
+def _made(kind: type[Metric], given: dict[str, Any]) -> Metric:
+    return kind(**_named_by(kind, given))
 
 
 @app.command(name="schema")

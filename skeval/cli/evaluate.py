@@ -138,6 +138,7 @@ def suite_of_file(
 
     options = {
         **{"--target": given.target, "--sensitive": given.sensitive, "--schema": given.schema},
+        **{"--duration": given.duration, "--event": given.event, "--known": given.known},
         "--metrics": metrics,
     }
     if foreign := [name for name, value in options.items() if value is not None]:
@@ -229,7 +230,9 @@ _WRITERS: dict[str, Callable[[SuiteResult], str]] = {
     ".csv": lambda result: result.frame().to_csv(index=False),
     ".json": lambda result: result.to_json(),
 }
-PRESETS = "report, fidelity, utility, privacy, screens, attacks, syneval, quality or diagnostic."
+PRESETS = (
+    "report, fidelity, utility, privacy, screens, attacks, syneval, quality, diagnostic, survival."
+)
 
 
 @app.command()
@@ -281,7 +284,7 @@ def evaluate(
         return
     if rows:
         raise InvalidParameterError("--rows needs --saved, the suite that holds them.")
-    made = partial(made_suite, metrics, suite, given)
+    made = partial(made_suite, metrics, suite, given, release=release)
     if not any(path.is_folder for path in tables):  # of folders, the suite depends on their keys
         check_policy(gate, made())
     (train, holdout, synthetic), known = read_given(tables, given, dialect)
@@ -328,17 +331,44 @@ def _say_verdict(result: SuiteResult, output: Path | None) -> None:
 
 
 def made_suite(
-    metrics: str | None, preset: str, given: Given, relations: RelationalSchema | None = None
+    metrics: str | None,
+    preset: str,
+    given: Given,
+    relations: RelationalSchema | None = None,
+    release: Release | None = None,
 ) -> MetricSuite:
     """Return the suite of these metrics, or of a preset."""
     from skeval.suites.ready import make_suite
 
-    target, sensitive, seed = given.target, given.sensitive, given.seed
     if metrics is not None:
-        return suite_of_names(metrics, target=target, sensitive=sensitive, seed=seed)
+        return suite_of_names(metrics, asked_columns(given, release), seed=given.seed)
     return make_suite(
-        preset, target=target, sensitive=sensitive, random_state=seed, n_jobs=-1, schema=relations
+        preset,
+        **preset_settings(given, release),
+        random_state=given.seed,
+        n_jobs=-1,
+        schema=relations,
     )
+
+
+def preset_settings(given: Given, release: Release | None) -> dict[str, Any]:
+    """Return what the options and a release say of a preset."""
+    return {
+        "target": given.target,
+        "sensitive": given.sensitive,
+        "duration": given.duration,
+        "event": given.event,
+        "known": given.known_columns,
+        "release": release,
+    }
+
+
+def asked_columns(given: Given, release: Release | None) -> dict[str, Any]:
+    """Return the columns that the options name, by what metrics call them; None if none does."""
+    stated = list(release.indirect_identifiers) if release is not None else []
+    known = given.known_columns or stated or None
+    own = {name: getattr(given, name) for name in ("target", "sensitive", "duration", "event")}
+    return {**own, "quasi_identifiers": known, "known": known}
 
 
 def print_scores(result: SuiteResult) -> None:

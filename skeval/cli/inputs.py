@@ -97,8 +97,11 @@ def read_given(
 ) -> tuple[TrainHoldoutSynthetic, Any]:
     """Read tables as the options say, and refuse options that do not fit them."""
     tables, known = read_tables(paths, given.schema, header=given.header, dialect=dialect)
-    check_of_one_table(known, target=given.target, sensitive=given.sensitive)
-    check_named(tables[0], sensitive=given.sensitive)
+    named = {name: getattr(given, name) for name in ("sensitive", "duration", "event")}
+    check_of_one_table(known, target=given.target, known=given.known, **named)
+    check_named(tables[0], **named)
+    for column in given.known_columns or ():
+        check_named(tables[0], known=column)
     return tables, known
 
 
@@ -234,16 +237,17 @@ def files_by_role(paths: list[Place]) -> dict[str, Place]:
     return {role: path for role, path in zip(roles, paths, strict=True) if path.path is not None}
 
 
-def check_of_one_table(known: Any, **columns: str | None) -> None:
+def check_of_one_table(schema: Any, /, **columns: str | None) -> None:
     """Refuse what names a column where there are several tables."""
-    if isinstance(known, RelationalSchema) and (named := [n for n, c in columns.items() if c]):
+    if isinstance(schema, RelationalSchema) and (named := [n for n, c in columns.items() if c]):
         raise InvalidParameterError(
-            f"--{' and --'.join(named)} cannot be used with folders: utility is of one table. "
-            "Give the files of that table, or use skeval.relational.RelationalTSTR in Python."
+            f"--{' and --'.join(named)} cannot be used with folders: utility is of one table, and "
+            "so is what others know. Give the files of that table, or use "
+            "skeval.relational.RelationalTSTR in Python."
         )
 
 
-def check_named(train: Any, **columns: str | None) -> None:
+def check_named(train: Any, /, **columns: str | None) -> None:
     """Refuse options that name no column, where no metric may do so."""
     table = train.names if isinstance(train, TableSource) else train
     names = [] if isinstance(train, RelationalData) else [str(name) for name in table]

@@ -53,6 +53,17 @@ SchemaFile = Annotated[
 ]
 Target = Annotated[str | None, typer.Option(help="The column that models predict: adds utility.")]
 Sensitive = Annotated[str | None, typer.Option(help="The column of the measures of fairness.")]
+Duration = Annotated[
+    str | None,
+    typer.Option(help="The column of the time until an event: with --event, adds survival."),
+]
+Event = Annotated[
+    str | None, typer.Option(help="The column that says whether the event happened: two values.")
+]
+Known = Annotated[
+    str | None,
+    typer.Option(help="Columns that others may know of a person: A,B. Adds identity disclosure."),
+]
 Header = Annotated[
     bool, typer.Option("--header", help="The first row of CSV files holds names, odd as they look.")
 ]
@@ -129,6 +140,9 @@ class Given:
 
     target: Target = None
     sensitive: Sensitive = None
+    duration: Duration = None
+    event: Event = None
+    known: Known = None
     schema: SchemaFile = None
     header: Header = False
     sep: Sep = None
@@ -144,6 +158,11 @@ class Given:
     date: DateOption = None
     hashes: Hashes = True
     max_memory: MaxMemory = None
+
+    @property
+    def known_columns(self) -> list[str] | None:
+        """Return the columns of --known; None without the option."""
+        return None if self.known is None else [name.strip() for name in self.known.split(",")]
 
     @property
     def max_bytes(self) -> int | None:

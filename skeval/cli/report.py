@@ -17,6 +17,7 @@ from skeval.cli.evaluate import (
     enforce,
     made_suite,
     policy_of,
+    preset_settings,
     read_results,
     release_of,
     write_junit,
@@ -42,6 +43,7 @@ from skeval.utils.files import check_output
 from skeval.utils.formatting import number
 
 if TYPE_CHECKING:
+    from skeval.results.release import Release
     from skeval.suites.suite import MetricSuite
 
 
@@ -83,9 +85,9 @@ def report(
     gate = policy_of(given, release)
     if metrics is not None and suite is not None:
         raise InvalidParameterError("--metrics chooses what --suite would; give one of them.")
-    measured = suite if metrics is None else made_suite(metrics, "report", given)
+    measured = suite if metrics is None else made_suite(metrics, "report", given, release=release)
     if gate is not None:
-        check_policy(gate, _suite_of(tables, given, measured))
+        check_policy(gate, _suite_of(tables, given, measured, release))
     # from four tables on, all behind the holdout are candidates
     read, known = read_given(tables[:3], given, dialect)
     say_long(read[0], n_max_train)
@@ -105,6 +107,9 @@ def report(
         suite=measured,
         target=given.target,
         sensitive=given.sensitive,
+        duration=given.duration,
+        event=given.event,
+        known=given.known_columns,
         schema=known,
         random_state=given.seed,
         n_jobs=given.jobs,
@@ -154,7 +159,7 @@ def _columns(given: str | None) -> int | list[str] | None:
 
 
 def _suite_of(
-    tables: list[Place], given: Given, measured: MetricSuite | str | None
+    tables: list[Place], given: Given, measured: MetricSuite | str | None, release: Release | None
 ) -> MetricSuite | None:
     """Return the suite of a report of one table; that of several is not known before they are."""
     from skeval.suites.ready import make_suite
@@ -163,12 +168,8 @@ def _suite_of(
         return measured
     if any(path.is_folder for path in tables):
         return None
-    return make_suite(
-        measured or "report",
-        target=given.target,
-        sensitive=given.sensitive,
-        random_state=given.seed,
-    )
+    settings = preset_settings(given, release)
+    return make_suite(measured or "report", **settings, random_state=given.seed)
 
 
 def _write_report(

@@ -22,6 +22,7 @@ from skeval.fidelity.divergences import (
 )
 from skeval.fidelity.k_marginals import KMarginalSimilarity
 from skeval.fidelity.likelihood import BNLikelihood, BNLogLikelihood, GMLikelihood
+from skeval.fidelity.map_distance import MapDistance
 from skeval.fidelity.marginals import (
     ChiSquaredTest,
     KSComplement,
@@ -75,6 +76,7 @@ __all__ = [
     "KMarginalSimilarity",
     "KSComplement",
     "MDAResemblance",
+    "MapDistance",
     "MaximumMeanDiscrepancy",
     "MixedAssociationDifference",
     "MutualInformationDifference",

@@ -82,14 +82,14 @@ class Plain:
         if seed is not None and _took_seed(made, seed):
             fitted = made.fit(train)
         else:
-            fitted = _seeded_call(made.fit, seed, train)
+            fitted = seeded_call(made.fit, seed, train)
         # what is returned may be anything, such as the history of a training
         other = callable(getattr(fitted, "sample", None)) and not isinstance(fitted, _TABLES)
         return fitted if other else made
 
     def sample(self, fitted: Any, n: int, seed: int | None) -> Any:
         """Sample by number, and by seed where the generator takes one."""
-        return _seeded_call(fitted.sample, seed, n)
+        return seeded_call(fitted.sample, seed, n)
 
 
 class Functions:
@@ -100,11 +100,11 @@ class Functions:
 
     def fit(self, train: pd.DataFrame, seed: int | None) -> Any:
         """Return the model of the first."""
-        return _seeded_call(self.functions[0], seed, train)
+        return seeded_call(self.functions[0], seed, train)
 
     def sample(self, fitted: Any, n: int, seed: int | None) -> Any:
         """Return the rows of the second."""
-        return _seeded_call(self.functions[1], seed, fitted, n)
+        return seeded_call(self.functions[1], seed, fitted, n)
 
 
 class Synthesizer:
@@ -324,7 +324,7 @@ def _took_seed(generator: Any, seed: int) -> bool:
     return any(name in unset for name in SEEDS)
 
 
-def _seeded_call(function: Callable[..., Any], seed: int | None, *arguments: Any) -> Any:
+def seeded_call(function: Callable[..., Any], seed: int | None, *arguments: Any) -> Any:
     """Call a function with a seed, by argument if it takes one, else through global generators."""
     try:
         taken = set(inspect.signature(function).parameters)

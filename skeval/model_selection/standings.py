@@ -353,6 +353,26 @@ class Tournament:
 
         return RanksDisplay(self.ranks()).plot(ax)
 
+    def page(self, title: str = "Which generator", *, figure: Any = None) -> Any:
+        """Draw the page that :meth:`to_pdf` writes.
+
+        Parameters
+        ----------
+        title : str, default="Which generator"
+            Above it.
+        figure : Figure, optional
+            To draw on, as ``plt.figure()``; a new one otherwise.
+
+        Returns
+        -------
+        Figure
+            A figure of the size of the paper.
+        """
+        from skeval.model_selection.tournament_page import tournament_plan
+        from skeval.reporting.pdf import draw_plan_page
+
+        return draw_plan_page(tournament_plan(self), title, figure)
+
     def to_pdf(self, path: str | Path, *, title: str = "Which generator") -> Path:
         """Write one page: the recommendation, ranks, the front and what it costs."""
         from skeval.model_selection.tournament_page import tournament_plan

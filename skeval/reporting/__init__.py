@@ -17,7 +17,9 @@ from skeval.reporting.displays.distributions import (
     PairDisplay,
     ProximityDisplay,
 )
+from skeval.reporting.displays.maps import DensityMapDisplay
 from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
+from skeval.reporting.displays.ranks import CostsDisplay, RanksDisplay
 from skeval.reporting.displays.relations import (
     CardinalityDisplay,
     LinesDisplay,
@@ -26,6 +28,7 @@ from skeval.reporting.displays.relations import (
     TransitionsDisplay,
 )
 from skeval.reporting.displays.survival import SurvivalCurvesDisplay
+from skeval.reporting.displays.training import TrainingDisplay
 from skeval.reporting.displays.values import (
     ColumnScoresDisplay,
     EntitiesDisplay,
@@ -45,7 +48,9 @@ __all__ = [
     "CalibrationDisplay",
     "CardinalityDisplay",
     "ColumnScoresDisplay",
+    "CostsDisplay",
     "DecisionPage",
+    "DensityMapDisplay",
     "Display",
     "DistancesDisplay",
     "EntitiesDisplay",
@@ -64,10 +69,12 @@ __all__ = [
     "PropertyDisplay",
     "ProximityDisplay",
     "ROCDisplay",
+    "RanksDisplay",
     "SchemaDisplay",
     "ScoresDisplay",
     "SimilarityMatrixDisplay",
     "SurvivalCurvesDisplay",
+    "TrainingDisplay",
     "TransitionsDisplay",
     "ValueDisplay",
     "display_of",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from skeval.reporting.appendix import provenance_parts
 from skeval.reporting.decision import FACETS
 from skeval.reporting.displays.curves import ParetoDisplay
+from skeval.reporting.displays.maps import DensityMapDisplay, has_map
 from skeval.reporting.layout import FRONT, Grid, Item, Number, Part, Words
 from skeval.reporting.scores import numbers_tested, reason
 from skeval.reporting.sections import Plan, Section, chosen
@@ -44,6 +45,10 @@ HOW_TO_COMPARE = (
 PARETO = (
     "Tables by the mean score of two facets, 1 as of fresh real rows. The points have no interval: "
     "what can be told apart stands above."
+)
+MAPS = (
+    "Shares of rows by place, on two directions that train alone decides. Places with too few rows "
+    "are pooled or left grey; no row is drawn."
 )
 _NAMES = {facet: name for name, facet in FACETS.items()}
 _GOOD = {1: "high", -1: "low", 0: "between"}
@@ -147,6 +152,18 @@ def pareto_of(comparison: Comparison) -> ParetoDisplay | None:
     return ParetoDisplay(scores, axes[0], axes[1], named="all") if len(axes) > 1 else None
 
 
+def _maps(comparison: Comparison) -> _Content:
+    """Yield all tables on one map, if the suite measured it."""
+    for name in comparison.metrics:
+        results = {table: one[name] for table, one in comparison.items() if name in one}
+        drawn = {table: DensityMapDisplay(one) for table, one in results.items() if has_map(one)}
+        first = next(iter(drawn.values()), None)
+        if first is not None and all(map(first.same_map, drawn.values())):
+            several = {table: results[table] for table in drawn}
+            yield Words(MAPS, "quiet")
+            yield Item(DensityMapDisplay.from_results(several), "All tables on one map")
+
+
 def _metrics(comparison: Comparison) -> _Content:
     """Yield how tables are chosen and compared, then what each metric says of them."""
     yield Words(RULE, "quiet")
@@ -237,6 +254,7 @@ def _provenance(comparison: Comparison) -> Iterator[Section]:
 _SECTIONS: tuple[tuple[Section, _Writer], ...] = (
     (Section("choice", "Which table to take", layout=FRONT, front=True), _choice),
     (Section("metrics", "Metric by metric"), _metrics),
+    (Section("maps", "Where the rows lie"), _maps),
     (Section("lacking", "Not measured in all tables"), _lacking),
     (Section("differences", "Differences and their intervals"), _differences),
     (Section("privacy", "What was found on privacy"), _privacy),

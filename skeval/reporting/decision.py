@@ -18,6 +18,7 @@ from skeval.exceptions import (
     SharedRowsWarning,
     UnequalSizesWarning,
     VoidAttackWarning,
+    WholePopulationWarning,
 )
 from skeval.reporting.flaws import worst_columns
 from skeval.reporting.layout import Grid, Listed, Part
@@ -42,6 +43,7 @@ from skeval.results.verdict import (
     fidelity_sentence,
     is_quoted,
     is_shifted,
+    is_whole_population,
     utility_sentence,
     with_copies,
 )
@@ -71,7 +73,13 @@ _NO_METRIC = {
 }
 _MOST_DOUBTS = 3  # columns whose kind is in doubt, that are spelled out
 # warnings of the real tables, and of metrics that such tables make void
-_ODD = (ConstantColumnWarning, RepeatedRowsWarning, SharedRowsWarning, UnequalSizesWarning)
+_ODD = (
+    ConstantColumnWarning,
+    RepeatedRowsWarning,
+    SharedRowsWarning,
+    UnequalSizesWarning,
+    WholePopulationWarning,
+)
 _ODD_FOR_METRICS = (GivenAwayWarning, UnequalSizesWarning, VoidAttackWarning)
 _NOTHING_TO_MEND = (
     "These metrics found nothing to mend. What they cannot see is in the appendix; to release or "
@@ -175,7 +183,7 @@ class DecisionPage:
             titles,
             is_shifted(results.notices),
             tuple(stated_parts({"": results})),
-            tuple(persons(results)),
+            (*persons(results), *_known_of_persons(results)),
             tuple(_doubts(results)),
         )
 
@@ -379,6 +387,18 @@ def _no_copies(results: SuiteResult, verdict: Verdict) -> list[str]:
     return said
 
 
+def _known_of_persons(results: SuiteResult) -> list[str]:
+    """Return what a release says of a whole population, which no test is made of."""
+    if not is_whole_population(results.notices):
+        return []
+    return [
+        result.summary
+        for result in results.values()
+        if result.tags is not None and result.tags.risks and result.p_value is None
+        if result.summary and not math.isnan(result.value)
+    ]
+
+
 def _doubts(results: SuiteResult) -> Iterator[str]:
     """Yield what is odd about the real tables: kinds of columns first, then each oddity once."""
     doubts = results.provenance.doubts if results.provenance is not None else {}
@@ -475,7 +495,9 @@ def _names(text: str, column: str) -> bool:
 def _to_be_given(results: SuiteResult) -> list[str]:
     """Say what would let more be looked at."""
     given = []
-    if results.sizes and "holdout" not in results.sizes:
+    if is_whole_population(results.notices):
+        given.append("Agree on thresholds for what is known of persons: no test can tell.")
+    elif results.sizes and "holdout" not in results.sizes:
         given.append("Give holdout rows, which the generator never saw: most tests need them.")
     if not any(_aspect(result) == "utility" for result in results.values()):
         given.append("Name a target column, to see what models learn from the table.")

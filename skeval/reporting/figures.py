@@ -76,7 +76,9 @@ class Renderer:
         self.progress = progress
         self.short = short
 
-    def _plan(self, results: SuiteResult | Comparison) -> Plan:
+    def _plan(self, results: SuiteResult | Comparison | Plan) -> Plan:
+        if isinstance(results, Plan):  # of whoever plans pages of their own
+            return replace(results, title=self.title)
         if isinstance(results, Comparison):
             return replace(comparison_plan(results, self.sections), title=self.title)
         sections = SHORT if self.short and self.sections is None else self.sections
@@ -93,13 +95,14 @@ class Renderer:
 class FileRenderer(Renderer, ABC):
     """Base of renderers that write one file; authors define `_write`."""
 
-    def render(self, results: SuiteResult | Comparison, path: str | Path) -> Path:
+    def render(self, results: SuiteResult | Comparison | Plan, path: str | Path) -> Path:
         """Write the report; an existing file is replaced only when the new one is complete.
 
         Parameters
         ----------
-        results : SuiteResult or Comparison
-            The results of any suite, or of several tables by one; live or from JSON.
+        results : SuiteResult, Comparison or Plan
+            The results of any suite, or of several tables by one, live or from JSON; or a page that
+            is planned already.
         path : str or Path
             The file.
 

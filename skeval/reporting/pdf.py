@@ -245,6 +245,11 @@ def draw_comparison_page(
     return _first_page(comparison_plan(comparison, ["choice"]), title, figure)
 
 
+def draw_plan_page(content: Plan, title: str, figure: Figure | None = None) -> Figure:
+    """Draw the first page of what is planned."""
+    return _first_page(content, title, figure)
+
+
 def _first_page(content: Plan, title: str, figure: Figure | None) -> Figure:
     with theme():
         page = Page(figure)

@@ -12,7 +12,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, ValuesView
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, Protocol
 
 from skeval.core.tags import Quoted
@@ -22,6 +22,7 @@ from skeval.exceptions import (
     MetricWarning,
     MostlySharedRowsWarning,
     NoTestWarning,
+    WholePopulationWarning,
 )
 from skeval.results.result import Contrast as Contrast
 from skeval.results.result import Result
@@ -41,11 +42,12 @@ _KINDS = {
     "disclosure": "measure of disclosure",
 }
 _VOID = (HoldoutShiftWarning, MostlySharedRowsWarning, IgnoredColumnsWarning)
-ReasonKind = Literal["needs holdout", "unable", "failed", "undefined", "untested"]
+ReasonKind = Literal["needs holdout", "meaningless", "unable", "failed", "undefined", "untested"]
 SaidKind = Literal["not looked at", "fact", "void", "copies", "alarms", "no alarm", "advice"]
 _MOST_ALARMS = 3  # that the sentence spells out; the others are named
 Outcome = Literal["leak found", "copies found", "cannot be told", "no leak found"]
 NOTHING_OF_PRIVACY = "No metric of privacy was measured."
+_LACKS_HOLDOUT = ("holdout", "population")
 _LEAST_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
 _CAVEAT = "Such tests can raise an alarm and never clear a release."
 DROP_COPIES = "Drop the copied rows."
@@ -61,9 +63,10 @@ class Reason:
 
     Parameters
     ----------
-    kind : {"needs holdout", "unable", "failed", "undefined", "untested"}
-        Whether it lacks holdout rows, has too few of them to raise an alarm, was left out or raised
-        an error, has no value, or made no test of it.
+    kind : {"needs holdout", "meaningless", "unable", "failed", "undefined", "untested"}
+        Whether it lacks holdout rows, which cannot exist if train is a whole population
+        ("meaningless"), has too few of them to raise an alarm, was left out or raised an error, has
+        no value, or made no test of it.
     text : str
         The reason in a sentence.
     """
@@ -77,6 +80,9 @@ class Reason:
 
 _UNABLE = Reason("unable", "there are too few holdout rows or relabellings to raise an alarm.")
 _NEEDS_HOLDOUT = Reason("needs holdout", "its test needs holdout rows.")
+_MEANINGLESS = Reason(
+    "meaningless", "its test needs holdout rows, and train is the whole population."
+)
 
 
 @dataclass(frozen=True)
@@ -286,6 +292,8 @@ def verdict(
     # tests that the rows left undefined are corrected for, and looked at nothing
     looked_at = [name for name in adjusted if not math.isnan(of_privacy[name].value)]
     skipped = _not_looked_at(of_privacy, has_holdout, looked_at)
+    if is_whole_population(notices) and not has_holdout:
+        skipped = {name: _of_whole(reason) for name, reason in skipped.items()}
     tested = {name: of_privacy[name] for name in looked_at}
     copies = tuple(dict.fromkeys(one for r in of_privacy.values() for one in r.copies))
     in_release = [one.of_holdout for one in copies if one.of_holdout]
@@ -414,7 +422,7 @@ def _reason(result: Result, holdout: bool) -> Reason | None:
     if _is_test(result) and not math.isnan(result.value):
         return _UNABLE
     if result.error:
-        lacks_holdout = result.unmet == "holdout" and not holdout
+        lacks_holdout = result.unmet in _LACKS_HOLDOUT and not holdout
         return Reason("needs holdout" if lacks_holdout else "failed", result.error)
     if math.isnan(result.value):
         said = " ".join(map(str, result.warnings))
@@ -426,15 +434,25 @@ def _reason(result: Result, holdout: bool) -> Reason | None:
     return Reason("untested", "it made no test.") if holdout else _NEEDS_HOLDOUT
 
 
+def _of_whole(reason: Reason) -> Reason:
+    if reason is _NEEDS_HOLDOUT:
+        return _MEANINGLESS
+    return replace(reason, kind="meaningless") if reason.kind == "needs holdout" else reason
+
+
 def _left_out(skipped: Mapping[str, Reason], n_wanted: int, called: Mapping[str, str]) -> str:
     if not skipped:
         return ""
     kinds = Counter(reason.kind for reason in skipped.values())
     for_holdout, unable = kinds["needs holdout"], kinds["unable"]
+    without = kinds["meaningless"]
+    if without == n_wanted:
+        return "Tests of privacy mean nothing of a whole population: values say what is known."
     counts = {
+        f"mean{'s' if without == 1 else ''} nothing of a whole population": without,
         f"need{'s' if for_holdout == 1 else ''} holdout rows": for_holdout,
         "could raise no alarm with so few holdout rows or relabellings": unable,
-        "could not be made": len(skipped) - for_holdout - unable,
+        "could not be made": len(skipped) - without - for_holdout - unable,
     }
     (first, n_first), *others = [(what, n) for what, n in counts.items() if n]
     of_all = f"{n_first} of {n_wanted} tests {first}"
@@ -451,6 +469,11 @@ def is_shifted(notices: Iterable[MetricWarning]) -> bool:
     A significant test of the two then shows that difference or a leak, and nobody knows which.
     """
     return any(isinstance(notice, HoldoutShiftWarning) for notice in notices)
+
+
+def is_whole_population(notices: Iterable[MetricWarning]) -> bool:
+    """Return whether train is stated to be the whole population, by a suite's notices."""
+    return any(isinstance(notice, WholePopulationWarning) for notice in notices)
 
 
 def _alarmed(

@@ -190,7 +190,10 @@ def vectors(
         size = drawn(context, role, max_rows)
         return rows_of(context, role, OfTrain(space), columns, size, seed)
     with np.errstate(invalid="ignore"):  # the mean of a column without values
-        whole, owners = encoded(context, role, OfTrain("euclidean")), np.array(_owners(context))
+        whole, owners = (
+            encoded(context, role, OfTrain("euclidean")),
+            np.array(feature_owners(context)),
+        )
     chosen = set(chosen_columns(context.schema, columns))
     order = np.argsort(owners, kind="stable")
     rows = whole[:, order[[name in chosen for name in owners[order]]]]
@@ -206,7 +209,7 @@ def vectors(
     )
 
 
-def _owners(context: Context) -> list[str]:
+def feature_owners(context: Context) -> list[str]:
     """Return which column each feature of space "euclidean" stems from."""
     n_cells = preprocessor(context, OfTrain("euclidean")).n_cells_
     numeric = context.schema.columns(*NUMERIC)

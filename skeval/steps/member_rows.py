@@ -29,7 +29,7 @@ from skeval.tables.preprocessing import NOMINAL, OneHot
 MOST_CENTRES = 5000  # rows that a density is estimated from
 WIDE = 50  # columns, beyond which attacks that would take long are made lighter
 _LARGEST = 1e6  # standard deviations
-_BLOCK = 2**17  # kernels evaluated at once: 1 MB, which stays in the cache
+_BLOCK = 48  # points at once: their kernels stay in the cache, and no product has a rest
 _RIDGE = 1e-6
 _LEAST_SPREAD = 1e-9  # variance of an axis over the largest, below which it is left out
 
@@ -326,11 +326,13 @@ def kernel_log_density(points: np.ndarray, centres: np.ndarray) -> np.ndarray:
     covariance = (_covariance(centres) + _RIDGE * np.eye(d)) * n ** (-2.0 / (d + 4.0))
     root = np.linalg.cholesky(covariance)
     distinct, place = np.unique(points, axis=0, return_inverse=True)
-    queries, rows = (np.linalg.solve(root, part.T).T for part in (distinct, centres))
+    rows = np.linalg.solve(root, centres.T).T
     lengths, logs = (rows**2).sum(axis=1), []
-    # of a block of one row products are summed in another order, which would untie equal points
-    n_blocks = min(-(-len(queries) * n // _BLOCK), len(queries) // 2)
-    for block in np.array_split(queries, max(1, n_blocks)):
+    # the order of a sum goes by the shape of a product: blocks are filled up, or ties would break
+    filled = np.zeros((max(1, -(-len(distinct) // _BLOCK)) * _BLOCK, d))
+    filled[: len(distinct)] = distinct
+    for part in np.split(filled, len(filled) // _BLOCK):
+        block = np.linalg.solve(root, part.T).T
         exponents = block @ rows.T - lengths / 2.0  # the query's own square is added afterwards
         top = exponents.max(axis=1)
         exponents -= top[:, None]

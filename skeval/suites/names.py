@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
 from skeval.suites.features import plain
-from skeval.suites.presets import PRESETS, survival
+from skeval.suites.presets import PRESETS, disclosure, survival
 from skeval.utils.formatting import title_of
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ ELSEWHERE: dict[str, dict[str, str]] = {
         "HellingerDistance": "h_dist",
         "HittingRate": "hit_rate",
         "KSComplement": "ks_test",
+        "MapDistance": "pca, plot_pca",
         "MaximumMeanDiscrepancy": "mmd",
         "MeanCIOverlap": "cio",
         "MembershipInference": "mia",
@@ -219,6 +220,8 @@ def preset_metrics(target: str | None, sensitive: str | None) -> dict[str, Metri
         for name, metric in make(target, sensitive):
             named.setdefault(name, metric)
     named.update(survival("duration", "event"))
+    for name, metric in disclosure(["known"], sensitive):
+        named.setdefault(name, metric)
     return named
 
 

@@ -1,4 +1,4 @@
-"""One call a figure: a column, a pair of columns, the children of parents, sequences."""
+"""One call a figure: a column, a pair of columns, a map, the children of parents, sequences."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.curves import ParetoDisplay
 from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
+from skeval.reporting.displays.maps import DensityMapDisplay
 from skeval.reporting.displays.relations import CardinalityDisplay, LinesDisplay
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
@@ -166,6 +167,64 @@ def plot_lines(
 
     result = StatisticMSAS().fit(train, schema=schema).evaluate(synthetic)
     return _drawn(LinesDisplay(result, by=by))
+
+
+def plot_map(
+    train: Any,
+    synthetic: Any,
+    *,
+    holdout: Any = None,
+    schema: Any = None,
+    method: Literal["pca", "umap"] = "pca",
+    columns: Any = None,
+    random_state: int = 0,
+) -> Display:
+    """Draw where rows of the real and of synthetic tables lie on a map, as densities on a grid.
+
+    Parameters
+    ----------
+    train : table
+        What ``fit`` of a metric takes. It alone decides the directions and the grid.
+    synthetic : table, or mapping of str to table
+        One synthetic table, or several by name: all are drawn on the same map.
+    holdout : table, optional
+        Drawn too, if it is given.
+    schema : TableSchema or mapping of str to str, optional
+        The kinds of the columns.
+    method : {"pca", "umap"}, default="pca"
+        How rows are laid out; see :class:`~skeval.fidelity.MapDistance`.
+    columns : None, int or list of str, default=None
+        The columns to look at; None for all but text and ids.
+    random_state : int, default=0
+        Seed of samples and UMAP.
+
+    Returns
+    -------
+    DensityMapDisplay
+        Drawn. No row is: places with fewer than ten rows of a table are pooled or left grey.
+
+    See Also
+    --------
+    plot_pair : Two columns.
+    skeval.fidelity.MapDistance : The numbers, and a test.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval import plot_map
+    >>> tables = {"a": make_mixed(random_state=1), "b": make_mixed(random_state=2)}
+    >>> display = plot_map(make_mixed(random_state=0), tables)
+    >>> list(display.frame().columns)
+    ['x', 'y', 'train', 'a', 'b']
+    """
+    from skeval.fidelity import MapDistance
+
+    several = isinstance(synthetic, Mapping) and not isinstance(synthetic, pd.DataFrame)
+    tables = dict(synthetic) if several else {"synthetic": synthetic}
+    metric = MapDistance(method, columns=columns, n_permutations=0, random_state=random_state)
+    metric.fit(train, holdout, schema=schema)
+    results = {name: metric.evaluate(table) for name, table in tables.items()}
+    return _drawn(DensityMapDisplay.from_results(results))
 
 
 def plot_f_beta(results: Mapping[str, Result | SuiteResult]) -> Display:

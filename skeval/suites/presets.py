@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from skeval.suites.suite import Named
@@ -279,3 +279,67 @@ PRESETS: dict[str, Callable[[str | None, str | None], Named]] = {
     "quality": lambda target, sensitive: _quality(),
     "diagnostic": lambda target, sensitive: _diagnostic(),
 }
+
+
+def disclosure(known: Sequence[str] | None, sensitive: str | None) -> Named:
+    """Return the measures of what a release says of persons of whom some columns are known.
+
+    Parameters
+    ----------
+    known : list of str or None
+        The columns that may be known from elsewhere; None if nobody named them.
+    sensitive : str or None
+        The secret, if one is named.
+
+    Returns
+    -------
+    list of (str, Metric)
+    """
+    import skeval.privacy as privacy
+
+    columns = list(known) if known else None
+    metrics: Named = [
+        ("identity_disclosure", privacy.IdentityDisclosure(columns)),
+        ("replicated_uniques", privacy.ReplicatedUniques(columns)),
+    ]
+    if columns and sensitive is not None and sensitive not in columns:
+        read_off = privacy.DisclosureProtection(columns, sensitive, method="disco")
+        metrics.append(("disclosure_protection", read_off))
+    return metrics
+
+
+def singling_out() -> Named:
+    """Return the attacks that single out persons, held against guessing: without a holdout."""
+    import skeval.privacy as privacy
+
+    modes: tuple[Any, ...] = ("univariate", "multivariate")
+    return [
+        (f"singling_out_{mode}", privacy.SinglingOutRisk(mode, reference="baseline"))
+        for mode in modes
+    ]
+
+
+def with_disclosure(
+    metrics: Named, known: Sequence[str] | None, sensitive: str | None, *, whole: bool
+) -> Named:
+    """Return the metrics of a preset, with those of persons: for a whole population, or as named.
+
+    Parameters
+    ----------
+    metrics : list of (str, Metric)
+        Those of the preset.
+    known, sensitive
+        As in :func:`disclosure`.
+    whole : bool
+        Whether train is the whole population: attacks that single out are then held against
+        guessing.
+
+    Returns
+    -------
+    list of (str, Metric)
+        A later metric takes the place of an earlier one of the same name.
+    """
+    if not (whole or known):
+        return metrics
+    further = [*(singling_out() if whole else []), *disclosure(known, sensitive)]
+    return list({**dict(metrics), **dict(further)}.items())

@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skeval.exceptions import InvalidParameterError, Sentence
+from skeval.results.release import Release, Stated
 from skeval.suites.names import proper_name
-from skeval.suites.presets import PRESETS, survival
+from skeval.suites.populations import is_whole
+from skeval.suites.presets import PRESETS, survival, with_disclosure
 from skeval.suites.suite import MetricSuite
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.utils.parameters import bound_by
@@ -24,6 +26,9 @@ def make_suite(
     sensitive: str | None = None,
     duration: str | None = None,
     event: str | None = None,
+    pos_label: Any = None,
+    known: Sequence[str] | None = None,
+    release: Stated = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     check_holdout: bool = True,
@@ -56,8 +61,18 @@ def make_suite(
         The column whose groups models should treat alike, of the measures of fairness; and the
         secret of the attack by models.
     duration, event : str, optional
-        The columns of the preset "survival": the time until an event, and whether it happened, by
-        true or by the larger of two numbers.
+        The time until an event, and whether it happened, by true or by the larger of two numbers,
+        for the preset "survival". The presets "report" and "utility" have these metrics too if both
+        are given.
+    pos_label : str, bool or float, optional
+        The value of `event` that says that it happened; of two categories it has to be named.
+    known : list of str, optional
+        The columns that others may know of a person, for what a release discloses to them: the
+        presets "report" and "privacy" then have it. The default is what `release` states as
+        indirect identifiers, where its population is whole.
+    release : Release, mapping or path to a TOML file, optional
+        What is stated of the release. If train holds the whole population, the presets "report"
+        and "privacy" have what is left without a holdout: :doc:`/user_guide/populations`.
     random_state : int, default=0
         Seed of every metric of a preset that draws at random.
     n_jobs : int, optional
@@ -102,7 +117,7 @@ def make_suite(
         made.check_parameters()
         return made
     preset = _known(preset)
-    if preset == "utility" and target is None:
+    if preset == "utility" and target is None and duration is None:
         raise InvalidParameterError(
             Sentence(
                 "make_suite: 'utility' needs a column to predict. "
@@ -110,19 +125,36 @@ def make_suite(
                 "--suite utility needs --target, the column to predict.",
             )
         )
-    if (preset == _SURVIVAL) != bool(duration and event):
+    of_both = duration is not None and event is not None
+    if (
+        (duration is None) != (event is None)
+        or (preset == _SURVIVAL and not of_both)
+        or (of_both and preset not in _WITH_SURVIVAL)
+    ):
         raise InvalidParameterError(
             Sentence(
-                "make_suite: the preset 'survival' and the columns duration and event need each "
-                "other. Name them: make_suite('survival', duration=column, event=column).",
-                "--suite survival needs the names of two columns, which only Python can give: "
-                "make_suite('survival', duration=column, event=column).",
+                "make_suite: duration and event need each other, and are of the presets "
+                f"{', '.join(_WITH_SURVIVAL)}. Name both: make_suite('survival', duration=column, "
+                "event=column).",
+                "--duration COLUMN and --event COLUMN need each other, and are of --suite "
+                f"{', '.join(_WITH_SURVIVAL)}.",
             )
         )
-    if schema is None and duration and event:
-        metrics = survival(duration, event)
+    if schema is not None and (of_both or known):
+        raise InvalidParameterError(
+            "make_suite: duration, event and known are of one table, and schema is of several."
+        )
+    if preset == _SURVIVAL:
+        metrics = survival(duration or "", event or "", pos_label)
     elif schema is None:
         metrics = PRESETS[preset](target, sensitive)
+        if preset in _OF_PERSONS:
+            stated = Release.of(release)
+            whole = is_whole(stated)
+            agreed = stated.indirect_identifiers if stated is not None and whole else None
+            metrics = with_disclosure(metrics, known or agreed, sensitive, whole=whole)
+        if duration is not None and event is not None:
+            metrics = [*metrics, *survival(duration, event, pos_label)]
     else:
         from skeval.suites.relational_presets import relational_metrics
 
@@ -134,6 +166,8 @@ def make_suite(
 
 
 _SURVIVAL = "survival"
+_WITH_SURVIVAL = (_SURVIVAL, "report", "utility")  # presets that may have metrics of survival
+_OF_PERSONS = ("report", "privacy")  # presets to which measures of persons are added
 
 
 def _named(metrics: Sequence[Any]) -> list[tuple[str, Any]]:

@@ -103,6 +103,9 @@ def report(
     columns: Wanted | Mapping[str, Wanted] = None,
     target: str | None = None,
     sensitive: str | None = None,
+    duration: str | None = None,
+    event: str | None = None,
+    known: Sequence[str] | None = None,
     suite: MetricSuite | str | None = None,
     schema: TableSchema | RelationalSchema | Mapping[str, Any] | None = None,
     random_state: int = 0,
@@ -147,6 +150,12 @@ def report(
         The column that models predict; the report then has utility too.
     sensitive : str, optional
         The column of the measures of fairness.
+    duration, event : str, optional
+        The columns of the time until an event, and whether it happened; the report then has
+        survival too.
+    known : list of str, optional
+        The columns that others may know of a person; the report then has what is disclosed to
+        them. The default is what `release` states of a whole population.
     suite : MetricSuite or str, optional
         What to measure, or the name of a preset of :func:`make_suite` such as "quality"; the preset
         "report" otherwise. `columns` then chooses what is drawn.
@@ -221,8 +230,10 @@ def report(
     chosen: Any
     train, holdout = _read_once(train, "train"), _read_once(holdout, "holdout")
     wholes = {"train": train, "holdout": holdout}
+    asked: dict[str, Any] = {"target": target, "sensitive": sensitive, "release": release}
+    asked |= {"duration": duration, "event": event, "known": known}
     if isinstance(suite, str):
-        suite = _preset(suite, train, schema, target, sensitive, random_state)
+        suite = _preset(suite, train, schema, **asked, random_state=random_state)
         suite.n_jobs, suite.max_memory = n_jobs, max_memory
     if schema is None and suite is not None:
         schema = suite.schema
@@ -240,7 +251,7 @@ def report(
         if holdout is not None:
             holdout = sampled_table(holdout, of_test, random_state, "holdout")
         if suite is None:
-            suite = report_suite(chosen, random_state, target=target, sensitive=sensitive)
+            suite = report_suite(chosen, random_state, **asked)
             suite.n_jobs, suite.max_memory = n_jobs, max_memory
     stated = stated_release(release, suite.all_metrics)  # before the work
     known_by = partial(_name_inputs, files=files or {}, wholes=wholes, seed=random_state)
@@ -257,14 +268,12 @@ def report(
     return result
 
 
-def _preset(
-    name: str, train: Any, schema: Any, target: str | None, sensitive: str | None, seed: int
-) -> MetricSuite:
+def _preset(name: str, train: Any, schema: Any, **settings: Any) -> MetricSuite:
     """Return the suite of a preset, for the tables that are given."""
     relations = (
         RelationalContext.of(train, schema=schema).relations if isinstance(train, Mapping) else None
     )
-    return make_suite(name, schema=relations, target=target, sensitive=sensitive, random_state=seed)
+    return make_suite(name, schema=relations, **settings)
 
 
 def _name_inputs(
@@ -347,15 +356,9 @@ def relational_report_suite(
     return suite.set_params(**settings)
 
 
-def report_suite(
-    columns: ReportColumns,
-    random_state: int = 0,
-    *,
-    target: str | None = None,
-    sensitive: str | None = None,
-) -> MetricSuite:
+def report_suite(columns: ReportColumns, random_state: int = 0, **settings: Any) -> MetricSuite:
     """Return the default suite, looking at these columns."""
-    suite = make_suite("report", target=target, sensitive=sensitive, random_state=random_state)
+    suite = make_suite("report", random_state=random_state, **settings)
     return suite.set_params(
         **{
             f"{name}__{parameter}": value

@@ -42,6 +42,7 @@ from skeval.steps.samples import check_measured, table_notices
 from skeval.steps.texts import unread_texts
 from skeval.suites.at_risk import RowsAtRisk
 from skeval.suites.messages import told
+from skeval.suites.populations import of_population
 from skeval.tables.schema import TableSchema
 from skeval.tables.transformers import with_fitted
 from skeval.utils.engines import carried
@@ -643,7 +644,8 @@ class MetricSuite(_BaseComposition):
             for role in ("train", "holdout", "synthetic")
             if role in context
         }
-        of_tables = (*self.context_.notices, *context.notices)
+        results, of_whole = of_population(results, release, has_holdout="holdout" in context)
+        of_tables = (*self.context_.notices, *context.notices, *of_whole)
         named = {n: self.metrics_.get(n, metric) for n, metric in self.all_metrics if n in results}
         provenance = describe(named, context, date, release)
         return SuiteResult(results, sizes=sizes, notices=of_tables, provenance=provenance)

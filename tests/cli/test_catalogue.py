@@ -170,7 +170,9 @@ def test_list_of_nothing(run):
 
 
 def test_metrics_are_chosen_by_any_name():
-    suite = suite_of_names("ims,KsComplement,CSTest", target=None, sensitive=None, seed=0)
+    suite = suite_of_names(
+        "ims,KsComplement,CSTest", dict.fromkeys(["target", "sensitive"]), seed=0
+    )
     assert [type(metric).__name__ for _, metric in suite.metrics] == [
         "IdenticalMatchShare",
         "KSComplement",

@@ -15,7 +15,7 @@ RELEASE = pd.DataFrame({"town": list("abcc"), "ill": ["flu", "cold", "no", "no"]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("metric", [IdentityDisclosure(), IdentityDisclosure(["city", "age"])])
+@pytest.mark.parametrize("metric", [IdentityDisclosure(1), IdentityDisclosure(["city", "age"])])
 def test_contract(metric):
     check_metric(metric)
 

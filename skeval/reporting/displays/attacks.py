@@ -74,7 +74,7 @@ class AttacksDisplay(Display):
         return entries(details, "attacks") or entries(details, "secrets")
 
     def _shown(self) -> dict[str, Mapping[str, Any]]:
-        given = {n: one for n, one in self._attacks().items() if entries(one, "control")}
+        given = {n: one for n, one in self._attacks().items() if entries(one, "attack")}
         risks = {n: number_of(one.get("residual_risk")) for n, one in given.items()}
         order = sorted(given, key=lambda name: -risks[name] if risks[name] > 0.0 else 0.0)
         kept = set(order[:_MOST])
@@ -83,7 +83,7 @@ class AttacksDisplay(Display):
     @property
     def left_out(self) -> int:
         """How many attacks are not drawn."""
-        return sum(bool(entries(one, "control")) for one in self._attacks().values()) - len(
+        return sum(bool(entries(one, "attack")) for one in self._attacks().values()) - len(
             self.attacks
         )
 
@@ -110,6 +110,8 @@ class AttacksDisplay(Display):
         colours = dict(zip(_NAMED.values(), _RATES.values(), strict=True))
         for k, (what, colour) in enumerate(colours.items()):
             own = frame[frame["on"] == what]
+            if own.empty:  # without a holdout
+                continue
             y = np.array([names.index(name) for name in own["attack"]]) + 0.25 * (k - 1)
             ax.hlines(y, own["low"], own["high"], color=colour, lw=2.4, alpha=0.35)
             ax.plot(own["share"], y, "o", color=colour, ms=3.0, mew=0, label=what, clip_on=False)
@@ -149,10 +151,10 @@ class AttackDisplay(AttacksDisplay):
     ['train rows', 'holdout rows', 'guessing']
     """
 
-    reads = ("attack", "control", "baseline")
+    reads = ("attack", "baseline")
 
     def _attacks(self) -> Mapping[str, Any]:
-        if not entries(self.result.details, "control"):
+        if not entries(self.result.details, "attack"):
             return {}
         return {"this attack": {**self.result.details, "p_adjusted": self.result.p_value}}
 

@@ -18,6 +18,7 @@ from scipy.special import gammaln
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
+from skeval.core.tags import Need
 from skeval.privacy.attacks.anonymeter.predicates import (
     Codes,
     Distinct,
@@ -35,11 +36,12 @@ from skeval.privacy.attacks.anonymeter.risks import (
     risk_of,
     shown_level,
     shown_rates,
+    shown_share,
 )
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast
 from skeval.stats.relabelling import NOISE, Relabelled, block_sizes, least_p_value, sequential_test
-from skeval.stats.risks import N_DRAWS
+from skeval.stats.risks import N_DRAWS, attack_rate, is_weak, risk_level
 from skeval.steps.exposure import names_listed
 from skeval.steps.neighbors import encoded
 from skeval.steps.relabelled import name_of_test
@@ -386,6 +388,10 @@ class SinglingOutRisk(ResidualRiskMetric):
     wider by the ratio, ``details["spread"]``. If it varies less, as averages over samples of a
     larger table do, the interval is wider than need be.
 
+    With ``reference="baseline"`` no holdout is needed: what is singled out beyond guessing is then
+    the value, and there is no test. This is for a train table that is a whole population, where a
+    row that is singled out is the only such person.
+
     References
     ----------
     M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs
@@ -412,9 +418,16 @@ class SinglingOutRisk(ResidualRiskMetric):
     size_correction: Literal["subsample", "fit", "none"] = "subsample"
     columns: Columns = None
 
+    def unmet_needs(self, context: Context) -> list[Need]:
+        """Return the needs that are unmet; what is held against guessing does without a holdout."""
+        lacking = super().unmet_needs(context)
+        return [need for need in lacking if need != "holdout" or self.reference == "holdout"]
+
     def _risk(self, context: Context, tested: bool) -> Result:
         if nothing_to_measure(context, "gower"):
             return undefined("no column of this table can be measured.")
+        if "holdout" not in context:
+            return self._beyond_guessing(context)
         attack = self._attack(context)
         if attack is None:
             return undefined(_NO_PREDICATE)
@@ -427,15 +440,48 @@ class SinglingOutRisk(ResidualRiskMetric):
             self.mode,
             self.n_attacks,
             self.n_cols,
-            max_attempts=self.max_attempts,
-            distinct=self.distinct_rows,
             size_correction=self.size_correction,
-            columns=column_key(context.schema, self.columns),
-            seed=self.random_state,
+            **self._asked(context),
         )
 
+    def _asked(self, context: Context) -> dict[str, Any]:
+        return {
+            "max_attempts": self.max_attempts,
+            "distinct": self.distinct_rows,
+            "columns": column_key(context.schema, self.columns),
+            "seed": self.random_state,
+        }
+
+    def _beyond_guessing(self, context: Context) -> Result:
+        """Return how much better predicates single out rows of train than random ones do."""
+        counts = alone(context, self.mode, self.n_attacks, self.n_cols, **self._asked(context))
+        if counts is None:
+            return undefined(_NO_PREDICATE)
+        attack, guessed = (attack_rate(*one, self.confidence_level) for one in counts)
+        risk = self._measure.of_rates(attack, guessed, guessed)
+        if math.isnan(risk.value):
+            return undefined(self._measure.undefined)
+        details = {
+            "attack": attack.to_dict(),
+            "baseline": guessed.to_dict(),
+            "raw": risk.raw,
+            "unshrunk": risk.unshrunk,
+            "level": risk_level(risk.value, self.levels),
+            "weak_attack": is_weak(attack, guessed),
+        }
+        return Result(risk.value, interval=risk.interval, details=details)
+
     def _summary(self, result: Result) -> str:
-        details, (train, control) = result.details, shown_rates(result.details)
+        details = result.details
+        if "control" not in details:
+            train, guessed = (shown_share(details[one]) for one in ("attack", "baseline"))
+            what = "single values" if self.mode == "univariate" else "sets of values"
+            return (
+                f"An attacker who has the release alone describes persons by {what} that one "
+                f"synthetic row has. Of {details['attack']['n']:,.0f}, {train} single out a train "
+                f"row; of random ones, {guessed} do."
+            )
+        train, control = shown_rates(details)
         sentence = (
             "An attacker who has the release alone describes persons by predicates that one "
             f"synthetic row meets. Of {details['attack']['n']:,.0f}, {train} single out a train "
@@ -448,17 +494,17 @@ class SinglingOutRisk(ResidualRiskMetric):
 
 @shared
 def coded_tables(context: Context, columns: ColumnChoice) -> tuple[Distinct, np.ndarray]:
-    """Return the distinct rows of train and holdout, and those of the release, as codes.
+    """Return the distinct rows of the real tables, and those of the release, as codes.
 
     Codes say which value is equal, smaller or larger; one line a column, in the order of names.
     """
-    there = places(context.schema)
+    there, roles = places(context.schema), [role for role in _ROLES if role in context]
     lines = [there[name] for name in sorted(chosen_columns(context.schema, columns))]
-    pooled = np.concatenate([encoded(context, role) for role in _ROLES])
+    pooled = np.concatenate([encoded(context, role) for role in roles])
     codes = np.stack([_codes(pooled[:, j]) for j in lines])
-    ends = np.cumsum([context.n_rows(role) for role in _ROLES])[:-1]
-    train, holdout, synthetic = np.split(codes, ends, axis=1)
-    return distinct_rows(train, holdout), distinct_rows(synthetic).codes
+    ends = np.cumsum([context.n_rows(role) for role in roles])[:-1]
+    *real, synthetic = np.split(codes, ends, axis=1)
+    return distinct_rows(*real), distinct_rows(synthetic).codes
 
 
 def _codes(values: np.ndarray) -> np.ndarray:
@@ -480,7 +526,40 @@ def singling_out(
     seed: int = 0,
 ) -> Attack | None:
     """Return how often predicates single out; None if there are none to try."""
-    (real, synthetic), rng = coded_tables(context, columns), np.random.default_rng(seed)
+    asked = asked_predicates(
+        context,
+        mode,
+        n_attacks,
+        n_cols,
+        max_attempts,
+        distinct=distinct,
+        columns=columns,
+        seed=seed,
+    )
+    if asked is None:
+        return None
+    (predicates, random), (real, _) = asked, coded_tables(context, columns)
+    chosen, n_cols = chosen_columns(context.schema, columns), 1 if mode == "univariate" else n_cols
+    settings = (n_attacks, n_cols, max_attempts, distinct, columns, seed)
+    name = name_of_test(f"{mode} singling out", *settings)
+    test = partial(evidence_of_isolation, real, predicates, sorted(chosen), mode, seed, name)
+    return _tried(real, predicates, random, size_correction, test)
+
+
+@shared
+def asked_predicates(
+    context: Context,
+    mode: str,
+    n_attacks: int,
+    n_cols: int,
+    max_attempts: int,
+    *,
+    distinct: bool,
+    columns: ColumnChoice,
+    seed: int,
+) -> tuple[Predicates, Predicates] | None:
+    """Return predicates that one synthetic row meets, and random ones; None if there are none."""
+    (_, synthetic), rng = coded_tables(context, columns), np.random.default_rng(seed)
     chosen, numeric = chosen_columns(context.schema, columns), context.schema.columns(*NUMERIC)
     is_number = np.array([name in numeric for name in sorted(chosen)])
     table = (synthetic, is_number, n_attacks)
@@ -490,13 +569,23 @@ def singling_out(
         predicates = multivariate_predicates(
             *table, n_cols, rng, max_attempts=max_attempts, distinct=distinct
         )
-    if not len(predicates):
+    return (predicates, random_predicates(*table, n_cols, rng)) if len(predicates) else None
+
+
+def alone(
+    context: Context, mode: str, n_attacks: int, n_cols: int, *, max_attempts: int, **asked: Any
+) -> tuple[tuple[float, int], tuple[float, int]] | None:
+    """Return how many predicates single out a train row, and how many random ones; of how many."""
+    both = asked_predicates(context, mode, n_attacks, n_cols, max_attempts, **asked)
+    if both is None:
         return None
-    random = random_predicates(*table, n_cols, rng)
-    settings = (n_attacks, n_cols, max_attempts, distinct, columns, seed)
-    name = name_of_test(f"{mode} singling out", *settings)
-    test = partial(evidence_of_isolation, real, predicates, sorted(chosen), mode, seed, name)
-    return _tried(real, predicates, random, size_correction, test)
+    table = coded_tables(context, asked["columns"])[0].table(0)
+    n_rows = int(table[1].sum())
+    counted = [
+        (min(float(isolation_chances(*table, one, n_rows).sum()), len(one)), len(one))
+        for one in both
+    ]
+    return counted[0], counted[1]
 
 
 def _tried(

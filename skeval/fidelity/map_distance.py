@@ -1,0 +1,265 @@
+"""How far train and synthetic rows lie apart on a map: densities on a grid, no row is drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, replace
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from skeval.core.base import Metric
+from skeval.core.context import Context
+from skeval.core.declared import declared
+from skeval.core.tags import MetricTags
+from skeval.results.result import Result, undefined
+from skeval.stats.association import permutation_p_value
+from skeval.stats.distributions import expected_total_variation, total_variation, tv_interval
+from skeval.stats.maps import permuted_variations, pooled_regions, pooled_shares
+from skeval.steps.maps import basis, map_counts
+from skeval.steps.samples import column_key, nothing_to_measure
+from skeval.utils.formatting import percent
+from skeval.utils.parameters import Columns, GroupSize, Interval, MatrixSpace, Seed
+
+_ROLES = ("train", "holdout", "synthetic")
+_MOST_REGIONS = 100  # of train, on which tables are compared: more cells are more noise
+_FEWEST = 5  # regions that train has rows for: with fewer rows, single ones would decide the edges
+_HALF = 0.5  # of the share of the other table, below which a region is thin
+
+
+@declared
+class MapDistance(Metric):
+    """Share of rows in the wrong place of a map: 0 where densities agree, 1 if no region is shared.
+
+    An analyst lays train rows out on a plane, by the two directions in which they vary most, and
+    puts the synthetic rows on the same plane: kinds of rows that were lost or invented are seen as
+    places that are empty or full. Here rows are counted in regions of that plane, and only counts
+    are kept. The display draws the densities of all tables next to each other.
+
+    Parameters
+    ----------
+    method : {"pca", "umap"}, default="pca"
+        How rows are laid out: by the first two principal components of train; or by UMAP, which
+        keeps neighbours together (``pip install "skeval[umap]"``).
+    n_cells : {8, 16, 32, 64}, default=32
+        Cells of the drawn grid along each direction.
+    min_count : int, default=10
+        The fewest rows of a drawn region. Cells with fewer are pooled with those around them.
+    space : "euclidean" or transformer, default="euclidean"
+        How rows become vectors: standardised numbers and one-hot categories.
+    columns : None, int or list of str, default=None
+        The columns to look at (in space "euclidean"); None for all but text and ids.
+    n_permutations : int, default=999
+        Number of permutations for the p-value; 0 for none.
+    max_rows : int or None, default=10_000
+        Rows of each table that are laid out, a seeded sample.
+    random_state : int, default=0
+        Seed of samples, permutations and UMAP.
+
+    Raises
+    ------
+    MissingDependencyError
+        If UMAP is asked for and not installed.
+
+    Warnings
+    --------
+    Two directions are not all: tables that agree on the map may differ in every other direction.
+    ``details["axes"]`` has the share of the variance that is seen.
+
+    See Also
+    --------
+    PRDCurve : Lost and invented kinds of rows in all directions, by clusters.
+    ClassifierTwoSampleTest : Whether any direction separates the tables.
+    skeval.plot_map : The figure of several tables in one call.
+
+    Notes
+    -----
+    The basis and the grid come from train alone, so that all synthetic tables, and the holdout, are
+    drawn on the same map. Its edges lie beyond the 1% and 99% quantiles of train, which are means
+    of ten rows and rounded; what lies farther out is counted in the outer cells.
+
+    The value is the total variation of the shares of train and of synthetic rows over at most about
+    100 regions. Cells with too few train rows are pooled in blocks of two by two, then four by
+    four, and on. Chance alone makes it larger than 0; ``details["by_chance"]`` is the mean over all
+    relabellings of the two tables' rows. The baseline is the value of holdout rows.
+    ``details["thinned"]`` is the share of train rows in regions with less than half as many
+    synthetic rows as there should be, ``details["crowded"]`` the share of synthetic rows in regions
+    with less than half as many train rows: kinds of rows that were lost, and invented.
+
+    The p-value is that of a permutation test of the holdout against the synthetic table over the
+    same regions; neither table decided where these are. It needs a holdout. The interval of the
+    value holds the total variation of the two populations over the regions, and is wide; that of
+    the difference to the baseline is from halves of both tables, and is what tells them apart.
+
+    ``details["maps"]`` has the share of the rows of each table by cell. In each table, cells with
+    less than `min_count` rows are pooled as above with rows of that table alone, and what is left
+    of all is nan.
+
+    With "umap", the map is learned from one half of train, at most 5,000 rows, and train is drawn
+    by the other half: rows that a map was made of lie elsewhere on it than new ones.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import MapDistance
+    >>> train, fresh = make_mixed(random_state=0), make_mixed(random_state=1)
+    >>> metric = MapDistance().fit(train)
+    >>> metric.score(fresh) < 0.2, metric.score(fresh.assign(visits=fresh["visits"] + 9)) > 0.5
+    (True, True)
+    """
+
+    tags = MetricTags(
+        "fidelity", greater_is_better=False, bounds=(0.0, 1.0), display="DensityMapDisplay"
+    )
+    _parts = ("by_chance", "thinned", "crowded")
+    _halved = True
+
+    method: Literal["pca", "umap"] = "pca"
+    _: KW_ONLY
+    n_cells: Literal[8, 16, 32, 64] = 32
+    min_count: GroupSize = 10
+    space: MatrixSpace = "euclidean"
+    columns: Columns = None
+    n_permutations: Annotated[int, Interval(0)] = 999
+    max_rows: Annotated[int, Interval(20)] | None = 10_000
+    random_state: Seed = 0
+
+    def _compute(self, context: Context) -> Result:
+        if nothing_to_measure(context, self.space):
+            return undefined("no column of this table can be measured.")
+        # UMAP learns from one half, and the other one decides the edges
+        fewest = _FEWEST * self.min_count * (2 if self.method == "umap" else 1)
+        if context.n_rows("train") < fewest:
+            return undefined(f"a map needs {fewest} train rows at least.")
+        train, synthetic = (self._counts(context, role) for role in ("train", "synthetic"))
+        regions = regions_of(train, self.min_count)
+        counted = by_region(regions, train), by_region(regions, synthetic)
+        value = total_variation(*counted)
+        low, high = (1.0 - end for end in tv_interval(1.0 - value, [counted])[::-1])
+        details = {
+            "by_chance": expected_total_variation(*counted),
+            **uneven(*counted),
+            "n_regions": counted[0].size,
+            "n_rows": {"train": int(train.sum()), "synthetic": int(synthetic.sum())},
+        }
+        return Result(value, interval=(low, high), details=details)
+
+    def _value_alone(self, context: Context) -> float:
+        train, synthetic = (self._counts(context, role) for role in ("train", "synthetic"))
+        regions = regions_of(train, self.min_count)
+        return total_variation(by_region(regions, train), by_region(regions, synthetic))
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        result = super()._in_relation(context, result)
+        if math.isnan(result.value):
+            return result
+        counts = {role: self._counts(context, role) for role in _ROLES if role in context}
+        basis_ = basis(context, *self._settings(context))
+        maps = {role: pooled_shares(of, self.min_count) for role, of in counts.items()}
+        share = max(self.min_count / counts["train"].sum(), 1.0 / _MOST_REGIONS)
+        details = {
+            **result.details,
+            "method": self.method,
+            "axes": [dict(axis) for axis in basis_.axes],
+            "edges": dict(zip("xy", basis_.edges, strict=True)),
+            "min_count": self.min_count,
+            "maps": maps,
+            "difference": difference_of(maps["train"], maps["synthetic"], share),
+        }
+        return replace(result, details=details, p_value=self._p_value(counts))
+
+    def _p_value(self, counts: Mapping[str, np.ndarray]) -> float | None:
+        if "holdout" not in counts or not self.n_permutations:
+            return None
+        regions = regions_of(counts["train"], self.min_count)
+        pair = by_region(regions, counts["holdout"]), by_region(regions, counts["synthetic"])
+        permuted = permuted_variations(*pair, self.n_permutations, self.random_state)
+        return permutation_p_value(np.concatenate([[total_variation(*pair)], permuted]))
+
+    def _counts(self, context: Context, role: str) -> np.ndarray:
+        return map_counts(context, role, *self._settings(context))
+
+    def _settings(self, context: Context) -> tuple[Any, ...]:
+        columns = column_key(context.schema, self.columns)
+        sample = self.max_rows, self.random_state
+        return self.method, self.n_cells, self.space, columns, *sample
+
+    def _summary(self, result: Result) -> str:
+        parts = {name: percent(result.details[name]) for name in self._parts}
+        return (
+            f"{percent(result.value)} of the rows lie in the wrong place of the map; by chance it "
+            f"would be {parts['by_chance']}. {parts['thinned']} of the train rows lie where "
+            f"synthetic rows are rare, {parts['crowded']} of the synthetic rows where train rows "
+            "are rare."
+        )
+
+
+def regions_of(train: np.ndarray, min_count: int) -> np.ndarray:
+    """Return the region of each cell, pooled until about 100 regions hold all train rows."""
+    fewest = max(min_count, math.ceil(train.sum() / _MOST_REGIONS))
+    return pooled_regions(train, fewest)
+
+
+def by_region(regions: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """Return the number of rows in each region; the last one is of all cells that are in none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.fidelity.map_distance import by_region
+    >>> by_region(np.array([[0, 1], [1, -1]]), np.array([[5, 2], [3, 1]])).tolist()
+    [5, 5, 1]
+    """
+    n_regions = int(regions.max()) + 1
+    named = np.where(regions < 0, n_regions, regions).ravel()
+    return np.bincount(named, weights=counts.ravel(), minlength=n_regions + 1).astype(np.int64)
+
+
+def uneven(train: np.ndarray, synthetic: np.ndarray) -> dict[str, float]:
+    """Return the share of each table's rows in regions where the other has less than half of it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.fidelity.map_distance import uneven
+    >>> uneven(np.array([60, 30, 10]), np.array([80, 20, 0]))
+    {'thinned': 0.1, 'crowded': 0.0}
+    """
+    p, q = train / train.sum(), synthetic / synthetic.sum()
+    return {"thinned": float(p[q < _HALF * p].sum()), "crowded": float(q[p < _HALF * q].sum())}
+
+
+def difference_of(train: np.ndarray, synthetic: np.ndarray, min_count: float) -> np.ndarray:
+    """Return by how much the share of synthetic rows exceeds that of train rows, by cell.
+
+    It is made of what is drawn of both tables, and of nothing else: together with counts by other
+    regions, differences could tell how many rows there are in places that are not drawn.
+
+    Parameters
+    ----------
+    train, synthetic : ndarray of shape (n, n)
+        The shares that are drawn; nan where a table has too few rows.
+    min_count : float
+        The least share of train in a region, over which the difference is spread.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+        nan where neither table is drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.fidelity.map_distance import difference_of
+    >>> train, synthetic = np.array([[0.5, 0.5], [0, 0]]), np.array([[1.0, 0], [0, 0]])
+    >>> difference_of(train, synthetic, 0.1)[0].tolist()
+    [0.5, -0.5]
+    """
+    p, q = np.nan_to_num(train), np.nan_to_num(synthetic)
+    regions = pooled_regions(p, min_count)
+    named = np.where(regions < 0, regions.max() + 1, regions)
+    n_cells = np.bincount(named.ravel())
+    over = np.bincount(named.ravel(), weights=(q - p).ravel()) / n_cells
+    drawn = ~(np.isnan(train) & np.isnan(synthetic))
+    return np.where(drawn, np.round(over, 8)[named], np.nan)

@@ -1,0 +1,72 @@
+"""Maps draw one image a table in the same colours, on axes that name what directions are made of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from skeval import MetricTags, Result
+from skeval.reporting import DensityMapDisplay, ValueDisplay, display_of
+from skeval.reporting.displays.maps import has_map
+
+CELLS = [[0.5, 0.0], [0.1, float("nan")]]
+DETAILS = {
+    "maps": {"train": CELLS, "synthetic": [[0.4, 0.2], [float("nan"), float("nan")]]},
+    "difference": [[-0.1, 0.2], [-0.1, float("nan")]],
+    "edges": {"x": [0.0, 1.0, 2.0], "y": [0.0, 2.0, 4.0]},
+    "axes": [{"variance": 0.4, "columns": {"age": 0.7, "pay": 0.3}}, {"variance": 0.2}],
+}
+TAGS = MetricTags("fidelity", greater_is_better=False, display="DensityMapDisplay")
+RESULT = Result(0.2, tags=TAGS, details=DETAILS)
+
+
+def test_one_panel_a_table_and_one_of_the_difference() -> None:
+    display = DensityMapDisplay(RESULT).plot()
+    assert display.n_panels == len(display.ax_) == 3
+    first, second, difference = (ax.images[0].get_array() for ax in display.ax_)
+    assert first.max() == second.max() * np.sqrt(5 / 4) == 1.0  # of one scale, its root
+    assert difference.max() == 1.0
+    assert np.ma.getmaskarray(first).tolist() == [[False, False], [False, True]]
+    assert not any(ax.collections or ax.lines for ax in display.ax_)  # no points
+
+
+def test_frame_has_the_centres_of_cells() -> None:
+    frame = DensityMapDisplay(RESULT).frame()
+    assert frame[["x", "y", "train"]].to_numpy()[:3].tolist() == [
+        [0.5, 1.0, 0.5],
+        [1.5, 1.0, 0.0],
+        [0.5, 3.0, 0.1],
+    ]
+
+
+def test_axes_name_what_they_are_made_of() -> None:
+    wide = DensityMapDisplay(RESULT).plot().ax_[0]
+    assert "age, pay" in wide.get_xlabel()
+    assert wide.get_ylabel() == "20% of the variance"
+    plain = {name: of for name, of in DETAILS.items() if name != "axes"}
+    assert DensityMapDisplay(Result(0.2, details=plain)).plot().ax_[1].get_xlabel() == "direction 1"
+
+
+@pytest.mark.parametrize(("n", "shape"), [(1, (1, 3)), (3, (2, 3)), (2, (1, 3)), (5, (2, 3))])
+def test_panels_stand_in_rows(n: int, shape: tuple[int, int]) -> None:
+    results = {f"table {i}": RESULT for i in range(n)}
+    display = DensityMapDisplay.from_results(results)
+    assert display.n_panels == (3 if n == 1 else n + 1)
+    assert display._shape() == ((2, 2) if display.n_panels == 4 else shape)
+    display.plot()
+    assert isinstance(display.figure_, Figure)
+
+
+def test_what_has_no_map_is_drawn_as_a_value() -> None:
+    assert type(display_of(RESULT)) is DensityMapDisplay
+    lacking = Result(0.2, tags=TAGS, details={"maps": {"train": CELLS}})
+    assert type(display_of(lacking)) is ValueDisplay
+    assert has_map(RESULT)
+    assert not has_map(lacking)
+
+
+def test_what_is_read_instead_of_the_figure() -> None:
+    said = DensityMapDisplay(RESULT).said
+    assert "dark where many are" in said
+    assert "\n" not in said

@@ -1,0 +1,102 @@
+"""Whole populations: what means nothing is said to, and what is left is measured."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from skeval import Release, SuiteResult, make_suite
+from skeval.datasets import make_mixed
+from skeval.exceptions import WholePopulationWarning
+from skeval.privacy import IdentityDisclosure, SinglingOutRisk
+from skeval.reporting import AttackDisplay, DecisionPage
+
+RELEASE = Release(population="whole", indirect_identifiers=("age", "city"))
+LEFT = (
+    "singling_out_univariate",
+    "singling_out_multivariate",
+    "identity_disclosure",
+    "replicated_uniques",
+    "disclosure_protection",
+)
+
+
+@pytest.fixture(scope="module")
+def results():
+    suite = make_suite("privacy", release=RELEASE, sensitive="plan")
+    suite.set_params(**dict.fromkeys(("near_duplicates", "authenticity"), "passthrough"))
+    train, synthetic = make_mixed(200, random_state=0), make_mixed(200, random_state=1)
+    return suite.fit(train).evaluate(synthetic, release=RELEASE)
+
+
+def test_what_is_left_is_measured(results):
+    for name in LEFT:
+        assert not results[name].error
+        assert 0.0 <= results[name].value <= 1.0
+        assert results[name].p_value is None
+
+
+def test_what_means_nothing_says_why(results):
+    assert results["membership"].error.startswith("asks who was in train, which is no secret")
+    assert results["dcr_overfitting"].error.startswith(
+        "compares train with rows that the generator"
+    )
+    assert {results[name].unmet for name in ("membership", "anonymeter")} == {"population"}
+    verdict = results.verdict()
+    assert {verdict.not_looked_at[name].kind for name in ("membership", "dcr_share")} == {
+        "meaningless"
+    }
+    assert "Tests of privacy mean nothing of a whole population" in verdict.sentence
+
+
+def test_models_have_nothing_to_be_tested_on():
+    suite = make_suite("utility", target="plan", release=RELEASE)
+    found = suite.fit(make_mixed(50)).evaluate(make_mixed(50, random_state=1), release=RELEASE)
+    assert found["tstr"].error.startswith("asks how models do on rows that the generator never saw")
+
+
+def test_the_first_page_says_so(results, tmp_path):
+    results.to_json(tmp_path / "scores.json")
+    page = str(DecisionPage.of(SuiteResult.from_json(tmp_path / "scores.json")))
+    assert "Train is the whole population: no holdout can exist" in page
+    assert "The chance to match a person of train" in page
+    assert "Agree on thresholds" in page
+    assert "Give holdout rows" not in page
+
+
+def test_a_holdout_contradicts_it():
+    train, holdout, other = (make_mixed(60, random_state=seed) for seed in range(3))
+    suite = make_suite("screens", release=RELEASE).fit(train, holdout)
+    found = suite.evaluate(other, release=RELEASE)
+    assert [type(one) for one in found.notices].count(WholePopulationWarning) == 1
+    assert "and there is a holdout" in str(found.notices[-1])
+    assert not found["dcr_share"].error
+
+
+def test_samples_are_as_before():
+    stated = Release(population="sample", indirect_identifiers=("age",))
+    plain, with_release = make_suite("privacy"), make_suite("privacy", release=stated)
+    assert [n for n, _ in plain.metrics] == [n for n, _ in with_release.metrics]
+    named = dict(make_suite("privacy", known=["age", "city"]).metrics)
+    assert named["identity_disclosure"].quasi_identifiers == ["age", "city"]
+    assert named["singling_out_univariate"].reference == "holdout"
+
+
+def test_columns_that_nobody_named_are_asked_for():
+    suite = make_suite([IdentityDisclosure(None)]).fit(make_mixed(30))
+    found = suite.evaluate(make_mixed(30))["identitydisclosure"]
+    assert "--known age,postcode" in found.error.shell
+    suite = make_suite("report", release={"population": "whole"}).fit(make_mixed(30))
+    assert "none are named" in suite.skipped_["identity_disclosure"]
+
+
+def test_who_is_alone_in_a_population_is_singled_out():
+    """Copies single out whom they copy; constant rows nobody."""
+    train = make_mixed(200, random_state=0)
+    metric = SinglingOutRisk("univariate", reference="baseline").fit(train)
+    assert metric.evaluate(train).value > 0.9
+    fresh = metric.evaluate(make_mixed(200, random_state=1))
+    assert fresh.interval[0] <= fresh.value <= fresh.interval[1] < 0.5
+    assert set(AttackDisplay(fresh).frame()["on"]) == {"train rows", "guessing"}
+    alike = pd.concat([train.head(1)] * 50, ignore_index=True)
+    assert metric.evaluate(alike).value < 0.5
