@@ -25,8 +25,9 @@ LARGEST = 2**20  # bytes of such a file
 _PATH = re.compile(r"[A-Za-z]\w*(\.[A-Za-z_]\w*)+")
 _MOST_SETTINGS = 1000
 _OF_CLASS = ("class", "settings", "grid", "seed", "seconds", "mib")
+_COLUMNS = ("target", "sensitive", "duration", "event")
 _OF_FILE = (
-    *("suite", "metrics", "target", "sensitive", "cv", "n_draws", "by", "seed", "n_samples"),
+    *("suite", "metrics", *_COLUMNS, "cv", "n_draws", "by", "seed", "n_samples"),
     *("seconds", "mib", "efficiency", "constraint", "generators"),
 )
 
@@ -174,7 +175,7 @@ class Config:
     entrants : dict of str to Entrant
         By name.
     suite : dict of str to object
-        `preset` or `metrics`, `target` and `sensitive`, as the file has them.
+        `suite` or `metrics`, and the columns `target`, `sensitive`, `duration` and `event`.
     options : dict of str to object
         Other arguments of :func:`tournament`.
     """
@@ -213,7 +214,7 @@ def read_config(path: str | Path, trusted: Collection[str] = ()) -> Config:
         if not isinstance(named, dict) or not named:
             raise InvalidParameterError("expected a table [generators.NAME] for each generator.")
         entrants = {name: _entrant(name, one, (*TRUSTED, *trusted)) for name, one in named.items()}
-        known = ("suite", "metrics", "target", "sensitive")
+        known = ("suite", "metrics", *_COLUMNS)
         suite: dict[str, Any] = {str(n): content.pop(n) for n in known if n in content}
         if wrong := [name for name, value in suite.items() if not isinstance(value, str)]:
             raise InvalidParameterError(f"{', '.join(wrong)} must be a text.")

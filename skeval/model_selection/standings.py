@@ -285,7 +285,8 @@ class Tournament:
         judged = [tests.judge(result) for result in results]
         found = [_worst(rules) for rules in zip(*judged, strict=True)]
         mean = self._mean_result(name)
-        return [*found, *(one.judge(mean) for one in self.constraint.requirements)]
+        required = (one.judge(mean) for one in self.constraint.requirements)
+        return [*found, *(replace(one, reason=f"on average ({one.reason})") for one in required)]
 
     def _mean_result(self, name: str) -> SuiteResult:
         """Return the results of a generator as one: means over folds, with their intervals."""
@@ -479,8 +480,8 @@ def _worst(rules: Sequence[RuleOutcome]) -> RuleOutcome:
     broken = [rule for rule in rules if not rule.passed]
     if not broken:
         return rules[0]
-    where = f"in {len(broken)} of {len(rules)} tables" if len(rules) > 1 else ""
-    return replace(broken[0], reason=", ".join(filter(None, [where, broken[0].reason])))
+    where = f"in {len(broken)} of {len(rules)} tables"
+    return replace(broken[0], reason=f"{where} ({broken[0].reason.rstrip('.')})")
 
 
 def _failures(runs: Sequence[Played]) -> str:
@@ -490,7 +491,7 @@ def _failures(runs: Sequence[Played]) -> str:
         return ""
     kinds = dict.fromkeys(_ENDED[run.status] for run in ended)
     said = ", ".join(f"{kind} in {_count(ended, kind)} of {len(runs)} folds" for kind in kinds)
-    return f"{said}: {ended[0].reason.rstrip('.')}"
+    return f"{said}: {ended[0].reason.partition(' What it says')[0].rstrip('.')}"
 
 
 def _count(runs: Sequence[Played], kind: str) -> int:

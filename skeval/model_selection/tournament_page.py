@@ -22,7 +22,7 @@ _HOW = (
     "be told apart need not be equal: more folds and draws tell more. The score of privacy is from "
     "0 to 1, as fresh real rows; it never clears a release."
 )
-_ROOM = Layout(tall=lambda display, wide: 50.0)
+_ROOM = Layout(tall=lambda display, wide: 44.0)
 
 
 def tournament_plan(of: Tournament) -> Plan:
@@ -63,15 +63,16 @@ def _grid(of: Tournament) -> Grid:
     fits = of.to_frame().groupby("generator")[["fit_seconds", "sample_seconds", "peak_mib"]].mean()
     for i, (name, row) in enumerate(ranks.iterrows()):
         span = "" if math.isnan(row["rank"]) else f"\n{row['low']:.0f} to {row['high']:.0f}"
-        ends = shown_interval((row["score_low"], row["score_high"]))
+        known = not math.isnan(row["score_low"])
+        ends = f"\n{shown_interval((row['score_low'], row['score_high']))}" if known else ""
         fails = "; ".join(rule.rule for rule in broken.get(str(name), ()))
-        outcome = row["failures"] or (f"breaks: {fails}" if fails else "meets it")
-        seconds = float(fits.loc[name, ["fit_seconds", "sample_seconds"]].sum())
+        outcome = row["failures"].partition(":")[0] or (f"breaks: {fails}" if fails else "meets it")
+        seconds = float(fits.loc[name, ["fit_seconds", "sample_seconds"]].sum(skipna=False))
         rows.append(
             (
                 str(name),
                 Number(f"{number(row['rank'])}{span}", float(row["rank"])),
-                Number(f"{number(row['score'])}\n{ends}", float(row["score"])),
+                Number(f"{number(row['score'])}{ends}", float(row["score"])),
                 row["ties"],
                 outcome,
                 Number(number(seconds), seconds),
