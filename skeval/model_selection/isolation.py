@@ -108,9 +108,13 @@ class Helper:
         """End it for good."""
         self.closed = True
         self.stop()
+        self._close_streams()
+
+    def _close_streams(self) -> None:
         for stream in (self._process.stdin, self._process.stdout):
-            with contextlib.suppress(OSError, AttributeError):
-                stream.close()  # type: ignore[union-attr]
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
 
     def run(
         self,
@@ -122,6 +126,7 @@ class Helper:
         """Call a function there; see :func:`isolated`."""
         work = cloudpickle.dumps((function, tuple(arguments)))
         if self._process.poll() is not None and not self.closed:
+            self._close_streams()
             self._process = self._started()
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None

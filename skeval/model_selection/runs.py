@@ -219,7 +219,7 @@ def play_all(
     left = [i for i, record in enumerate(records) if record is None]
     tasks = ((i, play, _arguments(runs[i], field), runs[i]) for i in left)
     n_done = len(runs) - len(left)
-    for i, outcome in _outcomes(tasks, n_jobs):
+    for i, outcome in _outcomes(tasks, n_jobs) if left else ():
         records[i] = _recorded(outcome, runs[i].limits)
         if folder is not None:
             write_json(records[i] or {}, folder / f"{keys[i]}.json")

@@ -499,9 +499,9 @@ def _count(runs: Sequence[Played], kind: str) -> int:
 
 
 def _broke(name: str, rules: Sequence[RuleOutcome]) -> str:
-    return (
-        f"Not {name}: {'; '.join(f'{one.rule} ({one.reason.rstrip(chr(46))})' for one in rules)}."
-    )
+    """Say which rules of the constraint a generator breaks."""
+    why = "; ".join(f'"{one.rule}" does not hold {one.reason}' for one in rules)
+    return f"Not {name}: {why}."
 
 
 def _advised(of: Tournament) -> str:

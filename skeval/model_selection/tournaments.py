@@ -141,10 +141,10 @@ def tournament(
     --------
     >>> from skeval import MetricSuite
     >>> from skeval.datasets import make_mixed
-    >>> from skeval.fidelity import KSComplement, PairTrends
+    >>> from skeval.fidelity import CorrelationSimilarity, KSComplement
     >>> from skeval.generators import GaussianCopula, IndependentMarginals
     >>> from skeval.model_selection import tournament
-    >>> suite = MetricSuite([("ks", KSComplement()), ("trends", PairTrends())])
+    >>> suite = MetricSuite([("ks", KSComplement()), ("trends", CorrelationSimilarity())])
     >>> generators = {"copula": GaussianCopula(), "shuffled": IndependentMarginals()}
     >>> outcome = tournament(generators, make_mixed(300), suite, cv=3, by="trends")
     >>> outcome.ranks()["rank"].to_dict()
@@ -155,6 +155,10 @@ def tournament(
     given = {"n_draws": n_draws, "n_samples": n_samples, "level": level}
     given["random_state"] = random_state
     check_parameters("tournament", given, legal_sets(tournament))
+    if not isinstance(efficiency, bool):
+        raise InvalidParameterError(
+            f"tournament: efficiency must be True or False, got {efficiency!r}."
+        )
     for name, limit in (("seconds", seconds), ("mib", mib)):
         check_limit("tournament", name, limit)
     constraint = _constraint(constraint, measured)
