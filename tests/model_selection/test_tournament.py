@@ -12,7 +12,7 @@ import pytest
 from skeval import MetricSuite, Policy
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
-from skeval.fidelity import KSComplement, CorrelationSimilarity
+from skeval.fidelity import CorrelationSimilarity, KSComplement
 from skeval.generators import Bootstrap, GaussianCopula, IndependentMarginals, SequentialCART
 from skeval.model_selection import Entrant, Tournament, tournament
 from skeval.model_selection.entrants import generator_class, read_config
