@@ -10,7 +10,7 @@ from skeval.reporting.displays.curves import ParetoDisplay
 from skeval.reporting.displays.ranks import CostsDisplay, RanksDisplay
 from skeval.reporting.layout import Grid, Item, Layout, Number, Part, Words
 from skeval.reporting.sections import Plan, Section
-from skeval.utils.formatting import number, shown_interval
+from skeval.utils.formatting import counted, number, shown_interval
 
 if TYPE_CHECKING:
     from skeval.model_selection.standings import Tournament
@@ -22,7 +22,7 @@ _HOW = (
     "be told apart need not be equal: more folds and draws tell more. The score of privacy is from "
     "0 to 1, as fresh real rows; it never clears a release."
 )
-_ROOM = Layout(tall=lambda display, wide: 44.0)
+_ROOM = Layout(tall=lambda display, wide: 36.0)
 
 
 def tournament_plan(of: Tournament) -> Plan:
@@ -52,8 +52,9 @@ def tournament_plan(of: Tournament) -> Plan:
         parts=parts,
     )
     about = of.about
-    folds = f"{about.get('n_folds')} folds, {about.get('n_draws')} draws of each fit"
-    sizes = f"{about.get('n_rows'):,} rows of {about.get('n_columns')} columns, {folds}"
+    folds, draws = counted(about["n_folds"], "fold"), counted(about["n_draws"], "draw")
+    columns = counted(about["n_columns"], "column")
+    sizes = f"{about['n_rows']:,} rows of {columns}, {folds}, {draws} of each fit"
     return Plan((section,), sizes)
 
 
@@ -73,16 +74,17 @@ def _grid(of: Tournament) -> Grid:
                 str(name),
                 Number(f"{number(row['rank'])}{span}", float(row["rank"])),
                 Number(f"{number(row['score'])}{ends}", float(row["score"])),
+                "",
                 row["ties"],
                 outcome,
                 Number(number(seconds), seconds),
             )
         )
         if str(name) in broken:
-            alarms.append((i, 4))
-    heads = ("Generator", "Rank", of.by, "Not told apart from", "Constraint", "Seconds")
-    widths = (0.17, 0.1, 0.17, 0.22, 0.24, 0.1)
-    return Grid(heads, tuple(rows), widths, numbers=(1, 2, 5), alarms=tuple(alarms))
+            alarms.append((i, 5))
+    heads = ("Generator", "Rank", of.by, "", "Not told apart from", "Constraint", "Seconds")
+    widths = (0.17, 0.1, 0.17, 0.02, 0.2, 0.24, 0.1)
+    return Grid(heads, tuple(rows), widths, numbers=(1, 2, 6), alarms=tuple(alarms))
 
 
 def _items(of: Tournament) -> Iterator[Item]:
