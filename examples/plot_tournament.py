@@ -41,7 +41,7 @@ _ = outcome.page("Four generators of flights", figure=plt.figure())
 
 # %%
 # How sure are the ranks? Folds share training rows, so the test counts them for less than their
-# number. `ties` names the generators that a generator cannot be told apart from.
+# number. `ties` names the generators that a generator cannot be distinguished from.
 outcome.ranks()[["rank", "low", "high", "score", "score_low", "score_high", "ties"]]
 
 # %%

@@ -58,7 +58,7 @@ class Played:
     efficiency : Efficiency
         What fit and sample cost.
     seconds : float
-        Of all, the evaluation included.
+        By the clock, with the evaluation.
     """
 
     status: Status
@@ -277,7 +277,7 @@ def _as_they_end(pool: ThreadPoolExecutor, work: Any, tasks: Iterator[Any], ahea
 
 @contextmanager
 def _helpers(n: int) -> Iterator[tuple[ThreadPoolExecutor, queue.Queue[Helper]]]:
-    """Give threads and as many helpers, and end both, whatever happens in the block."""
+    """Give threads and as many helpers, and end both at the end of the block."""
     idle: queue.Queue[Helper] = queue.Queue()
     helpers = [Helper() for _ in range(n)]
     for helper in helpers:
@@ -355,4 +355,6 @@ def costs_of(
 
 
 def _curve(adapter: GeneratorAdapter, rows: pd.DataFrame, random_state: int) -> pd.DataFrame:
+    few = max(1, len(rows) // 8)  # the first fit of a process pays for what is loaded
+    efficiency_curve(adapter, rows, n_rows=[few], n_columns=[], random_state=random_state)
     return efficiency_curve(adapter, rows, random_state=random_state)

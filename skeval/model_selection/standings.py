@@ -21,6 +21,7 @@ from skeval.model_selection.runs import Played
 from skeval.model_selection.selection import pareto_front, signed
 from skeval.results.overall import OverallScore
 from skeval.results.policy import Policy, RuleOutcome
+from skeval.results.rendering import rendering
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.stats.folds import Ranks, fold_mean, ranks_of
@@ -43,7 +44,7 @@ class Advice(Enum):
     """What a tournament comes to."""
 
     TAKE = "take one"
-    TIED = "cannot be told apart"
+    TIED = "cannot be distinguished"
     NONE = "none meets the constraint"
     NO_RESULT = "none ran in each fold"
 
@@ -56,7 +57,7 @@ class Choice:
     ----------
     advice : Advice
     generators : tuple of str
-        That to take, or those that cannot be told apart, the best mean first.
+        That to take, or those that cannot be distinguished, the best mean first.
     broken : dict of str to tuple of RuleOutcome
         The rules of the constraint that each of the others breaks.
     incomplete : tuple of str
@@ -177,8 +178,8 @@ class Tournament:
             By generator: `rank` by the mean over folds; the ends `low` and `high` of the ranks that
             folds and draws leave open, for all generators together; `mean_rank` over folds;
             `score`, with `score_low` and `score_high` the interval of its mean; `ties`, the
-            generators that it cannot be told apart from; `n_ok` runs with a result, and `failures`.
-            Those without a result in some fold have no rank, and come last.
+            generators that it cannot be distinguished from; `n_ok` runs with a result, and
+            `failures`. Those without a result in some fold have no rank, and come last.
         """
         names = self.complete
         rows: dict[str, dict[str, Any]] = {}
@@ -370,23 +371,20 @@ class Tournament:
             A figure of the size of the paper.
         """
         from skeval.model_selection.tournament_page import tournament_plan
-        from skeval.reporting.pdf import draw_plan_page
 
-        return draw_plan_page(tournament_plan(self), title, figure)
+        return rendering().page(tournament_plan(self), title, figure)
 
     def to_pdf(self, path: str | Path, *, title: str = "Which generator") -> Path:
         """Write one page: the recommendation, ranks, the front and what it costs."""
         from skeval.model_selection.tournament_page import tournament_plan
-        from skeval.reporting.pdf import PDFRenderer
 
-        return PDFRenderer(title=title).render(tournament_plan(self), path)
+        return rendering().write(tournament_plan(self), path, "pdf", title=title)
 
     def to_html(self, path: str | Path, *, title: str = "Which generator") -> Path:
         """Write one HTML page that needs nothing else."""
         from skeval.model_selection.tournament_page import tournament_plan
-        from skeval.reporting.html import HTMLRenderer
 
-        return HTMLRenderer(title=title).render(tournament_plan(self), path)
+        return rendering().write(tournament_plan(self), path, "html", title=title)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain lists, dicts, strings and numbers."""
@@ -518,7 +516,7 @@ def _advised(of: Tournament) -> str:
         return f"Take {choice.generators[0]}: {among}."
     quick = min(choice.generators, key=lambda name: _seconds(of.runs[name]))
     return (
-        f"{' and '.join(choice.generators)} cannot be told apart by {of.by} "
+        f"{' and '.join(choice.generators)} cannot be distinguished by {of.by} "
         f"({choice.generators[0]}: {shown}): take any of them, or measure more folds or draws. "
         f"{quick} is the quickest to fit and sample."
     )

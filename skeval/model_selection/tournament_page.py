@@ -19,8 +19,8 @@ _HOW = (
     "Generators learn from the training rows of each fold and are evaluated against the rows that "
     "are held out, with seeds of their own. Differences are tested by the corrected resampled "
     "t-test over folds, all pairs together at {level:.0%}; intervals are at 95%. Two that cannot "
-    "be told apart need not be equal: more folds and draws tell more. The score of privacy is from "
-    "0 to 1, as fresh real rows; it never clears a release."
+    "be distinguished need not be equal: more folds and draws tell more. The score of privacy is "
+    "from 0 to 1, as fresh real rows; it never clears a release."
 )
 _ROOM = Layout(tall=lambda display, wide: 36.0)
 
@@ -36,7 +36,7 @@ def tournament_plan(of: Tournament) -> Plan:
     Returns
     -------
     Plan
-        Of one section, for paper and page.
+        One section, for paper and page.
     """
     parts: tuple[Part, ...] = (
         Words(of.sentence, "lead"),
@@ -82,7 +82,7 @@ def _grid(of: Tournament) -> Grid:
         )
         if str(name) in broken:
             alarms.append((i, 5))
-    heads = ("Generator", "Rank", of.by, "", "Not told apart from", "Constraint", "Seconds")
+    heads = ("Generator", "Rank", of.by, "", "Not distinguishable from", "Constraint", "Seconds")
     widths = (0.17, 0.1, 0.17, 0.02, 0.2, 0.24, 0.1)
     return Grid(heads, tuple(rows), widths, numbers=(1, 2, 6), alarms=tuple(alarms))
 

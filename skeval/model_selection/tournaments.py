@@ -85,8 +85,8 @@ def tournament(
         What one fit with its draws and their evaluation may take, by the clock and in MiB of
         memory.
     folder : str or Path, optional
-        Where results are kept, a file each run. The same call goes on there after it was killed,
-        and does again only what depends on something that was changed. The files hold results and
+        A folder that keeps results, a file each run. The same call goes on there after it was
+        killed, and does again only what depends on something that was changed. The files hold results and
         no rows.
     efficiency : bool, default=False
         Whether to measure what each generator costs as rows and columns grow, one at a time.
@@ -121,8 +121,8 @@ def tournament(
     -----
     Generators are compared in the same folds, by the corrected resampled t-test of Nadeau and
     Bengio, all pairs together by Holm's procedure, and get ranks with the ends that the test leaves
-    open. In few folds only large differences are found: that two cannot be told apart does not make
-    them equal.
+    open. In few folds only large differences are found: that two cannot be distinguished does not
+    make them equal.
 
     The setting of a generator with a grid is chosen in each fold by three folds of its training
     rows: of settings that break no rule of the constraint the best. Rows that score a generator

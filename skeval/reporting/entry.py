@@ -14,7 +14,7 @@ from skeval.reporting.displays.values import ScoresDisplay, display_of
 from skeval.reporting.exports import result_html, suite_result_html
 from skeval.reporting.exports import suite_html as suite_html
 from skeval.reporting.html import HTMLRenderer, section_html
-from skeval.reporting.pdf import PDFRenderer
+from skeval.reporting.pdf import PDFRenderer, draw_plan_page
 from skeval.results.comparison import Comparison
 from skeval.results.rendering import Display, Form
 from skeval.results.result import Result
@@ -47,6 +47,11 @@ def write(results: Any, path: str | Path, form: Form, **settings: Any) -> Path:
     """Write a report of results, and return its path."""
     written: Path = _RENDERERS[form](**settings).render(results, path)
     return written
+
+
+def page(planned: Any, title: str, figure: Any = None) -> Any:
+    """Draw the first page of a plan, on a figure if one is given."""
+    return draw_plan_page(planned, title, figure)
 
 
 def finding(result: Result, alarm: bool | None = None, shifted: bool = False) -> str:

@@ -67,7 +67,7 @@ def corrected_t_test(differences: np.ndarray, test_share: float) -> float:
     Parameters
     ----------
     differences : ndarray of shape (n_folds,)
-        Of two candidates on the same folds.
+        One candidate minus another, on the same folds.
     test_share : float
         Rows tested on for each row learned from.
 
@@ -122,7 +122,8 @@ class Ranks:
     low, high : ndarray of int of shape (n_candidates,)
         The ends of a confidence set of the rank, for all candidates together.
     p_value : ndarray of shape (n_candidates, n_candidates)
-        Of two candidates being equal, by Holm's procedure over all pairs; 1 on the diagonal.
+        The chance of such a difference if two candidates are equal, by Holm's procedure over
+        all pairs; 1 on the diagonal.
     friedman : float
         The p-value of Friedman's test of all being equal; nan with fewer than three candidates.
     """

@@ -115,7 +115,7 @@ class CostsDisplay(Display):
         )
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
-        """Draw one line a generator, on scales of powers in the left panel."""
+        """Draw one line a generator, seconds on a scale of powers."""
         frame = self.frame()
         for ax, varied in zip(axes, ("rows", "columns"), strict=True):
             own = frame[frame["varied"] == varied]
@@ -126,11 +126,22 @@ class CostsDisplay(Display):
                 style: dict[str, Any] = {"marker": _MARKERS[k % len(_MARKERS)], "ms": 4, "lw": 1.0}
                 shade = f"C{k % 10}"
                 ax.plot(line["size"], line["seconds"], color=shade, label=str(name), **style)
-            ax.set_yscale("log")
+            self._seconds(ax)
             self._sizes(ax, own["size"].to_numpy(dtype=float))
             ax.set_xlabel(f"{varied} learned from")
-        axes[0].set_ylabel("seconds, fit and sample")
+        axes[0].set_ylabel("seconds")
         axes[-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=SMALL, frameon=False)
+
+    def _seconds(self, ax: Axes) -> None:
+        """Have one scale of powers in both panels."""
+        from matplotlib.ticker import LogLocator, NullFormatter
+
+        seconds = self.frame()["seconds"]
+        low, high = np.floor(np.log10(seconds.min())), np.ceil(np.log10(seconds.max()))
+        ax.set(yscale="log", ylim=(10.0**low, 10.0 ** max(high, low + 1.0)))
+        ax.yaxis.set_major_locator(LogLocator(numticks=6))
+        ax.yaxis.set_minor_formatter(NullFormatter())
+        ax.tick_params(axis="y", labelsize=SMALL)
 
     @staticmethod
     def _sizes(ax: Axes, sizes: np.ndarray) -> None:
