@@ -120,7 +120,7 @@ def _write(outcome: Tournament, output: Path) -> None:
 
 def _print(outcome: Tournament) -> None:
     """Print the table of ranks."""
-    heads = ("generator", "rank", "of ranks", outcome.by, "interval", "not distinguishable from")
+    heads = ("generator", "rank", "of ranks", outcome.by, "interval", "tied with")
     table = plain_table(*heads)
     for name, row in outcome.ranks().iterrows():
         ranked = row["rank"] == row["rank"]

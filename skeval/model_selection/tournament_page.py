@@ -82,7 +82,7 @@ def _grid(of: Tournament) -> Grid:
         )
         if str(name) in broken:
             alarms.append((i, 5))
-    heads = ("Generator", "Rank", of.by, "", "Not distinguishable from", "Constraint", "Seconds")
+    heads = ("Generator", "Rank", of.by, "", "Tied with", "Constraint", "Seconds")
     widths = (0.17, 0.1, 0.17, 0.02, 0.2, 0.24, 0.1)
     return Grid(heads, tuple(rows), widths, numbers=(1, 2, 6), alarms=tuple(alarms))
 

@@ -85,9 +85,8 @@ def tournament(
         What one fit with its draws and their evaluation may take, by the clock and in MiB of
         memory.
     folder : str or Path, optional
-        A folder that keeps results, a file each run. The same call goes on there after it was
-        killed, and does again only what depends on something that was changed. The files hold results and
-        no rows.
+        A folder that keeps results, a file each run, and no rows. The same call goes on there after
+        it was killed, and does again only what depends on something that was changed.
     efficiency : bool, default=False
         Whether to measure what each generator costs as rows and columns grow, one at a time.
     level : float, default=0.05
