@@ -81,7 +81,7 @@ def corrected_t_test(differences: np.ndarray, test_share: float) -> float:
     >>> import numpy as np
     >>> from skeval.stats.folds import corrected_t_test
     >>> round(corrected_t_test(np.array([0.1, 0.2, 0.15, 0.05, 0.1]), 0.25), 4)
-    0.0383
+    0.0349
     """
     found = fold_mean(differences, test_share)
     if found["n_folds"] < 2 or found["mean"] == 0.0:

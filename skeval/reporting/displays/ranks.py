@@ -130,7 +130,10 @@ class CostsDisplay(Display):
             self._sizes(ax, own["size"].to_numpy(dtype=float))
             ax.set_xlabel(f"{varied} learned from")
         axes[0].set_ylabel("seconds")
-        axes[-1].legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=SMALL, frameon=False)
+        lines = next((ax.lines for ax in axes if len(ax.lines)), ())
+        place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+        if lines:
+            axes[-1].legend(handles=list(lines), fontsize=SMALL, frameon=False, **place)
 
     def _seconds(self, ax: Axes) -> None:
         """Have one scale of powers in both panels."""
