@@ -16,8 +16,10 @@ import struct
 import subprocess
 import sys
 import threading
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from time import perf_counter
 from typing import Any, BinaryIO, Literal, Self
 
@@ -327,7 +329,9 @@ def _done(work: bytes, mib: float | None, asking: int) -> bytes:
         # one names a place in code, the other a package
         return pickle.dumps(("failed", without_controls(str(error)), ()))
     except BaseException as error:
-        reason = f"It raised {type(error).__name__}; what that says may quote cells."
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(last.filename).name}, line {last.lineno}"
+        reason = f"It raised {type(error).__name__} in {place}. What it says may quote cells."
         return pickle.dumps(("failed", reason, ()))
 
 
