@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from skeval.core.by_group import ByGroup
     from skeval.privacy.distance_screens.privacy_score import PrivacyStats, compute_privacy_stats
     from skeval.results.comparison import Comparison, compare
+    from skeval.results.history import History, history
     from skeval.results.overall import OverallScore
     from skeval.results.policy import Policy
     from skeval.results.release import Release, assert_release
@@ -54,6 +55,7 @@ __all__ = [
     "Comparison",
     "Context",
     "Discretizer",
+    "History",
     "Metric",
     "MetricSuite",
     "MetricTags",
@@ -75,6 +77,7 @@ __all__ = [
     "compute_privacy_stats",
     "engine",
     "evaluate_draws",
+    "history",
     "make_suite",
     "parametrize_with_metric_checks",
     "plot_cardinality",
@@ -93,6 +96,7 @@ _LATER = {  # imported where they are asked for
     "ByGroup": "core.by_group",
     "Comparison": "results.comparison",
     "Discretizer": "tables.preprocessing",
+    "History": "results.history",
     "OverallScore": "results.overall",
     "Policy": "results.policy",
     "PrivacyStats": "privacy.distance_screens.privacy_score",
@@ -105,6 +109,7 @@ _LATER = {  # imported where they are asked for
     "compute_privacy_stats": "privacy.distance_screens.privacy_score",
     "engine": "scale.engines",
     "evaluate_draws": "suites.draws",
+    "history": "results.history",
     "parametrize_with_metric_checks": "checks",
     "plot_cardinality": "suites.plots",
     "plot_column": "suites.plots",

@@ -395,7 +395,7 @@ def print_scores(result: SuiteResult) -> None:
             Console(soft_wrap=True).print(f"{name} left out: {why}", markup=False)
 
 
-_INKS = {"alarm": "bold red", "copies": "bold red", "doubt": "yellow", "calm": "none"}
+INKS = {"alarm": "bold red", "copies": "bold red", "doubt": "yellow", "calm": "none"}
 
 
 def _verdicts(result: SuiteResult) -> dict[str, str]:
@@ -405,7 +405,7 @@ def _verdicts(result: SuiteResult) -> dict[str, str]:
 
     verdict, shifted = result.verdict(), is_shifted(result.notices)
     words = {name: judged(one, verdict, name, shifted) for name, one in result.items()}
-    return {name: f"[{_INKS[label_of(said)]}]{said}[/]" for name, said in words.items() if said}
+    return {name: f"[{INKS[label_of(said)]}]{said}[/]" for name, said in words.items() if said}
 
 
 def _show_scores(results: Mapping[str, Result], verdicts: Mapping[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""The command that sets saved scores of several synthetic tables side by side: `compare`.
+"""Commands that set saved scores side by side: `compare` of tables, `history` of releases.
 
 Commands that write a report: `report` and `demo`.
 """
@@ -12,6 +12,7 @@ import typer
 from rich.markup import escape
 
 from skeval.cli.evaluate import (
+    INKS,
     PRESETS,
     check_policy,
     enforce,
@@ -43,6 +44,7 @@ from skeval.utils.files import check_output
 from skeval.utils.formatting import number
 
 if TYPE_CHECKING:
+    from skeval.results.history import History
     from skeval.results.release import Release
     from skeval.suites.suite import MetricSuite
 
@@ -237,3 +239,93 @@ def compare(
     say(comparison.sentence)
     if output is not None:
         say(f"Saved: {output}")
+
+
+_HISTORY_ENDINGS = (*_ENDINGS, ".png")
+
+
+@app.command()
+def history(
+    scores: Annotated[
+        list[Path],
+        typer.Argument(
+            help="What `evaluate -o scores.json` saved of each release, in their order; or one "
+            "folder of them, in the order of their dates."
+        ),
+    ],
+    output: Annotated[
+        Path | None, typer.Option(*OUTPUT, help="Write a PDF, a page, a PNG or JSON of it.")
+    ] = None,
+    metrics: Annotated[
+        str | None, typer.Option(help="The metrics to follow, by their names in scores: A,B.")
+    ] = None,
+    by_date: Annotated[
+        bool, typer.Option("--by-date", help="Order files by the dates of the evaluations.")
+    ] = False,
+    level: Annotated[
+        float, typer.Option(help="Chance that any change is told where all are alike.")
+    ] = 0.05,
+) -> None:
+    """Follow the headline numbers over releases, and say which falls are more than noise.
+
+    The exit code is 0 where something fell: that is an answer.
+    """
+    from skeval.results.history import history as history_of
+
+    files = _release_files(scores)
+    if output is not None:
+        check_paths(output, _HISTORY_ENDINGS, "history", [*scores, *files])
+    names = candidate_names([Place(path) for path in files])
+    results = dict(zip(names, map(read_results, files), strict=True))
+    asked = metrics and [name.strip() for name in metrics.split(",")]
+    in_folder = len(scores) == 1
+    followed = history_of(results, metrics=asked, by_date=by_date or in_folder, level=level)
+    if output is not None:
+        getattr(followed, f"to_{_FORMS.get(output.suffix.lower(), 'html')}")(output)
+    _show_history(followed)
+    say(followed.sentence)
+    if output is not None:
+        say(f"Saved: {output}")
+
+
+_FORMS = {".json": "json", ".pdf": "pdf", ".png": "png"}
+
+
+def _release_files(scores: list[Path]) -> list[Path]:
+    """Return the files of releases: those given, or those of a folder."""
+    if len(scores) != 1 or not scores[0].is_dir():
+        files = scores
+    else:
+        files = sorted(scores[0].glob("*.json"))
+    if len(files) < 2:
+        raise InvalidParameterError(
+            f"expected scores of two releases or more, or a folder of them, got {len(files)}."
+        )
+    return files
+
+
+def _show_history(followed: History) -> None:
+    """Print the values by metric and release; what fell has a word and a colour."""
+    table = plain_table("metric", *map(escape, followed), "worse beyond noise")
+    frame, falls = followed.frame(), followed.falls
+    for metric in followed.metrics:
+        rows = frame[frame["metric"] == metric]
+        values = [_history_cell(row) for row in rows.itertuples()]
+        told = dict.fromkeys(falls.loc[falls["metric"] == metric, "after"])
+        table.add_row(
+            escape(metric), *values, f"[bold red]{escape(', '.join(told))}[/]" if told else ""
+        )
+    outcomes = [result.verdict().outcome for result in followed.values()]
+    table.add_row("privacy", *map(_outcome, outcomes), "")
+    show(table)
+
+
+def _history_cell(row: Any) -> str:
+    text = number(row.value)
+    return f"[bold red]{text} worse[/]" if row.fall else text
+
+
+def _outcome(said: str) -> str:
+    from skeval.reporting.style import label_of
+
+    return f"[{INKS[label_of(said)]}]{said}[/]"

@@ -27,6 +27,7 @@ from skeval.reporting.displays.relations import (
     SchemaDisplay,
     TransitionsDisplay,
 )
+from skeval.reporting.displays.releases import HistoryDisplay
 from skeval.reporting.displays.survival import SurvivalCurvesDisplay
 from skeval.reporting.displays.training import TrainingDisplay
 from skeval.reporting.displays.values import (
@@ -56,6 +57,7 @@ __all__ = [
     "EntitiesDisplay",
     "FigureRenderer",
     "HTMLRenderer",
+    "HistoryDisplay",
     "ImportancesDisplay",
     "LinesDisplay",
     "MDADisplay",

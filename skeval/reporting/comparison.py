@@ -11,9 +11,10 @@ from skeval.reporting.appendix import provenance_parts
 from skeval.reporting.decision import FACETS
 from skeval.reporting.displays.curves import ParetoDisplay
 from skeval.reporting.displays.maps import DensityMapDisplay, has_map
+from skeval.reporting.filling import chosen
 from skeval.reporting.layout import FRONT, Grid, Item, Number, Part, Words
 from skeval.reporting.scores import numbers_tested, reason
-from skeval.reporting.sections import Plan, Section, chosen
+from skeval.reporting.sections import Plan, Section
 from skeval.reporting.stated import release_of, stated_parts
 from skeval.results.comparison import Comparison
 from skeval.results.result import Result
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
 
 RULE = (
     "How the table is chosen: results of other real tables are not compared. A table in which a "
-    "leak was found is never taken; then one of which a headline is less than half the way from a "
-    "useless table to fresh real rows. The headline of utility is TSTR. Fidelity has two: "
+    "leak was found is never taken; then one that violates a threshold that was agreed before; "
+    "then one of which a headline is less than half the way from a useless table to fresh real "
+    "rows. The headline of utility is TSTR. Fidelity has two: "
     "RelationScore looks at all columns together, SimilarityScore at columns and pairs. Of those "
     "that remain, the one ahead by the headline of utility is taken, then by those of fidelity; "
     "where the two disagree, the one in which the table behind falls farther short of fresh rows "

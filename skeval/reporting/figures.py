@@ -14,9 +14,11 @@ from skeval.exceptions import InvalidParameterError
 from skeval.reporting.comparison import comparison_plan
 from skeval.reporting.displays.values import ScoresDisplay
 from skeval.reporting.layout import Item, Scores
+from skeval.reporting.releases import history_plan
 from skeval.reporting.sections import Plan, Section, plan
 from skeval.reporting.style import theme
 from skeval.results.comparison import Comparison
+from skeval.results.history import History
 from skeval.results.suite_result import SuiteResult
 from skeval.utils.files import replacing
 
@@ -61,6 +63,8 @@ def _images(axes: Iterable[Any]) -> Iterator[AxesImage]:
 class Renderer:
     """Base of renderers: their settings, so that they can replace each other."""
 
+    web = False
+
     def __init__(
         self,
         *,
@@ -76,13 +80,15 @@ class Renderer:
         self.progress = progress
         self.short = short
 
-    def _plan(self, results: SuiteResult | Comparison | Plan) -> Plan:
+    def _plan(self, results: SuiteResult | Comparison | History | Plan) -> Plan:
         if isinstance(results, Plan):  # of whoever plans pages of their own
             return replace(results, title=self.title)
+        if isinstance(results, History):
+            return replace(history_plan(results, self.sections), title=self.title)
         if isinstance(results, Comparison):
             return replace(comparison_plan(results, self.sections), title=self.title)
         sections = SHORT if self.short and self.sections is None else self.sections
-        content = plan(results, self.columns, sections)
+        content = plan(results, self.columns, sections, web=self.web)
         stated = results.provenance.release if results.provenance is not None else None
         named = stated.title if stated is not None and self.title == TITLE else ""
         return replace(content, title=named or self.title)
@@ -95,14 +101,14 @@ class Renderer:
 class FileRenderer(Renderer, ABC):
     """Base of renderers that write one file; authors define `_write`."""
 
-    def render(self, results: SuiteResult | Comparison | Plan, path: str | Path) -> Path:
+    def render(self, results: SuiteResult | Comparison | History | Plan, path: str | Path) -> Path:
         """Write the report; an existing file is replaced only when the new one is complete.
 
         Parameters
         ----------
-        results : SuiteResult, Comparison or Plan
-            The results of any suite, or of several tables by one, live or from JSON; or a page that
-            is planned already.
+        results : SuiteResult, Comparison, History or Plan
+            The results of any suite, of several tables by one, or of releases, live or from JSON;
+            or a page that is planned already.
         path : str or Path
             The file.
 
@@ -171,13 +177,13 @@ class FigureRenderer(Renderer):
         super().__init__(title=title, columns=columns, sections=sections, progress=progress)
         self.format = format
 
-    def render(self, results: SuiteResult | Comparison, path: str | Path) -> Path:
+    def render(self, results: SuiteResult | Comparison | History, path: str | Path) -> Path:
         """Write the figures; none is written unless all could be drawn.
 
         Parameters
         ----------
-        results : SuiteResult or Comparison
-            The results of any suite, or of several tables by one; live or from JSON.
+        results : SuiteResult, Comparison or History
+            The results of any suite, of several tables by one, or of releases; live or from JSON.
         path : str or Path
             The folder, made if need be. Other files in it are left alone.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from skeval.exceptions import InvalidParameterError
 from skeval.reporting.decision import titles_of
 from skeval.reporting.displays.attacks import AttacksDisplay
 from skeval.reporting.displays.base import Display
@@ -342,3 +343,36 @@ def aspect_of(result: Result) -> str:
     if result.tags is None or "relational" in result.tags.needs:
         return ""
     return result.tags.aspect
+
+
+def display_name(result: Result) -> str:
+    """Return the name of the display of a result."""
+    return result.tags.display if result.tags is not None else "ValueDisplay"
+
+
+def sizes_of(suite_result: SuiteResult) -> str:
+    """Say how many rows there are, and how many tables or columns were compared."""
+    sizes = [f"{role} {n:,} rows" for role, n in suite_result.sizes.items()]
+    for result in suite_result.values():
+        if display_name(result) == "SchemaDisplay":
+            return ", ".join([*sizes, f"{len(entries(result.details, 'tables')):,} tables"])
+    n_columns = max([0, *(len(names_of(r.details)) for r in suite_result.values())])
+    if n_columns:
+        sizes.append(f"{n_columns:,} columns")
+    return ", ".join(sizes)
+
+
+def chosen(sections: Iterable[str] | None, known: Iterable[str]) -> list[str]:
+    """Return the sections asked for, all if None; raise if one is not known."""
+    known = list(known)
+    asked = known if sections is None else list(sections)
+    if unknown := [name for name in asked if name not in known]:
+        raise InvalidParameterError(
+            f"sections must be among {', '.join(known)}, got {', '.join(unknown)}."
+        )
+    return asked
+
+
+def needs_of(result: Result) -> frozenset[str]:
+    """Return what a metric needs."""
+    return frozenset(result.tags.needs if result.tags is not None else ())

@@ -16,14 +16,15 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from skeval.reporting.decision import titles_of
 from skeval.reporting.displays.base import Display
+from skeval.reporting.displays.distributions import MarginalDisplay
 from skeval.reporting.displays.values import comparable, scale_of
 from skeval.reporting.figures import FileRenderer, save
-from skeval.reporting.layout import Facts, Grid, Item, Listed, Number, Part, Scores, Words
+from skeval.reporting.layout import Facts, Folded, Grid, Item, Listed, Number, Part, Scores, Words
 from skeval.reporting.scores import (
     SCORE_HEADS,
     TEST_HEADS,
@@ -46,6 +47,7 @@ from skeval.reporting.style import (
     label_of,
     theme,
 )
+from skeval.reporting.tips import tips_in_svg
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import is_shifted
@@ -104,7 +106,10 @@ def text_cell(text: str, kind: str = "") -> Cell:
 def table(
     heads: Sequence[str], rows: Iterable[Sequence[Cell]], kind: str = "", *, sortable: bool = True
 ) -> str:
-    """Return a table whose first cell of a row heads it; on a narrow screen each row is a card."""
+    """Return a table whose first cell of a row heads it.
+
+    On a narrow screen it is moved within its box; without heads, each row is a card.
+    """
     rows = list(rows)
     drawn = "\n".join(_row(heads, cells) for cells in rows)
     ends = [' class="n"' if "n" in cell.kind.split() else "" for cell in (rows or [[]])[0]]
@@ -113,7 +118,8 @@ def table(
         f'<th scope="col"{end}>{escape(text)}</th>' for text, end in zip(heads, ends, strict=True)
     )
     top = f"<thead><tr>{top}</tr></thead>\n" if any(heads) else ""
-    classes = " ".join(filter(None, [kind, "sortable" if sortable and top else ""]))
+    state = "" if not top else "sortable" if sortable else "headed"
+    classes = " ".join(filter(None, [kind, state]))
     attribute = f' class="{classes}"' if classes else ""
     return (
         f'<div class="wide">\n<table{attribute}>\n{top}<tbody>\n{drawn}\n</tbody>\n</table>\n</div>'
@@ -188,16 +194,20 @@ class HTMLRenderer(FileRenderer):
     True
     """
 
+    web = True
+
     def _write(self, content: Plan, file: Path) -> None:
         with theme():
             file.write_text(self._page(content), encoding="utf-8")
 
     def _page(self, content: Plan) -> str:
         parts = [_paragraph(content.lead, "lead")] if content.lead else []
+        pages = ((one.table, fold.title) for one in content.sections for fold in one.folded)
+        figures = Figures(pages)
         for done, section in enumerate(content.sections, start=1):
             if section is content.listed:
                 parts.append(_contents(content))
-            parts.append(_section(section))
+            parts.append(_section(section, figures))
             self._report(section.key, done, content)
         return page(content.title, content.sizes, "\n".join(parts))
 
@@ -219,11 +229,11 @@ def _anchor(section: Section) -> str:
     return re.sub(r"\s", "_", section.key)
 
 
-def _listed(title: str, texts: Sequence[str]) -> str:
+def _listed(title: str, texts: Sequence[str], level: int) -> str:
     if not texts:
         return ""
     entries = "\n".join(f"<li>{escape(text)}</li>" for text in texts)
-    return f"<h3>{escape(title)}</h3>\n<ul>\n{entries}\n</ul>"
+    return f"<h{level}>{escape(title)}</h{level}>\n<ul>\n{entries}\n</ul>"
 
 
 def _table(suite_result: SuiteResult) -> str:
@@ -241,9 +251,12 @@ def _table(suite_result: SuiteResult) -> str:
             alarm, word = name in verdict.alarms, judged(result, verdict, name, shifted)
             said = f"{name}: {finding(result, alarm, shifted)}"
             first = Cell(f"{escape(titles[name])}<small>{escape(said)}</small>", titles[name])
-            rows.append([first, *row_of(result, alarm), text_cell(word, f"words {label_of(word)}")])
+            # next to the name: a narrow screen shows the first columns
+            rows.append([first, text_cell(word, f"words {label_of(word)}"), *row_of(result, alarm)])
         if rows:
-            tables.append(f"<h3>{title}</h3>\n" * bool(title) + table((*heads, "Verdict"), rows))
+            tables.append(
+                f"<h3>{title}</h3>\n" * bool(title) + table((heads[0], "Verdict", *heads[1:]), rows)
+            )
     return "\n".join(tables)
 
 
@@ -299,42 +312,59 @@ def _strip(result: Result, width: float = 120.0) -> str:
     if math.isfinite(result.value):
         drawn += f'<circle cx="{place(result.value)}" cy="9" r="3.5" fill="{colour}"/>'
     label = f"{number(result.value)} from {number(low)} to {number(high)}"
+    more = [f"95% interval {shown_interval(result.interval)}"] if result.interval else []
+    more += [f"baseline {number(result.baseline)}"] if result.baseline is not None else []
+    drawn += f"<title>{', '.join([f'value {label}', *more])}</title>"
     return f'<svg role="img" aria-label="{label}" width="{width:g}" height="18">{drawn}</svg>'
 
 
-def _section(section: Section) -> str:
+def _section(section: Section, figures: Figures) -> str:
     heading = f"<h2>{escape(section.heading)}</h2>"
     intro = _paragraph(section.intro, "quiet") if section.intro else ""
-    content = "\n".join(filter(None, [heading, intro, section_html(section)]))
+    content = "\n".join(filter(None, [heading, intro, section_html(section, figures)]))
     return f'<section id="{escape(_anchor(section))}">\n{content}\n</section>'
 
 
-def section_html(section: Section) -> str:
+def section_html(section: Section, figures: Figures | None = None) -> str:
     """Return what a section holds below its heading."""
-    figures = "\n".join(drawn(item) for item in section.items)
+    known = Figures() if figures is None else figures
+    shown = "\n".join(known.drawn(item, section.table) for item in section.items)
     if section.layout.grid:
-        figures = f'<div class="{section.layout.grid}">\n{figures}\n</div>'
+        shown = f'<div class="{section.layout.grid}">\n{shown}\n</div>'
+    folded = "\n".join(_folded(one, section.table, known) for one in section.folded)
+    if folded:
+        folded = f'<div class="folds">\n{folded}\n</div>'
     key = ""
     if section.layout.legend and section.items:  # which colour is which table
         columns = section.items[0].display.frame().columns
         roles = [role for role in COLOURS if role in columns]
         spans = (f'<span><i style="background:{COLOURS[role]}"></i>{role}</span>' for role in roles)
         key = f'<p class="key">{"".join(spans)}</p>'
-    return "\n".join(filter(None, [parts_in_html(section.parts), key, figures]))
+    return "\n".join(filter(None, [parts_in_html(section.parts), key, shown, folded]))
 
 
-def parts_in_html(parts: Iterable[Part]) -> str:
-    """Return words, lists, tables and forms."""
+def _folded(folded: Folded, table: str, figures: Figures) -> str:
+    """Return what is unfolded: its name and a note in sight, then figures and tables."""
+    shown = [figures.again(item, table) for item in folded.items]
+    shown += [parts_in_html([one], 4) for one in folded.parts]
+    blocks = "\n".join(f"<div>\n{one}\n</div>" for one in shown)
+    head = f"<h3>{escape(folded.title)}</h3><small>{escape(folded.note)}</small>"
+    anchor, inside = figures.anchor(table, folded.title), f'<div class="halves">\n{blocks}\n</div>'
+    return f'<details id="{anchor}">\n<summary>{head}</summary>\n{inside}\n</details>'
+
+
+def parts_in_html(parts: Iterable[Part], level: int = 3) -> str:
+    """Return words, lists, tables and forms; their titles are headings of this level."""
     texts = []
     for part in parts:
         if isinstance(part, Words):
             texts.append(_paragraph(part.text, part.style))
         elif isinstance(part, Listed):
-            texts.append(_listed(part.title, part.texts))
+            texts.append(_listed(part.title, part.texts, level))
         elif isinstance(part, Facts):
             texts.append(_facts(part))
         elif isinstance(part, Grid):
-            texts.append(_grid(part))
+            texts.append(_grid(part, level))
         elif isinstance(part, Scores):
             texts.append(_table(part.results))
         else:
@@ -348,7 +378,7 @@ def _facts(facts: Facts) -> str:
     return '<dl class="facts">\n{}\n</dl>'.format("\n".join(f"<div>{one}</div>" for one in pairs))
 
 
-def _grid(grid: Grid) -> str:
+def _grid(grid: Grid, level: int) -> str:
     labels = {(row, column): kind for row, column, kind in grid.labels}
     rows = [
         [
@@ -357,7 +387,7 @@ def _grid(grid: Grid) -> str:
         ]
         for i, row in enumerate(grid.rows)
     ]
-    title = f"<h3>{escape(grid.title)}</h3>\n" if grid.title else ""
+    title = f"<h{level}>{escape(grid.title)}</h{level}>\n" if grid.title else ""
     return title + table(grid.heads or ("",) * len(grid.widths), rows, "text")
 
 
@@ -371,14 +401,54 @@ def _cell(text: str, right: bool, alarm: bool, label: str = "") -> Cell:
     return Cell(first + small, value, " ".join(["n"] * right + ["alarm"] * alarm))
 
 
-def drawn(item: Item) -> str:
-    """Return a figure, drawn as lines and letters."""
-    label, buffer = escape(item.heading), io.BytesIO()
-    save(_figure(item.display), buffer, "svg")
-    picture = embedded(buffer.getvalue().decode("utf-8"), label)
-    lines = escape(item.caption).replace("\n", "<br>")
-    caption = f"<figcaption>{label}<small>{lines}</small></figcaption>"
-    return f"<figure>\n{caption}\n{picture}\n</figure>"
+class Figures:
+    """The figures of a page: what was drawn is shown again by its name, not drawn again."""
+
+    def __init__(self, pages: Iterable[tuple[str, str]] = ()) -> None:
+        self._pages = set(pages)  # tables and columns of which there is a page
+        self._known: dict[tuple[Any, ...], tuple[str, str]] = {}  # name and size of a drawing
+        self._anchors: dict[tuple[str, str], str] = {}
+
+    def anchor(self, table: str, name: str) -> str:
+        """Return the name of the place of a column."""
+        return self._anchors.setdefault((table, name), f"column-{len(self._anchors) + 1}")
+
+    def drawn(self, item: Item, table: str = "") -> str:
+        """Return a figure, drawn as lines and letters."""
+        label, buffer = escape(item.heading), io.BytesIO()
+        save(figure := _figure(item.display), buffer, "svg")
+        picture = embedded(buffer.getvalue().decode("utf-8"), label)
+        picture = picture.removesuffix("</svg>") + tips_in_svg(item.display, figure) + "</svg>"
+        if (key := _key(item, table)) not in self._known:
+            name = f"figure-{len(self._known) + 1}"
+            wide, tall = 72.0 * figure.get_size_inches()
+            self._known[key] = name, f"{wide:g} {tall:g}"
+            picture = picture.replace("<svg ", f'<svg id="{name}" ', 1)
+        return self._captioned(item, table, picture, link=True)
+
+    def again(self, item: Item, table: str) -> str:
+        """Return a figure that the page has already, or that is drawn now."""
+        if (known := self._known.get(_key(item, table))) is None:
+            return self.drawn(item, table)
+        name, size = known
+        wide, tall = size.split()
+        use = f'<use href="#{name}" width="{wide}" height="{tall}"></use>'
+        box = f'width="{wide}pt" height="{tall}pt" viewBox="0 0 {size}"'
+        picture = f'<svg role="img" aria-label="{escape(item.heading)}" {box}>{use}</svg>'
+        return self._captioned(item, table, picture, link=False)
+
+    def _captioned(self, item: Item, table: str, picture: str, *, link: bool) -> str:
+        """Return a figure with its name above, which leads to what else is known of a column."""
+        head, display = escape(item.heading), item.display
+        if link and isinstance(display, MarginalDisplay) and (table, display.name) in self._pages:
+            head = f'<a href="#{self.anchor(table, display.name)}">{head}</a>'
+        lines = escape(item.caption).replace("\n", "<br>")
+        caption = f"<figcaption>{head}<small>{lines}</small></figcaption>"
+        return f"<figure>\n{caption}\n{picture}\n</figure>"
+
+
+def _key(item: Item, table: str) -> tuple[Any, ...]:
+    return type(item.display), table, item.heading, item.caption
 
 
 def _figure(display: Display) -> Figure:

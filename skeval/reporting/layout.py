@@ -593,4 +593,14 @@ class Form:
     fields: tuple[tuple[str, ...], ...]
 
 
+@dataclass(frozen=True)
+class Folded:
+    """What a web page shows of one thing when a reader unfolds it; paper does without."""
+
+    title: str
+    note: str
+    parts: tuple[Part, ...]
+    items: tuple[Item, ...]
+
+
 Part = Words | Listed | Facts | Grid | Scores | Form

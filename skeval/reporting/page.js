@@ -1,4 +1,17 @@
-// headers become buttons, and long tables can be filtered; without a script the page is as it was
+// headers become buttons, long tables and lists of columns can be filtered, what is wider than its
+// box can be moved by keys; without a script the page is as it was
+const filtered = (what, items, before, said) => {
+  const label = document.createElement("label"), input = document.createElement("input");
+  label.className = "filter";
+  input.type = "search";
+  label.append(`Only ${what} with`, input);
+  before.before(label);
+  const texts = items.map((item) => said(item).textContent.toLowerCase());
+  input.addEventListener("input", () => {
+    const words = input.value.toLowerCase().split(" ");
+    items.forEach((item, i) => { item.hidden = !words.every((word) => texts[i].includes(word)); });
+  });
+};
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
   const key = (row, i) => row.cells[i].dataset.v ?? row.cells[i].textContent.trim();
@@ -19,18 +32,38 @@ for (const table of document.querySelectorAll("table.sortable")) {
       body.append(...rows.map(([, row]) => row));
     });
   });
-  if (body.rows.length > 5) {
-    const label = document.createElement("label"), input = document.createElement("input");
-    label.className = "filter";
-    input.type = "search";
-    label.append("Only rows with", input);
-    table.parentElement.before(label);
-    input.addEventListener("input", () => {
-      const words = input.value.toLowerCase().split(" ");
-      for (const row of body.rows) {
-        const text = row.textContent.toLowerCase();
-        row.hidden = !words.every((word) => text.includes(word));
-      }
-    });
+  if (body.rows.length > 5 && !table.closest("details")) {
+    filtered("rows", [...body.rows], table.parentElement, (row) => row);
   }
 }
+for (const list of document.querySelectorAll(".folds")) {
+  const folds = [...list.children], all = document.createElement("button");
+  all.type = "button";
+  all.className = "all";
+  all.textContent = "Unfold all";
+  all.addEventListener("click", () => {
+    const open = folds.some((fold) => !fold.open);
+    for (const fold of folds) fold.open = open;
+    all.textContent = open ? "Fold all" : "Unfold all";
+  });
+  filtered("columns", folds, list, (fold) => fold.firstElementChild);
+  list.before(all);
+}
+const unfold = () => {
+  const fold = document.getElementById(location.hash.slice(1));
+  if (fold instanceof HTMLDetailsElement) fold.open = true;
+};
+addEventListener("hashchange", unfold);
+unfold();
+const boxes = document.querySelectorAll(".wide");
+const reached = () => {
+  for (const box of boxes) {
+    const wider = box.scrollWidth > box.clientWidth;
+    for (const [name, value] of [["tabindex", "0"], ["role", "group"], ["aria-label", "Table"]]) {
+      if (wider) box.setAttribute(name, value);
+      else box.removeAttribute(name);
+    }
+  }
+};
+new ResizeObserver(reached).observe(document.body);
+for (const fold of document.querySelectorAll("details")) fold.addEventListener("toggle", reached);

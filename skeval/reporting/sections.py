@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from skeval.exceptions import InvalidParameterError
 from skeval.reporting.appendix import INTRO as OF_WHAT
 from skeval.reporting.appendix import TITLE as PROVENANCE
 from skeval.reporting.appendix import definitions, provenance_parts, sign_off, three_risks
+from skeval.reporting.column_pages import column_pages
 from skeval.reporting.decision import DecisionPage
 from skeval.reporting.displays.base import DISPLAYS
 from skeval.reporting.filling import (
@@ -21,12 +21,16 @@ from skeval.reporting.filling import (
     cardinalities,
     cautions,
     checked,
+    chosen,
     curves,
     disclosed,
+    display_name,
     each_display,
     mended,
+    needs_of,
     nothing,
     rows_against_real,
+    sizes_of,
     texts,
     univariate,
     worst_pairs,
@@ -40,12 +44,13 @@ from skeval.reporting.layout import (
     STACKED,
     UNIVARIATE,
     WIDE,
+    Folded,
     Item,
     Layout,
     Part,
     Scores,
 )
-from skeval.reporting.scores import HOW_TO_READ, entries, names_of
+from skeval.reporting.scores import HOW_TO_READ
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import summary
@@ -78,10 +83,14 @@ class Section:
         Makes figures of these results and of :class:`~skeval.ReportColumns`; and a note on which.
     layout : Layout
         How they are laid out.
+    fold : callable, optional
+        Makes what web pages unfold, of these results and of :class:`~skeval.ReportColumns`.
     on_request : bool
         Whether few suites measure it, so that it is not missed where none of its metrics is there.
     front : bool
         Whether it fills the first page of a report, below the title of that.
+    folded : tuple of Folded
+        What web pages unfold; none in the table.
     table : str
         The table of the section, if the data are several tables; empty for what is of all.
     items : tuple of Item
@@ -99,12 +108,14 @@ class Section:
     evidence: str = ""
     write: Callable[[SuiteResult], tuple[Part, ...]] | None = None
     fill: Callable[[Mapping[str, Result], Any], Filled] = each_display
+    fold: Callable[[Mapping[str, Result], Any], tuple[Folded, ...]] | None = None
     layout: Layout = STACKED
     on_request: bool = False
     front: bool = False
     table: str = ""
     items: tuple[Item, ...] = ()
     parts: tuple[Part, ...] = ()
+    folded: tuple[Folded, ...] = ()
 
     @property
     def key(self) -> str:
@@ -121,16 +132,16 @@ class Section:
         if self.display in (_ANY, _OWN):
             return dict(suite_result)
         if self.needs:
-            return {name: r for name, r in suite_result.items() if self.needs in _needs(r)}
+            return {name: r for name, r in suite_result.items() if self.needs in needs_of(r)}
         taken = {section.needs for section in SECTIONS if section.needs}
-        free = {n: r for n, r in suite_result.items() if taken.isdisjoint(_needs(r))}
+        free = {n: r for n, r in suite_result.items() if taken.isdisjoint(needs_of(r))}
         if self.aspect:
             return {n: r for n, r in free.items() if aspect_of(r) == self.aspect}
         if self.evidence:
             return {n: r for n, r in free.items() if r.row()["evidence"] == self.evidence}
         aspects = {section.aspect for section in SECTIONS if section.aspect}
         named = {
-            name: (_display_name(result), result)
+            name: (display_name(result), result)
             for name, result in free.items()
             if aspect_of(result) not in aspects
         }
@@ -150,25 +161,18 @@ class Section:
             whole = SuiteResult(own, sizes=about[0], notices=about[1], provenance=about[2])
             parts = self.write(whole)
         intro = " ".join(f"{self.intro} {note}".split())
-        return replace(self, items=items, parts=parts, intro=intro)
+        folded = self.fold(own, columns) if self.fold else ()
+        return replace(self, items=items, parts=parts, intro=intro, folded=folded)
 
     def why_empty(self, suite_result: SuiteResult) -> str:
         """Say why there is no figure."""
         for name, result in self.results(suite_result).items():
             if why := result.error or " ".join(str(warning) for warning in result.warnings):
                 return f"{name}: {why}"
-            if _display_name(result) not in DISPLAYS:
-                return f"{name}: no display {_display_name(result)} is registered here"
+            if display_name(result) not in DISPLAYS:
+                return f"{name}: no display {display_name(result)} is registered here"
             return f"{name} kept nothing of it to draw"
         return "not measured by this suite"
-
-
-def _needs(result: Result) -> frozenset[str]:
-    return frozenset(result.tags.needs if result.tags is not None else ())
-
-
-def _display_name(result: Result) -> str:
-    return result.tags.display if result.tags is not None else "ValueDisplay"
 
 
 SECTIONS = (
@@ -412,6 +416,16 @@ SECTIONS = (
         layout=BIVARIATE,
     ),
     Section(
+        "by_column",
+        "Column by column",
+        """Unfold a column for what is wrong with it, its scores, pairs, attacks and shares. Rest
+        the pointer on a figure for its numbers.""",
+        display=_OWN,
+        fill=nothing,
+        fold=column_pages,
+        on_request=True,
+    ),
+    Section(
         "risks",
         "Singling out, linkability, inference",
         """The three risks that the Article 29 working party (Opinion 05/2014) asks of a release,
@@ -479,31 +493,12 @@ class Plan:
         return headed[0] if headed and len(self.sections) > 1 else None
 
 
-def _sizes(suite_result: SuiteResult) -> str:
-    """Say how many rows there are, and how many tables or columns were compared."""
-    sizes = [f"{role} {n:,} rows" for role, n in suite_result.sizes.items()]
-    for result in suite_result.values():
-        if _display_name(result) == "SchemaDisplay":
-            return ", ".join([*sizes, f"{len(entries(result.details, 'tables')):,} tables"])
-    n_columns = max([0, *(len(names_of(r.details)) for r in suite_result.values())])
-    if n_columns:
-        sizes.append(f"{n_columns:,} columns")
-    return ", ".join(sizes)
-
-
-def chosen(sections: Iterable[str] | None, known: Iterable[str]) -> list[str]:
-    """Return the sections asked for, all if None; raise if one is not known."""
-    known = list(known)
-    asked = known if sections is None else list(sections)
-    if unknown := [name for name in asked if name not in known]:
-        raise InvalidParameterError(
-            f"sections must be among {', '.join(known)}, got {', '.join(unknown)}."
-        )
-    return asked
-
-
 def plan(
-    suite_result: SuiteResult, columns: Any = None, sections: Iterable[str] | None = None
+    suite_result: SuiteResult,
+    columns: Any = None,
+    sections: Iterable[str] | None = None,
+    *,
+    web: bool = False,
 ) -> Plan:
     """Return what a report shows.
 
@@ -516,6 +511,8 @@ def plan(
         table, where there are several.
     sections : iterable of str, optional
         Names among those of :data:`SECTIONS`; all that the results allow otherwise.
+    web : bool, default=False
+        Whether it is for a web page, which has sections to unfold.
 
     Returns
     -------
@@ -533,11 +530,11 @@ def plan(
     >>> [section.name for section in plan(SuiteResult({"a": Result(0.5)})).sections]
     ['decision', 'scores', 'risks', 'sign_off']
     """
-    asked = chosen(sections, (section.name for section in SECTIONS))
+    asked = chosen(sections, (one.name for one in SECTIONS if web or not one.fold))
     shown, left_out = dict[str, Section](), dict[str, str]()
     for section, results, choice in _parts(suite_result, columns):
         filled = section.filled(results, choice) if section.name in asked else section
-        if filled.items or filled.parts:
+        if filled.items or filled.parts or filled.folded:
             shown[filled.key] = filled
         elif section.name in asked and section.display not in (_ANY, _OWN):
             asked_for = sections is not None or not section.on_request
@@ -546,7 +543,7 @@ def plan(
     if (scores := shown.get("scores")) is not None:
         shown["scores"] = replace(scores, parts=(*scores.parts, *cautions(suite_result, left_out)))
     lead = summary(suite_result) if "scores" in shown and "decision" not in shown else ""
-    return Plan(tuple(shown.values()), _sizes(suite_result), lead, left_out)
+    return Plan(tuple(shown.values()), sizes_of(suite_result), lead, left_out)
 
 
 def _parts(suite_result: SuiteResult, columns: Any) -> Iterator[tuple[Section, SuiteResult, Any]]:

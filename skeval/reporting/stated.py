@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from skeval.exceptions import InvalidParameterError
 from skeval.reporting.layout import Facts, Grid, Part, Words
 from skeval.results.policy import Policy, RuleOutcome
-from skeval.results.release import NOT_STATED, Release
+from skeval.results.release import NOT_STATED, Release, outcomes_of
 from skeval.results.suite_result import SuiteResult
 
 HELD, VIOLATED = "held", "violated"
@@ -17,7 +16,6 @@ _NOTHING = (
     "Not stated: title, recipient, purpose, thresholds. A release file states them, such as "
     "skeval init-release writes."
 )
-_UNKNOWN = "It cannot be judged: {}"
 
 
 def stated_parts(results: Mapping[str, SuiteResult]) -> Iterator[Part]:
@@ -55,13 +53,5 @@ def release_of(results: Mapping[str, SuiteResult]) -> Release | None:
 def outcomes(policy: Policy, results: Mapping[str, SuiteResult]) -> Iterator[RuleOutcome]:
     """Yield the outcome of each rule; what cannot be judged is violated."""
     for name, one in results.items():
-        for outcome in _outcomes(policy, one):
+        for outcome in outcomes_of(policy, one):
             yield replace(outcome, rule=f"{name}: {outcome.rule}") if name else outcome
-
-
-def _outcomes(policy: Policy, results: SuiteResult) -> list[RuleOutcome]:
-    try:
-        return policy.judge(results)
-    except InvalidParameterError as error:  # of results that lack what a rule names
-        rules = (*policy.fail_on, *policy.require)
-        return [RuleOutcome(rule, False, _UNKNOWN.format(error)) for rule in rules]

@@ -6,7 +6,7 @@ The look of every figure: one colour a role, quiet axes, text drawn literally.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache, lru_cache
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # Three hues of the Okabe-Ito set, which any colour vision distinguishes.
 COLOURS = {"train": "#0072b2", "holdout": "#009e73", "synthetic": "#d55e00"}
+# the same hues for letters: on white their contrast is 4.5 or more
+LETTERS = {"train": "#0072b2", "holdout": "#00785a", "synthetic": "#b34f00"}
 INK = "#1f2933"
 GREY = "#5f6b76"
 FAINT = "#d5dade"
@@ -140,6 +142,25 @@ _READS_AS_COPIES = (
     "Unseen synthetic rows are taken for real ones more often than real rows are: a sign of copies "
     "of train, not of fidelity."
 )
+
+
+def letters_on(colour: Sequence[float]) -> str:
+    """Return in which of black and white letters are read more easily on a colour.
+
+    Examples
+    --------
+    >>> from skeval.reporting.style import letters_on
+    >>> letters_on((1.0, 0.9, 0.5)), letters_on((0.1, 0.2, 0.5))
+    ('black', 'white')
+    """
+    # at this luminance both have a contrast of 4.58, by the formula of WCAG 2
+    return "black" if luminance(colour) > 0.179 else "white"
+
+
+def luminance(colour: Sequence[float]) -> float:
+    """Return the relative luminance of red, green and blue, as WCAG 2 defines it."""
+    parts = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in colour[:3]]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
 
 
 @cache

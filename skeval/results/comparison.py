@@ -23,6 +23,7 @@ from skeval.results.recommendation import (
     Mismatch,
     Recommendation,
     Shortfall,
+    Violation,
     leads,
     leaks,
     mismatches,
@@ -34,10 +35,11 @@ from skeval.results.suite_result import SCHEMA_VERSION, SuiteResult
 from skeval.results.verdict import ALARM_LEVEL, aspect_of
 from skeval.stats.intervals import Ends, Sampled, independent_interval, paired_interval
 from skeval.utils.files import FOREIGN, details_of, foreign_text, without_controls, write_json
-from skeval.utils.formatting import as_float, number, percent
+from skeval.utils.formatting import as_float, number, percent, shown_interval
 
 LEVEL = 0.95
 _MOST_NAMED = 5  # columns in a sentence
+_MOST_LEAKS = 3  # tables whose leaks a sentence gives in numbers
 PAIRED, INDEPENDENT, NO_INTERVAL = "paired", "independent", "none"
 UNTOLD = "not distinguishable"
 AS_FRESH = "both as good as the baseline"
@@ -145,7 +147,7 @@ class Comparison(Mapping[str, SuiteResult]):
         rows = self._of(metric)
         lacking = [t for t, result in self.items() if metric not in result or result[metric].error]
         said = [] if (rows["ahead"] != "").any() else list(dict.fromkeys(rows["said"]))
-        return "; ".join([*said, *([f"not in {_and(lacking)}"] if lacking else [])])
+        return "; ".join([*said, *([f"not in {names_together(lacking)}"] if lacking else [])])
 
     def lacking(self) -> dict[str, dict[str, str]]:
         """Return the metrics that some table lacks: why, by metric and table."""
@@ -262,7 +264,8 @@ class Comparison(Mapping[str, SuiteResult]):
     @property
     def sentence(self) -> str:
         """Which table to take, in words, or what must be decided first."""
-        said = [*self._of_inputs(), *self._of_leaks(), *self._of_shortfalls(), self._chosen()]
+        said = [*self._of_inputs(), *self._of_leaks(), *self._of_thresholds()]
+        said += [*self._of_shortfalls(), self._chosen(), self._leaks_in_numbers()]
         return " ".join(filter(None, [*said, *self._of_tests()]))
 
     def _of_inputs(self) -> Iterator[str]:
@@ -273,38 +276,93 @@ class Comparison(Mapping[str, SuiteResult]):
     def _of_leaks(self) -> Iterator[str]:
         leaking = self.leaking
         if leaking and len(leaking) == len(self):
-            yield f"Take none: a leak was found in {_and(leaking)}."
+            yield f"Take none: a leak was found in {names_together(leaking)}."
         elif leaking:
-            yield f"Not {_and(leaking, 'or')}: a leak was found there."
+            yield f"Not {names_together(leaking, 'or')}: a leak was found there."
+
+    def _of_thresholds(self) -> Iterator[str]:
+        broken = self.recommendation.violations
+        if not broken:
+            return
+        tables = list(dict.fromkeys(one.table for one in broken))
+        texts = "; ".join(map(_violated, broken))
+        if self.recommendation.outcome is Conclusion.VIOLATED:
+            yield f"Take none: no table meets the thresholds that were agreed: {texts}."
+        else:
+            yield f"Not {names_together(tables, 'or')}: {texts}, against what was agreed."
 
     def _of_shortfalls(self) -> Iterator[str]:
         decided, texts = self.recommendation, map(_short, self.recommendation.shortfalls)
         if decided.outcome is Conclusion.NOT_GOOD_ENOUGH:
-            clean = [table for table in self if table not in self.leaking]
+            out = {*self.leaking, *(one.table for one in decided.violations)}
+            clean = [table for table in self if table not in out]
             names = {1: f"{clean[0]} is not good enough", 2: "Neither is good enough"}
             yield f"{names.get(len(clean), 'None is good enough')}: {'; '.join(texts)}."
-            found = "; ".join(map(_led, decided.leads))
+            found = "; ".join(map(self._led, decided.leads))
             yield f"Of these, {found}." if found else ""
         elif decided.shortfalls:
             short = list(dict.fromkeys(one.table for one in decided.shortfalls))
-            yield f"Not {_and(short, 'or')}, not good enough: {'; '.join(texts)}."
+            yield f"Not {names_together(short, 'or')}, not good enough: {'; '.join(texts)}."
 
     def _chosen(self) -> str:
         decided, choice = self.recommendation, self.choice()
         aside = {one.worse: one for one in reversed(decided.leads) if one.worse not in choice}
-        reasons = [_led(one) for one in decided.leads if one.better in choice]
+        reasons = [self._led(one) for one in decided.leads if one.better in choice]
         if decided.outcome is Conclusion.TAKE:
-            against = [_led(one) for one in decided.leads if one.worse == choice[0]]
+            against = [self._led(one) for one in decided.leads if one.worse == choice[0]]
             but = f", though {'; '.join(against)}" if against else ""
-            out = "found leak" if self.leaking else "shortfall"
+            broken = "violated threshold" if decided.violations else "shortfall"
+            out = "found leak" if self.leaking else broken
             only = f"the one table without a {out}"
             return f"Take {choice[0]}: {'; '.join(reasons) or only}{but}."
         if decided.outcome is Conclusion.TIED:
-            told = "" if not aside else f" {'; '.join(map(_led, aside.values()))}."
-            return f"{_and(choice)} are {UNTOLD}: take any of them, or measure more rows.{told}"
+            told = "" if not aside else f" {'; '.join(map(self._led, aside.values()))}."
+            names = names_together(choice)
+            return f"{names} are {UNTOLD}: take any of them, or measure more rows.{told}"
         if decided.outcome is Conclusion.OPEN:
-            return f"Choose by what matters: {'; '.join(map(_led, decided.leads))}."
+            return f"Choose by what matters: {'; '.join(map(self._led, decided.leads))}."
         return ""
+
+    def _leaks_in_numbers(self) -> str:
+        """Say of the first tables with a leak what the most significant test compared."""
+        texts = []
+        for table in self.leaking[:_MOST_LEAKS]:
+            verdict = self[table].verdict()
+            tested = (self[table][name].contrast for name in verdict.alarms)
+            shown = [*map(str, filter(None, tested)), *verdict.facts]
+            texts += [f"in {table}, {shown[0].rstrip('.')}" for _ in shown[:1]]
+        said = "; ".join(texts)
+        return f"{said[0].upper()}{said[1:]}." if said else ""
+
+    def _led(self, lead: Lead) -> str:
+        """Say by what a table is ahead of another, and how far."""
+        total = lead.wins + lead.losses + lead.untold
+        by, margin = f"{lead.wins} of {total} metrics", self._margin(lead)
+        if lead.headline:
+            about, other = _ABOUT.get(lead.kind, ""), _ABOUT_OTHER.get(lead.kind, "")
+            by = f"{lead.headline}{about}, which decides{margin}"
+            by += f", though behind by {lead.against}{other}" if lead.against else ""
+        else:
+            by += f", most clearly{margin}" if margin else ""
+        return f"{lead.better} is ahead of {lead.worse} in {_FACETS[lead.facet]} by {by}"
+
+    def _margin(self, lead: Lead) -> str:
+        """Return both values of what decides, or is clearest, and the interval between them."""
+        sides = {lead.better, lead.worse}
+        own = self.differences[self.differences["ahead"] == lead.better]
+        own = own[own["first"].isin(sides) & own["second"].isin(sides)]
+        deciding = [lead.headline] if lead.headline else self._of_facet(lead.facet)
+        own = own[own["metric"].isin(deciding)]
+        if own.empty:
+            return ""
+        clear = (own["difference"] / (own["high"] - own["low"])).abs().to_numpy()
+        row = own.iloc[int(clear.argmax())]
+        ends = (row["low"], row["high"])
+        if row["first"] != lead.better:
+            ends = -ends[1], -ends[0]
+        better, worse = (number(self[t][row["metric"]].value) for t in (lead.better, lead.worse))
+        named = "" if lead.headline else f" by {row['metric']}"
+        return f"{named}: {better} against {worse} (difference {shown_interval(ends)})"
 
     def _of_tests(self) -> Iterator[str]:
         n_tests = max(result.verdict().n_tests for result in self.values())
@@ -480,11 +538,11 @@ def _row(
         )
         found = NO_INTERVAL if ends is None else INDEPENDENT
     low, high = ends if ends is not None else (math.nan, math.nan)
-    ahead, said = _judged(one, other, tables, low, high)
+    ahead, said = ahead_of(one, other, tables, low, high)
     return name, *tables, difference, low, high, found, ahead, said
 
 
-def _judged(
+def ahead_of(
     one: Result, other: Result, tables: tuple[str, str], low: float, high: float
 ) -> tuple[str, str]:
     """Return the table that is ahead, or why none is."""
@@ -537,15 +595,8 @@ def _mismatched(one: Mismatch) -> str:
     }[one.difference]
 
 
-def _led(lead: Lead) -> str:
-    """Say by what a table is ahead of another."""
-    total = lead.wins + lead.losses + lead.untold
-    by = f"{lead.wins} of {total} metrics"
-    if lead.headline:
-        about, other = _ABOUT.get(lead.kind, ""), _ABOUT_OTHER.get(lead.kind, "")
-        by = f"{lead.headline}{about}, which decides"
-        by += f", though behind by {lead.against}{other}" if lead.against else ""
-    return f"{lead.better} is ahead of {lead.worse} in {_FACETS[lead.facet]} by {by}"
+def _violated(one: Violation) -> str:
+    return f"{one.table} does not meet {one.rule} ({one.reason.rstrip('.')})"
 
 
 def _short(one: Shortfall) -> str:
@@ -557,7 +608,8 @@ def _short(one: Shortfall) -> str:
     )
 
 
-def _and(names: list[str], word: str = "and") -> str:
+def names_together(names: list[str], word: str = "and") -> str:
+    """Return names as a list in a sentence."""
     return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 

@@ -43,6 +43,7 @@ class Conclusion(Enum):
     TIED = "cannot be told apart"
     OPEN = "each is ahead in something"
     NOT_GOOD_ENOUGH = "none is good enough"
+    VIOLATED = "all violate a threshold that was agreed"
     LEAKS = "a leak was found in all"
     INCOMPARABLE = "nothing can be compared"
 
@@ -94,6 +95,15 @@ class Shortfall:
 
 
 @dataclass(frozen=True)
+class Violation:
+    """A table that does not meet a threshold which its release file states."""
+
+    table: str
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True)
 class Recommendation:
     """The tables that remain by the rule, and why others do not.
 
@@ -111,6 +121,8 @@ class Recommendation:
         The shortfalls of tables without a found leak.
     mismatches : tuple of Mismatch
         Why nothing can be compared.
+    violations : tuple of Violation
+        The agreed thresholds that tables without a found leak do not meet.
     """
 
     outcome: Conclusion
@@ -119,13 +131,15 @@ class Recommendation:
     leaking: tuple[str, ...] = ()
     shortfalls: tuple[Shortfall, ...] = ()
     mismatches: tuple[Mismatch, ...] = ()
+    violations: tuple[Violation, ...] = ()
 
 
 def recommendation(results: Mapping[str, SuiteResult], differences: pd.DataFrame) -> Recommendation:
     """Return what the rule says.
 
-    Inputs must be the same. Tables in which a leak was found are out, then those whose headline is
-    nearer to that of a useless table than to that of fresh real rows. If two remain, the one ahead
+    Inputs must be the same. Tables in which a leak was found are out, then those that violate a
+    threshold of their release file, then those whose headline is nearer to that of a useless table
+    than to that of fresh real rows. If two remain, the one ahead
     by the headline of utility is taken, then by those of fidelity. A lead by other metrics counts
     if no other facet speaks against it.
 
@@ -146,18 +160,20 @@ def recommendation(results: Mapping[str, SuiteResult], differences: pd.DataFrame
     clean = [table for table in results if table not in leaking]
     if not clean:
         return Recommendation(Conclusion.LEAKS, leaking=leaking)
-    short = tuple(one for table in clean for one in shortfalls(table, results[table]))
-    good = [table for table in clean if table not in {one.table for one in short}]
-    found = tuple(
-        one for pair in combinations(good or clean, 2) for one in leads(results, differences, *pair)
-    )
+    broken = tuple(one for table in clean for one in violations(table, results[table]))
+    meeting = [table for table in clean if table not in {one.table for one in broken}]
+    short = tuple(one for table in meeting for one in shortfalls(table, results[table]))
+    good = [table for table in meeting if table not in {one.table for one in short}]
+    compared = combinations(good or meeting or clean, 2)
+    found = tuple(one for pair in compared for one in leads(results, differences, *pair))
     if not good:
-        return Recommendation(Conclusion.NOT_GOOD_ENOUGH, (), found, leaking, short)
+        outcome = Conclusion.NOT_GOOD_ENOUGH if meeting else Conclusion.VIOLATED
+        return Recommendation(outcome, (), found, leaking, short, violations=broken)
     beaten = {w for pair in combinations(good, 2) if (w := _loser(_between(found, pair)))}
     kept = tuple(table for table in good if table not in beaten) or tuple(good)
     among = [one for one in found if {one.better, one.worse} <= set(kept)]
     outcome = Conclusion.TAKE if len(kept) == 1 else Conclusion.OPEN if among else Conclusion.TIED
-    return Recommendation(outcome, kept, found, leaking, short)
+    return Recommendation(outcome, kept, found, leaking, short, violations=broken)
 
 
 def leaks(verdict: Verdict) -> bool:
@@ -252,6 +268,17 @@ def shortfalls(table: str, results: Mapping[str, Result]) -> Iterator[Shortfall]
                 continue
             if _reached(result) < GOOD_ENOUGH:
                 yield Shortfall(table, facet, name, result.value, as_float(result.baseline))
+
+
+def violations(table: str, results: SuiteResult) -> Iterator[Violation]:
+    """Yield the thresholds of the release file of a table that it does not meet."""
+    stated = results.provenance.release if results.provenance is not None else None
+    if stated is not None and stated.thresholds is not None:
+        from skeval.results.release import outcomes_of
+
+        for one in outcomes_of(stated.thresholds, results):
+            if not one.passed:
+                yield Violation(table, one.rule, one.reason)
 
 
 def _decides(result: Result, facet: str) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from skeval.exceptions import InvalidParameterError
-from skeval.results.policy import OF_LEAKS, Policy, together
+from skeval.results.policy import OF_LEAKS, Policy, RuleOutcome, together
 from skeval.utils.files import foreign_toml
 from skeval.utils.formatting import did_you_mean, printable
 
@@ -427,6 +427,15 @@ def assert_release(
         leak = any(outcome.rule in OF_LEAKS for outcome in violated)
         said = [*map(str, violated), *([results.verdict(policy.level).sentence] if leak else [])]
         raise AssertionError("\n".join(["the release does not meet its policy", *said]))
+
+
+def outcomes_of(policy: Policy, results: SuiteResult) -> list[RuleOutcome]:
+    """Return the outcome of each rule; what cannot be judged is violated."""
+    try:
+        return policy.judge(results)
+    except InvalidParameterError as error:  # of results that lack what a rule names
+        rules = (*policy.fail_on, *policy.require)
+        return [RuleOutcome(rule, False, f"It cannot be judged: {error}") for rule in rules]
 
 
 _LABELS = {

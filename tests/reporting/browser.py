@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import importlib.util
 import json
 import os
 import shutil
@@ -12,13 +13,22 @@ from pathlib import Path
 from typing import Any, Self
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-VARIABLE = "SKEVAL_BROWSER"
+VARIABLE, AXE = "SKEVAL_BROWSER", "SKEVAL_AXE"
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe")
 
 
 def browser_path() -> str | None:
     """Return the browser that the environment names, or that is installed."""
     return os.environ.get(VARIABLE) or next(filter(None, map(shutil.which, NAMES)), None)
+
+
+def axe_core() -> str:
+    """Return the script of axe-core: of the file that the environment names, or of a package."""
+    if named := os.environ.get(AXE):
+        return Path(named).read_text(encoding="utf-8")
+    package = importlib.util.find_spec("axe_playwright_python")  # it is not imported
+    assert package, f"no axe-core; pip install --no-deps -r .ci/browser.txt, or name one in {AXE}"
+    return (Path(package.origin or "").parent / "axe.min.js").read_text(encoding="utf-8")
 
 
 class Browser:
@@ -102,9 +112,16 @@ class Browser:
 
     def value(self, script: str) -> Any:
         """Return what a script evaluates to."""
-        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True)
+        settings = {"returnByValue": True, "awaitPromise": True}
+        answer = self.call("Runtime.evaluate", expression=script, **settings)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
+
+    def prefer(self, scheme: str, *, scripts: bool = True) -> None:
+        """Show pages as a reader who prefers a light or a dark scheme has them, or no scripts."""
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.call("Emulation.setEmulatedMedia", features=features)
+        self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
 
     def press(self, key: str, code: int, text: str = "") -> None:
         """Press a key, as a person without a mouse would."""

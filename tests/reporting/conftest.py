@@ -54,10 +54,10 @@ def single(tables: list[pd.DataFrame]) -> SuiteResult:
 @pytest.fixture(scope="session")
 def wide(tables: list[pd.DataFrame]) -> SuiteResult:
     """Nineteen columns whose names have thirty characters and more."""
-    return evaluated(make_suite("report"), [_repeated(table, 19) for table in tables])
+    return evaluated(make_suite("report"), [repeated(table, 19) for table in tables])
 
 
-def _repeated(table: pd.DataFrame, n_columns: int) -> pd.DataFrame:
+def repeated(table: pd.DataFrame, n_columns: int) -> pd.DataFrame:
     rng = np.random.default_rng(0)
     columns = {}
     for i in range(n_columns):
@@ -75,7 +75,7 @@ def hundred(tables: list[pd.DataFrame]) -> SuiteResult:
     suite = MetricSuite(
         [("ks", KSComplement()), ("tv", TVComplement()), ("similarity", SimilarityScore())]
     )
-    return evaluated(suite, [_repeated(table.head(120), 100) for table in tables])
+    return evaluated(suite, [repeated(table.head(120), 100) for table in tables])
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,9 @@ from skeval.exceptions import InvalidParameterError
 from skeval.fidelity import KSComplement, SimilarityScore, TVComplement
 from skeval.privacy import ExactMatchShare
 from skeval.reporting import draw_comparison_page
+from skeval.results.provenance import Provenance
 from skeval.results.recommendation import Conclusion, Difference, leads
+from skeval.results.release import Release
 from skeval.tables.schema import TableSchema
 from skeval.utility import TSTR
 
@@ -143,7 +145,8 @@ def test_what_is_set_aside_is_named_with_the_reason():
     assert said.startswith(
         "a and c are not distinguishable: take any of them, or measure more rows."
     )
-    assert "a is ahead of b in fidelity by 1 of 1 metrics." in said
+    margin = "most clearly by m: 0.800 against 0.300 (difference 0.327 to 0.673)"
+    assert f"a is ahead of b in fidelity by 1 of 1 metrics, {margin}." in said
 
 
 def test_rows_that_one_side_lacks_are_named():
@@ -184,7 +187,8 @@ def test_a_choice_between_facets_is_left_to_the_reader():
     both = compare({"a": a, "b": b})
     assert both.choice() == ["a", "b"]
     assert both.recommendation.outcome is Conclusion.OPEN
-    assert "b is ahead of a in utility by 1 of 1 metrics; a is ahead of b" in both.sentence
+    clearest = "most clearly by u: 0.800 against 0.200 (difference 0.586 to 0.614)"
+    assert f"b is ahead of a in utility by 1 of 1 metrics, {clearest}; a is" in both.sentence
 
 
 def test_results_that_were_made_otherwise_are_named(suite, tables):
@@ -251,7 +255,8 @@ def test_one_narrow_win_does_not_make_a_table_the_one_to_take():
     }  # fmt: skip
     assert both.choice() == ["gc"]
     assert both.sentence.startswith(
-        "Take gc: gc is ahead of ct in fidelity by similarity (columns and pairs), which decides."
+        "Take gc: gc is ahead of ct in fidelity by similarity (columns and pairs), which decides: "
+        "0.846 against 0.709 (difference 0.105 to 0.169)."
     )
 
 
@@ -282,9 +287,10 @@ def test_of_two_headlines_the_weaker_side_of_a_table_counts(
     (lead,) = both.recommendation.leads or leads(both, both.differences, "a", "b")
     assert (lead.better, lead.headline, lead.kind, lead.against) == (better, by, by, against)
     about = {"relations": "all columns together", "similarity": "columns and pairs"}
-    said = f"by {by} ({about[by]}), which decides"
-    said += f", though behind by {against} ({about[against]})" if against else ""
+    said = f"by {by} ({about[by]}), which decides: "
     assert f"{better} is ahead of {worse} in fidelity {said}" in both.sentence
+    though = f"), though behind by {against} ({about.get(against)})"
+    assert (though in both.sentence) == bool(against)
 
 
 def test_headlines_of_one_kind_that_disagree_leave_it_open():
@@ -314,7 +320,57 @@ def test_where_none_is_good_enough_none_is_taken():
 def test_utility_counts_before_fidelity_and_what_is_lost_is_said():
     both = compare({"a": released(0.76, 0.5, 0.70, 0.7), "b": released(0.66, 0.5, 0.90, 0.9)})
     assert both.choice() == ["a"]
-    assert "Take a: a is ahead of b in utility by tstr, which decides, though b is" in both.sentence
+    margin = "0.760 against 0.660 (difference 0.0677 to 0.132)"
+    said = f"Take a: a is ahead of b in utility by tstr, which decides: {margin}, though b is"
+    assert said in both.sentence
+
+
+def agreed(results, *require):
+    """Return results with thresholds that were agreed before."""
+    release = Release.of({"title": "A", "thresholds": {"fail_on": [], "require": list(require)}})
+    provenance = Provenance("2026-11-22", "1", release=release)
+    return SuiteResult(dict(results), provenance=provenance)
+
+
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_the_margin_is_that_of_the_better_table_in_any_order(order):
+    tables = {"a": released(0.76, 0.5, 0.9, 0.9), "b": released(0.66, 0.5, 0.9, 0.9)}
+    both = compare({name: tables[name] for name in order})
+    assert "0.760 against 0.660 (difference 0.0677 to 0.132)" in both.sentence
+
+
+def test_a_table_that_violates_what_was_agreed_is_not_taken():
+    """The rule is judged before the headlines: the better one falls behind the threshold."""
+    rule = "recall >= 0.5"
+    better = agreed(released(0.76, 0.45, 0.9, 0.9), rule)
+    other = agreed(released(0.70, 0.55, 0.9, 0.9), rule)
+    both = compare({"better": better, "other": other})
+    assert both.choice() == ["other"]
+    (one,) = both.recommendation.violations
+    assert (one.table, one.rule) == ("better", rule)
+    assert both.sentence.startswith(
+        "Not better: better does not meet recall >= 0.5 (recall = 0.450), against what was agreed. "
+        "Take other: the one table without a violated threshold."
+    )
+
+
+def test_none_is_taken_where_none_meets_what_was_agreed():
+    rule = "tstr >= 0.99 * baseline"
+    tables = {n: agreed(released(x, 0.5, 0.9, 0.9), rule) for n, x in {"a": 0.7, "b": 0.6}.items()}
+    both = compare(tables)
+    assert both.choice() == []
+    assert both.recommendation.outcome is Conclusion.VIOLATED
+    assert both.sentence.startswith(
+        "Take none: no table meets the thresholds that were agreed: a does not meet tstr >= 0.99"
+    )
+    assert "b does not meet tstr" in both.sentence
+
+
+def test_a_threshold_on_what_was_not_measured_is_violated():
+    rule = "accuracy >= 0.5"
+    tables = {n: agreed(released(x, 0.5, 0.9, 0.9), rule) for n, x in {"a": 0.7, "b": 0.6}.items()}
+    assert compare(tables).recommendation.outcome is Conclusion.VIOLATED
+    assert "It cannot be judged" in compare(tables).sentence
 
 
 def test_a_table_with_a_leak_is_never_taken_before_one_without(suite, tables):
@@ -326,7 +382,10 @@ def test_a_table_with_a_leak_is_never_taken_before_one_without(suite, tables):
     assert both.recommendation.outcome is Conclusion.NOT_GOOD_ENOUGH
     twice = suite.compare({"a": tables[0], "b": tables[0]}, date=DATE)
     assert twice.recommendation.outcome is Conclusion.LEAKS
-    assert twice.sentence.startswith("Take none: a leak was found in a and b.")
+    assert twice.sentence.startswith(
+        "Take none: a leak was found in a and b. In a, synthetic rows that match a train row: 100%, "
+        "a holdout row 0%; in b, "
+    )
 
 
 def test_one_table_is_no_comparison(suite, tables):

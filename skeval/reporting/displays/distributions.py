@@ -29,7 +29,7 @@ from skeval.reporting.displays.ticks import (
     value_ticks,
 )
 from skeval.reporting.scores import UNREADABLE, entries, number_of
-from skeval.reporting.style import COLOURS, GREY, INK, SMALL, sequential, shorten, widest
+from skeval.reporting.style import COLOURS, GREY, INK, LETTERS, SMALL, sequential, shorten, widest
 from skeval.results.result import Result
 from skeval.utils.formatting import number, percent
 
@@ -350,14 +350,25 @@ class MarginalDisplay(Display):
         ax.set_xlim(edges[0], right)
         self._label_outline(ax, edges, extra, right)
 
+    def places(self) -> list[tuple[float, float]]:
+        """Return where each bar that is shown begins and ends along an axis of numbers."""
+        if self.bars.edges is None:
+            return []
+        edges = self.bars.edges.tolist()
+        ends, right, n_beside = list(pairwise(edges)), edges[-1], len(self.shown) - self.bars.n_own
+        span = right - edges[0]
+        gap, wide = _BESIDE[n_beside > 1]
+        for _ in range(n_beside):
+            left = right + gap * span
+            right = left + wide * span
+            ends.append((left, right))
+        return ends
+
     def _draw_extra(self, ax: Axes, edges: np.ndarray, extra: Sequence[int], scale: float) -> float:
         """Draw the bars of single values and of missing ones after the axis; return its end."""
         right = float(edges[-1])
         span = right - float(edges[0])
-        gap, wide = _BESIDE[len(extra) > 1]
-        for i in extra:
-            left = right + gap * span
-            right = left + wide * span
+        for i, (left, right) in zip(extra, self.places()[self.bars.n_own :], strict=True):
             width = (right - left) / max(1, len(self.shares))
             for k, (role, shares) in enumerate(self.shares.items()):
                 bar = left + k * width, scale * shares[i], 0.85 * width
@@ -439,18 +450,22 @@ class PairDisplay(Display):
         below = widest(second.names, 6.0, 37.0) if second.edges is None else 7.0
         return Margins(room + 17.0, 12.0, 2.0, below + 14.0, 6.0, (room, below))
 
-    def draw(self, axes: Sequence[Axes], room: float = ROOM, below: float = 60.0) -> None:
-        """Draw train and synthetic: the first column upwards, the second to the right."""
-        shown = [
+    def shown(self) -> list[list[int]]:
+        """Return which bars of the first column are drawn, and which of the second."""
+        return [
             bars.shown([shares.sum(axis=1 - side) for shares in self.shares.values()])
             for side, bars in enumerate(self.bars)
         ]
+
+    def draw(self, axes: Sequence[Axes], room: float = ROOM, below: float = 60.0) -> None:
+        """Draw train and synthetic: the first column upwards, the second to the right."""
+        shown = self.shown()
         top = self.darkest() or 1.0
         for k, (ax, (role, shares)) in enumerate(zip(axes, self.shares.items(), strict=True)):
             cells = np.sqrt(shares[np.ix_(*shown)] / top)  # small cells would all look empty
             ax.imshow(cells, cmap=sequential(), vmin=0.0, vmax=1.0, aspect="auto", origin="lower")
             ax.spines[:].set_visible(True)
-            ax.set_title(role, color=COLOURS[role], size=7.0, pad=2.0, loc="center")
+            ax.set_title(role, color=LETTERS[role], size=7.0, pad=2.0, loc="center")
             self._label_rows(ax, shown[0], room if k == 0 else 0.0)
             self._label_columns(ax, shown[1], below)
             ax.set_xlabel(shorten(self.columns[1], points(ax)[0], 7.0))

@@ -11,7 +11,17 @@ import pandas as pd
 
 from skeval.reporting.displays.base import ROOM, Display, Margins, numbers, points, register_display
 from skeval.reporting.displays.ticks import label_axis, number_ticks, strided, write
-from skeval.reporting.style import ALARM, GREY, INK, SMALL, diverging, sequential, shorten, widest
+from skeval.reporting.style import (
+    ALARM,
+    GREY,
+    INK,
+    SMALL,
+    diverging,
+    letters_on,
+    sequential,
+    shorten,
+    widest,
+)
 from skeval.results.result import Result
 
 if TYPE_CHECKING:
@@ -61,7 +71,9 @@ def _below(n: int, room: float) -> float:
     return room + 10.0 + (_NOTE if n > _MOST_ANNOTATED else 0.0)
 
 
-def _write_cells(ax: Axes, matrix: np.ndarray, limits: tuple[float, float]) -> None:
+def _write_cells(
+    ax: Axes, matrix: np.ndarray, limits: tuple[float, float], colours: Colormap
+) -> None:
     """Write the numbers into the cells if they are large enough."""
     n = len(matrix)
     size = min(SMALL, 0.42 * min(points(ax)) / n)
@@ -72,7 +84,7 @@ def _write_cells(ax: Axes, matrix: np.ndarray, limits: tuple[float, float]) -> N
         if not math.isnan(value):
             share = (value - limits[0]) / (limits[1] - limits[0])
             text = f"{value:.2f}".removeprefix("0")
-            colour = "white" if share < 0.4 else INK
+            colour = letters_on(colours(float(share)))
             write(ax, j, i, text, ha="center", va="center", size=size, color=colour)
 
 
@@ -154,7 +166,7 @@ class SimilarityMatrixDisplay(Display):
         every = name_rows(ax, self.names, room)
         _say_named(ax, len(self.names), every)
         if every == 1:
-            _write_cells(ax, self.matrix, limits)
+            _write_cells(ax, self.matrix, limits, sequential().reversed())
         self._frame_worst(ax)
 
     def _frame_worst(self, ax: Axes) -> None:

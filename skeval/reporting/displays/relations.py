@@ -28,7 +28,17 @@ from skeval.reporting.displays.matrices import heat_map, name_rows
 from skeval.reporting.displays.ticks import label_axis, label_line, value_ticks
 from skeval.reporting.displays.values import ColumnScoresDisplay
 from skeval.reporting.scores import entries, numbers_of
-from skeval.reporting.style import COLOURS, FAINT, GREY, INK, SMALL, sequential, shorten
+from skeval.reporting.style import (
+    COLOURS,
+    FAINT,
+    GREY,
+    INK,
+    LETTERS,
+    SMALL,
+    letters_on,
+    sequential,
+    shorten,
+)
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.utils.formatting import number
@@ -172,7 +182,7 @@ def _box(ax: Axes, x: float, y: float, name: str, about: Mapping[str, Any], room
     counts = [(what, about["n_rows"][what]) for what in _ROLES if what in about["n_rows"]]
     for i, (what, n) in enumerate(counts):
         place = x + (i - (len(counts) - 1) / 2.0) * _WIDE / len(counts)
-        ax.text(place, y - 0.14, f"{n:,}", size=6.5, color=COLOURS[what], **text)
+        ax.text(place, y - 0.14, f"{n:,}", size=6.5, color=LETTERS[what], **text)
 
 
 def _arrow(ax: Axes, start: Point, end: Point, label: str, share: float) -> None:
@@ -568,6 +578,6 @@ def _is_empty(missing: np.ndarray, i: int) -> bool:
 def _write(ax: Axes, matrix: np.ndarray) -> None:
     size = min(6.0, 0.35 * min(points(ax)) / len(matrix))
     for i, j in zip(*np.nonzero(np.isfinite(matrix)), strict=True):
-        colour = "white" if matrix[i, j] > 0.6 else INK
+        colour = letters_on(sequential()(float(matrix[i, j])))
         text = f"{matrix[i, j]:.2f}".removeprefix("0")
         ax.text(j, i, text, ha="center", va="center", size=size, color=colour)

@@ -22,7 +22,7 @@ from skeval.reporting.displays.base import (
 )
 from skeval.reporting.displays.ticks import label_axis, strided, write
 from skeval.reporting.scores import UNREADABLE, entries, number_of, numbers_of
-from skeval.reporting.style import COLOURS, FAINT, GREY, INK, SMALL, shorten, widest
+from skeval.reporting.style import COLOURS, FAINT, GREY, INK, LETTERS, SMALL, shorten, widest
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.utils.formatting import as_float, number
@@ -122,7 +122,7 @@ class ValueDisplay(Display):
                 share = (x - low) / span
                 side: Any = "left" if share < 0.2 else "right" if share > 0.8 else "center"
                 text, va = f"{name} {number(x)}", "bottom" if y > 0 else "top"
-                ax.text(x, y, text, color=COLOURS[role], ha=side, va=va, size=7.5)
+                ax.text(x, y, text, color=LETTERS[role], ha=side, va=va, size=7.5)
         ax.set_xlabel(result.tags.direction if result.tags else "")
 
 
