@@ -1,4 +1,4 @@
-"""Generators in searches: scorers, cross-validation, choices between utility and privacy."""
+"""Which generator: tournaments, cross-validation, scorers of searches, choices among scores."""
 
 from skeval.model_selection.callbacks import (
     fit_by_epochs,
@@ -11,6 +11,7 @@ from skeval.model_selection.cross_validation import (
     cross_validate_generator,
     efficiency_curve,
 )
+from skeval.model_selection.entrants import Entrant
 from skeval.model_selection.selection import (
     GeneratorScorer,
     best_subject_to,
@@ -21,11 +22,15 @@ from skeval.model_selection.selection import (
     make_generator_scorer,
     pareto_front,
 )
+from skeval.model_selection.standings import Tournament
+from skeval.model_selection.tournaments import tournament
 from skeval.model_selection.training import TrainingMonitor
 
 __all__ = [
     "CrossValidated",
+    "Entrant",
     "GeneratorScorer",
+    "Tournament",
     "TrainingMonitor",
     "best_subject_to",
     "cross_validate_generator",
@@ -40,4 +45,5 @@ __all__ = [
     "make_generator_scorer",
     "pareto_front",
     "report_trial",
+    "tournament",
 ]

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t
 from sklearn.base import clone
 from sklearn.model_selection import (
     GroupKFold,
@@ -32,6 +31,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.generators.adapter import GeneratorAdapter, reseeded
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
+from skeval.stats.folds import fold_mean
 from skeval.suites.suite import MetricSuite
 from skeval.tables.frames import as_frame
 from skeval.utils.engines import current_engine
@@ -437,7 +437,7 @@ def efficiency_curve(
     costs = []
     for varied, n, k in sizes:
         part = rows.iloc[np.sort(order[:n]), :k].reset_index(drop=True)
-        _, cost = _timed(reseeded(generator, random_state), part, n, random_state)
+        _, cost = timed(reseeded(generator, random_state), part, n, random_state)
         costs.append({"varied": varied, "n_rows": n, "n_columns": k, **asdict(cost)})
     return pd.DataFrame(costs)
 
@@ -453,7 +453,7 @@ def _sizes(given: Sequence[int] | None, most: int, name: str) -> list[int]:
     return [int(n) for n in given]
 
 
-def _timed(
+def timed(
     adapter: GeneratorAdapter, train: pd.DataFrame, n_rows: int, seed: int
 ) -> tuple[pd.DataFrame, Efficiency]:
     """Return what a generator samples, and what fit and sample cost."""
@@ -477,7 +477,7 @@ def _evaluated(
 ) -> tuple[SuiteResult, Efficiency]:
     """Return the results of one fold, and what fit and sample cost."""
     n_rows = len(train) if n_samples is None else n_samples
-    synthetic, cost = _timed(adapter, train, n_rows, seed)
+    synthetic, cost = timed(adapter, train, n_rows, seed)
     result = evaluator.fit(train, holdout, schema=schema).evaluate(synthetic)
     return SuiteResult({result.metric: result}) if isinstance(result, Result) else result, cost
 
@@ -583,47 +583,3 @@ def bounds_of(results: Iterable[Result]) -> tuple[float, float]:
     """Return the ends of the scale of a metric's results; infinite where none is known."""
     known = [result.tags.bounds for result in results if result.tags is not None]
     return known[0] if known else (-np.inf, np.inf)
-
-
-def fold_mean(
-    values: np.ndarray,
-    test_share: float,
-    confidence: float = 0.95,
-    bounds: tuple[float, float] = (-np.inf, np.inf),
-) -> dict[str, float]:
-    """Return the mean of values of folds, with the standard error of Nadeau and Bengio.
-
-    Training folds have most of their rows in common, so that their values vary together and the
-    variance of the mean is not that of one value divided by their number. The correction adds what
-    two trainings share: ``(1/K + n_test/n_train) * variance``.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_folds,)
-        One a fold; nan where it has none.
-    test_share : float
-        Rows tested on for each row learned from: ``1 / (K - 1)`` in K-fold cross-validation.
-    confidence : float, default=0.95
-        In (0, 1).
-    bounds : tuple of (float, float), default=(-inf, inf)
-        The least and the greatest value possible, where the interval ends.
-
-    Returns
-    -------
-    dict of str to float
-        `mean`, nan without a value; `standard_error`, and Student's interval from `low` to `high`,
-        nan with fewer than two; `n_folds`, the number of folds with a value.
-    """
-    known = values[~np.isnan(values)]
-    mean = float(known.mean()) if known.size else float("nan")
-    error = reach = float("nan")
-    if known.size > 1:
-        error = float(np.sqrt((1.0 / known.size + test_share) * float(known.var(ddof=1))))
-        reach = float(t.ppf(0.5 + confidence / 2.0, known.size - 1)) * error
-    return {
-        "mean": mean,
-        "standard_error": error,
-        "low": np.maximum(mean - reach, bounds[0]),
-        "high": np.minimum(mean + reach, bounds[1]),
-        "n_folds": known.size,
-    }

@@ -19,11 +19,12 @@ from sklearn.pipeline import Pipeline
 from skeval.core.base import Metric
 from skeval.core.tags import Aspect
 from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError, TableError
-from skeval.model_selection.cross_validation import CrossValidated, fold_mean
+from skeval.model_selection.cross_validation import CrossValidated
 from skeval.results.overall import OverallScore, weighted_mean, with_verdict
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.stats import pareto
+from skeval.stats.folds import fold_mean
 from skeval.suites.suite import MetricSuite
 from skeval.tables.frames import as_frame
 from skeval.tables.schema import TableSchema

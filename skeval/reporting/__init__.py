@@ -19,6 +19,7 @@ from skeval.reporting.displays.distributions import (
 )
 from skeval.reporting.displays.maps import DensityMapDisplay
 from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
+from skeval.reporting.displays.ranks import CostsDisplay, RanksDisplay
 from skeval.reporting.displays.relations import (
     CardinalityDisplay,
     LinesDisplay,
@@ -48,6 +49,7 @@ __all__ = [
     "CalibrationDisplay",
     "CardinalityDisplay",
     "ColumnScoresDisplay",
+    "CostsDisplay",
     "DecisionPage",
     "DensityMapDisplay",
     "Display",
@@ -69,6 +71,7 @@ __all__ = [
     "PropertyDisplay",
     "ProximityDisplay",
     "ROCDisplay",
+    "RanksDisplay",
     "SchemaDisplay",
     "ScoresDisplay",
     "SimilarityMatrixDisplay",

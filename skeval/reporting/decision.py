@@ -21,7 +21,7 @@ from skeval.exceptions import (
     WholePopulationWarning,
 )
 from skeval.reporting.flaws import worst_columns
-from skeval.reporting.layout import Drawn, Grid, Listed, Part
+from skeval.reporting.layout import Grid, Listed, OnScale, Part
 from skeval.reporting.persons import not_tried, persons
 from skeval.reporting.scores import difference_of, entries, reason
 from skeval.reporting.stated import agreed_limits, stated_parts
@@ -249,7 +249,7 @@ class DecisionPage:
         value, agreed = number(result.value), self.agreed.get(name, math.nan)
         return (
             self.titles[name],
-            Drawn(value, result, agreed),
+            OnScale(value, result, agreed),
             value,
             number(result.baseline),
             f"{said}\n{_WHY_BETTER}" if reason(result) else said,

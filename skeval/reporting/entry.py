@@ -16,7 +16,7 @@ from skeval.reporting.exports import result_html, suite_result_html
 from skeval.reporting.exports import suite_html as suite_html
 from skeval.reporting.figures import save
 from skeval.reporting.html import HTMLRenderer, section_html
-from skeval.reporting.pdf import PDFRenderer
+from skeval.reporting.pdf import PDFRenderer, draw_plan_page
 from skeval.reporting.releases import history_plan
 from skeval.results.comparison import Comparison
 from skeval.results.history import History
@@ -60,6 +60,11 @@ def write(results: Any, path: str | Path, form: Form, **settings: Any) -> Path:
         return Path(path)
     written: Path = _RENDERERS[form](**settings).render(results, path)
     return written
+
+
+def page(planned: Any, title: str, figure: Any = None) -> Any:
+    """Draw the first page of a plan, on a figure if one is given."""
+    return draw_plan_page(planned, title, figure)
 
 
 def finding(result: Result, alarm: bool | None = None, shifted: bool = False) -> str:

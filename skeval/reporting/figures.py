@@ -85,7 +85,9 @@ class Renderer:
         self.progress = progress
         self.short = short
 
-    def _plan(self, results: Drawn) -> Plan:
+    def _plan(self, results: Drawn | Plan) -> Plan:
+        if isinstance(results, Plan):  # of whoever plans pages of their own
+            return replace(results, title=self.title)
         if isinstance(results, SeveralReleases):
             return replace(several_plan(results), title=self.title)
         if isinstance(results, History):
@@ -123,13 +125,14 @@ def _brief(content: Plan) -> Plan:
 class FileRenderer(Renderer, ABC):
     """Base of renderers that write one file; authors define `_write`."""
 
-    def render(self, results: Drawn, path: str | Path) -> Path:
+    def render(self, results: Drawn | Plan, path: str | Path) -> Path:
         """Write the report; an existing file is replaced only when the new one is complete.
 
         Parameters
         ----------
-        results : SuiteResult, Comparison, History or SeveralReleases
-            The results of any suite, of several tables by one, or of releases; live or from JSON.
+        results : SuiteResult, Comparison, History, SeveralReleases or Plan
+            The results of any suite, of several tables by one, or of releases, live or from JSON;
+            or a page that is planned already.
         path : str or Path
             The file.
 

@@ -25,13 +25,13 @@ from skeval.reporting.displays.distributions import MarginalDisplay
 from skeval.reporting.displays.values import comparable, scale_of
 from skeval.reporting.figures import FileRenderer, save
 from skeval.reporting.layout import (
-    Drawn,
     Facts,
     Folded,
     Grid,
     Item,
     Listed,
     Number,
+    OnScale,
     Part,
     Scores,
     Words,
@@ -407,7 +407,7 @@ def _grid(grid: Grid, level: int) -> str:
 
 
 def _cell(text: str, right: bool, alarm: bool, label: str = "") -> Cell:
-    if isinstance(text, Drawn):
+    if isinstance(text, OnScale):
         low, high = scale_of(text.result)
         return Cell(
             _strip(text.result, 180.0, text.agreed), (text.result.value - low) / (high - low)

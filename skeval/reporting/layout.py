@@ -540,7 +540,7 @@ class Number(str):
         return made
 
 
-class Drawn(str):
+class OnScale(str):
     """What is read where a result is drawn on its scale, with the threshold that was agreed."""
 
     result: Result

@@ -21,11 +21,11 @@ from skeval.reporting.layout import (
     TOP,
     WIDTH,
     Block,
-    Drawn,
     Facts,
     Form,
     Grid,
     Listed,
+    OnScale,
     Page,
     Part,
     Placed,
@@ -245,6 +245,11 @@ def draw_comparison_page(
     [8.3, 11.7]
     """
     return _first_page(comparison_plan(comparison, ["choice"]), title, figure)
+
+
+def draw_plan_page(content: Plan, title: str, figure: Figure | None = None) -> Figure:
+    """Draw the first page of what is planned."""
+    return _first_page(content, title, figure)
 
 
 def _first_page(content: Plan, title: str, figure: Figure | None) -> Figure:
@@ -551,7 +556,7 @@ def _grid_row(
     row = Element("TR")
     with page.inside(table), page.inside(row):
         for k, lines in enumerate(cells):
-            if isinstance(drawn := grid.rows[i][k], Drawn):
+            if isinstance(drawn := grid.rows[i][k], OnScale):
                 row.cell()
                 _strip(drawn, page, lefts[k], rooms[k], y + 0.4 + 0.5 * face.cell * LEADING * MM)
                 continue
@@ -560,7 +565,7 @@ def _grid_row(
     page.rule(y + height - 0.6)
 
 
-def _strip(drawn: Drawn, page: Page, left: float, room: float, y: float) -> None:
+def _strip(drawn: OnScale, page: Page, left: float, room: float, y: float) -> None:
     low, high = scale_of(drawn.result)
     start, wide = MARGIN + left + page.shift + 1.0, room - 2.0
 

@@ -360,7 +360,7 @@ def bounded() -> Iterator[None]:
         yield
         return
     before, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    most = _held() + int(_CEILING * free) + _RESERVED
+    most = held_bytes() + int(_CEILING * free) + _RESERVED
     finite = [limit for limit in (most, before, hard) if limit != resource.RLIM_INFINITY]
     resource.setrlimit(resource.RLIMIT_DATA, (min(finite), hard))
     try:
@@ -369,7 +369,7 @@ def bounded() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_DATA, (before, hard))
 
 
-def _held() -> int:
+def held_bytes() -> int:
     """Return the bytes of data that the process holds or has reserved."""
     return _entry(Path("/proc/self/status"), "VmData:") or 0
 

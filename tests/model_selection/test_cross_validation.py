@@ -22,8 +22,8 @@ from skeval.model_selection import (
     pareto_front,
 )
 from skeval.model_selection import cross_validation as efficiency
-from skeval.model_selection.cross_validation import fold_mean
 from skeval.privacy import DCRShare, ExactMatchShare
+from skeval.stats.folds import fold_mean
 from tests.calibrations import Claim, rate_of
 
 TABLE = make_mixed(200)

@@ -13,7 +13,7 @@ from pypdf import PdfReader
 from skeval import MetricTags, Result, SuiteResult, compare
 from skeval.cli.scores import print_scores
 from skeval.reporting import DecisionPage
-from skeval.reporting.layout import Drawn, Grid
+from skeval.reporting.layout import Grid, OnScale
 from skeval.reporting.style import finding
 from skeval.results.verdict import Contrast
 from skeval.utils.formatting import shown_interval
@@ -103,7 +103,7 @@ def test_a_difference_is_no_interval(written, capsys) -> None:
     assert isinstance(figure, Grid)
     of_phik = next(row for row in figure.rows if row[1].startswith("Phik"))
     assert of_phik[4] == "0.110"
-    assert isinstance(of_phik[2], Drawn)
+    assert isinstance(of_phik[2], OnScale)
     assert of_phik[2].result.interval is None  # no band is drawn of a difference
 
 
