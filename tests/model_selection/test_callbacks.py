@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+from importlib import import_module
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -302,7 +303,7 @@ def test_nothing_is_reported_before_a_look():
 @pytest.mark.peers
 def test_keras_itself(monkeypatch):
     monkeypatch.setenv("KERAS_BACKEND", "torch")
-    keras = pytest.importorskip("keras")
+    keras = import_module("keras")
     keras.utils.set_random_seed(0)
     numbers = ["age", "income"]
     rows = TRAIN[numbers].fillna(TRAIN[numbers].mean()).to_numpy("float32")
@@ -331,8 +332,8 @@ def test_keras_itself(monkeypatch):
 @pytest.mark.peers
 @pytest.mark.parametrize("package", ["lightning.pytorch", "pytorch_lightning"])
 def test_lightning_itself(package, tmp_path):
-    torch = pytest.importorskip("torch")
-    pl = pytest.importorskip(package)
+    torch = import_module("torch")
+    pl = import_module(package)
     rows = torch.tensor(TRAIN[["age", "income"]].fillna(0.0).to_numpy("float32"))
     centre, scale = rows.mean(dim=0), rows.std(dim=0)
 
@@ -386,7 +387,7 @@ def test_lightning_itself(package, tmp_path):
 @pytest.mark.peers
 def test_ctgan_itself():
     """Fits of one seed are starts of each other, which is why doubling epochs makes sense."""
-    ctgan = pytest.importorskip("ctgan")
+    ctgan = import_module("ctgan")
     rows = TRAIN[["age", "city"]].dropna()
 
     class CTGAN(ctgan.CTGAN):
