@@ -186,12 +186,59 @@ def write_releases(names: dict[str, Any], folder: Path) -> None:
         rows.to_csv(folder / f"{name}.csv", index=False)
 
 
+def write_history(names: dict[str, Any], folder: Path) -> None:
+    """Write scores of three releases, as files and in a folder."""
+    suite = skeval.MetricSuite([("ks", KSComplement())]).fit(names["train"], names["holdout"])
+    (folder / "releases").mkdir()
+    for i in (1, 2, 3):
+        result = suite.evaluate(names["synthetic"].sample(frac=0.9, random_state=i))
+        for at in (folder, folder / "releases"):
+            result.to_json(at / f"v{i}.json")
+
+
+def write_tournament(names: dict[str, Any], folder: Path) -> None:
+    """Write which generators meet, and how they are measured."""
+    for name in ("t.toml", "tournament.toml"):
+        (folder / name).write_text(TOURNAMENT)
+
+
+def write_stated(names: dict[str, Any], folder: Path) -> None:
+    """Write a schema that states what is legal."""
+    stated = {"age": {"kind": "continuous", "minimum": 0}, "city": "categorical"}
+    (folder / "stated.json").write_text(json.dumps(stated))
+
+
+def write_published(names: dict[str, Any], folder: Path) -> None:
+    """Write what somebody states of a table, and statistics of it."""
+    write_stated(names, folder)
+    suite = skeval.MetricSuite([("ks", KSComplement())]).fit(names["train"])
+    suite.save(folder / "statistics.json")
+
+
+class Trained:
+    """A model that learns in epochs, which draws rows of its first ones."""
+
+    def __init__(self, rows: pd.DataFrame) -> None:
+        self.rows = rows
+
+    def train_one_epoch(self) -> None:
+        """Learn nothing more."""
+
+    def sample(self, n: int, seed: int = 0) -> pd.DataFrame:
+        return self.rows.sample(n, replace=True, random_state=seed)
+
+
+def prepare_training(names: dict[str, Any], folder: Path) -> None:
+    names["model"] = Trained(names["synthetic"])
+
+
 def prepare_scores(names: dict[str, Any], folder: Path) -> None:
     """What earlier commands wrote: another evaluation, and a policy that was agreed."""
     result = skeval.make_suite("diagnostic").fit(names["train"]).evaluate(names["synthetic"])
     for name in ("a", "b", "other-scores"):
         result.to_json(folder / f"{name}.json")
     (folder / "policy.toml").write_bytes((CI / "policy.toml").read_bytes())
+    write_stated(names, folder)
 
 
 def prepare_folders(names: dict[str, Any], folder: Path) -> None:
@@ -235,6 +282,15 @@ def prepare_quickstart(names: dict[str, Any], folder: Path) -> None:
     names |= one
 
 
+TOURNAMENT = """
+metrics = "ks_complement,exact_matches"
+cv = 2
+[generators.cart]
+class = "skeval.generators.SequentialCART"
+[generators.copula]
+class = "skeval.generators.GaussianCopula"
+"""
+
 PREPARE: dict[str, Callable[[dict[str, Any], Path], None]] = {
     "docs/coming_from/aindo.rst": prepare_aindo,
     "docs/coming_from/sdmetrics.rst": prepare_metadata,
@@ -245,6 +301,8 @@ PREPARE: dict[str, Callable[[dict[str, Any], Path], None]] = {
     "docs/security_and_privacy_of_outputs.rst": prepare_search,
     "docs/coming_from/synthcity.rst": prepare_synthcity,
     "docs/user_guide/survival.rst": prepare_survival,
+    "docs/user_guide/search.rst": prepare_training,
+    "docs/user_guide/alone.rst": write_published,
     "docs/user_guide/text.rst": prepare_text,
     "docs/user_guide/files.rst": prepare_files,
     "docs/user_guide/pipelines.rst": prepare_scores,
@@ -302,6 +360,10 @@ def test_every_block_runs(page, names, tmp_path, monkeypatch):
     PREPARE.get(name_of(page), lambda *_: None)(names, tmp_path)
     if "may.csv" in page.read_text(encoding="utf-8"):
         write_releases(names, tmp_path)
+    if "skeval tournament" in page.read_text(encoding="utf-8"):
+        write_tournament(names, tmp_path)
+    if "skeval history" in page.read_text(encoding="utf-8"):
+        write_history(names, tmp_path)
     module = ModuleType("pasted_page")
     vars(module).update(names)
     monkeypatch.setitem(sys.modules, module.__name__, module)
@@ -313,6 +375,8 @@ def test_every_block_runs(page, names, tmp_path, monkeypatch):
                 run(command, monkeypatch)
         elif language == "toml":
             Path("release.toml").write_text(code)
+        elif language == "json":
+            json.loads(code)
         else:
             assert language == "r"
 
