@@ -38,7 +38,7 @@ from skeval.reporting.pages import paged
 from skeval.reporting.score_rows import score_blocks
 from skeval.reporting.sections import Plan, Section, plan
 from skeval.reporting.structure import Element
-from skeval.reporting.style import ALARM, COLOURS, GREY, LABELS, text_width, theme, wrap
+from skeval.reporting.style import ALARM, COLOURS, GREY, LABELS, drawable, text_width, theme, wrap
 from skeval.reporting.tagged import link, tag
 from skeval.results.suite_result import SuiteResult
 
@@ -493,7 +493,7 @@ def _run_in(name: str, text: str, room: float, size: float) -> list[str]:
     taken = text_width(name, size, True) + size
     if taken > 0.7 * room / MM:
         return ["", *wrap(text, room / MM, size)]
-    words, first = text.split(), ""
+    words, first = drawable(text).split(), ""
     while words and text_width(f"{first} {words[0]}", size) <= room / MM - taken:
         first = f"{first} {words.pop(0)}".strip()
     return [first, *wrap(" ".join(words), room / MM, size)]

@@ -136,7 +136,10 @@ def date_ticks(low: float, high: float, most: int = 4) -> tuple[np.ndarray, list
             break
     ticks = ticks[:most] if len(ticks) else np.array([float(low)])
     # days are not exact, and a label is cut off at its last second
-    return ticks, [formatter(epoch + (tick + 0.5) / _DAY) for tick in ticks.tolist()]
+    labels = [formatter(epoch + (tick + 0.5) / _DAY) for tick in ticks.tolist()]
+    if len(set(labels)) == 1 or not (ticks % _DAY).any():  # the day says as much
+        labels = [text[:10] for text in labels]
+    return ticks, labels
 
 
 def value_ticks(kind: str, low: float, high: float, most: int = 4) -> tuple[np.ndarray, list[str]]:
