@@ -238,7 +238,7 @@ class DecisionPage:
         return Grid(
             ("", "Headline metric", _SCALE + _AGREED * bool(self.agreed), *_NUMBERS, "Verdict"),
             tuple(rows),
-            (0.085, 0.265, 0.22, 0.075, 0.075, 0.28),
+            (0.085, 0.26, 0.205, 0.085, 0.085, 0.28),
             (3, 4),
             alarms=tuple((i, 5) for i, one in enumerate(shown) if one[0] in self.verdict.alarms),
             spare=True,
