@@ -142,8 +142,10 @@ def test_values_that_train_has_nowhere_near():
     """All rows of train have one of two values; the others lie between."""
     train = pd.DataFrame({"x": np.repeat([0.0, 10.0], 20)})
     between = pd.DataFrame({"x": np.repeat([4.0, 10.0], 20)})
-    assert TVComplement(n_bins=10).fit(train).score(between) == 0.5
-    assert QuantileMSE().fit(train).score(between) == pytest.approx(2 * 0.5**2 / 3)
+    number = {"x": "continuous"}
+    assert TVComplement(n_bins=10).fit(train, schema=number).score(between) == 0.5
+    measured = QuantileMSE().fit(train, schema=number)
+    assert measured.score(between) == pytest.approx(2 * 0.5**2 / 3)
 
 
 def test_a_frequent_number_is_drawn_beside_the_others():
