@@ -230,15 +230,20 @@ class DecisionPage:
                 _rank(one[1]),
             ),
         )
-        rows: list[tuple[str, ...]] = []
-        for name, result in shown:
-            facet = facets[_aspect(result)]
-            above = any(row[0] == facet for row in rows)
-            rows.append(("" if above else facet, *self._drawn(name, result)))
+        rows = (
+            (self.titles[name], facets[_aspect(result)], *self._drawn(name, result))
+            for name, result in shown
+        )
         return Grid(
-            ("", "Headline metric", _SCALE + _AGREED * bool(self.agreed), *_NUMBERS, "Verdict"),
+            (
+                "Headline metric",
+                "Facet",
+                _SCALE + _AGREED * bool(self.agreed),
+                *_NUMBERS,
+                "Verdict",
+            ),
             tuple(rows),
-            (0.085, 0.26, 0.205, 0.085, 0.085, 0.28),
+            (0.26, 0.085, 0.205, 0.085, 0.085, 0.28),
             (3, 4),
             alarms=tuple((i, 5) for i, one in enumerate(shown) if one[0] in self.verdict.alarms),
             spare=True,
@@ -248,7 +253,6 @@ class DecisionPage:
         said = judged(result, self.verdict, name, self.shifted)
         value, agreed = number(result.value), self.agreed.get(name, math.nan)
         return (
-            self.titles[name],
             OnScale(value, result, agreed),
             value,
             number(result.baseline),

@@ -148,13 +148,13 @@ def test_where_nothing_is_wrong_it_is_a_persons_decision(suite_result: SuiteResu
 def test_the_table_has_titles_and_verdicts(suite_result: SuiteResult) -> None:
     figure = DecisionPage.of(suite_result).parts()[-1]
     assert isinstance(figure, Grid)
-    rows = {row[1]: row[2:] for row in figure.rows}
+    rows = {row[0]: row[1:] for row in figure.rows}
     assert "Kolmogorov-Smirnov complement" in rows
     assert rows["Exact match share"][-1] == "no leak found by this test"
     assert all(row[-1] for row in figure.rows)
     assert len(rows) <= 17
-    facets = [row[0] for row in figure.rows if row[0]]
-    assert facets == ["Privacy", "Fidelity", "Validity"]
+    facets = dict.fromkeys(row[1] for row in figure.rows)
+    assert list(facets) == ["Privacy", "Fidelity", "Validity"]
 
 
 def test_the_figure_has_what_was_agreed() -> None:
@@ -174,7 +174,7 @@ def test_the_figure_has_what_was_agreed() -> None:
     figure = page.parts()[-1]
     assert isinstance(figure, Grid)
     assert figure.heads[2].endswith("agreed")
-    drawn = {row[1]: row[2] for row in figure.rows}
+    drawn = {row[0]: row[2] for row in figure.rows}
     assert [drawn[name].agreed for name in "ab"] == [0.45, 0.1]
     assert math.isnan(drawn["c"].agreed)
 

@@ -101,7 +101,7 @@ def test_a_difference_is_no_interval(written, capsys) -> None:
     assert frame.loc["phik_difference", ["diff_low", "diff_high"]].tolist() == [0.08, 0.231]
     figure = DecisionPage.of(MEASURED).parts()[-1]
     assert isinstance(figure, Grid)
-    of_phik = next(row for row in figure.rows if row[1].startswith("Phik"))
+    of_phik = next(row for row in figure.rows if row[0].startswith("Phik"))
     assert of_phik[4] == "0.110"
     assert isinstance(of_phik[2], OnScale)
     assert of_phik[2].result.interval is None  # no band is drawn of a difference
