@@ -53,10 +53,13 @@ def keras_callback(
 
     Examples
     --------
-    >>> def sample(model, n, random_state):
-    ...     noise = np.random.default_rng(random_state).normal(size=(n, 8))
-    ...     return pd.DataFrame(model.decoder.predict(noise), columns=columns)
-    >>> model.fit(rows, epochs=300, callbacks=[keras_callback(monitor, sample)])  # doctest: +SKIP
+    ``sample`` draws rows of the model, and the callback goes with the others::
+
+        def sample(model, n, random_state):
+            noise = np.random.default_rng(random_state).normal(size=(n, 8))
+            return pd.DataFrame(model.decoder.predict(noise), columns=columns)
+
+        model.fit(rows, epochs=300, callbacks=[keras_callback(monitor, sample)])
     """
     keras = needed("keras_callback", "keras", "pip install keras")
 
@@ -115,10 +118,13 @@ def lightning_callback(
 
     Examples
     --------
-    >>> def sample(module, n):  # PyTorch is seeded while it runs
-    ...     return to_table(module.decode(torch.randn(n, 8)))
-    >>> callback = lightning_callback(monitor, sample)  # doctest: +SKIP
-    >>> Trainer(max_epochs=300, callbacks=[callback]).fit(module, loader)  # doctest: +SKIP
+    ``sample`` draws rows of the module, and PyTorch is seeded while it runs::
+
+        def sample(module, n):
+            return to_table(module.decode(torch.randn(n, 8)))
+
+        callback = lightning_callback(monitor, sample)
+        Trainer(max_epochs=300, callbacks=[callback]).fit(module, loader)
     """
 
     class MonitorCallback(_lightning().Callback):  # type: ignore[misc]
@@ -215,9 +221,21 @@ def fit_by_epochs(
 
     Examples
     --------
-    >>> from sdv.single_table import CTGANSynthesizer  # doctest: +SKIP
-    >>> best = fit_by_epochs(CTGANSynthesizer, train, monitor, [25, 50, 100, 200])  # doctest: +SKIP
-    >>> best.sample(1_000)  # doctest: +SKIP
+    With SDV, ``fit_by_epochs(CTGANSynthesizer(metadata), train, monitor, [25, 50, 100])``. Here
+    leaves of trees stand for epochs:
+
+    >>> from skeval import MetricSuite
+    >>> from skeval.datasets import make_mixed
+    >>> from skeval.fidelity import KSComplement
+    >>> from skeval.generators import SequentialCART
+    >>> from skeval.model_selection import TrainingMonitor, fit_by_epochs
+    >>> train, holdout = make_mixed(100, random_state=0), make_mixed(100, random_state=1)
+    >>> suite = MetricSuite([("ks", KSComplement())])
+    >>> monitor = TrainingMonitor(suite, train, holdout, every=1, n_looks=2)
+    >>> leaves = "min_samples_leaf"
+    >>> best = fit_by_epochs(SequentialCART(), train, monitor, [5, 50], parameter=leaves)
+    >>> len(best.sample(10)), monitor.history.index.tolist()
+    (10, [5, 50])
     """
     if unknown_parameters(generator, [parameter]):
         raise InvalidParameterError(

@@ -212,7 +212,7 @@ def _positive(
     question: Question, labels: list[Any], counts: np.ndarray, is_nominal: bool
 ) -> int | None:
     if question.pos_label is not None:
-        wanted = _as_level(question.pos_label) if is_nominal else question.pos_label
+        wanted = as_level(question.pos_label) if is_nominal else question.pos_label
         if wanted not in labels:
             raise InvalidParameterError(
                 f"pos_label must be a label of the target {question.target}, "
@@ -222,14 +222,28 @@ def _positive(
     present = np.flatnonzero(counts)
     if present.size == 0:
         return None
-    codes = present.size == 2 and all(str(labels[place]).isdecimal() for place in present)
-    if not is_nominal or codes or set(labels) <= {"False", "True"}:
+    if not is_nominal or set(labels) <= {"False", "True"}:
         return int(present[-1])
+    if larger := larger_code([labels[place] for place in present]):
+        return labels.index(larger)
     fewest = counts[present].min()
     return int(present[counts[present] == fewest][-1])
 
 
-def _as_level(label: Any) -> str:
+def larger_code(labels: Sequence[Any]) -> Any:
+    """Return the larger of two categories that are whole numbers; None where there are no such.
+
+    Examples
+    --------
+    >>> from skeval.steps.problem import larger_code
+    >>> larger_code(["10", "2"]), larger_code(["no", "yes"])
+    ('10', None)
+    """
+    codes = len(labels) == 2 and all(str(label).isdecimal() for label in labels)
+    return max(labels, key=int) if codes else None
+
+
+def as_level(label: Any) -> str:
     """Return a label as levels are written: 1.0 is 1."""
     whole = isinstance(label, float) and label.is_integer()
     return str(int(label)) if whole else str(label)

@@ -7,6 +7,7 @@ import pytest
 from skeval import Result, SuiteResult
 from skeval.reporting import entry
 from skeval.results import rendering
+from skeval.utils.ties import LOADERS
 
 
 class Recorded:
@@ -24,12 +25,10 @@ class Recorded:
 
 
 @pytest.fixture
-def recorded():
-    own, kept = Recorded(), rendering.rendering
-    rendering.use(lambda: own)
-    yield own
-    rendering.use(lambda: entry)
-    assert kept() is entry
+def recorded(monkeypatch):
+    own = Recorded()
+    monkeypatch.setitem(LOADERS, "rendering", lambda: own)
+    return own
 
 
 def test_reporting_fills_the_interface():

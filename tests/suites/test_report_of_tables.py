@@ -63,7 +63,7 @@ def test_each_table_has_its_sections(written):
 
 def test_links_of_the_page_lead_to_its_sections(written):
     page = (written[0] / "a.html").read_text(encoding="utf-8")
-    linked = re.findall(r'<a href="#([^"]+)">', page)
+    linked = re.findall(r'<li><a href="#([^"]+)">', page)
     assert len(linked) == len(set(linked)) > 5
     assert set(linked) <= set(re.findall(r'<section id="([^"]+)"', page))
     assert "people/similarity" in linked

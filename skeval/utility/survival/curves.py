@@ -30,6 +30,7 @@ from skeval.stats.survival import (
     kaplan_meier,
     log_rank,
 )
+from skeval.steps.problem import as_level, larger_code
 from skeval.steps.samples import columns_of, mean_of_defined
 from skeval.tables.preprocessing import NOMINAL, category_codes, numbers
 from skeval.utility.regressions import FEWEST, Levels
@@ -209,12 +210,14 @@ def positive_label(labels: tuple[Any, ...], is_nominal: bool, outcome: Outcome) 
     >>> from skeval.utility.survival.curves import Outcome, positive_label
     >>> positive_label((1.0, 2.0), False, Outcome("days", "status"))
     2.0
+    >>> positive_label(("1", "2"), True, Outcome("days", "status"))
+    '2'
     >>> positive_label(("alive", "dead"), True, Outcome("days", "status")) is None
     True
     """
     wanted = outcome.pos_label
     if wanted is not None:
-        wanted = str(wanted) if is_nominal else wanted
+        wanted = as_level(wanted) if is_nominal else wanted
         if wanted not in labels:
             raise InvalidParameterError(
                 f"pos_label must be a value of the event {outcome.event}, "
@@ -222,7 +225,7 @@ def positive_label(labels: tuple[Any, ...], is_nominal: bool, outcome: Outcome) 
             )
         return wanted
     if is_nominal:
-        return "True" if set(labels) <= {"False", "True"} else None
+        return "True" if set(labels) <= {"False", "True"} else larger_code(labels)
     # a single number that is not 0 says that everybody had the event
     return labels[-1] if labels and labels[-1] else 1.0
 
