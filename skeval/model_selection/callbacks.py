@@ -229,13 +229,14 @@ def fit_by_epochs(
     >>> from skeval.fidelity import KSComplement
     >>> from skeval.generators import SequentialCART
     >>> from skeval.model_selection import TrainingMonitor, fit_by_epochs
+    >>> from skeval.privacy import DCRShare
     >>> train, holdout = make_mixed(100, random_state=0), make_mixed(100, random_state=1)
-    >>> suite = MetricSuite([("ks", KSComplement())])
+    >>> suite = MetricSuite([("ks", KSComplement()), ("dcr", DCRShare())])
     >>> monitor = TrainingMonitor(suite, train, holdout, every=1, n_looks=2)
     >>> leaves = "min_samples_leaf"
-    >>> best = fit_by_epochs(SequentialCART(), train, monitor, [5, 50], parameter=leaves)
+    >>> best = fit_by_epochs(SequentialCART(), train, monitor, [40, 50], parameter=leaves)
     >>> len(best.sample(10)), monitor.history.index.tolist()
-    (10, [5, 50])
+    (10, [40, 50])
     """
     if unknown_parameters(generator, [parameter]):
         raise InvalidParameterError(
