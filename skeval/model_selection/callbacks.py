@@ -230,7 +230,7 @@ def fit_by_epochs(
     >>> from skeval.generators import SequentialCART
     >>> from skeval.model_selection import TrainingMonitor, fit_by_epochs
     >>> from skeval.privacy import DCRShare
-    >>> train, holdout = make_mixed(100, random_state=0), make_mixed(100, random_state=1)
+    >>> train, holdout = make_mixed(200, random_state=2), make_mixed(200, random_state=3)
     >>> suite = MetricSuite([("ks", KSComplement()), ("dcr", DCRShare())])
     >>> monitor = TrainingMonitor(suite, train, holdout, every=1, n_looks=2)
     >>> leaves = "min_samples_leaf"
