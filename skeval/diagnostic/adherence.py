@@ -194,9 +194,10 @@ class BoundaryAdherence(CellAdherence):
                 )
 
     def _summary(self, result: Result) -> str:
+        ranges = "the ranges that are stated" if self.lower or self.upper else "train's ranges"
         return (
             f"On average {percent(result.value)} of the cells of {result.details['n_used']} number "
-            "and date columns lie within train's ranges."
+            f"and date columns lie within {ranges}."
         )
 
     def _rule(self, context: Context, column: str) -> Rule | None:
@@ -313,9 +314,10 @@ class CategoryAdherence(CellAdherence):
             _levels(context, name, listed)
 
     def _summary(self, result: Result) -> str:
+        one = "one of the categories that are stated" if self.categories else "a category of train"
         return (
             f"On average {percent(result.value)} of the cells of {result.details['n_used']} "
-            "categorical and boolean columns hold a category that train has."
+            f"categorical and boolean columns hold {one}."
         )
 
     def _rule(self, context: Context, column: str) -> Rule | None:
