@@ -31,6 +31,7 @@ from skeval.tables.frames import as_frame
 from skeval.tables.schema import TableSchema
 from skeval.tables.stated import StatedTable
 from skeval.utils.execution import Progress
+from skeval.utils.patterns import bounded
 
 _NEEDS_TRAIN = "it compares with real rows, or statistics of them, and there are none."
 _NOT_STATED = "the schema states no {}."
@@ -153,8 +154,9 @@ def metrics_of(stated: StatedTable) -> dict[str, Metric]:
     if levels := stated.of_all("enum"):
         listed = {n: [*v, *([] if n in required else [None])] for n, v in levels.items()}
         found["category_adherence"] = CategoryAdherence(listed, columns=list(listed))
-    if patterns := stated.of_all("pattern") | dict(stated.schema.datetime_formats):
-        found["format_adherence"] = FormatAdherence(patterns)
+    patterns = {n: bounded(one, n) for n, one in stated.of_all("pattern").items()}
+    if formats := patterns | dict(stated.schema.datetime_formats):
+        found["format_adherence"] = FormatAdherence(formats)
     held = {*ranged, *levels}  # their missing cells are counted there
     rules = {rule: rule for rule in stated.rules}
     rules |= {f"{n} is there": f"notna(`{n}`)" for n in required if n not in held}

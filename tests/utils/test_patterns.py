@@ -1,0 +1,68 @@
+"""Patterns of strangers end, and match what they matched."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import pytest
+
+from skeval import evaluate_alone
+from skeval.exceptions import InvalidParameterError
+from skeval.utils.patterns import bounded
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fits", "other"),
+    [
+        ("[0-9]{5}", "12345", "1234"),
+        (r"[^@]+@[^@]+\.[a-z]+", "a.b@c.org", "a.b.c.org"),
+        (r"(?:AB|CD)-\d{2,4}", "CD-123", "CD-12345"),
+        (r"\d+(,|\.)\d\d", "3,14", "3;14"),
+        ("a|b", "b", "ab"),
+        (r"[]x]\[\|", "][|", "y[|"),
+    ],
+)
+def test_usual_patterns_match_as_they_did(pattern, fits, other):
+    for text in (fits, other):
+        expected = re.fullmatch(pattern, text) is not None
+        assert (re.fullmatch(bounded(pattern, "c"), text) is not None) == expected
+    assert re.fullmatch(pattern, fits)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(a+)+",
+        "(a|a)*b",
+        "(?:a|a)" * 30 + "b",
+        "a?" * 30 + "a" * 30,
+        "(a)" + r"\1",
+        "(?=a)a",
+        "(?P<n>a)",
+        "a++",
+        "(a",
+        "a)",
+        "[a",
+        "a" * 501,
+        5,
+    ],
+)
+def test_others_are_refused(pattern):
+    with pytest.raises(InvalidParameterError, match="the pattern of c must be of characters"):
+        bounded(pattern, "c")
+
+
+@pytest.mark.parametrize("pattern", ["a+b", "a*a*b", "a*a*a*b"])
+def test_a_long_cell_ends_soon(pattern):
+    """Unbounded, the last would take days."""
+    for n in (100, 128, 1_000, 10_000, 200_000):
+        assert re.fullmatch(bounded(pattern, "c"), "a" * n) is None
+
+
+def test_a_schema_is_held_to_them():
+    table = pd.DataFrame({"c": ["a" * 40 + "b"]})
+    with pytest.raises(InvalidParameterError, match="the pattern of c"):
+        evaluate_alone(table, {"c": {"kind": "categorical", "pattern": "(a+)+"}})
+    stated = {"c": {"kind": "categorical", "pattern": "a+b"}}
+    assert evaluate_alone(table, stated)["format_adherence"].value == 1.0
