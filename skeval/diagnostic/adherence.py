@@ -486,11 +486,25 @@ def _share_of_train(context: Context, column: str, pattern: Pattern) -> float:
     return np.nan if _is_true_date(values) else float(_matches(values, pattern).mean())
 
 
+def is_date_format(pattern: Pattern) -> bool:
+    """Return whether a pattern is a format of dates, and no regular expression.
+
+    Examples
+    --------
+    >>> from skeval.diagnostic.adherence import is_date_format
+    >>> is_date_format("%Y-%m-%d"), is_date_format("[0-9]{4}")
+    (True, False)
+    """
+    return isinstance(pattern, str) and (
+        pattern == "ISO8601" or _DIRECTIVE.search(pattern) is not None
+    )
+
+
 def _matches(values: pd.Series, pattern: Pattern) -> np.ndarray:
     """Return which cells match the pattern in full; missing ones do."""
     codes, distinct = pd.factorize(plain_values(values), use_na_sentinel=True)
     texts = [_text(value) for value in distinct]
-    if isinstance(pattern, str) and (pattern == "ISO8601" or _DIRECTIVE.search(pattern)):
+    if is_date_format(pattern):
         series = pd.Series(texts, dtype=object)
         read = pd.to_datetime(series, format=pattern, errors="coerce", utc=True)
         fits = (read.notna() & ~series.isin(_CLOCK_WORDS)).to_numpy(dtype=bool)

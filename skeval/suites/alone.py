@@ -20,6 +20,7 @@ from skeval.diagnostic import (
     RuleAdherence,
     TableStructure,
 )
+from skeval.diagnostic.adherence import is_date_format
 from skeval.exceptions import MetricWarning, SchemaMismatchError
 from skeval.results.provenance import Date
 from skeval.results.result import Result
@@ -154,7 +155,10 @@ def metrics_of(stated: StatedTable) -> dict[str, Metric]:
     if levels := stated.of_all("enum"):
         listed = {n: [*v, *([] if n in required else [None])] for n, v in levels.items()}
         found["category_adherence"] = CategoryAdherence(listed, columns=list(listed))
-    patterns = {n: bounded(one, n) for n, one in stated.of_all("pattern").items()}
+    patterns = {
+        name: one if is_date_format(one) else bounded(one, name)
+        for name, one in stated.of_all("pattern").items()
+    }
     if formats := patterns | dict(stated.schema.datetime_formats):
         found["format_adherence"] = FormatAdherence(formats)
     held = {*ranged, *levels}  # their missing cells are counted there

@@ -66,3 +66,10 @@ def test_a_schema_is_held_to_them():
         evaluate_alone(table, {"c": {"kind": "categorical", "pattern": "(a+)+"}})
     stated = {"c": {"kind": "categorical", "pattern": "a+b"}}
     assert evaluate_alone(table, stated)["format_adherence"].value == 1.0
+
+
+@pytest.mark.parametrize("pattern", ["%Y-%m-%d", "ISO8601"])
+def test_formats_of_dates_are_no_expressions(pattern):
+    table = pd.DataFrame({"day": ["2020-01-01", "2021-02-03", "never"]})
+    stated = {"day": {"kind": "categorical", "pattern": pattern}}
+    assert evaluate_alone(table, stated)["format_adherence"].value == pytest.approx(2 / 3)
