@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pandas as pd
 import pytest
 
@@ -74,7 +76,11 @@ def test_texts_need_no_control():
 
 
 def test_two_tables_warn_of_nothing():
-    PrivacyEvaluator(MADE, TRAIN, selected_metrics=["anonymeter", "exact_matches"]).evaluate()
+    evaluator = PrivacyEvaluator(MADE, TRAIN, selected_metrics=["anonymeter", "exact_matches"])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        evaluator.evaluate()
+    assert not caught
 
 
 def test_other_metrics_are_refused():
