@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 
 import matplotlib
@@ -11,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from skeval import MetricTags, Result, SuiteResult
+from skeval import MetricTags, Result, SuiteResult, history
 from skeval.reporting import (
     ColumnScoresDisplay,
     Display,
@@ -25,6 +26,7 @@ from skeval.reporting import (
     ValueDisplay,
     display_of,
 )
+from skeval.reporting.displays.maps import fitting
 from skeval.reporting.displays.values import comparable, scale_of
 
 
@@ -294,3 +296,12 @@ def test_wide_matrices_say_how_many_columns_are_named(n, noted):
         said = [ax.get_xlabel() for ax in figure.axes if "is named" in ax.get_xlabel()]
         assert len(said) == noted
         assert all(text.startswith(f"Of the {n} columns, one in ") for text in said)
+
+
+def test_names_that_the_font_lacks_are_written_out():
+    """Warnings are errors: a letter without a glyph would be one."""
+    assert fitting(["\u6587 (up to 2% a cell)", "\u6587"], 40.0, 8.0) == "\\u6587"
+    results = {name: SuiteResult({"\u6587": Result(0.5, interval=(0.4, 0.6))}) for name in "ab"}
+    figure = history(results, metrics=["\u6587"]).plot().figure_
+    figure.savefig(io.BytesIO())
+    assert "\\u6587" in {ax.get_title(loc="left") for ax in figure.axes}

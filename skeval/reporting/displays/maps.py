@@ -18,6 +18,7 @@ from skeval.reporting.style import (
     INK,
     SMALL,
     diverging,
+    drawable,
     sequential,
     shorten,
     text_width,
@@ -206,7 +207,7 @@ def fitting(texts: Sequence[str], room: float, size: float, bold: bool = False) 
     'train'
     """
     fits = (text for text in texts if text_width(text, size, bold) <= room)
-    return next(fits, "") or shorten(texts[-1], room, size, bold)
+    return drawable(next(fits, "") or shorten(texts[-1], room, size, bold))
 
 
 def _near(first: np.ndarray, second: np.ndarray) -> bool:

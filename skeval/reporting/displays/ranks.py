@@ -125,7 +125,8 @@ class CostsDisplay(Display):
             for k, (name, line) in enumerate(own.groupby("generator", sort=False)):
                 style: dict[str, Any] = {"marker": _MARKERS[k % len(_MARKERS)], "ms": 4, "lw": 1.0}
                 shade = f"C{k % 10}"
-                ax.plot(line["size"], line["seconds"], color=shade, label=str(name), **style)
+                called = drawable(str(name))
+                ax.plot(line["size"], line["seconds"], color=shade, label=called, **style)
             self._seconds(ax)
             self._sizes(ax, own["size"].to_numpy(dtype=float))
             ax.set_xlabel(f"{varied} learned from")

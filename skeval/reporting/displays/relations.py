@@ -35,6 +35,7 @@ from skeval.reporting.style import (
     INK,
     LETTERS,
     SMALL,
+    drawable,
     letters_on,
     sequential,
     shorten,
@@ -290,7 +291,7 @@ class CardinalityDisplay(Display):
 
     def head(self, axes: Sequence[Axes]) -> None:
         """Write the foreign key above."""
-        axes[0].set_title(self.key)
+        axes[0].set_title(drawable(self.key))
 
     def margins(self, wide: float) -> Margins:
         """Return what numbers and names of the axes take."""

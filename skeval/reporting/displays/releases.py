@@ -11,7 +11,7 @@ import pandas as pd
 
 from skeval.reporting.displays.base import ROOM, Display, Margins, points, say_empty
 from skeval.reporting.displays.ticks import label_axis
-from skeval.reporting.style import ALARM, COLOURS, INK, SMALL, shorten
+from skeval.reporting.style import ALARM, COLOURS, INK, SMALL, drawable, shorten
 from skeval.results.history import History
 from skeval.utils.formatting import number
 
@@ -78,7 +78,7 @@ class HistoryDisplay(Display):
     def head(self, axes: Sequence[Axes]) -> None:
         """Write the name of its metric above each panel."""
         for ax, metric in zip(axes, self.metrics, strict=False):
-            ax.set_title(metric)
+            ax.set_title(drawable(metric))
 
     def _sign(self, metric: str) -> int:
         tags = (result[metric].tags for result in self.history.values() if metric in result)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from skeval.reporting.displays.base import ROOM, Display, Margins, say_empty
 from skeval.reporting.displays.ticks import label_axis, number_ticks
-from skeval.reporting.style import ALARM, COLOURS, GREY, INK, SMALL
+from skeval.reporting.style import ALARM, COLOURS, GREY, INK, SMALL, drawable
 from skeval.utils.formatting import number
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class TrainingDisplay(Display):
         gap = 0.12 * (high - low) or 0.05
         ax.set_ylim(low - gap, high + gap)
         label_axis(ax.yaxis, *number_ticks(low, high, most=5))
-        ax.set_title(f"{self.utility}, higher is better")
+        ax.set_title(f"{drawable(self.utility)}, higher is better")
 
     def _draw_p_values(self, ax: Axes, frame: pd.DataFrame) -> None:
         shown = frame.assign(p_value=frame["p_value"].clip(lower=_LEAST))
