@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Self
@@ -573,8 +573,9 @@ class Grid:
         Above the table.
     alarms : tuple of (int, int)
         Row and column of the cells that tell of an alarm.
-    spare : bool
-        Whether rows without an alarm may go where a page has no room: others show the same.
+    spare : int, optional
+        The column that names the group of a row, of a table whose rows may go where a page has no
+        room: others show the same. One row of each group stays.
     labels : tuple of (int, int, str)
         Row and column of the cells that tell an outcome, and the name of the colour it stands on.
     flows : bool
@@ -588,9 +589,32 @@ class Grid:
     bold: tuple[int, ...] = (0,)
     title: str = ""
     alarms: tuple[tuple[int, int], ...] = ()
-    spare: bool = False
+    spare: int | None = None
     labels: tuple[tuple[int, int, str], ...] = ()
     flows: bool = False
+
+    def shorter(self) -> Grid:
+        """Return the table without one spare row; itself where none is.
+
+        The last row without an alarm goes, out of the group that has most rows.
+        """
+        if self.spare is None:
+            return self
+        groups: dict[str, list[int]] = {}
+        for i, row in enumerate(self.rows):
+            groups.setdefault(row[self.spare], []).append(i)
+        alarmed = {i for i, _ in self.alarms}
+        several = sorted((own for own in groups.values() if len(own) > 1), key=len)
+        calm = [own for own in several if own[-1] not in alarmed]
+        return self._without((calm or several)[-1][-1]) if several else self
+
+    def _without(self, gone: int) -> Grid:
+        rows = tuple(row for i, row in enumerate(self.rows) if i != gone)
+        alarms, labels = (
+            tuple((i - (i > gone), *more) for i, *more in marked if i != gone)
+            for marked in (self.alarms, self.labels)
+        )
+        return replace(self, rows=rows, alarms=alarms, labels=labels)
 
 
 @dataclass(frozen=True)

@@ -323,28 +323,22 @@ def _roles(section: Section) -> list[str]:
 def _on_one_page(parts: Sequence[Part], above: Sequence[Block]) -> list[Block]:
     """Return the blocks of parts below others, made to fit where there is much to say.
 
-    The rows of tables move closer. Then the last table loses rows, those without an alarm first:
-    they stand among the scores as well.
+    The rows of tables move closer. Then a table loses spare rows, which stand among the scores too.
     """
     parts, closer = list(parts), 0.0
     while True:
         blocks = list(_written(parts, replace(_FIRST_FACE, closer=closer)))
         over = sum(block.height for block in (*above, *blocks)) - (Page.floor - TOP)
-        last = parts[-1] if parts else None
+        n_rows = sum(len(part.rows) for part in parts if isinstance(part, Grid))
         if over <= 0.0:
             return blocks
-        n_rows = sum(len(part.rows) for part in parts if isinstance(part, Grid))
         if closer == 0.0 < n_rows:
             closer = min(over / n_rows + 0.01, _PADDING - _LEAST_PADDING)
             continue
-        if not (isinstance(last, Grid) and last.spare):
+        fewer = [part.shorter() if isinstance(part, Grid) else part for part in parts]
+        if fewer == parts:
             return blocks
-        alarmed = {i for i, _ in last.alarms}
-        calm = [i for i in range(len(last.rows)) if i not in alarmed]
-        gone = calm[-1] if calm else len(last.rows) - 1
-        rows = tuple(row for i, row in enumerate(last.rows) if i != gone)
-        alarms = tuple((i - (i > gone), k) for i, k in last.alarms if i != gone)
-        parts[-1:] = [replace(last, rows=rows, alarms=alarms)] if rows else []
+        parts = fewer
 
 
 @dataclass(frozen=True)
