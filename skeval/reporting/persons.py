@@ -14,7 +14,7 @@ from skeval.reporting.scores import entries, number_of, numbers_of
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import ALARM_LEVEL, is_shifted
-from skeval.utils.formatting import number, percent
+from skeval.utils.formatting import number, percent, whole
 
 PRIOR = 0.1  # the share of train among the persons that an attacker asks about
 _DONE = {
@@ -155,14 +155,16 @@ def _of_counts(
 
 def _sentence(one: Mapping[str, Any]) -> str:
     done = _DONE[one["risk"]].format(
-        found=_count(one["found"]), n=_count(one["n"]), secret=one.get("secret") or "the secret"
+        found=whole(one["found"]), n=whole(one["n"]), secret=one.get("secret") or "the secret"
     )
     strangers = _STRANGERS.get(one["risk"], "strangers")
-    text = f"{done}, {_count(one['of_strangers'])} of {_count(one['n_strangers'])} {strangers}"
+    text = f"{done}, {whole(one['of_strangers'])} of {whole(one['n_strangers'])} {strangers}"
+    if any(one[name] % 1.0 for name in ("found", "of_strangers")):
+        text += ", on average of several tries"
     if one["interval"]:
         low, high = map(percent, one["interval"])
         text += f" (excess {low} to {high}, 95%)"
-    return f"{text}."
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _ends(interval: Any) -> tuple[float, ...]:
@@ -170,11 +172,6 @@ def _ends(interval: Any) -> tuple[float, ...]:
     is_pair = isinstance(interval, list | tuple | np.ndarray) and len(interval) == 2
     ends = tuple(map(number_of, interval)) if is_pair else ()
     return ends if all(map(math.isfinite, ends)) else ()
-
-
-def _count(n: float) -> str:
-    """Return a count; means over several splits are no whole numbers."""
-    return f"{n:,.0f}" if n == round(n) else number(n, 2)
 
 
 def _reach(result: Result) -> str:
@@ -187,8 +184,8 @@ def _reach(result: Result) -> str:
         return ""
     called, others = precision * PRIOR, (1.0 - precision) * (1.0 - PRIOR)
     return _REACH.format(
-        found=_count(round(k * precision, 1)),
-        k=_count(k),
+        found=whole(round(k * precision, 1)),
+        k=whole(k),
         low=percent(low),
         high=percent(high),
         one_in=round(1.0 / PRIOR),

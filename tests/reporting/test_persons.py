@@ -50,7 +50,8 @@ def test_the_strongest_attack_of_each_risk_in_persons():
     assert list(persons(results)) == [
         "12 of 200 attacks through this release singled out a person, 5 of 200 a stranger "
         "(excess 1.0% to 6.8%, 95%).",
-        "7 of 200 attacked persons were linked, 2.5 of 200 strangers (excess 1.0% to 6.9%, 95%).",
+        "7 of 200 attacked persons were linked, about 2 of 200 strangers, on average of several "
+        "tries (excess 1.0% to 6.9%, 95%).",
         "120 of 200 attacked persons had income inferred rightly, 90 of 200 "
         "strangers (excess 0.6% to 3.9%, 95%).",
     ]
@@ -86,7 +87,27 @@ def test_counts_of_records_that_were_completed():
         0.05, interval=(0.03, 0.07), p_value=0.01, tags=ATTACK, details={"rates": rates}
     )
     (text,) = persons(SuiteResult({"r": result}, sizes=SIZES))
-    assert text.startswith("31 of 600 attacked persons were completed rightly, 1.6 of 600")
+    assert text.startswith(
+        "31 of 600 attacked persons were completed rightly, about 2 of 600 strangers, on"
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "strangers", "said"),
+    [
+        (
+            1.2,
+            0.4,
+            "About 1 of 200 attacked persons were linked, fewer than 1 of 200 strangers, on",
+        ),
+        (0.2, 0, "Fewer than 1 of 200 attacked persons were linked, 0 of 200 strangers, on aver"),
+        (1, 0, "1 of 200 attacked persons were linked, 0 of 200 strangers ("),
+    ],
+)
+def test_a_count_of_persons_is_a_whole_number(found, strangers, said):
+    (text,) = persons(attacked(a=attack("linkability", found, strangers, 0.03)))
+    assert text.startswith(said)
+    assert not re.search(r"\d\.\d+ of", text)
 
 
 @pytest.mark.parametrize(
