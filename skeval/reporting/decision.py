@@ -199,15 +199,14 @@ class DecisionPage:
         return "\n".join(lines)
 
     def parts(self) -> tuple[Part, ...]:
-        """Return what is printed: a line a facet, the figure, what was stated, facts, what to do."""
+        """Return what is printed: a line a facet, figure, what was stated, facts, what to do."""
         rows = tuple(
             (f"{f.name}\n{f.status}", " ".join(filter(None, (f.text, f.not_looked_at))))
             for f in self.facets
         )
         alarms = tuple((i, 0) for i, f in enumerate(self.facets) if f.alarm)
-        title = "What was found" if len(self.stated) > 1 else ""
         labels = tuple((i, 0, label_of(f.status)) for i, f in enumerate(self.facets))
-        found = Grid((), rows, (0.24, 0.76), title=title, alarms=alarms, labels=labels)
+        found = Grid((), rows, (0.24, 0.76), alarms=alarms, labels=labels)
         shown: list[Part] = [found, *([self._figure()] if self.headline else []), *self.stated]
         if counted_facts := (*self.facts, *self.persons):
             shown.append(Listed("Facts", counted_facts))

@@ -15,7 +15,7 @@ from skeval.privacy import AnonymeterRisk, MembershipInference
 from skeval.reporting import DecisionPage
 from skeval.reporting.persons import PRIOR, not_tried, persons
 from skeval.results.provenance import ColumnRecord, Provenance
-from skeval.utils.formatting import percent
+from skeval.utils.formatting import percent, whole
 
 ATTACK = MetricTags(
     "privacy", greater_is_better=False, bounds=(0, 1), evidence="attack", needs={"holdout"}
@@ -65,10 +65,11 @@ def test_numbers_are_those_of_the_tests():
     said = DecisionPage.of(results).persons
     linked = results["anonymeter"].details["attacks"]["linkability"]
     text = next(text for text in said if "were linked" in text)
-    pattern = r"^(\d+) of (\d+) attacked persons .*, ([\d.]+) of (\d+) strangers \("
-    found, n, strangers, n_strangers = map(float, re.match(pattern, text).groups())
-    assert (found, n) == (linked["attack"]["n_success"], linked["attack"]["n"])
-    assert (strangers, n_strangers) == (linked["control"]["n_success"], linked["control"]["n"])
+    (found, n), (strangers, n_strangers) = (
+        (linked[role]["n_success"], linked[role]["n"]) for role in ("attack", "control")
+    )
+    of_strangers = f"{whole(strangers)} of {whole(n_strangers)} strangers"
+    assert text.startswith(f"{found} of {n} attacked persons were linked, {of_strangers}")
     left = 1.0 - strangers / n_strangers  # of the persons whom luck does not find
     low, high = (percent(left * end) for end in linked["interval"])
     assert text.endswith(f"(excess {low} to {high}, 95%).")
