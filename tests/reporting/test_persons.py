@@ -69,7 +69,8 @@ def test_numbers_are_those_of_the_tests():
         (linked[role]["n_success"], linked[role]["n"]) for role in ("attack", "control")
     )
     of_strangers = f"{whole(strangers)} of {whole(n_strangers)} strangers"
-    assert text.startswith(f"{found} of {n} attacked persons were linked, {of_strangers}")
+    done = f"{whole(found)} of {whole(n)} attacked persons were linked"
+    assert text.lower().startswith(f"{done}, {of_strangers}")
     left = 1.0 - strangers / n_strangers  # of the persons whom luck does not find
     low, high = (percent(left * end) for end in linked["interval"])
     assert text.endswith(f"(excess {low} to {high}, 95%).")
