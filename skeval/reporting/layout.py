@@ -37,7 +37,8 @@ MM = 25.4 / 72.0  # millimetres in a point
 LEADING = 1.38
 _MOST_BARS = 25
 _BAR = 3.9
-_PITCH, _NARROW_PITCH = 50.0, 37.0  # of panels below each other
+_PITCH, _NARROW_PITCH = 50.0, 34.0  # of panels below each other
+_LEAST_CELLS = 34.0  # points of the cells of a pair, from bottom to top
 _GAP = 7.0  # between figures of a row
 HALF = (WIDTH - _GAP) / 2.0  # the width of a column
 _ANY = Margins(110.0, 10.0, 40.0, 26.0, 12.0, (103.0,))  # of figures of any kind
@@ -305,6 +306,12 @@ def _panels(display: Display, wide: float) -> float:
     return (_NARROW_PITCH if wide <= HALF else _PITCH) * display.n_panels
 
 
+def _pair(display: Display, wide: float) -> float:
+    """Return the millimetres of a pair of columns: names below it leave room for its cells."""
+    around = _around(display, wide)
+    return max(26.0, MM * (around.top + around.bottom + _LEAST_CELLS))
+
+
 def _whole(display: Display, wide: float) -> float:
     """Return the millimetres of a figure that is enlarged to this width."""
     return min(wide * display.figsize[1] / display.figsize[0], 120.0)
@@ -355,6 +362,8 @@ class Layout:
         Whether one legend for all figures says which colour is which table.
     half : bool
         Whether it takes one of two columns on paper.
+    across : bool
+        Whether the words of a section go across both columns, in which only its figures stand.
     """
 
     per_row: int = 1
@@ -363,11 +372,17 @@ class Layout:
     grid: str = ""
     legend: bool = False
     half: bool = False
+    across: bool = False
 
     @property
     def inner(self) -> float:
-        """The width that it has on paper."""
+        """The width that figures have on paper."""
         return HALF if self.half else WIDTH
+
+    @property
+    def narrow(self) -> bool:
+        """Whether words have the width of a column."""
+        return self.half and not self.across
 
     def blocks(self, items: Sequence[Item]) -> Iterator[Block]:
         """Yield rows of figures; a figure in a half or in a row of its own takes what it needs."""
@@ -432,7 +447,8 @@ def _draw_words_left(
 
 
 # of headings and captions, by the figures of a row
-_SIZES = {1: (9.5, 8.0), 2: (8.5, 7.0), 3: (7.5, 6.5), 4: (7.5, 6.0)}
+_SIZES = {1: (9.5, 8.0), 2: (8.5, 7.0), 3: (7.5, 6.5), 4: (7.5, 6.5)}
+_LEAST = 6.5  # size of letters
 _WORDS_LEFT, _WORDS_BESIDE = 0.5, 0.46  # share of the width that words at a side of a figure take
 
 
@@ -446,7 +462,7 @@ def _head(page: Page, x: float, y: float, item: Item, wide: float, n: int) -> No
             _pair_heading(page, x, base, wide, item.display.crossed, size)
         else:
             for line in _heading_lines(item, wide, n):
-                page.fitted(x, base, line, wide, size, least=0.7 * size, weight="bold")
+                page.fitted(x, base, line, wide, size, least=_LEAST, weight="bold")
                 base += size * LEADING * MM
             y += (len(_heading_lines(item, wide, n)) - 1) * size * LEADING * MM
     y += 0.63 * size
@@ -488,11 +504,11 @@ STACKED = Layout(tall=_panels)
 STACKED_HALF = Layout(tall=_panels, half=True)
 WIDE = Layout(tall=_whole)
 FLOWING = Layout()
-CURVES = Layout(per_row=2)
+CURVES = Layout(half=True, across=True)
 FRONT = Layout(tall=lambda display, wide: 72.0)
 HALVED = Layout(half=True)
 UNIVARIATE = Layout(per_row=4, tall=lambda display, wide: 27.0, grid="grid", legend=True)
-BIVARIATE = Layout(per_row=3, tall=lambda display, wide: 29.0, grid="grid pairs")
+BIVARIATE = Layout(per_row=3, tall=_pair, grid="grid pairs")
 BESIDE = Layout(2, tall=lambda display, wide: 30.0, words_left=True, grid="grid", legend=True)
 
 

@@ -281,13 +281,15 @@ def _front(section: Section, above: Sequence[Block]) -> Iterator[Block]:
 
 
 def _headed(section: Section, above: Sequence[Block]) -> Iterator[Block]:
-    wide, half = section.layout.inner, section.layout.half
+    layout = section.layout
+    half, wide = layout.narrow, HALF if layout.narrow else WIDTH
     yield replace(_heading(section, 1.5, wide), half=half, begins=half)
     head = replace(_heading(section, 0.0, wide, continued=True), half=half)
-    face = replace(_FACE, wide=wide)
-    for block in (*_written(section.parts, face), *section.layout.blocks(section.items)):
+    for block in _written(section.parts, replace(_FACE, wide=wide)):
         own = block.head and replace(block.head, half=half)
         yield replace(block, head=own or head, half=half or block.half)
+    for block in layout.blocks(section.items):
+        yield replace(block, head=head, half=layout.half, begins=layout.across)
 
 
 def _heading(section: Section, after: float, wide: float, *, continued: bool = False) -> Block:
@@ -352,7 +354,7 @@ class _Face:
     wide: float = WIDTH
     cell: float = 7.5
     head: float = 7.0
-    least: float = 5.5
+    least: float = 6.5
     closer: float = 0.0
 
     @property
@@ -651,7 +653,7 @@ def _contents(plan: Plan, numbers: Mapping[str, int]) -> Block:
             right = x + column - 5.0 * (i // n_rows < 2)
             number, link = str(numbers.get(section.key, "")), Element("Link")
             with page.inside(listed), page.inside(Element("LI")), page.inside(link):
-                page.fitted(x, base, section.heading, right - x - 8.0, 8.0, least=6.0)
+                page.fitted(x, base, section.heading, right - x - 8.0, 8.0, least=6.5)
                 page.text(right, base, number, 8.0, ha="right", color=GREY)
             page.rule(base + 1.4, x, right)
             page.links.append((x, base - 3.5, right, base + 1.4, section.key, link))

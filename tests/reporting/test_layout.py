@@ -104,11 +104,11 @@ def _extent(page: Page) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["suite_result", WIDE])
-def test_pages_are_at_least_half_full(name: str, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize("name", ["suite_result", "narrow", "without_holdout", WIDE])
+def test_pages_are_two_thirds_full(name: str, request: pytest.FixtureRequest) -> None:
     with theme():
         *pages, _ = draw_pages(plan(request.getfixturevalue(name)), "A title")
-        assert not [(n, keys) for n, (keys, page) in enumerate(pages, 1) if _extent(page) < 0.5]
+        assert not [(n, keys) for n, (keys, page) in enumerate(pages, 1) if _extent(page) < 2 / 3]
 
 
 def test_blocks_flow_shrink_and_keep_together() -> None:

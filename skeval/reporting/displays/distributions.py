@@ -41,6 +41,7 @@ _EXTRA = ("missing", "unseen")
 _NARROW = 300.0  # points of a panel that has no room for a title and two labels in a line
 # the gap before a bar next to an outline and its width, in lengths of the outline: of one bar, of
 # several
+_TICKS = 6.5  # size of letters at the axes of pairs
 _BESIDE = ((0.07, 0.15), (0.1, 0.2))
 # the three questions, each a contrast of two distributions and the roles whose colours they have
 _CONTRASTS = (
@@ -448,8 +449,8 @@ class PairDisplay(Display):
         """Return what names or numbers of the first column take, and of the second below."""
         first, second = self.bars
         names = first.names if first.edges is None else ["0.0000", *first.beside]
-        room = widest(names, 6.0, 57.0)
-        below = widest(second.names, 6.0, 37.0) if second.edges is None else 7.0
+        room = widest(names, _TICKS, 57.0)
+        below = widest(second.names, _TICKS, 37.0) if second.edges is None else 7.0
         return Margins(room + 17.0, 12.0, 2.0, below + 14.0, 6.0, (room, below))
 
     def shown(self) -> list[list[int]]:
@@ -476,14 +477,14 @@ class PairDisplay(Display):
     def _label_rows(self, ax: Axes, shown: Sequence[int], room: float) -> None:
         bars = self.bars[0]
         places, texts = _cell_labels(bars, shown, 4)
-        every, size = strided(len(shown), points(ax)[1], 6.0)
+        every, size = strided(len(shown), points(ax)[1], _TICKS)
         kept: Sequence[int] = range(0, len(texts), every)
         if bars.edges is None:
             ax.invert_yaxis()  # the most frequent category on top
         else:
             kept = _apart(places, size, points(ax)[1] / len(shown))
         labels = [shorten(texts[i], room, size) if room else "" for i in kept]
-        size = size if bars.edges is None else 6.0
+        size = size if bars.edges is None else _TICKS
         label_axis(ax.yaxis, [places[i] for i in kept], labels, size=size)
 
     def _label_columns(self, ax: Axes, shown: Sequence[int], below: float) -> None:
@@ -491,9 +492,9 @@ class PairDisplay(Display):
         places, texts = _cell_labels(bars, shown, 3)
         if bars.edges is not None:
             first = [i for i in range(len(texts)) if texts[i] in bars.beside]
-            label_line(ax, 6.0, [(places, texts, first)])
+            label_line(ax, _TICKS, [(places, texts, first)])
             return
-        every, size = strided(len(shown), points(ax)[0], 6.0)
+        every, size = strided(len(shown), points(ax)[0], _TICKS)
         labels = [shorten(text, below, size) for text in texts[::every]]
         label_axis(ax.xaxis, places[::every], labels, size=size, rotation=90)
 
@@ -525,6 +526,6 @@ def _apart(places: Sequence[float], size: float, height: float) -> list[int]:
     """Return which labels of a numeric side do not touch the one above; missing has precedence."""
     kept: list[int] = []
     for i in reversed(range(len(places))):
-        if all(abs(places[i] - places[k]) * height > 1.2 * max(size, 6.0) for k in kept):
+        if all(abs(places[i] - places[k]) * height > 1.2 * max(size, _TICKS) for k in kept):
             kept.append(i)
     return sorted(kept)
