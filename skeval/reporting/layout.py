@@ -409,7 +409,7 @@ class Layout:
             lines = max(_head_height(item, words, n + 1) for item in row)
             return Block(max(tall, lines) + 4.0, partial(_draw_words_left, row, n, wide))
         above = max(_head_height(item, wide, face) for item in row)
-        share, named = 1.0 if self.grid or tall <= 60.0 else 0.69, 0.0
+        share, named = 1.0 if self.grid or tall <= 60.0 else 0.76 if self.half else 0.69, 0.0
         around = [_around(item.display, wide) for item in row]
         if any(one.square for one in around):  # what is named around a matrix cannot shrink
             share = 0.85 if self.half else 0.5

@@ -286,6 +286,7 @@ SECTIONS = (
         threshold that a given share of TTPR does not exceed. A TSPR tail heavier than the TTPR tail
         is a sign of rows copied from train. The last bar holds all greater ratios.""",
         display="ProximityDisplay",
+        layout=STACKED_HALF,
     ),
     Section(
         "distances",

@@ -42,6 +42,7 @@ _NARROW = 300.0  # points of a panel that has no room for a title and two labels
 # the gap before a bar next to an outline and its width, in lengths of the outline: of one bar, of
 # several
 _TICKS = 6.5  # size of letters at the axes of pairs
+_LEAST = 6.0
 _BESIDE = ((0.07, 0.15), (0.1, 0.2))
 # the three questions, each a contrast of two distributions and the roles whose colours they have
 _CONTRASTS = (
@@ -99,7 +100,7 @@ class HistogramDisplay(Display):
         """Label a panel; the last bar of its axis is marked as open."""
         end = float(self.edges[-1])
         ax.set_title(title)
-        _share_axis(ax, top, most=4)
+        _share_axis(ax, top, most=min(4, max(2, int(points(ax)[1] / 9.0))))
         ticks, labels = number_ticks(0.0, end, most=7)
         ax.set_xlim(0.0, end)
         places = [*ticks, (self.edges[-2] + end) / 2.0]
@@ -492,7 +493,9 @@ class PairDisplay(Display):
         places, texts = _cell_labels(bars, shown, 3)
         if bars.edges is not None:
             first = [i for i in range(len(texts)) if texts[i] in bars.beside]
-            label_line(ax, _TICKS, [(places, texts, first)])
+            longest, wide = widest(texts, _TICKS, math.inf), points(ax)[0]
+            size = _TICKS if longest <= wide else _LEAST  # a date may be wider than all cells
+            label_line(ax, size, [(places, texts, first)])
             return
         every, size = strided(len(shown), points(ax)[0], _TICKS)
         labels = [shorten(text, below, size) for text in texts[::every]]
