@@ -409,7 +409,7 @@ class Layout:
             lines = max(_head_height(item, words, n + 1) for item in row)
             return Block(max(tall, lines) + 4.0, partial(_draw_words_left, row, n, wide))
         above = max(_head_height(item, wide, face) for item in row)
-        share, named = 1.0 if self.grid or tall <= 60.0 else 0.76 if self.half else 0.69, 0.0
+        share, named = self._elastic(row, tall), 0.0
         around = [_around(item.display, wide) for item in row]
         if any(one.square for one in around):  # what is named around a matrix cannot shrink
             share = 0.85 if self.half else 0.5
@@ -417,6 +417,14 @@ class Layout:
         below = 3.0 if self.grid else 4.0
         least = above + named + share * (tall - named) + below
         return Block(above + tall + below, partial(_draw_row, row, face, wide, above), least)
+
+    def _elastic(self, row: Sequence[Item], tall: float) -> float:
+        """Return the share of its height to which a row may shrink, so as to fit on a page."""
+        if all(isinstance(item.display, ColumnScoresDisplay) for item in row):
+            return 0.85
+        if self.grid or tall <= 60.0:
+            return 1.0
+        return 0.76 if self.half else 0.69
 
 
 def _draw_row(

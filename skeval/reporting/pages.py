@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import chain, groupby
 
 from skeval.reporting.layout import TOP, Block, Page, Placed
 
@@ -79,20 +79,37 @@ class _Sheets:
         self._put(run, 0)
         self.ends = [self.ends[0]] * 2
 
-    def fill(self, sections: list[list[list[Block]]]) -> None:
-        """Place the sections of two columns; one that fits a rest of a page fills it."""
+    def fill(self, sections: Sequence[Sequence[Sequence[Block]]]) -> None:
+        """Place sections in two columns, in their order or with rests of pages filled: the better.
+
+        That has fewer pages, then less room below any but the last.
+        """
+        ways = [self._copy(), self._copy()]
+        for way, in_order in zip(ways, (True, False), strict=True):
+            way._fill(list(sections), in_order)
+        best = min(ways, key=lambda way: (len(way.pages), way._rest(len(self.pages) - 1)))
+        vars(self).update(vars(best))
+
+    def _fill(self, sections: list[Sequence[Sequence[Block]]], in_order: bool) -> None:
         while sections:
-            fits = (
-                i
-                for i, runs in enumerate(sections)
-                if self._fit_somewhere([b for r in runs for b in r])
-            )
-            first = 0 if self._fit_somewhere(sections[0][0]) else next(fits, 0)
+            fits = (i for i, runs in enumerate(sections) if self._fit([*chain(*runs)]))
+            first = 0 if in_order or self._fit(sections[0][0]) else next(fits, 0)
             for run in sections.pop(first):
                 self.place_half(run)
 
-    def _fit_somewhere(self, run: Sequence[Block]) -> bool:
+    def _fit(self, run: Sequence[Block]) -> bool:
         return any(self._fits(run, column) for column in (0, 1))
+
+    def _rest(self, start: int) -> float:
+        """Return the most room that a page has left, of those from one to the last but one."""
+        ends = [max(y + height for y, height, _ in page) for page in self.pages[start:-1]]
+        return Page.floor - min(ends, default=Page.floor)
+
+    def _copy(self) -> _Sheets:
+        made = _Sheets()
+        made.pages = [list(page) for page in self.pages]
+        made.ends, made.column = list(self.ends), self.column
+        return made
 
     def place_half(self, run: Sequence[Block]) -> None:
         """Place blocks in a column: in the other one, then on a new page, if there is no room."""

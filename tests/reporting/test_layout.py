@@ -174,3 +174,19 @@ def test_a_panel_makes_no_tick_that_it_does_not_draw() -> None:
     left = panel.spines["left"].get_window_extent().x0
     assert left == pytest.approx(panel.get_window_extent().x0, abs=1.0)
     assert panel.xaxis.get_major_ticks()
+
+
+def test_a_section_fills_the_rest_of_a_page_only_where_that_is_better() -> None:
+    def nothing(page: Page, y: float, height: float) -> None: ...
+
+    room = Page.floor - TOP
+
+    def section(name: str, share: float) -> Block:
+        return Block(share * room, nothing, half=True, begins=True, section=name)
+
+    blocks = [section("a", 0.7), section("b", 0.7), section("c", 0.6), section("d", 0.25)]
+    first, second = paged(blocks)
+    assert [block.section for *_, block in first] == ["a", "b", "d"]  # else a page more is not full
+    assert [block.section for *_, block in second] == ["c"]
+    (page,) = paged([section(name, 0.4) for name in "abcd"])
+    assert [block.section for *_, block in page] == ["a", "b", "c", "d"]

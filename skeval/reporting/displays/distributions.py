@@ -478,7 +478,7 @@ class PairDisplay(Display):
     def _label_rows(self, ax: Axes, shown: Sequence[int], room: float) -> None:
         bars = self.bars[0]
         places, texts = _cell_labels(bars, shown, 4)
-        every, size = strided(len(shown), points(ax)[1], _TICKS)
+        every, size = strided(len(shown), points(ax)[1], _TICKS, _LEAST)
         kept: Sequence[int] = range(0, len(texts), every)
         if bars.edges is None:
             ax.invert_yaxis()  # the most frequent category on top
@@ -497,7 +497,7 @@ class PairDisplay(Display):
             size = _TICKS if longest <= wide else _LEAST  # a date may be wider than all cells
             label_line(ax, size, [(places, texts, first)])
             return
-        every, size = strided(len(shown), points(ax)[0], _TICKS)
+        every, size = strided(len(shown), points(ax)[0], _TICKS, _LEAST)
         labels = [shorten(text, below, size) for text in texts[::every]]
         label_axis(ax.xaxis, places[::every], labels, size=size, rotation=90)
 
