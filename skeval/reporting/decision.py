@@ -56,7 +56,11 @@ _MOST_STEPS = 7
 _SLACK = 0.02  # by which a check without an interval may be short of fresh real rows unspoken of
 _WORTH = 0.05  # weight of a flaw from which on a column is among the next steps
 _SCALE = "\N{BLACK CIRCLE} value, | fresh rows"
-_AGREED = ", \N{BLACK DOWN-POINTING TRIANGLE} agreed"
+_SCALE_AGREED = "\N{BLACK CIRCLE} value, | fresh, \N{BLACK DOWN-POINTING TRIANGLE} agreed"
+_WIDTHS, _WIDTHS_AGREED = (
+    (0.26, 0.085, 0.205, 0.085, 0.085, 0.28),
+    (0.252, 0.08, 0.251, 0.08, 0.08, 0.257),
+)
 _NUMBERS = ("Value", "Fresh")
 _WHY_BETTER = "score: compared with fresh rows or chance; test: train with holdout"
 _NO_METRIC = {
@@ -236,12 +240,12 @@ class DecisionPage:
             (
                 "Headline metric",
                 "Facet",
-                _SCALE + _AGREED * bool(self.agreed),
+                _SCALE_AGREED if self.agreed else _SCALE,
                 *_NUMBERS,
                 "Verdict",
             ),
             tuple(rows),
-            (0.26, 0.085, 0.205, 0.085, 0.085, 0.28),
+            _WIDTHS_AGREED if self.agreed else _WIDTHS,
             (3, 4),
             alarms=tuple((i, 5) for i, one in enumerate(shown) if one[0] in self.verdict.alarms),
             spare=1,

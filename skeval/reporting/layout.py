@@ -93,7 +93,7 @@ class Page:
         self._lines: list[tuple[Point, Point]] = []
         self._styles: list[tuple[str, float, float, str]] = []
 
-    inner = A4[0] - 2.0 * MARGIN  # width between the margins
+    inner = WIDTH
     floor = A4[1] - BOTTOM - 3.0  # where the space for content ends
 
     def text(self, x: float, y: float, text: str, size: float = 8.0, **style: Any) -> None:

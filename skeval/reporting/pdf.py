@@ -329,7 +329,8 @@ def _on_one_page(parts: Sequence[Part], above: Sequence[Block]) -> list[Block]:
     """
     parts, closer = list(parts), 0.0
     while True:
-        blocks = list(_written(parts, replace(_FIRST_FACE, closer=closer)))
+        face = replace(_FIRST_FACE, closer=closer)
+        blocks = [block for part in parts for block in (*_written([part], face), _gap(part))]
         over = sum(block.height for block in (*above, *blocks)) - (Page.floor - TOP)
         n_rows = sum(len(part.rows) for part in parts if isinstance(part, Grid))
         if over <= 0.0:
@@ -341,6 +342,11 @@ def _on_one_page(parts: Sequence[Part], above: Sequence[Block]) -> list[Block]:
         if fewer == parts:
             return blocks
         parts = fewer
+
+
+def _gap(part: Part) -> Block:
+    """Return the room below a part: what follows a table may have no heading."""
+    return Block(2.0 if isinstance(part, Grid | Facts) else 0.0, lambda page, y, height: None)
 
 
 @dataclass(frozen=True)
@@ -432,7 +438,7 @@ def _listed(title: str, texts: Sequence[str], face: _Face) -> Iterator[Block]:
     element = Element("L")
     for i, text in enumerate(texts):
         height = paragraph_height(text, face.wide - 4.0, _LISTED) + 1.2 - min(face.closer, 0.6)
-        above = 9.0 if i == 0 else 0.0
+        above = 9.0 - min(2.0 * face.closer, 2.0) if i == 0 else 0.0
         yield Block(above + height, partial(_bullet, element, text, title if i == 0 else "", above))
 
 
@@ -440,7 +446,7 @@ def _bullet(
     element: Element, text: str, title: str, above: float, page: Page, y: float, height: float
 ) -> None:
     if title:
-        _title(title, page, y)
+        _title(title, page, y, base=above - 2.5)
     with page.inside(element), page.inside(Element("LI")):
         with page.inside(Element("Lbl")):
             _line("\N{EN DASH}", _LISTED, {"color": GREY}, page, y + above)
@@ -646,6 +652,7 @@ def _contents(plan: Plan, numbers: Mapping[str, int]) -> Block:
     pitch, column = 4.8, WIDTH / 3.0
 
     def draw(page: Page, y: float, height: float) -> None:
+        y += 4.0 if y > TOP + 1.0 else 0.0
         _title("Contents", page, y, base=3.5)
         listed = Element("L")
         for i, section in enumerate(sections):
@@ -658,4 +665,4 @@ def _contents(plan: Plan, numbers: Mapping[str, int]) -> Block:
             page.rule(base + 1.4, x, right)
             page.links.append((x, base - 3.5, right, base + 1.4, section.key, link))
 
-    return Block(8.0 + n_rows * pitch + 4.0, draw)
+    return Block(8.0 + n_rows * pitch + 8.0, draw)

@@ -48,17 +48,18 @@ def below_the_figure(results: SuiteResult) -> tuple[Part, ...]:
 
 
 def test_what_is_stated_and_what_is_not(leaking: SuiteResult) -> None:
-    facts, thresholds = below_the_figure(leaking)[:2]
+    facts, unstated, thresholds = below_the_figure(leaking)[:3]
     assert isinstance(facts, Facts)
     shown = dict(facts.pairs)
     assert (shown["Recipient"], shown["Generator"]) == ("Ministry of Labour", "CTGAN 0.12")
-    unstated = {label for label, text in shown.items() if text == "not stated"}
-    assert len(unstated) == len(RELEASE.missing)
+    assert isinstance(unstated, Words)
+    assert unstated.text == f"Not stated: {', '.join(RELEASE.missing)}."
+    assert "not stated" not in shown.values()
     assert isinstance(thresholds, Grid)
 
 
 def test_each_threshold_with_what_was_measured_and_its_outcome(leaking: SuiteResult) -> None:
-    thresholds = below_the_figure(leaking)[1]
+    thresholds = below_the_figure(leaking)[2]
     outcomes = {agreed: (measured, outcome) for agreed, measured, outcome in thresholds.rows}
     assert outcomes["exact_matches <= 0.001"] == ("exact_matches = 1.00", "violated")
     assert outcomes["ks <= 1"] == ("ks = 1.00", "held")
@@ -78,8 +79,8 @@ def test_without_a_release_a_line_says_what_is_missing(leaking: SuiteResult) -> 
 
 
 def test_thresholds_that_nobody_agreed_are_not_stated(leaking: SuiteResult) -> None:
-    facts, after = below_the_figure(stated(leaking, Release(title="T")))[:2]
-    assert dict(facts.pairs)["Thresholds"] == "not stated"
+    unstated, after = below_the_figure(stated(leaking, Release(title="T")))[:2]
+    assert unstated.text.endswith(", thresholds.")
     assert isinstance(after, Listed)
 
 
@@ -98,7 +99,7 @@ def test_page_and_paper_say_the_same(leaking: SuiteResult, tmp_path: Path) -> No
     assert f'<td class="alarm" data-head="Outcome"><div>{violated}' in page
     assert '<span class="label calm">held</span>' in page
     assert "<dt>Recipient</dt><dd>Ministry of Labour</dd>" in page
-    for part in ("Ministry of Labour", "not stated", "Agreed before", "exact_matches <= 0.001"):
+    for part in ("Ministry of Labour", "Not stated", "Agreed before", "exact_matches <= 0.001"):
         assert part in text
         assert part.replace("<", "&lt;") in page
     assert len(re.findall("violated", text)) == 2
