@@ -152,10 +152,18 @@ class Page:
         self.text(x, y, text, size, **style)
 
     def paragraph(
-        self, x: float, y: float, text: str, room: float, size: float = 8.0, **style: Any
+        self,
+        x: float,
+        y: float,
+        text: str,
+        room: float,
+        size: float = 8.0,
+        *,
+        leading: float = LEADING,
+        **style: Any,
     ) -> float:
         """Write wrapped lines from `y` downwards; return where they end."""
-        leading = size * LEADING * MM
+        leading *= size * MM
         for line in wrap(text, room / MM, size):
             self.text(x, y + 0.78 * leading, line, size, **style)
             y += leading
@@ -245,9 +253,9 @@ class Column(Page):
         self.shift = number * (HALF + _GAP)
 
 
-def paragraph_height(text: str, room: float, size: float) -> float:
+def paragraph_height(text: str, room: float, size: float, leading: float = LEADING) -> float:
     """Return how many millimetres a paragraph takes."""
-    return len(wrap(text, room / MM, size)) * size * LEADING * MM
+    return len(wrap(text, room / MM, size)) * size * leading * MM
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 Link = tuple[int, Sequence[float], str, Element]  # page, place on it, name of the section, text
 
 _LISTED, _ENTRY = 8.0, 7.0  # sizes of letters in lists and in entries
+_LEAST_LEADING = 1.24  # of lines on a page that has much to say
 _PADDING, _LEAST_PADDING = 2.0, 1.1  # of the rows of tables, and where they need room
 
 
@@ -326,10 +327,11 @@ def _on_one_page(parts: Sequence[Part], above: Sequence[Block]) -> list[Block]:
     """Return the blocks of parts below others, made to fit where there is much to say.
 
     The rows of tables move closer. Then a table loses spare rows, which stand among the scores too.
+    At last lines move closer.
     """
-    parts, closer = list(parts), 0.0
+    parts, closer, leading = list(parts), 0.0, LEADING
     while True:
-        face = replace(_FIRST_FACE, closer=closer)
+        face = replace(_FIRST_FACE, closer=closer, leading=leading)
         blocks = [block for part in parts for block in (*_written([part], face), _gap(part))]
         over = sum(block.height for block in (*above, *blocks)) - (Page.floor - TOP)
         n_rows = sum(len(part.rows) for part in parts if isinstance(part, Grid))
@@ -339,9 +341,9 @@ def _on_one_page(parts: Sequence[Part], above: Sequence[Block]) -> list[Block]:
             closer = min(over / n_rows + 0.01, _PADDING - _LEAST_PADDING)
             continue
         fewer = [part.shorter() if isinstance(part, Grid) else part for part in parts]
-        if fewer == parts:
+        if fewer == parts and leading == _LEAST_LEADING:
             return blocks
-        parts = fewer
+        parts, leading = fewer, _LEAST_LEADING if fewer == parts else leading
 
 
 def _gap(part: Part) -> Block:
@@ -354,7 +356,7 @@ class _Face:
     """How words and tables are set: in which width, in letters of which sizes.
 
     `least` is the size down to which a line that does not fit is made smaller; `closer` by how much
-    rows of tables are lower.
+    rows of tables are lower; `leading` is the distance of lines by the size of letters.
     """
 
     wide: float = WIDTH
@@ -362,6 +364,7 @@ class _Face:
     head: float = 7.0
     least: float = 6.5
     closer: float = 0.0
+    leading: float = LEADING
 
     @property
     def gap(self) -> float:
@@ -377,7 +380,9 @@ def _written(parts: Iterable[Part], face: _Face = _FACE) -> Iterator[Block]:
     for part in parts:
         if isinstance(part, Words):
             size, style = _STYLES[part.style]
-            yield from _lines(part.text, size, after=3.0, wide=face.wide, **style)
+            yield from _lines(
+                part.text, size, after=3.0 - 2.0 * face.closer, wide=face.wide, **style
+            )
         elif isinstance(part, Listed):
             yield from _listed(part.title, part.texts, face)
         elif isinstance(part, Grid) and part.flows:
@@ -437,13 +442,27 @@ def _listed(title: str, texts: Sequence[str], face: _Face) -> Iterator[Block]:
     """Yield a heading with the first text, then the other texts."""
     element = Element("L")
     for i, text in enumerate(texts):
-        height = paragraph_height(text, face.wide - 4.0, _LISTED) + 1.2 - min(face.closer, 0.6)
-        above = 9.0 - min(2.0 * face.closer, 2.0) if i == 0 else 0.0
-        yield Block(above + height, partial(_bullet, element, text, title if i == 0 else "", above))
+        height = (
+            paragraph_height(text, face.wide - 4.0, _LISTED, face.leading)
+            + 1.2
+            - min(face.closer, 0.6)
+        )
+        above = 9.0 - 2.5 * face.closer if i == 0 else 0.0
+        yield Block(
+            above + height,
+            partial(_bullet, element, text, title if i == 0 else "", above, face.leading),
+        )
 
 
 def _bullet(
-    element: Element, text: str, title: str, above: float, page: Page, y: float, height: float
+    element: Element,
+    text: str,
+    title: str,
+    above: float,
+    leading: float,
+    page: Page,
+    y: float,
+    height: float,
 ) -> None:
     if title:
         _title(title, page, y, base=above - 2.5)
@@ -451,7 +470,9 @@ def _bullet(
         with page.inside(Element("Lbl")):
             _line("\N{EN DASH}", _LISTED, {"color": GREY}, page, y + above)
         with page.inside(Element("LBody")):
-            page.paragraph(MARGIN + 4.0, y + above, text, page.inner - 4.0, _LISTED)
+            page.paragraph(
+                MARGIN + 4.0, y + above, text, page.inner - 4.0, _LISTED, leading=leading
+            )
 
 
 def _title(title: str, page: Page, y: float, height: float = 0.0, base: float = 6.5) -> None:
@@ -472,7 +493,7 @@ def _grid(grid: Grid, face: _Face) -> Iterator[Block]:
         yield replace(head, keeps=True)
     for i, row in enumerate(grid.rows):
         cells = [_cell_lines(grid, k, text, rooms[k], face.cell) for k, text in enumerate(row)]
-        height = max(map(len, cells)) * face.cell * LEADING * MM
+        height = max(map(len, cells)) * face.cell * face.leading * MM
         draw = partial(_grid_row, in_table, grid, face, i, cells, lefts, rooms)
         yield Block(height + _PADDING - face.closer, draw, head=head)
 
@@ -560,7 +581,9 @@ def _grid_row(
         for k, lines in enumerate(cells):
             if isinstance(drawn := grid.rows[i][k], OnScale):
                 row.cell()
-                _strip(drawn, page, lefts[k], rooms[k], y + 0.4 + 0.5 * face.cell * LEADING * MM)
+                _strip(
+                    drawn, page, lefts[k], rooms[k], y + 0.4 + 0.5 * face.cell * face.leading * MM
+                )
                 continue
             with page.inside(row.cell()):
                 _grid_cell(grid, face, i, k, lines, lefts, rooms, page, y)
@@ -588,7 +611,7 @@ def _grid_cell(
     page: Page,
     y: float,
 ) -> None:
-    leading = face.cell * LEADING * MM
+    leading = face.cell * face.leading * MM
     labels = {(row, column): LABELS[kind] for row, column, kind in grid.labels}
     right = k in grid.numbers
     x = MARGIN + lefts[k] + (rooms[k] if right else 0.0)

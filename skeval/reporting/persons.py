@@ -25,16 +25,15 @@ _DONE = {
 }
 _STRANGERS = {"singling out": "a stranger"}
 _INITIAL = (
-    "Before synthesis: {n_alone} of {n} real rows have values that no other one has. Released as "
-    "they are, each singles out a person."
+    "Before synthesis: {n_alone} of {n} real rows have values that no other has: released as they "
+    "are, each singles out one."
 )
 _REACH = (
     "Within reach: {found} of the {k} persons whom an attacker is surest of are of train where "
     "half of all are ({low} to {high}); where 1 in {one_in} are, {share} of them would be."
 )
 _WORST_ROWS = (
-    "Worst off: persons less like others than {above} of all{up_to}; an attack ranks them above a "
-    "stranger in {auc} of pairs, all persons in {all}."
+    "Worst off: {who}; an attack ranks them above a stranger in {auc} of pairs, all in {all}."
 )
 _WORST_GROUP = "Worst off by {by}: {group} with {value}, where the mean of groups is {mean}."
 _NEEDS: Mapping[Need, str] = {
@@ -160,7 +159,7 @@ def _sentence(one: Mapping[str, Any]) -> str:
     strangers = _STRANGERS.get(one["risk"], "strangers")
     text = f"{done}, {whole(one['of_strangers'])} of {whole(one['n_strangers'])} {strangers}"
     if any(one[name] % 1.0 for name in ("found", "of_strangers")):
-        text += ", on average of several tries"
+        text += ", on average"
     if one["interval"]:
         low, high = map(percent, one["interval"])
         text += f" (excess {low} to {high}, 95%)"
@@ -200,9 +199,13 @@ def _worst_rows(result: Result) -> str:
     above, up_to, auc = (worst.get(name, math.nan) for name in ("above", "up_to", "auc"))
     if not number_of(outliers.get("p_value")) < ALARM_LEVEL or math.isnan(above + up_to + auc):
         return ""
-    most = "" if up_to >= 1.0 else f", the outermost {percent(1.0 - up_to, 0)} left out"
+    who = f"persons less like others than {percent(above, 0)} of all"
+    if above <= 0.0:
+        who = f"the {percent(up_to, 0)} of persons most like others"
+    elif up_to < 1.0:
+        who += f", the outermost {percent(1.0 - up_to, 0)} left out"
     shares = {"auc": percent(auc), "all": percent(result.value)}
-    return _WORST_ROWS.format(above=percent(above, 0), up_to=most, **shares)
+    return _WORST_ROWS.format(who=who, **shares)
 
 
 def _worst_group(result: Result) -> str:

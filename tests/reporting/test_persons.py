@@ -50,8 +50,8 @@ def test_the_strongest_attack_of_each_risk_in_persons():
     assert list(persons(results)) == [
         "12 of 200 attacks through this release singled out a person, 5 of 200 a stranger "
         "(excess 1.0% to 6.8%, 95%).",
-        "7 of 200 attacked persons were linked, about 2 of 200 strangers, on average of several "
-        "tries (excess 1.0% to 6.9%, 95%).",
+        "7 of 200 attacked persons were linked, about 2 of 200 strangers, on average "
+        "(excess 1.0% to 6.9%, 95%).",
         "120 of 200 attacked persons had income inferred rightly, 90 of 200 "
         "strangers (excess 0.6% to 3.9%, 95%).",
     ]
@@ -168,8 +168,22 @@ def test_who_is_worst_off():
         SuiteResult({"m": Result(0.55, tags=ATTACK, details=details)}, sizes=SIZES)
     )
     assert "persons less like others than 90% of all;" in rows
-    assert "80.0% of pairs, all persons in 55.0%" in rows
+    assert "80.0% of pairs, all in 55.0%" in rows
     assert group == "Worst off by sex: male with 0.300, where the mean of groups is 0.200."
+
+
+@pytest.mark.parametrize(
+    ("above", "up_to", "who"),
+    [
+        (0.0, 0.1, "the 10% of persons most like others"),
+        (0.5, 0.9, "persons less like others than 50% of all, the outermost 10% left out"),
+    ],
+)
+def test_who_are_worst_off_in_words(above, up_to, who):
+    worst = {"p_value": 0.001, "worst": {"above": above, "up_to": up_to, "auc": 0.8}}
+    result = Result(0.55, tags=ATTACK, details={"outliers": worst})
+    (text,) = persons(SuiteResult({"m": result}, sizes=SIZES))
+    assert text.startswith(f"Worst off: {who}; an attack")
 
 
 def test_attackers_who_were_not_tried():
