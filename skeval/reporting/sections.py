@@ -261,8 +261,7 @@ SECTIONS = (
         "Associations of columns",
         """The phi_k coefficient of each pair of columns, for numbers, dates and categories alike: 0
         for no association, 1 for a complete one. Orange pairs are less associated in the synthetic
-        table than in train, purple ones more. Grey: not defined, as a column has one value
-        only.""",
+        table than in train, purple ones more. Grey: not defined, a column has one value.""",
         display="PhikMatricesDisplay",
         write=worst_pairs,
         layout=FLOWING,
