@@ -210,7 +210,7 @@ class DecisionPage:
         )
         alarms = tuple((i, 0) for i, f in enumerate(self.facets) if f.alarm)
         labels = tuple((i, 0, label_of(f.status)) for i, f in enumerate(self.facets))
-        found = Grid((), rows, (0.23, 0.77), alarms=alarms, labels=labels)
+        found = Grid((), rows, (0.222, 0.778), alarms=alarms, labels=labels)
         shown: list[Part] = [found, *([self._figure()] if self.headline else []), *self.stated]
         if counted_facts := (*self.facts, *self.persons):
             shown.append(Listed("Facts", counted_facts))
