@@ -315,7 +315,7 @@ def _contents(plan: Plan, numbers: Mapping[str, int]) -> Block:
     pitch, column = 4.8, WIDTH / 3.0
 
     def draw(page: Page, y: float, height: float) -> None:
-        y += 4.0 if y > TOP + 1.0 else 0.0
+        y += 3.0 if y > TOP + 1.0 else 0.0
         write_title("Contents", page, y, base=3.5)
         listed = Element("L")
         for i, section in enumerate(sections):
@@ -328,4 +328,4 @@ def _contents(plan: Plan, numbers: Mapping[str, int]) -> Block:
             page.rule(base + 1.4, x, right)
             page.links.append((x, base - 3.5, right, base + 1.4, section.key, link))
 
-    return Block(8.0 + n_rows * pitch + 8.0, draw)
+    return Block(8.0 + n_rows * pitch + 5.0, draw)

@@ -105,7 +105,7 @@ def _row(
 def _score(name: str, result: Result, alarm: bool, page: Page, base: float) -> None:
     """Draw the numbers of a row: the value on its scale, its interval, what it is compared with."""
     _, left, *ends, last = _SCORE_PLACES
-    page.fitted(MARGIN, base, name, left - 2.0, 8.5, least=6.5, weight="bold")
+    page.fitted(MARGIN, base, name, left - 2.0, 8.5, least=6.0, weight="bold")
     low, high = scale_of(result)
     start = MARGIN + left
     place = partial(_placed, start, low, high)
@@ -129,7 +129,7 @@ def _test(name: str, result: Result, alarm: bool, page: Page, base: float) -> No
     _, end, left, *ends, last, kind = _TEST_PLACES
     observed, against = numbers_tested(result)
     room = end - 12.0
-    page.fitted(MARGIN, base, name, room - _GAP, 8.5, least=6.5, weight="bold")
+    page.fitted(MARGIN, base, name, room - _GAP, 8.5, least=6.0, weight="bold")
     colour = {"color": ALARM} if alarm else {}
     _ended(page, base, (room, end), ((observed, 8.5, {"weight": "bold", **colour}),))
     page.fitted(MARGIN + left, base, against, ends[0] - 13.0 - left, 8.0, least=6.5)

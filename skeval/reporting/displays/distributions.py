@@ -318,7 +318,7 @@ class MarginalDisplay(Display):
 
     def _draw_categories(self, ax: Axes, room: float) -> None:
         shown = self.shown
-        every, size = strided(len(shown), points(ax)[1], SMALL)
+        every, size = strided(len(shown), points(ax)[1], SMALL, _LEAST)
         y = np.arange(len(shown))
         marks: dict[str, dict[str, Any]] = {
             "holdout": {"marker": "|", "mew": 1.3, "ms": max(3.0, 0.9 * size)},
