@@ -37,7 +37,7 @@ MM = 25.4 / 72.0  # millimetres in a point
 LEADING = 1.38
 _MOST_BARS = 25
 _BAR = 3.9
-_PITCH, _NARROW_PITCH = 50.0, 34.0  # of panels below each other
+_PITCH, _NARROW_PITCH = 50.0, 45.0  # of panels below each other
 _LEAST_CELLS = 34.0  # points of the cells of a pair, from bottom to top
 _GAP = 7.0  # between figures of a row
 HALF = (WIDTH - _GAP) / 2.0  # the width of a column
@@ -432,7 +432,8 @@ class Layout:
             return 0.85
         if self.grid or tall <= 60.0:
             return 1.0
-        return 0.76 if self.half else 0.69
+        stacked = all(item.display.n_panels > 1 for item in row)
+        return (0.57 if stacked else 0.76) if self.half else 0.69
 
 
 def _draw_row(

@@ -87,7 +87,9 @@ class _Sheets:
         ways = [self._copy(), self._copy()]
         for way, in_order in zip(ways, (True, False), strict=True):
             way._fill(list(sections), in_order)
-        best = min(ways, key=lambda way: (len(way.pages), way._rest(len(self.pages) - 1)))
+        best = min(
+            ways, key=lambda way: (len(way.pages), round(way._rest(len(self.pages) - 1), -1))
+        )
         vars(self).update(vars(best))
 
     def _fill(self, sections: list[Sequence[Sequence[Block]]], in_order: bool) -> None:
