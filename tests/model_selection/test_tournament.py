@@ -28,6 +28,9 @@ SUITE = MetricSuite(
 LIGHT = MetricSuite([("trends", CorrelationSimilarity())])
 
 
+COPIES = "[generators.copies]\nclass = 'skeval.generators.Bootstrap'\n"
+
+
 class Noise:
     """Numbers of the right columns and of no relation to the table."""
 
@@ -142,6 +145,31 @@ def test_the_same_bits_for_any_number_of_jobs_and_after_a_kill(tmp_path):
     assert changed == kept[:2]
 
 
+@pytest.mark.cluster
+def test_the_same_bits_on_a_cluster_where_failures_are_rows_too():
+    import distributed
+
+    generators = {
+        "trees": SequentialCART(),
+        "shuffled": IndependentMarginals(),
+        "failing": Failing(),
+        "slow": Entrant(Slow(), seconds=0.3),
+    }
+    settings = {"cv": 2, "by": "trends", "n_draws": 2}
+    here = tournament(generators, ROWS, LIGHT, **settings)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, memory_limit="1GiB",
+            dashboard_address=":0", protocol="tcp",
+        ) as workers,
+        distributed.Client(workers),
+    ):  # fmt: skip
+        away = tournament(generators, ROWS, LIGHT, **settings)
+    pd.testing.assert_frame_equal(_without_costs(here), _without_costs(away))
+    assert away.sentence == here.sentence
+    assert "slow took too long in 2 of 2 folds" in away.sentence
+
+
 SCRIPT = """
 import sys
 from skeval import MetricSuite
@@ -237,6 +265,15 @@ def test_nothing_is_imported_that_is_not_trusted(tmp_path, monkeypatch):
         (
             "[generators.a]\nclass = 'skeval.generators.Bootstrap'\nseed = 'x'",
             "seed must be an int",
+        ),
+        (f"n_draws = 1000000000\n{COPIES}", "n_draws of a file must be an int from 1 to 1,000"),
+        (f"cv = 100000\n{COPIES}", "cv of a file must be an int from 2 to 100, got 100000"),
+        (f"cv = [[[0], [1]]]\n{COPIES}", "cv of a file must be an int"),
+        (f"n_samples = 1.5\n{COPIES}", "n_samples of a file must be an int"),
+        (f"n_samples = {10**12}\n{COPIES}", "n_samples of a file must be an int from 1 to 10,000,"),
+        (
+            f"cv = 100\nn_draws = 1000\n{COPIES}{COPIES.replace('copies', 'again')}",
+            "asks for 200,000 tables to be drawn and measured; at most 100,000 are",
         ),
     ],
 )
