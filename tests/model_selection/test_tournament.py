@@ -1,9 +1,11 @@
 """Which generator for a table: ranks, rows of failures, resumption, constraints, files."""
 
 import json
+import re
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -122,6 +124,27 @@ def test_one_page(outcome, tmp_path):
     assert outcome[0].to_html(tmp_path / "t.html").read_text(encoding="utf-8").count("<svg") == 2
     assert outcome[0].to_pdf(tmp_path / "t.pdf").read_bytes()[:4] == b"%PDF"
     assert len(outcome[0].plot().frame()) == 6
+
+
+def test_many_generators_are_named_briefly_and_have_room(outcome, tmp_path):
+    few, runs = outcome[0], outcome[0].runs["copula"]
+    many = replace(
+        few, runs={f"generator {k}": runs for k in range(14)}, constraint=Policy(fail_on=())
+    )
+    assert many.sentence.startswith("generator 0, generator 1, generator 2 and 11 others cannot")
+    assert many.ties_in_words("generator 0") == "all others"
+    bad = replace(few, runs={f"copy {k}": few.runs["copy"] for k in range(6)})
+    assert 'Not copy 0, copy 1, copy 2 and 3 others: "no leak found" does' in bad.sentence
+    fails = replace(few, runs={f"bad {k}": few.runs["failing"] for k in range(6)})
+    assert "bad 0, bad 1, bad 2 and 3 others had no result in some fold." in fails.sentence
+    heights = [_heights(one.to_html(tmp_path / "t.html")) for one in (few, many)]
+    assert heights[0][0] < heights[1][0]
+    assert heights[1][1] > 14 * 7.5  # points of print of a line of names
+
+
+def _heights(path):
+    text = path.read_text(encoding="utf-8")
+    return [float(box.split()[3]) for box in re.findall(r'<svg[^>]*viewBox="([^"]*)"', text)]
 
 
 def _without_costs(found):
