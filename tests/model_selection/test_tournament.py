@@ -1,7 +1,6 @@
 """Which generator for a table: ranks, rows of failures, resumption, constraints, files."""
 
 import json
-import re
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ from skeval.fidelity import CorrelationSimilarity, KSComplement
 from skeval.generators import Bootstrap, GaussianCopula, IndependentMarginals, SequentialCART
 from skeval.model_selection import Entrant, Tournament, tournament
 from skeval.model_selection.entrants import generator_class, read_config
+from skeval.model_selection.tournament_page import tournament_plan
 from skeval.privacy import DCRShare, ExactMatchShare
 
 ROWS = make_mixed(240, random_state=3)
@@ -126,7 +126,7 @@ def test_one_page(outcome, tmp_path):
     assert len(outcome[0].plot().frame()) == 6
 
 
-def test_many_generators_are_named_briefly_and_have_room(outcome, tmp_path):
+def test_many_generators_are_named_briefly_and_have_room(outcome):
     few, runs = outcome[0], outcome[0].runs["copula"]
     many = replace(
         few, runs={f"generator {k}": runs for k in range(14)}, constraint=Policy(fail_on=())
@@ -137,14 +137,16 @@ def test_many_generators_are_named_briefly_and_have_room(outcome, tmp_path):
     assert 'Not copy 0, copy 1, copy 2 and 3 others: "no leak found" does' in bad.sentence
     fails = replace(few, runs={f"bad {k}": few.runs["failing"] for k in range(6)})
     assert "bad 0, bad 1, bad 2 and 3 others had no result in some fold." in fails.sentence
-    heights = [_heights(one.to_html(tmp_path / "t.html")) for one in (few, many)]
-    assert heights[0][0] < heights[1][0]
-    assert heights[1][1] > 14 * 7.5  # points of print of a line of names
+    heights = [_heights(one) for one in (few, many)]
+    assert heights[0]["ParetoDisplay"] < heights[1]["ParetoDisplay"]
+    assert heights[0]["RanksDisplay"] == heights[0]["ParetoDisplay"]  # one sheet
+    assert heights[1]["RanksDisplay"] > 14 * 3.0  # mm of a line of names
 
 
-def _heights(path):
-    text = path.read_text(encoding="utf-8")
-    return [float(box.split()[3]) for box in re.findall(r'<svg[^>]*viewBox="([^"]*)"', text)]
+def _heights(of):
+    section = tournament_plan(of).sections[0]
+    displays = [item.display for item in section.items]
+    return {type(one).__name__: section.layout.tall(one, 170.0) for one in displays}
 
 
 def _without_costs(found):
