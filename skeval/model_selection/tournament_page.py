@@ -25,13 +25,13 @@ _HOW = (
 )
 _TALL = 36.0  # mm of a drawing of a few generators: the page is one sheet
 _ROW = 3.6  # mm of a name on a drawing of ranks
-_FEW = 6  # generators that a front of that height has room for
+_FEW = 6  # generators that drawings of that height have room for
 
 
 def _tall(display: Display, wide: float) -> float:
     """Return how high a drawing is, in mm: names of many generators need room."""
     if isinstance(display, RanksDisplay):
-        return max(_TALL, 16.0 + _ROW * len(display.ranks))
+        return _TALL + _ROW * max(0, len(display.ranks) - _FEW)
     many = isinstance(display, ParetoDisplay) and len(display.scores) > _FEW
     return 2.0 * _TALL if many else _TALL
 
