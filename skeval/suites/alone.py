@@ -21,6 +21,7 @@ from skeval.diagnostic import (
     TableStructure,
 )
 from skeval.diagnostic.adherence import is_date_format
+from skeval.diagnostic.structure import kind_of_type
 from skeval.exceptions import MetricWarning, SchemaMismatchError
 from skeval.results.provenance import Date
 from skeval.results.result import Result
@@ -189,7 +190,7 @@ def _stand_in(stated: StatedTable, synthetic: pd.DataFrame) -> SavedContext:
         cells = _column(kind, stated.of_all("enum").get(name), name not in required)
         canonical[name] = given[name] = cells
         if kind != "continuous" and name in synthetic:  # of any type but for numbers
-            given[name] = synthetic[name].iloc[:0].reindex(range(_N_ROWS))
+            given[name] = _empty_as(kind_of_type(synthetic[name]))
     levels = {
         n: list(canonical[n].cat.categories)
         for n, kind in kinds.items()
@@ -201,11 +202,24 @@ def _stand_in(stated: StatedTable, synthetic: pd.DataFrame) -> SavedContext:
         levels=levels,
         given={"train": pd.DataFrame(given)},
     )
-    context.notices = (MetricWarning(_SAID),)
+    context.notices = tuple(MetricWarning(text) for text in (_SAID, *_not_held(stated)))
     return context
 
 
 _N_ROWS = 3
+
+
+def _empty_as(kind: str) -> pd.Series:
+    """Return missing cells of a kind of type."""
+    return pd.Series([None] * _N_ROWS, dtype=_TYPES.get(kind, "object"))
+
+
+_TYPES = {
+    "truth value": "boolean",
+    "number": "float64",
+    "date": "datetime64[us]",
+    "duration": "timedelta64[us]",
+}
 
 
 def _column(kind: str, levels: list[Any] | None, nullable: bool) -> pd.Series:
@@ -216,10 +230,16 @@ def _column(kind: str, levels: list[Any] | None, nullable: bool) -> pd.Series:
         last = None if nullable else _LAST
         return pd.Series([_FIRST, _LAST, last], dtype="datetime64[us]")
     if kind in ("categorical", "boolean"):
-        named = ["False", "True"] if kind == "boolean" else [str(one) for one in levels or []]
+        texts = dict.fromkeys(str(one) for one in levels or [] if one is not None)
+        named = ["False", "True"] if kind == "boolean" else [*texts]
         cell = None if nullable or not named else named[0]
         return pd.Series(pd.Categorical([cell] * _N_ROWS, categories=pd.Index(named, dtype=object)))
     return pd.Series([None] * _N_ROWS, dtype=object)
+
+
+def _not_held(stated: StatedTable) -> list[str]:
+    named = ", ".join(stated.not_held)
+    return [f"Nothing is held against what the schema states besides: {named}."] if named else []
 
 
 def _check_named(stated: StatedTable) -> None:
