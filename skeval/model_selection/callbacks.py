@@ -292,9 +292,9 @@ def report_trial(trial: Any, monitor: TrainingMonitor) -> None:
 
     Notes
     -----
-    The user attributes `best_epoch`, `reason`, `p_value` and `reported_epoch` of the trial are set. The level of a
-    monitor is that of one training: among *m* trials without a leak, up to *m* times as many are
-    stopped by a false alarm.
+    The user attributes `best_epoch`, `reason`, `p_value` and `reported_epoch` of the trial are set.
+    The level of a monitor is that of one training: among *m* trials without a leak, up to *m* times
+    as many are stopped by a false alarm.
 
     Examples
     --------

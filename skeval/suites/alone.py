@@ -31,14 +31,14 @@ from skeval.suites.saved import SavedContext
 from skeval.suites.suite import MetricSuite
 from skeval.tables.frames import as_frame
 from skeval.tables.schema import TableSchema
-from skeval.tables.stated import StatedTable
+from skeval.tables.stated import MOST, StatedTable
 from skeval.utils.execution import Progress
 from skeval.utils.patterns import bounded
 
 _NEEDS_TRAIN = "it compares with real rows, or statistics of them, and there are none."
 _NOT_STATED = "the schema states no {}."
 _SAID = "There is no real table: what is stated in a schema is held against the synthetic one."
-_LEAST, _GREATEST = -1e200, 1e200  # beyond, numbers count as these
+_LEAST, _GREATEST = -MOST, MOST
 _FIRST, _LAST = datetime(1000, 1, 1), datetime(9999, 12, 31)
 _ENDS: dict[str, tuple[Any, Any]] = {"continuous": (_LEAST, _GREATEST), "datetime": (_FIRST, _LAST)}
 _WHAT = {
@@ -140,7 +140,7 @@ def metrics_of(stated: StatedTable) -> dict[str, Metric]:
     Examples
     --------
     >>> from skeval.suites.alone import metrics_of
-    >>> from skeval.tables.stated import StatedTable
+    >>> from skeval.tables.stated import MOST, StatedTable
     >>> list(metrics_of(StatedTable.of({"age": {"kind": "continuous", "minimum": 0}})))
     ['table_structure', 'boundary_adherence']
     """

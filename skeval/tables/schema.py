@@ -47,7 +47,6 @@ _SDV_KINDS: Mapping[str, Kind] = {
 
 _MAPS, _FROM_SDV = "map column names to kinds", "TableSchema.from_sdv"
 _BOOLEAN_LEVELS = ("False", "True")
-_CODES_OF_TRUTHS = {"False": "0", "True": "1"}
 _TRUTH = {
     **dict.fromkeys(("true", "yes", "y", "t", "1", "1.0"), "True"),
     **dict.fromkeys(("false", "no", "n", "f", "0", "0.0"), "False"),
@@ -641,8 +640,8 @@ def with_real_levels(values: pd.Series, real: Sequence[str]) -> pd.Series:
     """Put the real levels first and the others, sorted, behind them."""
     known = set(real)
     # truth values written by a generator are the levels of a column of 0 and 1
-    truths = _CODES_OF_TRUTHS if known >= {"0", "1"} and known.isdisjoint(_BOOLEAN_LEVELS) else {}
-    labels = [truths.get(label, label) for label in values.cat.categories]
+    codes = {"False": "0", "True": "1"} if {"0", "1"} <= known - {*_BOOLEAN_LEVELS} == known else {}
+    labels = [codes.get(label, label) for label in values.cat.categories]
     for i, label in enumerate(labels):
         # "1.0" written by a generator is the level 1 of a column of integer codes
         whole = _WHOLE_NUMBER.fullmatch(label)

@@ -6,8 +6,10 @@ begins one, or a Table Schema of Frictionless Data. Both use the same names of c
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, get_args
 
 from skeval.exceptions import InvalidParameterError
@@ -17,9 +19,11 @@ RULES, KEY = "rules", "primaryKey"
 _FIELDS = "fields"
 _CONSTRAINTS = ("minimum", "maximum", "enum", "pattern", "required", "unique")
 _SAID = ("kind", "proposed", "doubt", "format")  # besides constraints, in our own form
+_ENDS = ("minimum", "maximum")
+MOST = 1e200  # beyond, numbers count as this
 _TRUE_OR_FALSE = ("required", "unique")
 _MADE_FOR: dict[str, tuple[Kind, ...]] = {  # others hold for any kind
-    **dict.fromkeys(("minimum", "maximum"), ("continuous", "datetime")),
+    **dict.fromkeys(_ENDS, ("continuous", "datetime")),
     "enum": ("categorical", "boolean"),
 }
 _KINDS: dict[str, Kind] = {
@@ -197,8 +201,20 @@ def _check_known(name: str, said: Any, further: tuple[str, ...]) -> None:
         )
     if "enum" in said and (not isinstance(said["enum"], list) or not said["enum"]):
         raise InvalidParameterError(f"enum of {name} must be a list of values.")
+    for constraint in _ENDS:
+        if constraint in said and not _is_end(said[constraint]):
+            raise InvalidParameterError(
+                f"{constraint} of {name} must be a date or a number within 1e200 of 0, got "
+                f"{str(said[constraint])[:60]}."
+            )
     for constraint in _TRUE_OR_FALSE:
         if not isinstance(said.get(constraint, True), bool):
             raise InvalidParameterError(
                 f"{constraint} of {name} must be true or false, got {said[constraint]!r}."
             )
+
+
+def _is_end(value: Any) -> bool:
+    """Return whether a value can be a minimum or a maximum."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    return isinstance(value, str | dt.date) or (is_number and -MOST <= value <= MOST)

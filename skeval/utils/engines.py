@@ -10,10 +10,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import reduce
-from numbers import Integral
 from typing import Any, Protocol, TypeVar
-
-from skeval.exceptions import InvalidParameterError
 
 T = TypeVar("T")
 
@@ -107,11 +104,6 @@ def current_engine(n_jobs: int | None = None) -> Engine:
     -------
     Engine
 
-    Raises
-    ------
-    InvalidParameterError
-        If `n_jobs` is no whole number other than 0.
-
     Examples
     --------
     >>> from skeval.utils.engines import LocalEngine, current_engine, running_on
@@ -119,9 +111,6 @@ def current_engine(n_jobs: int | None = None) -> Engine:
     ...     current_engine(2)
     LocalEngine(n_jobs=2)
     """
-    is_whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and not (is_whole and n_jobs):
-        raise InvalidParameterError(f"n_jobs must be an int other than 0 or None, got {n_jobs!r}.")
     chosen = _CHOSEN.get()
     if chosen is None:
         chosen = next((found for find in FINDERS if (found := find()) is not None), None)

@@ -45,4 +45,4 @@ def test_no_process_is_no_number_of_them(folder, run):
     (folder / "t.toml").write_text(CONFIG, encoding="utf-8")
     code, _, err = run("tournament", "train.csv", "--config", "t.toml", "--jobs", "0")
     assert code == 2
-    assert "n_jobs must be an int other than 0 or None, got 0." in err
+    assert "tournament: n_jobs must be an int other than 0 or None, got 0." in err

@@ -296,7 +296,7 @@ def test_an_epoch_without_a_look_reports_nothing():
     def of_few_looks(trial: optuna.Trial) -> float:
         monitor = new(every=2)
         for epoch in range(1, 6):
-            monitor.on_epoch_end(epoch, lambda n: make_mixed(n, random_state=epoch + 5))
+            monitor.on_epoch_end(epoch, lambda n, e=epoch: make_mixed(n, random_state=e + 5))
             report_trial(trial, monitor)
         return monitor.best_score
 
