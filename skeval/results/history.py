@@ -295,7 +295,7 @@ def _check(results: Any, level: Any) -> None:
         raise InvalidParameterError(
             f"history: two releases or more are needed, got {len(results)}."
         )
-    if not isinstance(level, Real) or not 0.0 < level < 1.0:
+    if not isinstance(level, Real) or not 0.0 < float(level) < 1.0:
         raise InvalidParameterError(f"history: level must be between 0 and 1, got {level}.")
 
 

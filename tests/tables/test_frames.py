@@ -138,6 +138,9 @@ def test_truth_values_are_the_codes_of_a_column_of_0_and_1(values):
     train = pd.DataFrame({"flag": [0, 1] * 20})
     synthetic = read(train, pd.DataFrame({"flag": values}))["synthetic"]["flag"]
     assert synthetic.tolist() == ["1", "0"]
+    holdout = read(train, holdout=pd.DataFrame({"flag": values}))
+    assert holdout["holdout"]["flag"].tolist() == ["1", "0"]
+    assert holdout.levels["flag"] == ["0", "1"]
     others = read(pd.DataFrame({"flag": [1, 2] * 20}), pd.DataFrame({"flag": values}))
     assert others["synthetic"]["flag"].tolist() == [str(value) for value in values]
 
