@@ -201,6 +201,7 @@ class TooMuchMemory(Sound):
         return float(np.abs(x[:, None] - x[None, :]).mean() > 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("broken", "check"),
     [

@@ -121,6 +121,7 @@ class TestMutations:
 
         return sum(only_sentences(of_path, mutated(text, seed)) for seed in range(N_MUTATIONS))
 
+    @pytest.mark.slow
     def test_suites(self, tmp_path, suite_text):
         def read(path):
             MetricSuite.load(path).evaluate(RELEASE)
@@ -418,6 +419,7 @@ def test_scores_of_columns_that_are_no_numbers(scores, columns):
         SuiteResult.from_json(json.dumps(content))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("how", ["to_html", "to_pdf"])
 @pytest.mark.parametrize("columns", [[["a"]], {"a": {"b": [1]}}])

@@ -108,6 +108,7 @@ def test_bad_releases_are_stopped(name, kind):
     assert_stopped(few_screens, name, kind)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_good_releases_pass():
     assert_good_ones_pass(few_screens)
@@ -126,6 +127,7 @@ def test_the_report_lets_good_releases_pass():
     assert_good_ones_pass(headlines)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("key", KEYS)
 def test_rows_of_a_subject_are_found_whosever_they_are_said_to_be(key):

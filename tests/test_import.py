@@ -32,6 +32,7 @@ def imported_by(statement: str) -> set[str]:
     return set(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_what_few_need_is_imported_by_them():
     assert set(LATER).isdisjoint(imported_by(_ANY))
 

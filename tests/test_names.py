@@ -53,6 +53,7 @@ def assert_equal(odd: SuiteResult, other: SuiteResult) -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["quality", "diagnostic"])
 def test_names_change_no_value(preset, tmp_path):
     named = plain(NAMES)
@@ -62,6 +63,7 @@ def test_names_change_no_value(preset, tmp_path):
     assert "<script>alert" not in page
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("first", range(4))
 def test_a_column_of_any_kind_may_be_called_self(first):
@@ -99,6 +101,7 @@ def test_names_change_no_value_of_a_suite(preset, tmp_path):
     assert odd.to_pdf(tmp_path / "a.pdf").stat().st_size > 1_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [0, 7])
 def test_a_report_of_odd_names_can_be_written(at, tmp_path):
     names = NAMES[at : at + 7]

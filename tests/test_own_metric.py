@@ -65,6 +65,7 @@ def test_runs_in_a_suite(metric):
     assert result.baseline is not None
 
 
+@pytest.mark.slow
 def test_its_sentence_and_its_figure_are_in_the_report(metric, tmp_path):
     train, holdout, synthetic = (make_mixed(300, random_state=seed) for seed in range(3))
     result = MetricSuite([("tail", metric())]).fit(train, holdout).evaluate(synthetic)

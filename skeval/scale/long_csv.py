@@ -26,6 +26,7 @@ from skeval.tables.reading import (
     PLAIN,
     UNREADABLE,
     Dialect,
+    check_unpacked,
     has_leading_zero,
     is_whole,
     names_of,
@@ -115,6 +116,7 @@ def streamed(
 
 def _streamed(path: Path, role: str, read: Dialect, *, header: bool) -> TableSource | None:
     settings = read.settings()
+    check_unpacked(path)  # of its lines: there may be any number of them
     names = names_of(path, settings, header=header)
     looks = _looked_at(path, settings)
     if looks is None or any(look.type_name is None for look in looks):

@@ -11,6 +11,7 @@ import csv
 import gzip
 import json
 import lzma
+import math
 import re
 import warnings
 import zipfile
@@ -153,6 +154,24 @@ def opened(path: Path) -> Iterator[BinaryIO]:
             yield file
 
 
+def check_unpacked(path: Path, most: float = math.inf) -> None:
+    """Raise where few packed bytes would fill the memory, as a line without end or many lines."""
+    if path.suffix.lower() not in PACKINGS:
+        return
+    n_bytes = line = 0
+    with opened(path) as file:
+        while block := file.read(_BLOCK):
+            n_bytes += len(block)
+            line = line + len(block) if b"\n" not in block else len(block) - block.rindex(b"\n") - 1
+            if line > _LONGEST_LINE:
+                too_long = f"it unpacks to a line of over {_LONGEST_LINE >> 20} MiB"
+                raise ValueError(f"{too_long}; write each row as a line.")
+            if n_bytes > most:
+                raise ValueError(
+                    f"it unpacks to over {_MOST_PACKED >> 20:,} MiB; unpack it before."
+                )
+
+
 def _encoding_of(head: bytes) -> str:
     """Return the encoding that the first bytes show."""
     for mark, name in _MARKS.items():
@@ -228,8 +247,9 @@ _OWN = {
     **dict.fromkeys(_ARROW, b"ARROW1"),
     **dict.fromkeys(WORKBOOKS, b"PK\x03\x04"),
 }
-_LONGEST_LINE = 2**24  # bytes of a line of JSON
-_MOST_PACKED = 2**32  # bytes that a packed file of JSON lines may hold
+_LONGEST_LINE = 2**24  # bytes of a line of JSON, or in a packed file
+_MOST_PACKED = 2**30  # bytes that a packed file may hold, where it is read at once
+_BLOCK = 2**20
 _CHUNK = 100_000  # rows whose text is held at a time
 
 
@@ -330,6 +350,7 @@ def _read(place: Place, kind: str, *, header: bool, dialect: Dialect) -> pd.Data
         return _read_arrow(path)
     if kind in _LINES:
         return _read_lines(path)
+    check_unpacked(path, _MOST_PACKED)
     return _in_its_dialect(path, dialect, header=header)
 
 

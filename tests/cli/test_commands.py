@@ -22,6 +22,7 @@ from skeval.tables.reading import read_table
 THREE = ("train.csv", "holdout.csv", "synthetic.csv")
 
 
+@pytest.mark.slow
 def test_evaluate_prints_and_saves(folder, run):
     code, out, _ = run("evaluate", *THREE, "-o", "scores.json")
     assert code == 0
@@ -63,6 +64,7 @@ def test_parquet_and_packed_files(folder, run):
         assert code == 0, out
 
 
+@pytest.mark.slow
 def test_compare(folder, run):
     run("evaluate", *THREE, "-o", "a.json", "--suite", "fidelity")
     run("evaluate", "train.csv", "holdout.csv", "train.csv", "-o", "b.json", "--suite", "fidelity")
@@ -123,6 +125,7 @@ def test_report_of_a_column_of_texts(folder, run):
     assert "vocabulary" in out
 
 
+@pytest.mark.slow
 def test_schema_from_a_file(folder, run):
     (folder / "schema.json").write_text(json.dumps({"visits": "categorical"}))
     assert run("evaluate", *THREE, "--schema", "schema.json", "-o", "s.json")[0] == 0
@@ -208,6 +211,7 @@ def test_bad_holdouts(folder, run):
     assert "holdout has infinite values in income" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "note"),
     [
@@ -229,6 +233,7 @@ def test_odd_synthetic_tables_are_measured_with_a_note(folder, run, change, note
     assert "similarity" in out
 
 
+@pytest.mark.slow
 def test_constant_columns_are_measured(folder, run):
     write(folder, "constant.csv", lambda t: t.assign(age=40))
     assert run("evaluate", "train.csv", "holdout.csv", "constant.csv")[0] == 0
@@ -538,6 +543,7 @@ class TestFolders:
                     table.to_csv(folder / role / f"{name}.csv", index=False)
         (folder / "schema.json").write_text(json.dumps(data.schema.to_dict()))
 
+    @pytest.mark.slow
     def test_evaluate(self, run):
         arguments = ("--suite", "diagnostic", "-o", "scores.json")
         code, _, err = run(

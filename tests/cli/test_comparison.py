@@ -22,6 +22,7 @@ def saved(tmp_path, monkeypatch):
     return names
 
 
+@pytest.mark.slow
 def test_any_number_of_scores_are_compared(run, saved):
     code, out, err = run("compare", *saved, "-o", "c.html")
     assert code == 0

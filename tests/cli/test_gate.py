@@ -44,6 +44,7 @@ def test_policies_of_files_and_options_add_up(folder, run):
     assert (suite.attrib["tests"], suite.attrib["failures"]) == ("4", "1")
 
 
+@pytest.mark.slow
 def test_a_report_is_written_before_the_gate_closes(folder, run):
     gate = ("--fail-on", "leak", "--junit", "gate.xml", "--columns", "2")
     code, _, err = run("report", *LEAK, "-o", "r.html", *gate)
@@ -95,6 +96,7 @@ def test_p_values_are_printed(folder, run):
     assert "<1e-16" in out
 
 
+@pytest.mark.slow
 def test_each_of_several_tables_is_held_to_the_policy(folder, run):
     """One leaking candidate closes the gate, and the rules say which it is."""
     (folder / "copies.csv").write_bytes((folder / "train.csv").read_bytes())
@@ -149,6 +151,7 @@ def test_thresholds_add_up_with_a_policy(folder, run):
     assert SuiteResult.from_json("s.json").provenance.release.title == "T"
 
 
+@pytest.mark.slow
 def test_a_report_has_the_title_of_its_release(folder, run):
     (folder / "release.toml").write_text('title = "For the Ministry"\n')
     code, _, err = run(

@@ -44,6 +44,7 @@ def alike(one, other):
         assert one == other
 
 
+@pytest.mark.slow
 def test_folders_of_parts_give_what_files_give(folder, run):
     for role in ROLES:
         table = pd.read_csv(f"{role}.csv")
@@ -61,6 +62,7 @@ def test_folders_of_parts_give_what_files_give(folder, run):
     assert "read a column at a time" in out + err
 
 
+@pytest.mark.slow
 def test_long_files_give_what_short_ones_give(folder, run, monkeypatch):
     from skeval.scale import long_csv
 
@@ -135,6 +137,7 @@ def scores_of(saved):
     return {name: (one.value, one.baseline) for name, one in result.items()}, result
 
 
+@pytest.mark.slow
 def test_any_form_of_the_tables_gives_what_csv_gives(folder, run):
     # SQLite knows no truth values
     read = {role: pd.read_csv(f"{role}.csv").drop(columns="member") for role in ROLES}

@@ -23,6 +23,7 @@ def given(folder):
     return ("releases", "train.csv", "holdout.csv", "r0.csv", "r1.csv", "r2.csv")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["html", "pdf", "csv"])
 def test_one_page(given, run, ending):
     page = f"page.{ending}"
@@ -39,6 +40,7 @@ def test_one_page(given, run, ending):
             assert "All releases together" in file.read()
 
 
+@pytest.mark.slow
 def test_hashes_of_real_rows_are_left_out_where_they_are_not_wanted(given, run):
     numbers = []
     for options in ((), ("--no-hashes",)):

@@ -62,6 +62,7 @@ def test_what_cannot_be_verified_says_so(folder, run):
     assert "version 0 of their schema" in run("verify", "scores.json", "train.csv")[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["report.html", "report.pdf"])
 def test_a_report_is_drawn_of_scores_alone(name, folder, run):
     for file in FILES:
@@ -81,6 +82,7 @@ def test_render_never_overwrites_its_input(folder, run):
     assert "there is no file none.json" in run("render", "none.json")[2]
 
 
+@pytest.mark.slow
 def test_evaluate_writes_names_hashes_and_the_date(folder, run):
     command = ("evaluate", *FILES, "--suite", "quality", "--date", "2026-01-02", "-o", "q.json")
     assert run(*command)[0] == 0

@@ -131,6 +131,7 @@ def test_kinds_of_folders_are_stated_by_files(folder, run):
         assert "--accept-doubts and --numeric: kinds are stated so of one table" in err
 
 
+@pytest.mark.slow
 def test_doubts_are_said_with_every_evaluation(folder, run):
     table = pd.read_csv("train.csv").assign(mrn=range(120))
     table.to_csv("train.csv", index=False)

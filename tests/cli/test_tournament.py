@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 CONFIG = """
 metrics = "ks_complement,exact_matches"
 cv = 2
@@ -15,6 +17,7 @@ class = "skeval.generators.Bootstrap"
 """
 
 
+@pytest.mark.slow
 def test_it_says_whom_to_take_and_keeps_results(folder, run):
     (folder / "t.toml").write_text(CONFIG, encoding="utf-8")
     arguments = ("tournament", "train.csv", "--config", "t.toml", "--folder", "kept")

@@ -18,6 +18,7 @@ TRAIN, HOLDOUT, MADE = (
 SYNTHETIC = pd.concat([MADE[:60], TRAIN[:20]], ignore_index=True)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("control", [None, HOLDOUT])
 def test_numbers_are_those_of_details(control):

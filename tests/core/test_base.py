@@ -84,6 +84,7 @@ def tables():
     return [make_mixed(200, random_state=seed) for seed in range(3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", HALVED, ids=lambda metric: type(metric).__name__)
 def test_the_difference_lies_around_value_minus_baseline(metric, tables):
     train, holdout, synthetic = tables

@@ -35,6 +35,7 @@ def rows_of(table: pd.DataFrame, plan: str) -> pd.DataFrame:
     return table[table["plan"] == plan].drop(columns="plan").reset_index(drop=True)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "metric",
     [KSComplement(), DCRShare(), WassersteinDistance(), TSTR("member", estimators="linear")],

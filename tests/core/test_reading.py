@@ -55,6 +55,7 @@ def test_a_context_yields_its_single_tables(several):
     assert all(one.is_relational is False for one in own.values())
 
 
+@pytest.mark.slow
 def test_the_contract_is_imported_without_several_or_large_tables():
     listed = (
         "import sys, types; package = types.ModuleType('skeval'); package.__path__ = [sys.argv[1]];"
@@ -68,6 +69,7 @@ def test_the_contract_is_imported_without_several_or_large_tables():
     assert not {"skeval.core.relational_context", "skeval.scale.context"} & set(loaded)
 
 
+@pytest.mark.slow
 def test_fit_takes_paths_as_the_shell_does(tmp_path):
     train, holdout, synthetic = (make_mixed(80, random_state=seed) for seed in range(3))
     train.to_csv(tmp_path / "train.csv", index=False)

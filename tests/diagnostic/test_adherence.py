@@ -225,6 +225,7 @@ def test_all_missing_where_missing_is_a_value():
         assert result(CategoryAdherence(), ["a", "b"], [None, None], x="categorical").value == 0.0
 
 
+@pytest.mark.slow
 def test_many_categories_and_columns():
     rng = np.random.default_rng(0)
     levels = np.array([f"k{i}" for i in range(5000)], dtype=object)

@@ -154,6 +154,7 @@ def test_infinite_values_are_left_out_with_a_warning():
     assert score == pytest.approx(CorrelationSimilarity().fit(TRAIN).score(finite))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_p_values_are_against_the_holdout_where_there_is_one(method):
     result = CorrelationSimilarity(method).fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)

@@ -141,6 +141,7 @@ def test_parity_with_scipy(p, q):
     assert d.kl_divergence(p, q) == pytest.approx(entropy(p[used], q[used]), abs=1e-12)
 
 
+@pytest.mark.slow
 @given(COUNTS, COUNTS, COUNTS)
 @settings(deadline=None)
 def test_both_distances_are_metrics(p, q, r):

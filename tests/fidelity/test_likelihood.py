@@ -213,6 +213,7 @@ def test_bins_bring_in_numbers():
         assert np.isnan(BNLikelihood().fit(train[["age"]]).score(train[["age"]]))
 
 
+@pytest.mark.slow
 def test_many_columns_do_not_underflow():
     rng = np.random.default_rng(0)
     table = pd.DataFrame({f"c{i}": rng.integers(0, 30, 40).astype(str) for i in range(60)})
@@ -240,6 +241,7 @@ def test_published_example():
     assert found == pytest.approx([0.28125, 0.28125, 0.03125, 0.03125], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_many_cells_are_not_counted_in_an_array():
     rng = np.random.default_rng(0)
     a, b = rng.integers(0, 30, 500), rng.integers(0, 7, 500)

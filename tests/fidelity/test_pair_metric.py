@@ -134,6 +134,7 @@ def test_the_baseline_is_that_of_the_holdout(metric):
     assert result.baseline == metric.fit_context(REAL).score(FRESH)
 
 
+@pytest.mark.slow
 @every_metric
 def test_the_floor_is_that_of_shuffled_columns(metric):
     expected = metric.fit_context(REAL).score(permuted_in_place(REAL, 400).synthetic)
@@ -154,6 +155,7 @@ def test_calibrated_values(metric):
     assert np.mean(none) == pytest.approx(0.0, abs=0.25)
 
 
+@pytest.mark.slow
 @every_metric
 def test_floor_and_baseline_are_of_one_size(metric):
     fitted = metric.fit(TRAIN, FRESH.iloc[:150])
@@ -167,6 +169,7 @@ def test_floor_and_baseline_are_of_one_size(metric):
     assert np.isnan(found) or found == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @every_metric
 def test_columns_without_association_have_nothing_to_calibrate(metric):
     rng = np.random.default_rng(0)

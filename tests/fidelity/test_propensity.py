@@ -172,6 +172,7 @@ def test_a_table_of_unrelated_columns_is_not_perfect():
     assert fresh.p_value > 0.05
 
 
+@pytest.mark.slow
 def test_rows_of_a_right_model_have_the_trees_value_of_permuted_labels():
     rng, ratios = np.random.default_rng(0), []
     for _ in range(6):
@@ -190,6 +191,7 @@ def test_a_model_that_never_splits():
     assert found.value == pytest.approx(0.0)
 
 
+@pytest.mark.slow
 def test_probabilities_of_unseen_rows_are_no_nearer():
     fitted, unseen = (evaluate(TRAIN, None, SYNTHETIC, out_of_fold=flag) for flag in (False, True))
     assert fitted.details["specks"] > unseen.details["specks"] - 0.05

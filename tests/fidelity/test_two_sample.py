@@ -203,6 +203,7 @@ def test_a_fresh_table_is_not_told_apart():
         assert found.warnings == ()
 
 
+@pytest.mark.slow
 def test_it_falls_with_noise():
     noise = random_rows(Context.of(TRAIN).train, 600, np.random.default_rng(0))
     train, fresh = make_mixed(600, random_state=3), make_mixed(600, random_state=4)

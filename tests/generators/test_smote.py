@@ -130,6 +130,7 @@ def test_one_neighbour_is_caught():
     assert found["audit"].p_value < 1e-6
 
 
+@pytest.mark.slow
 def test_so_are_the_defaults_on_more_rows():
     found = evaluated(Smote(), 3_000)
     assert found["attack"].p_value < 1e-6
@@ -139,6 +140,7 @@ def test_so_are_the_defaults_on_more_rows():
     assert found["audit"].details["verdict"] == "loose"  # one release refutes no epsilon of 1
 
 
+@pytest.mark.slow
 def test_the_leak_falls_with_the_number_of_neighbours():
     found = {k: evaluated(Smote(k_neighbors=k), 800) for k in (1, 5, 50)}
     attacks = [result["attack"].value for result in found.values()]

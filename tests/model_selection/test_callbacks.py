@@ -84,6 +84,7 @@ def run_keras(callback: Any) -> tuple[Model, list[dict[str, float]]]:
     return model, logs
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("keras")
 def test_a_loop_of_keras_stops_with_the_best_weights():
     monitor = new()
@@ -136,6 +137,7 @@ def lightning(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, name, module)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("lightning")
 def test_a_loop_of_lightning_stops_with_the_best_state():
     monitor, trainer = new(), SimpleNamespace(current_epoch=0, should_stop=False)
@@ -258,6 +260,7 @@ def study() -> optuna.Study:
     return made
 
 
+@pytest.mark.slow
 def test_a_study_keeps_what_does_not_leak(study):
     states = {(t.params["learnt"], t.params["knee"]): t.state.name for t in study.trials}
     assert states == {
@@ -278,6 +281,7 @@ def test_steps_are_epochs_and_values_never_fall(study):
     assert values[max(values)] == study.best_value
 
 
+@pytest.mark.slow
 def test_a_pruner_of_optuna_ends_hopeless_trials():
     pruner = optuna.pruners.ThresholdPruner(lower=0.999, n_warmup_steps=2)
     made = study_of(pruner)

@@ -30,6 +30,7 @@ TABLE = make_mixed(200)
 SUITE = MetricSuite([("ks", KSComplement()), ("share", DCRShare())])
 
 
+@pytest.mark.slow
 def test_each_fold_is_a_fit_of_its_own():
     found = cross_validate_generator(Bootstrap(), TABLE, SUITE, cv=4)
     assert [result.sizes["holdout"] for result in found.results] == [50] * 4
@@ -88,6 +89,7 @@ class Costly(Bootstrap):
         return super().sample(n, random_state)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("clock")
 def test_efficiency_of_fit_and_sample():
     costly, cheap = (
@@ -106,6 +108,7 @@ def test_efficiency_of_fit_and_sample():
     assert costly.frame(efficiency=False).index.tolist() == ["ks", "share"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("clock")
 def test_efficiency_is_a_direction_of_the_front():
     candidates = {
@@ -161,6 +164,7 @@ def seeds_of(generator, random_state=0):
     return list(Recorder.seeds)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "generator",
     [Recorder(), Recorder, Recorder(random_state=None), GeneratorAdapter(Recorder())],

@@ -32,6 +32,7 @@ print(freed.mib, kept.mib, held.all())
 """
 
 
+@pytest.mark.slow
 def test_memory_held_and_freed_counts_and_memory_kept_from_before_does_not():
     python = subprocess.run(
         [sys.executable, "-c", _GROWTH], capture_output=True, text=True, check=True

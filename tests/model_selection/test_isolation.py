@@ -30,6 +30,7 @@ def _crashed():
     os.kill(os.getpid(), signal.SIGSEGV)
 
 
+@pytest.mark.slow
 def test_values_come_back(helper):
     assert helper.run(abs, [-2], Limits()).value == 2
 
@@ -47,6 +48,7 @@ def test_a_crash_costs_nothing_else(helper):
     assert helper.run(abs, [-3], Limits()).value == 3
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_is_stopped(helper):
     begun = time.perf_counter()
     outcome = helper.run(time.sleep, [60], Limits(seconds=0.3))
@@ -72,5 +74,6 @@ def test_one_piece_of_work_leaves_nothing_for_the_next(helper):
     assert helper.run(os.environ.get, ["SKEVAL_LEFT"], Limits()).value is None
 
 
+@pytest.mark.slow
 def test_alone():
     assert isolated(abs, [-2]).value == 2

@@ -96,6 +96,7 @@ def numbers(front: pd.Series) -> list[int]:
 # --------------------------------------------------------------------------------- a real study
 
 
+@pytest.mark.slow
 def test_a_seeded_study_is_reproducible(study):
     again = studied()
     assert [t.params for t in again.trials] == [t.params for t in study.trials]

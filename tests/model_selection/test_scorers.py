@@ -75,6 +75,7 @@ def test_training_rows_of_arrow_are_known():
     assert np.isnan(list(scores.values())).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", [TABLE, pl.from_pandas(TABLE)])
 def test_cross_validate_with_training_scores(table):
     found = cross_validate(
@@ -113,6 +114,7 @@ class SeededBootstrap(Bootstrap):
         return super().sample(n, random_state)
 
 
+@pytest.mark.slow
 def test_candidates_share_the_seed_of_a_split_and_splits_do_not():
     def seeds(random_state, rows):
         SeededBootstrap.seeds.clear()
@@ -147,6 +149,7 @@ class Failing(Bootstrap):
         return rows.drop(columns="age") if self.fault == "column" else rows
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:One or more of the test scores are non-finite")
 @pytest.mark.parametrize(
     ("fault", "said"),
@@ -200,6 +203,7 @@ def test_directions_of_scores():
     assert make_generator_scorer(ExactMatchShare()).directions() == {"score": -1}
 
 
+@pytest.mark.slow
 def test_a_pipeline_is_measured_behind_its_transformers():
     """Its training rows are no holdout either."""
     seen = []
@@ -298,6 +302,7 @@ def test_refusals():
         scorer(GeneratorAdapter(Bootstrap()).fit(TABLE).forget(), TABLE)
 
 
+@pytest.mark.slow
 def test_the_verdict_is_a_score_to_bound():
     suite = MetricSuite([("ks", KSComplement()), ("matches", ExactMatchShare())])
     scorer = make_generator_scorer(suite)

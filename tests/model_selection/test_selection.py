@@ -144,6 +144,7 @@ def test_scoring_is_checked_before_the_search():
         best_subject_to("matches", at_most=0.5, maximise="ks", scoring="ks")
 
 
+@pytest.mark.slow
 def test_best_subject_to_in_a_search():
     scorer = make_generator_scorer(PAIR)
     search = GridSearchCV(

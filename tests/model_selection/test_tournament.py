@@ -18,6 +18,9 @@ from skeval.model_selection import Entrant, Tournament, tournament
 from skeval.model_selection.entrants import generator_class, read_config
 from skeval.privacy import DCRShare, ExactMatchShare
 
+# Each test fits generators in folds.
+pytestmark = pytest.mark.slow
+
 ROWS = make_mixed(240, random_state=3)
 SUITE = MetricSuite(
     [("trends", CorrelationSimilarity()), ("share", DCRShare()), ("matches", ExactMatchShare())],

@@ -63,6 +63,7 @@ def overfitted() -> TrainingMonitor:
 # --------------------------------------------------------------------------------------- the knee
 
 
+@pytest.mark.slow
 def test_training_stops_soon_after_copies_come():
     """One row in ten is a copy in epoch 7, and one more in ten with every further one."""
     monitor = overfitted()
@@ -86,6 +87,7 @@ def test_the_best_epoch_is_the_best_of_the_eligible():
     assert last["alarm"] or last["copies"]
 
 
+@pytest.mark.slow
 def test_two_trainings_have_the_same_bits():
     again = watched()
     mine, other = (one.history.drop(columns="seconds") for one in (overfitted(), again))
@@ -108,6 +110,7 @@ def test_looks_change_nothing_of_a_training():
     assert (np.random.random(3) == expected).all()
 
 
+@pytest.mark.slow
 def test_weights_are_kept_when_an_epoch_is_the_best():
     kept: list[int] = []
     monitor = watched(on_best=kept.append)
@@ -175,6 +178,7 @@ def n_stopped(n_trainings: int, n_looks: int, first: int = 0) -> dict[str, int]:
     return counts
 
 
+@pytest.mark.slow
 def test_few_trainings_without_a_leak_are_stopped():
     assert n_stopped(12, 4)["leak found"] <= 2  # 3 of 12 have a chance of 2% at 5%
 

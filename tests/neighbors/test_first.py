@@ -35,6 +35,7 @@ def refuse(*arguments, **settings):
     raise AssertionError("it compiles")
 
 
+@pytest.mark.slow
 def test_small_tables_are_searched_by_numpy_with_the_bits_of_trees(nothing_compiled, monkeypatch):
     trees = found(MixedNearestNeighbors(categorical=[2, 3], backend="numba").fit(rows(200, 0)))
     monkeypatch.setattr(tree.TreeIndex, "build", refuse)

@@ -124,6 +124,7 @@ def engines(ranges, categorical, leaf_size):
 FEW, SOME = settings(max_examples=40, deadline=None), settings(max_examples=150, deadline=None)
 
 
+@pytest.mark.slow
 @SOME
 @given(problems(), st.integers(1, 5), st.sampled_from([1, 2, 3, 8, None]))
 def test_kneighbors_is_brute_force_bit_for_bit(problem, k, leaf_size):
@@ -187,6 +188,7 @@ def test_radius_is_one_for_each_query(radius):
         near.kneighbors(np.zeros((3, 4)), radius=radius)
 
 
+@pytest.mark.slow
 @settings(deadline=None)  # the first call compiles
 @given(problems(), st.booleans(), st.sampled_from([1, 2, 4, None]))
 def test_mass_is_divided_evenly_among_all_nearest_rows(problem, excluding, leaf_size):

@@ -83,6 +83,7 @@ def test_the_level_is_kept_with_one_to_fifty_visits(metric):
         assert binomtest(n_below, n_tables, level, alternative="greater").pvalue > 0.01
 
 
+@pytest.mark.slow
 def test_wrong_links_are_found_by_trees_not_by_a_line():
     train, holdout, fresh = (clinic(seed, 200) for seed in range(3))
     mixed = np.random.default_rng(0).permutation(200)[fresh["visits"]["user"]]

@@ -148,6 +148,7 @@ def test_extremes_by_hand():
     assert (ties.n_nearest, ties.observed, ties.test.p_value) == (20, 0.5, 1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "change",
     [

@@ -39,6 +39,7 @@ SCHEMA = RelationalSchema(
 )
 
 
+@pytest.mark.slow
 def test_customers_that_are_all_alike_show():
     """Each table, the counts and the pairs across the key are right; no customer is like a real one."""
     metric = ParentChildAggregates().fit(customers(0), customers(1), schema=SCHEMA)

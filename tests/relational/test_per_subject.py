@@ -71,6 +71,7 @@ def test_roles_that_lack_are_asked_for_in_one_sentence():
         PerSubject(KSComplement()).fit(tables, schema=schema)
 
 
+@pytest.mark.slow
 def test_a_jittered_history_is_missed_row_by_row(leak):
     context = context_of(leak[0], leak[1], leak[3], CLINIC)
     metrics = [ExactMatchShare(), DCROverfittingProtection(), MembershipInference("distance")]
@@ -79,6 +80,7 @@ def test_a_jittered_history_is_missed_row_by_row(leak):
             assert evaluated(OfTable(metric, table), context).p_value > 0.01
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", [DCRPercentile(1), MembershipDisclosureF1()])
 def test_a_jittered_history_is_found_at_the_subject(leak, metric):
     train, holdout, fresh, leaky = leak

@@ -180,6 +180,7 @@ def test_without_roles_a_value_is_given_and_no_test_made():
     assert "roles={table" in said.text
 
 
+@pytest.mark.slow
 def test_verdicts_count_the_tests_of_every_table():
     train, holdout, _ = (clinic(80, seed, most=6) for seed in range(3))
     fresh = clinic(80, 5, most=6)
@@ -290,6 +291,7 @@ def levels(n_seeds, **metrics):
     return {name: counts / n_seeds for name, counts in alarms.items()}
 
 
+@pytest.mark.slow
 def test_tests_by_subject_keep_the_level_and_tests_of_rows_do_not():
     by_subject, of_rows = levels(25, hits=HittingRate())["hits"]
     assert by_subject <= 0.16  # 5 of 25 or more have a chance of 0.7% at a level of 5%

@@ -51,6 +51,7 @@ def test_where_nothing_depends_on_a_subject_there_is_no_history():
     assert all(name.startswith("people/") for name in names)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:a classifier that learned from train finds no relation")
 def test_a_summary_names_the_table_that_is_least_like_train():
     train, holdout, synthetic = (clinic(60, seed, most=6) for seed in range(3))

@@ -29,6 +29,7 @@ def test_shares_of_rows(items, share, kept):
     assert result.p_value is None
 
 
+@pytest.mark.slow
 def test_no_alarm_is_raised():
     suite = make_suite("report", schema=SHOP).fit(shop(100, 0), shop(100, 1), schema=SHOP)
     result = suite.evaluate(shop(100, 2))

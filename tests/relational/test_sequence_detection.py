@@ -34,6 +34,7 @@ def evaluated(metric, *tables, schema=SCHEMA):
         return metric.fit(train, holdout, schema=schema).evaluate(synthetic)
 
 
+@pytest.mark.slow
 def test_right_rows_in_wrong_order_are_told_apart():
     rng = np.random.default_rng(0)
     train, holdout, fresh = (walks(200, rng) for _ in range(3))

@@ -56,6 +56,7 @@ def test_by_hand():
     )
 
 
+@pytest.mark.slow
 def test_pieces_do_not_reach_from_one_sequence_into_the_next():
     train, holdout = spelled("ab", "cd"), spelled("mn", "op")
     assert evaluated(SharedSubsequences(2), train, holdout, spelled("bc", "da")).value == 0.0

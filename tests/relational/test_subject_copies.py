@@ -142,6 +142,7 @@ def test_copied_links_are_found_at_the_subject(metric):
     assert "purchases" in leak.advice
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.* of the train rows have a duplicate")
 def test_the_verdict_of_a_suite_finds_copied_links():
     suite = make_suite("screens", schema=SHOP).fit(TRAIN, HOLDOUT, schema=SHOP)
@@ -210,6 +211,7 @@ def test_of_several_tables_the_one_that_links_is_named():
     assert "What one users row has in purchases stands" in result.advice
 
 
+@pytest.mark.slow
 def test_subjects_keep_the_level_where_histories_are_alike():
     """Of few values, histories agree by chance, in all tables."""
     alarms = 0

@@ -88,6 +88,7 @@ def test_odd_details_are_left_out() -> None:
     assert column_pages({}, None) == ()
 
 
+@pytest.mark.slow
 def test_a_page_links_columns_and_shows_a_figure_twice_but_has_it_once(
     suite_result: SuiteResult, tmp_path: Path
 ) -> None:
@@ -111,6 +112,7 @@ def test_it_stands_alone_and_on_no_paper(suite_result: SuiteResult, tmp_path: Pa
         PDFRenderer(sections=["by_column"]).render(suite_result, tmp_path / "a.pdf")
 
 
+@pytest.mark.slow
 def test_forty_columns_stay_under_three_megabytes(
     tables: list[pd.DataFrame], tmp_path: Path
 ) -> None:

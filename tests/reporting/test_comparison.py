@@ -36,6 +36,7 @@ def comparison() -> Comparison:
     return compare({"fine": table(0.8, 0.5), "copies": SuiteResult({**copies, "own": Result(1.0)})})
 
 
+@pytest.mark.slow
 def test_its_outline_names_the_sections_and_its_contents_link_to_them(
     comparison: Comparison, tmp_path: Path
 ) -> None:
@@ -83,6 +84,7 @@ def test_its_front_is_a_loose_figure(comparison: Comparison, tmp_path: Path) -> 
     assert file.name == "choice-tables_that_no_other_beats_in_both.svg"
 
 
+@pytest.mark.slow
 def test_no_row_goes_from_a_page_that_is_too_small(tmp_path: Path) -> None:
     names = [f"{i}: " + "long name " * 30 for i in range(8)]
     scores = table(0.8, 0.5)

@@ -46,6 +46,7 @@ def test_letters_can_be_read_on_any_cell(colours: Colormap) -> None:
         assert contrast(to_rgb(letters_on(shade)), shade) >= 4.5
 
 
+@pytest.mark.slow
 def test_no_figure_of_a_page_has_letters_of_another_ink(odd: SuiteResult, tmp_path: Path) -> None:
     text = odd.to_html(tmp_path / "a.html").read_text(encoding="utf-8")
     styles = re.findall(r'<text style="([^"]*)"', text)

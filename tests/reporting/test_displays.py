@@ -229,6 +229,7 @@ def test_unknown_displays_and_empty_details_fall_back_to_the_value() -> None:
     assert type(display_of(Result(float("nan"), tags=tags))) is ValueDisplay
 
 
+@pytest.mark.slow
 def test_plots_go_on_given_axes(suite_result: SuiteResult) -> None:
     figure = Figure()
     ax = figure.add_subplot()

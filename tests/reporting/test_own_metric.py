@@ -114,6 +114,7 @@ def test_what_is_not_defined_has_no_sentence(tables: list[pd.DataFrame]) -> None
     assert Undefined().fit(tables[0]).evaluate(tables[2]).summary == ""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("registered")
 def test_paper_shows_sentence_and_figure(measured: SuiteResult, tmp_path: Path) -> None:
     path = measured.to_pdf(tmp_path / "report.pdf")
@@ -150,6 +151,7 @@ def test_a_display_needs_its_details(measured: SuiteResult) -> None:
     assert type(Result(0.1, tags=CityGap.tags).display()) is ValueDisplay
 
 
+@pytest.mark.slow
 def test_a_display_that_was_not_registered_is_named(measured: SuiteResult, tmp_path: Path) -> None:
     text = " ".join(words_of(measured.to_pdf(tmp_path / "report.pdf")))
     assert "city_gap: no display CityShares is registered here" in text

@@ -19,6 +19,9 @@ from skeval.reporting.sections import Plan
 from skeval.reporting.structure import Element
 from skeval.utils.formatting import number
 
+# One report is drawn for all of them.
+pytestmark = pytest.mark.slow
+
 TITLES = [
     "Decision page",
     "Scores",
@@ -110,7 +113,6 @@ def test_it_is_small(path: Path) -> None:
     assert path.stat().st_size < 1_000_000
 
 
-@pytest.mark.slow
 def test_a_report_of_saved_results_has_the_same_bytes(
     suite_result: SuiteResult, path: Path, tmp_path: Path
 ) -> None:
@@ -121,7 +123,6 @@ def test_a_report_of_saved_results_has_the_same_bytes(
     assert rendered.read_bytes() == path.read_bytes()
 
 
-@pytest.mark.slow
 def test_another_process_writes_the_same_bytes(narrow: SuiteResult, tmp_path: Path) -> None:
     narrow.to_json(tmp_path / "results.json")
     code = (
@@ -177,7 +178,6 @@ def test_unknown_sections_are_named(suite_result: SuiteResult, tmp_path: Path) -
         PDFRenderer(sections=["univariat"]).render(suite_result, tmp_path / "a.pdf")
 
 
-@pytest.mark.slow
 def test_what_is_left_out_is_listed(without_holdout: SuiteResult, tmp_path: Path) -> None:
     reader = PdfReader(without_holdout.to_pdf(tmp_path / "a.pdf"))
     text = " ".join(" ".join(page.extract_text() for page in reader.pages[:4]).split())
@@ -185,7 +185,6 @@ def test_what_is_left_out_is_listed(without_holdout: SuiteResult, tmp_path: Path
     assert "dcr_overfitting: compares against holdout rows" in text
 
 
-@pytest.mark.slow
 def test_undefined_metrics_say_why(single: SuiteResult, tmp_path: Path) -> None:
     reader = PdfReader(single.to_pdf(tmp_path / "a.pdf"))
     text = " ".join(" ".join(page.extract_text() for page in reader.pages[:4]).split())
@@ -235,7 +234,6 @@ def test_a_long_table_runs_over_several_pages(tmp_path: Path) -> None:
     assert "metric_089" in texts[-1] + texts[-2]
 
 
-@pytest.mark.slow
 def test_a_short_report_is_for_signing(suite_result: SuiteResult, tmp_path: Path) -> None:
     reader = PdfReader(suite_result.to_pdf(tmp_path / "a.pdf", short=True))
     assert [entry["/Title"] for entry in reader.outline] == [*TITLES[:3], *TITLES[-2:]]

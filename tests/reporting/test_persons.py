@@ -56,6 +56,7 @@ def test_the_strongest_attack_of_each_risk_in_persons():
     ]
 
 
+@pytest.mark.slow
 def test_numbers_are_those_of_the_tests():
     """A release half of copies: each sentence quotes the details of the result it is of."""
     train, holdout = make_mixed(300, random_state=0), make_mixed(300, random_state=1)

@@ -38,6 +38,7 @@ def drawn(preset: str, tmp_path, ending: str) -> SuiteResult:
     return result
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", ["quality", "diagnostic", "screens"])
 def test_a_ready_suite_is_drawn(preset, tmp_path):
     result = drawn(preset, tmp_path, "html")

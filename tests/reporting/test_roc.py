@@ -57,6 +57,7 @@ def test_a_perfect_attack_and_a_useless_one() -> None:
         assert min(line.get_ydata().min() for line in ax.lines) > 0.0
 
 
+@pytest.mark.slow
 def test_no_curve() -> None:
     empty = ROCDisplay(Result(0.5))
     assert empty.plot().figure_.axes

@@ -83,6 +83,7 @@ def test_a_threshold_on_what_is_not_there_is_violated(leaking: SuiteResult) -> N
     assert "It cannot be judged: the policy names tstr, which is not measured" in measured
 
 
+@pytest.mark.slow
 def test_page_and_paper_say_the_same(leaking: SuiteResult, tmp_path: Path) -> None:
     page = leaking.to_html(tmp_path / "r.html").read_text(encoding="utf-8")
     text = PdfReader(leaking.to_pdf(tmp_path / "r.pdf")).pages[0].extract_text()

@@ -15,6 +15,9 @@ from pypdf.generic import ArrayObject
 from skeval import SuiteResult
 from skeval.reporting.structure import Element
 
+# One report is drawn for all of them.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def reader(narrow: SuiteResult, tmp_path_factory: pytest.TempPathFactory) -> PdfReader:

@@ -112,6 +112,7 @@ def test_dates_are_few_within_and_told_apart(low: float, power: float, most: int
     assert within.all() or low < -62_135_596_800 or high > 253_402_300_790
 
 
+@pytest.mark.slow
 def test_dates_do_not_depend_on_the_epoch_of_the_user() -> None:
     code = "import matplotlib.dates as d; d.set_epoch('0000-12-31'); "
     code += "from skeval.reporting.displays.ticks import date_ticks; "

@@ -85,6 +85,7 @@ def test_frame_of_entities(leaky: SuiteResult) -> None:
     assert EntitiesDisplay(again).frame().equals(display.frame())
 
 
+@pytest.mark.slow
 def test_no_name_and_no_sentence_in_any_file(leaky: SuiteResult, tmp_path) -> None:
     pages = PdfReader(leaky.to_pdf(tmp_path / "r.pdf")).pages
     texts = [

@@ -400,6 +400,7 @@ def test_json_keeps_it(comparison):
     pd.testing.assert_frame_equal(again.differences, comparison.differences)
 
 
+@pytest.mark.slow
 def test_a_report_of_candidates_has_the_answer_on_its_first_page(tables, tmp_path):
     suite = MetricSuite([("ks", KSComplement()), ("matches", ExactMatchShare())])
     candidates = {"<b>fresh</b>": tables[3], "copies": tables[0]}

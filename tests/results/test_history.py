@@ -72,6 +72,7 @@ def test_the_interval_given_train_is_taken_where_the_baseline_is_the_same():
     assert history({**narrow, "v2": SuiteResult({"one": other})}).falls.empty
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ["normal", "shares"])
 def test_a_fall_is_told_in_at_most_a_twentieth_of_series_of_noise(shape):
     """Four metrics over five releases that are alike, 400 times."""
@@ -115,6 +116,7 @@ def test_a_fall_of_six_standard_errors_is_told():
     assert told == 50
 
 
+@pytest.mark.slow
 def test_releases_of_one_source_are_alike():
     """Real metrics: fresh rows of one source in five releases fall in none."""
     train, holdout, *fresh = (make_mixed(250, random_state=seed) for seed in range(7))
@@ -125,6 +127,7 @@ def test_releases_of_one_source_are_alike():
     assert followed.sentence.startswith("5 releases, v0 to v4: no fall can be told from noise")
 
 
+@pytest.mark.slow
 def test_the_order_is_given_or_that_of_the_dates():
     train, holdout, one, two = (make_mixed(100, random_state=seed) for seed in range(4))
     suite = make_suite("fidelity").fit(train, holdout)

@@ -251,6 +251,7 @@ def test_fidelity_buys_back_a_copy_in_an_arithmetic_mean_only():
     assert scorer.across(worse, facets=two) > scorer.across(copied, facets=two)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 @pytest.mark.parametrize("with_holdout", [True, False])
 def test_it_scores_the_report_live_and_from_json(with_holdout, tmp_path):
@@ -270,6 +271,7 @@ def _saved(result, folder):
     return folder / "result.json"
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(UNIT, st.floats(0.01, 1.0)), min_size=1, max_size=6), st.data())
 def test_a_better_metric_never_lowers_a_facet(pairs, data):

@@ -181,6 +181,7 @@ def test_texts_and_keys_count_in_the_hash():
     assert hash_of_cells(table.assign(id=["1", "2", "3"]), schema) == wanted
 
 
+@pytest.mark.slow
 def test_verify_knows_files_and_tables_again(tables, suite, tmp_path):
     train = tables[0]
     paths = {role: tmp_path / f"{role}.csv" for role in ("train", "holdout", "synthetic")}
@@ -205,6 +206,7 @@ def test_verify_knows_files_and_tables_again(tables, suite, tmp_path):
     assert found["input"].tolist() == ["train", "train", "", "holdout", "synthetic"]
 
 
+@pytest.mark.slow
 def test_of_a_sample_the_whole_table_is_known_again(tables, suite, tmp_path):
     result = report(
         *tables, tmp_path / "a.html", suite=suite, n_max_train=50, date=DATE, progress=False
@@ -242,6 +244,7 @@ def test_several_tables_have_hashes_and_kinds_of_their_own():
     assert Provenance.from_dict(provenance.to_dict()) == provenance
 
 
+@pytest.mark.slow
 def test_equal_dates_and_tables_give_the_same_page_and_paper(tables, tmp_path):
     suite = MetricSuite([("tv", TVComplement())])
     for ending in ("html", "pdf"):

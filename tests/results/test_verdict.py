@@ -174,6 +174,7 @@ def test_tests_that_these_rows_leave_without_power_cost_the_others_nothing():
     assert Contrast.from_dict(older).least_here == 0.0
 
 
+@pytest.mark.slow
 def test_level_where_copies_are_tested_only_where_there_are_any():
     """Which of the pooled rows are copied says nothing of which of them are train."""
     rng, n_suites, n_alarms = np.random.default_rng(0), 2000, 0

@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 import numpy as np
+import pytest
 from packaging.requirements import Requirement
 
 from skeval import show_versions
@@ -20,6 +21,7 @@ def test_versions_are_told(capsys):
     assert f"numpy {np.__version__}" in printed
 
 
+@pytest.mark.slow
 def test_import_is_light():
     heavy = "('numba', 'matplotlib', 'xgboost', 'phik', 'pypdf', 'seaborn')"
     code = f"import sys, skeval, skeval.privacy, skeval.fidelity; sys.exit(any(m in sys.modules for m in {heavy}))"

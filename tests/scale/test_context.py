@@ -188,6 +188,7 @@ def expected():
     return evaluated(*TABLES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", FORMS)
 def test_the_same_bits_however_a_table_is_stored(form, expected, tmp_path, monkeypatch, no_cluster):
     monkeypatch.setattr(skeval.scale.context, "_SPILLED", 100)  # what steps keep goes to files
@@ -225,6 +226,7 @@ def test_most_of_what_counts_is_counted():
     assert {"RuleAdherence", "DisclosureProtection", "MeanCIOverlap"} <= names
 
 
+@pytest.mark.slow
 def test_what_cannot_be_counted_is_measured_on_a_sample_and_says_so(tmp_path):
     paths, metrics = stored("7 parts", tmp_path), [("e", EnergyDistance()), ("ks", KSComplement())]
     suite = MetricSuite(metrics, max_rows=100).fit(*paths[:2])
@@ -372,6 +374,7 @@ def compare_what_is_said(tmp_path):
         KSComplement().fit(train).score(tmp_path / "none")
 
 
+@pytest.mark.slow
 def test_a_report_of_parquet_names_what_was_sampled(tmp_path):
     paths = stored("7 parts", tmp_path)
     suite = MetricSuite([("ks", KSComplement()), ("e", EnergyDistance())], max_rows=60)
@@ -382,6 +385,7 @@ def test_a_report_of_parquet_names_what_was_sampled(tmp_path):
     assert "measured on a sample" in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("columns", "megabytes"), [(24, 80), pytest.param(48, 130, marks=pytest.mark.calibration)]
 )

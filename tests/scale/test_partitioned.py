@@ -37,6 +37,7 @@ def cut(rows, n_parts):
     return [Part(len(p), p.copy) if i % 2 else p for i, p in enumerate(parts)]
 
 
+@pytest.mark.slow
 @SOME
 @given(problems(), st.integers(1, 4), st.sampled_from([1, 3, 7]), MEMORY, st.booleans())
 def test_parts_are_one_index_bit_for_bit(problem, k, n_parts, max_memory, given_ranges):
@@ -61,6 +62,7 @@ def test_parts_are_one_index_bit_for_bit(problem, k, n_parts, max_memory, given_
             assert_same(expected, brute_neighbors(X, Y, ranges, categorical, k, own))
 
 
+@pytest.mark.slow
 @FEW
 @given(problems(), st.sampled_from([1, 3, 7]), MEMORY, st.sampled_from([0.0, 0.2, 0.5]))
 def test_a_radius_and_counts_and_masses_too(problem, n_parts, max_memory, radius):

@@ -83,6 +83,7 @@ def test_searches_are_in_parts_where_rows_are_in_a_file_or_sent_out(
         assert type(gower_engine(there, None, few)) is PartitionedNearestNeighbors
 
 
+@pytest.mark.slow
 def test_whichever_module_comes_first_all_are_imported():
     """Workers import what a task names, in any order."""
     names = "part_tasks", "partitioned"

@@ -32,6 +32,7 @@ def test_the_path_from_sdmetrics():
     assert percentages["closer_to_training"] == pytest.approx(share)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("control", [None, path_syneval.control_data], ids=["as it is", "control"])
 def test_the_path_from_syneval(control):
     copied, auc, risk = path_syneval.path(control_data=control)

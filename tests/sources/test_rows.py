@@ -38,6 +38,7 @@ def test_every_row_has_one_check():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("one", ROWS, ids=[f"{one.number} {one.name}" for one in ROWS])
 def test_a_row_is_run(one):

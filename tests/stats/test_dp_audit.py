@@ -106,6 +106,7 @@ def test_randomised_response_of_500_coins():
     assert chance @ bounds == pytest.approx(0.8326, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_randomised_response_in_pairs():
     """Both bits of 200 pairs are told with e / (1 + e) each; those that are equal are no guess."""
     p = math.e / (1 + math.e)

@@ -89,6 +89,7 @@ def test_copies_with_different_cells_changed_are_found(k):
     assert changed_copies(of, SIZES, strange)[1].n >= 8
 
 
+@pytest.mark.slow
 def test_rows_with_strange_cells_are_no_copies_by_themselves():
     found = [
         changed_copies(of, SIZES, strange_in(of))

@@ -36,6 +36,7 @@ def test_share_is_fishers_exact_test(hits, n, others, m):
     assert share_p_value(hits, n, others, m) == pytest.approx(fisher_exact(table, "greater").pvalue)
 
 
+@pytest.mark.slow
 def test_relabelling_tends_to_the_enumeration():
     values = np.array([0.3, 2.0, 5.0, 0.1, 1.0, 0.2, 0.9])
     every = np.array([values[labels].sum() for labels in all_labels(3, 7)])

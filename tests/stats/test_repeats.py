@@ -111,6 +111,7 @@ def common_rows(rng, draw, n):
     return rows[np.abs(rows - np.median(rows, axis=0)).sum(axis=1).argsort(kind="stable")[:n]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(300, 300, 300), (300, 100, 300), (200, 200, 1000)])
 @pytest.mark.parametrize("draw", [categories, whole_numbers, wide])
 def test_clean_releases_hold_no_copies_beyond_chance(draw, sizes):

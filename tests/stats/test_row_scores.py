@@ -73,6 +73,7 @@ def of_all_exchanges(train, holdout):
     return np.mean(reached)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("few", [[0.9, 0.8, 0.2], [0.1, 0.2, 0.3], [0.5, 0.5, 0.5]])
 def test_p_value_is_that_of_all_exchanges(few):
     """Whichever of the tables is the smaller."""

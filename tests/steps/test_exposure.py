@@ -71,6 +71,7 @@ def test_to_drop_columns_is_advised_only_where_it_would_end_the_leak():
     assert "drop" not in said
 
 
+@pytest.mark.slow
 def test_copied_rows_among_fresh_ones_are_to_be_dropped_and_a_memory_to_be_fitted_again():
     """Exact, then noisy copies of a fifth of the rows; then a release that is nothing else."""
     noise = 1 + 0.001 * np.random.default_rng(0).normal(size=300)
@@ -97,6 +98,7 @@ def test_constant_and_missing_columns_are_no_obstacle():
     assert advice_on_leak(Context.of(TRAIN).with_synthetic(FRESH)) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 def test_every_alarm_says_what_to_do():
     released = pd.concat([TRAIN[:150], FRESH[150:]], ignore_index=True)

@@ -137,6 +137,7 @@ def test_a_suite_warns_once_and_its_results_say_so(tmp_path):
     assert str(again.notices[0]) == str(result.notices[0])
 
 
+@pytest.mark.slow
 def test_the_check_changes_no_value():
     with pytest.warns(HoldoutShiftWarning):
         checked = suite_of().fit(TRAIN, SHIFTED).evaluate(SYNTHETIC)

@@ -113,6 +113,7 @@ def test_added_rows(mixed):
     assert len(training_rows(mixed, TRAIN._replace(max_rows=40), question, 0)) == 40
 
 
+@pytest.mark.slow
 def test_out_of_fold_predictions_have_not_seen_their_row(mixed):
     """On labels drawn at random the model itself is right, and those without the row are not."""
     rng = np.random.default_rng(0)

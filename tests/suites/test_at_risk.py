@@ -42,6 +42,7 @@ def test_copied_rows_come_first_with_their_evidence(suite):
     pd.testing.assert_frame_equal(found.head(5), suite.evaluate(RELEASE).at_risk(5))
 
 
+@pytest.mark.slow
 def test_positions_are_those_of_the_table_as_it_was_given():
     order = np.random.default_rng(0).permutation(300)
     shuffled = TRAIN.iloc[order].reset_index(drop=True)
@@ -59,6 +60,7 @@ def test_as_many_rows_are_conspicuous_by_chance_as_expected(suite, seed):
         assert (p_values <= level).mean() <= level + 2.5 * np.sqrt(level * (1 - level) / 150)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [(100, 400), (400, 100)])
 def test_rows_that_some_attacks_did_not_score_are_not_more_conspicuous(monkeypatch, sizes):
     """Of large tables attacks that learn score a sample, a larger share of the smaller one."""
@@ -74,6 +76,7 @@ def test_rows_that_some_attacks_did_not_score_are_not_more_conspicuous(monkeypat
         assert share <= level + 2.5 * np.sqrt(level * (1 - level) / (2 * min(sizes)))
 
 
+@pytest.mark.slow
 def test_leaving_them_out_lowers_the_alarm():
     """A generator that remembers those who stand out, fitted again without them."""
 
@@ -91,6 +94,7 @@ def test_leaving_them_out_lowers_the_alarm():
     assert excess[1] < excess[0] / 2
 
 
+@pytest.mark.slow
 def test_it_is_in_no_file_and_lost_with_its_tables(suite):
     results = suite.evaluate(RELEASE)
     for again in (

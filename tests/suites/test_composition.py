@@ -124,6 +124,7 @@ def test_suites_add():
         first + KSComplement()
 
 
+@pytest.mark.slow
 def test_a_dict_is_taken_and_cloned():
     of_dict = MetricSuite({"ks": KSComplement(), "tv": TVComplement()})
     assert values(of_dict) == values(of_columns())
@@ -205,6 +206,7 @@ def test_score_is_the_mean_of_a_facet_or_says_why_not():
         assert np.isnan(without.score(SYNTHETIC))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("generator", "grid"),
     [
@@ -233,6 +235,7 @@ def test_own_generators_are_searched_unwrapped(generator, grid):
     assert np.isfinite(in_pipeline.fit(table).best_score_)
 
 
+@pytest.mark.slow
 def test_a_suite_searches_an_own_generator():
     suite = MetricSuite([("columns", of_columns()), ("tstr", TSTR("member"))], check_holdout=False)
     scoring = make_generator_scorer(suite)

@@ -79,12 +79,14 @@ def test_intervals_hold_what_is_true(rule, k, posterior):
     assert 0.92 <= coverage(rule, k=k, posterior=posterior) <= 0.985
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [60, 300])
 def test_many_fully_synthetic_tables(k):
     assert 0.92 <= coverage("full", k=k, posterior=True, m=60) <= 0.985
     assert coverage("full", k=k, posterior=True, m=4) > 0.985  # too wide, as published
 
 
+@pytest.mark.slow
 def test_rules_for_other_tables_do_not():
     assert coverage("full", k=300, posterior=False, m=60) < 0.92
 

@@ -44,6 +44,7 @@ def with_a_single_person():
     return train
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_no_value_of_a_single_person_is_left_to_draw(tmp_path):
     text = report(with_a_single_person(), HOLDOUT, SYNTHETIC, tmp_path / "report.pdf").to_json()
@@ -76,6 +77,7 @@ def test_same_bytes_on_each_run_and_from_saved_scores(tmp_path):
     assert first.read_bytes() == second.read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_without_holdout(tmp_path):
     result = report(TRAIN, None, SYNTHETIC, tmp_path / "report.pdf", columns=2)
@@ -83,6 +85,7 @@ def test_without_holdout(tmp_path):
     assert result.sizes == {"train": 150, "synthetic": 150}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_rows_are_capped_by_seed(tmp_path):
     suite = MetricSuite([("ks", KSComplement())])
@@ -98,6 +101,7 @@ def test_rows_are_capped_by_seed(tmp_path):
     assert values[0] == values[1] != values[2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [4, ["age", "city", "income"], ReportColumns(4, 4, 4, 4)])
 @pytest.mark.usefixtures("undrawn")
 def test_columns(tmp_path, columns):
@@ -111,6 +115,7 @@ def test_columns(tmp_path, columns):
     assert result["dcr_overfitting"].value == expected["dcr_overfitting"].value
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_all_pairs_can_be_drawn(tmp_path):
     columns = ReportColumns(pairs="all")
@@ -135,6 +140,7 @@ def test_a_suite_of_ones_own(tmp_path):
     assert "ks" in text_of(tmp_path / "report.pdf")
 
 
+@pytest.mark.slow
 def test_page(tmp_path):
     report(TRAIN, HOLDOUT, SYNTHETIC, tmp_path / "report.html", columns=2)
     assert (
@@ -197,6 +203,7 @@ def test_narrow_tables(tmp_path, n_columns):
     assert "x0" in text_of(tmp_path / "report.pdf")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_summary_of_a_leak(tmp_path):
     result = report(TRAIN, HOLDOUT, TRAIN, tmp_path / "report.pdf")
@@ -215,6 +222,7 @@ def test_columns_of_sections_go_by_the_class_of_a_metric_not_by_its_name():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_without_a_holdout_three_are_given_as_on_the_shell(tmp_path):
     suite = MetricSuite([("ks", KSComplement())])
@@ -226,6 +234,7 @@ def test_without_a_holdout_three_are_given_as_on_the_shell(tmp_path):
     assert results[0]["ks"].baseline is None
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_a_preset_is_given_by_its_name(tmp_path):
     named = report(TRAIN, HOLDOUT, SYNTHETIC, tmp_path / "report.pdf", suite="quality")

@@ -48,6 +48,7 @@ def titles(outline):
     return [item["/Title"] if not isinstance(item, list) else titles(item) for item in outline]
 
 
+@pytest.mark.slow
 def test_each_table_has_its_sections(written):
     folder, _ = written
     outline = titles(PdfReader(folder / "a.pdf").outline)
@@ -97,6 +98,7 @@ def test_one_verdict_over_all_tables(written):
     assert set(result.frame()["table"]) >= {"", "people", "visits"}
 
 
+@pytest.mark.slow
 def test_the_report_is_rebuilt_from_its_json(written, tmp_path):
     _, result = written
     result.to_json(tmp_path / "a.json")

@@ -154,6 +154,7 @@ def without_rare_cells(n, seed):
     return pd.DataFrame({**numbers, **levels})
 
 
+@pytest.mark.slow
 def test_pairs_have_the_same_values_where_no_cell_is_rare(tmp_path):
     train, holdout, release = (without_rare_cells(6000, seed) for seed in range(3))
     metrics = PAIRS | {name: one for name, one in RANGES.items() if name != "outliers"}
@@ -169,6 +170,7 @@ def test_pairs_have_the_same_values_where_no_cell_is_rare(tmp_path):
     assert max(gap for gap in of_file["differences"].values() if gap is not None) <= 0.01
 
 
+@pytest.mark.slow
 def test_values_of_a_mixture_are_no_further_off_than_is_said(tmp_path):
     check_what_is_said([make_mixed(2000, random_state=i) for i in range(3)], "income", tmp_path)
 
@@ -203,6 +205,7 @@ def check_what_is_said(tables, wealth, tmp_path):
         assert actual["similarity"].details["pairs"] == []
 
 
+@pytest.mark.slow
 def test_what_small_or_odd_tables_lack_is_nan_or_said_and_no_crash(tmp_path):
     metrics = {**COLUMNWISE, **PAIRS, **RANGES, "outliers": OutlierCoverage(columns=["age"])}
     for n, has_holdout in ((1, False), (15, True)):
@@ -254,6 +257,7 @@ def test_a_step_that_the_file_does_not_hold_is_not_made_of_drawn_rows(tables, tm
         other.evaluate_context(saved.context_.with_synthetic(tables[2]))
 
 
+@pytest.mark.slow
 def test_pages_are_made_of_a_loaded_suite(tables, tmp_path):
     metrics = {**COLUMNWISE, "similarity": SimilarityScore(), "phik": PAIRS["phik"], **RANGES}
     saved, _ = saved_and_fitted(metrics, tmp_path, *tables[:2])

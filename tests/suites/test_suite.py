@@ -71,6 +71,7 @@ def counted(monkeypatch):
     return runs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_each_shared_step_runs_once(counted, n_jobs):
     suite = make_suite(n_jobs=n_jobs).fit(TRAIN, HOLDOUT)
@@ -81,6 +82,7 @@ def test_each_shared_step_runs_once(counted, n_jobs):
     assert len(first) == len(EVERYTHING)
 
 
+@pytest.mark.slow
 def test_real_rows_are_searched_once_for_all_synthetic_tables(counted):
     suite = make_suite().fit(TRAIN, HOLDOUT)
     suite.evaluate(SYNTHETIC)
@@ -94,6 +96,7 @@ def test_real_rows_are_searched_once_for_all_synthetic_tables(counted):
         assert again[key] == on_real[key]
 
 
+@pytest.mark.slow
 def test_values_are_those_of_each_metric_alone():
     result = make_suite(n_jobs=2).fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
     for name in result:
@@ -383,6 +386,7 @@ def test_the_block_of_a_diagram_is_its_own():
     assert "privacy_score" in suite._repr_html_()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 def test_every_preset_runs(preset):

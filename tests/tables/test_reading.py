@@ -15,6 +15,8 @@ import pytest
 
 from skeval.datasets import make_mixed
 from skeval.exceptions import MetricWarning, TableError
+from skeval.scale.long_csv import streamed
+from skeval.tables import reading
 from skeval.tables.reading import read_table
 
 
@@ -137,3 +139,26 @@ def test_wide_encodings_are_found(tmp_path, encoding):
     TABLE.to_csv(tmp_path / "t.csv", index=False, encoding=encoding)
     with pytest.warns(MetricWarning, match=f"its text as {encoding}"):
         pd.testing.assert_frame_equal(read_table(tmp_path / "t.csv"), TABLE, check_dtype=False)
+
+
+@pytest.mark.parametrize(
+    ("line", "n_lines", "said"),
+    [
+        pytest.param(b"," * 2**20, 1, "a line of over 0 MiB; write each row", id="line"),
+        pytest.param(b"1,2\n", 2**19, "over 1 MiB; unpack it before", id="rows"),
+    ],
+)
+def test_a_small_file_that_unpacks_to_much_is_refused(tmp_path, monkeypatch, line, n_lines, said):
+    monkeypatch.setattr(reading, "_LONGEST_LINE", 2**19)
+    monkeypatch.setattr(reading, "_MOST_PACKED", 2**20)
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n" + line * n_lines))
+    with pytest.raises(TableError, match=said):
+        read_table(path)
+
+
+def test_a_line_without_end_is_not_streamed(tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "_LONGEST_LINE", 2**19)
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 10 + b"," * 2**20))
+    assert streamed(path, "train") is None

@@ -326,6 +326,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 def test_hostile_texts_have_defined_values(name):

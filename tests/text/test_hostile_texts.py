@@ -113,6 +113,7 @@ def test_no_text_at_all_is_said(metric):
     assert "synthetic" in str(result.warnings[0])
 
 
+@pytest.mark.slow
 @of_each
 def test_texts_of_a_megabyte(metric):
     rng = np.random.default_rng(0)

@@ -218,6 +218,7 @@ def test_a_low_recall_is_a_warning(monkeypatch):
     assert result.details["join"]["words"]["recall"] < 0.9
 
 
+@pytest.mark.slow
 def test_thousands_of_texts_of_few_words_take_no_time():
     """The exact join would compare most of 75 million pairs, at up to 30 words each."""
     texts = few_words(0, 18_000)

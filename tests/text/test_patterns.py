@@ -15,6 +15,7 @@ def seen(text, **parameters):
     return [(e.label, e.text) for e in PatternRecognizer(**parameters).recognize([text])[0]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "label", "entity"),
     [
@@ -86,6 +87,7 @@ def test_check_digits():
     assert not is_iban("DE89")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "part",
     ["a", "1", "A ", "@", "a.b@", "+1 ", "1.1.", "DE89", ":", "http://", "(0", "4 1", "e\u0301"],

@@ -67,6 +67,7 @@ FOUND = [
 ]
 
 
+@pytest.mark.slow
 def test_spacy(tiny):
     assert SpacyRecognizer(tiny).recognize(TEXTS) == FOUND
     about = SpacyRecognizer(tiny).about

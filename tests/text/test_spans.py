@@ -67,6 +67,7 @@ def test_longest_run_with_any_reference(samples):
             assert longest[query] == max(expected, default=0)
 
 
+@pytest.mark.slow
 def test_texts_with_the_longest_runs(samples):
     for texts in samples:
         queries = np.flatnonzero(texts.queries)

@@ -89,6 +89,7 @@ def test_mean_distance_needs_no_pairs():
     np.testing.assert_allclose(mean_cosine_distance(csr_array(vectors)), expected)
 
 
+@pytest.mark.slow
 def test_scores_are_exchanged_by_author_or_text():
     authors = [list("aabbccdd"), list("eeffgghh"), ["z"] * 8]
     given = context(TEXTS[:8], TEXTS[8:16], TEXTS[16:], who=authors)

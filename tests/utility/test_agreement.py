@@ -119,6 +119,7 @@ def test_published_values(cancer):
         assert low <= result.value <= high
 
 
+@pytest.mark.slow
 def test_each_model_is_fitted_once_a_training_table(cancer, fits):
     every = list(families.FAMILIES)
     suite = MetricSuite(

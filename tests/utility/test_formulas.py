@@ -66,6 +66,7 @@ def test_what_formulas_do_not_say(formula):
     assert not is_formula(formula)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "formula",
     [

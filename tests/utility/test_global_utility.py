@@ -106,6 +106,7 @@ def test_intervals():
     assert without.score(SYNTHETIC) == result.value
 
 
+@pytest.mark.slow
 def test_what_generators_keep():
     train, holdout = make_census(800, random_state=0), make_census(800, random_state=1)
     metric = GlobalUtility(["age", "schooling", "household", "income"]).fit(train, holdout)

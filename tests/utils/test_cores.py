@@ -176,6 +176,7 @@ def counted_threads(monkeypatch) -> set[int]:
     return threads
 
 
+@pytest.mark.slow
 def test_engine_n_jobs_is_its_own(monkeypatch):
     threads = counted_threads(monkeypatch)
     rows = np.random.default_rng(0).random((900, 3))

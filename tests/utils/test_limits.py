@@ -49,6 +49,7 @@ class Greedy(Metric):
         return float(len(held))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_an_endless_metric_is_stopped_and_the_others_stand(n_jobs):
     metrics = [("endless", Endless()), ("again", Endless()), ("ks", KSComplement())]
@@ -95,6 +96,7 @@ def wide(seed, columns):
     return pd.concat(blocks, axis=1).iloc[:, :columns]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.NothingToMeasureWarning")
 @pytest.mark.parametrize("columns", [100, pytest.param(300, marks=pytest.mark.calibration)])
 def test_300_columns_do_not_hang(columns):

@@ -87,6 +87,7 @@ def test_the_contrast_is_on_the_side_of_the_leak(name):
     assert SuiteResult({name: result}).to_dict()["results"][name]["contrast"] == shown.to_dict()
 
 
+@pytest.mark.slow
 def test_what_the_largest_risk_shows_counts_once():
     parts = ("univariate", "multivariate", "linkability", "inferences", "anonymeter")
     results = {name: ATTACKS[name].fit(TRAIN, HOLDOUT).evaluate(COPIED) for name in parts}

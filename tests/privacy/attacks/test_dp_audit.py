@@ -120,6 +120,7 @@ def test_p_values_agree_with_the_bounds():
     assert PURE.p_value(Rates(10**4, 10**4, 0, 10**4), 0.0) == pytest.approx(0.0, abs=1e-11)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
 def test_randomised_response_enumerated(epsilon):
     """All outcomes of 80 runs of either world, by the rule that a pilot run finds or its opposite."""

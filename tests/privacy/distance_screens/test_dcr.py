@@ -110,6 +110,7 @@ def test_the_published_score_is_that_of_sdmetrics():
     assert result.details["closer_to_training"] == 0.7725
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chance", ["sizes", "half"])
 def test_baseline_and_test_do_not_depend_on_what_the_score_allows_for(chance):
     rng = np.random.default_rng(0)
@@ -373,6 +374,7 @@ def test_few_synthetic_rows_are_little_evidence(n):
         assert high - low > 0.5
 
 
+@pytest.mark.slow
 def test_aligned_tables_are_sampled_apart():
     aligned = TRAIN.assign(age=TRAIN["age"] + 1)
     metric = DCROverfittingProtection(num_rows_subsample=60, num_iterations=5)

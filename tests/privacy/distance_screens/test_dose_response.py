@@ -43,6 +43,7 @@ def dial(request):
     return Dial(train, holdout, drawn)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("direction", ["symmetric", "synthetic", "real"])
 def test_both_areas_fall_with_p(dial, direction):
     results = dial.evaluate(MinimumDistanceAccumulation("loo-median", direction))

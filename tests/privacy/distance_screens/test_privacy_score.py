@@ -132,6 +132,7 @@ def test_histograms():
     assert flat["shares"]["a"][0] == 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "space",
     [

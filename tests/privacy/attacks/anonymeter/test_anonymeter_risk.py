@@ -80,6 +80,7 @@ def test_intervals_hold_at_once():
     assert found.interval[0] <= found.value <= found.interval[1]
 
 
+@pytest.mark.slow
 def test_levels():
     value = evaluate(COPIED).value
     cases = {"low": (value + 0.01, 1.0), "medium": (value, value), "high": (0.0, value - 0.01)}

@@ -52,6 +52,7 @@ def of_copies():
     return gain(Bootstrap())
 
 
+@pytest.mark.slow
 def test_is_one_less_the_advantage(of_copies):
     alone = evaluate(attack(Bootstrap()))
     assert of_copies.value == 1.0 - alone.value

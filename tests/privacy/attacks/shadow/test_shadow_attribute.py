@@ -101,6 +101,7 @@ def test_the_value_is_the_largest_and_corrected_for_it():
     assert "6 tables" in str(result.warnings[0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("targets", ["canary", [4], TRAIN.iloc[[4]]])
 def test_targets_of_every_kind(targets):
     result = evaluate(targets=targets, n_shadow=12, n_eval=12)
