@@ -470,8 +470,10 @@ def test_rows_that_users_name_by_position_are_those_of_files(tmp_path):
 
 def test_truth_values_for_0_and_1_are_read_as_in_memory(tmp_path):
     rng = np.random.default_rng(0)
-    flags = [pd.DataFrame({"flag": rng.integers(0, 2, 60)}) for _ in range(3)]
-    flags[1:] = [table.astype(bool) for table in flags[1:]]
+    flags = [
+        pd.DataFrame({"flag": rng.integers(0, 2, 60), "x": rng.normal(size=60)}) for _ in range(3)
+    ]
+    flags[1:] = [table.astype({"flag": bool}) for table in flags[1:]]
     paths = [tmp_path / f"{i}.parquet" for i in range(3)]
     for table, path in zip(flags, paths, strict=True):
         table.to_parquet(path)
