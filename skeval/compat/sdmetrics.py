@@ -73,7 +73,7 @@ _METRICS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "TableStructure": ("diagnostic", "", {}),
 }
 _COLUMN = "column"
-# by the choice of a metric without metadata it is said of which kind whole numbers are
+# without metadata, the choice of a metric says of which kind whole numbers are
 _OF_NUMBERS = ("BoundaryAdherence", "CorrelationSimilarity", "GMLikelihood", "KSComplement",
                "RangeCoverage", "StatisticSimilarity")  # fmt: skip
 _OF_LABELS = ("CategoryAdherence", "CategoryCoverage", "TVComplement")
