@@ -175,8 +175,11 @@ class ComputedMetric:
 
 def _as_table(given: Any) -> Any:
     """Return a column as a table of one column, anything else as it is."""
-    if isinstance(given, list | tuple | np.ndarray | pd.Series):
+    is_array = isinstance(given, np.ndarray) and given.ndim == 1
+    if is_array or isinstance(given, list | tuple | pd.Series):
         return pd.DataFrame({_COLUMN: pd.Series(given).reset_index(drop=True)})
+    if hasattr(given, "to_pandas") and not hasattr(given, "columns"):  # of polars and Arrow
+        return pd.DataFrame({_COLUMN: given.to_pandas()})
     return given
 
 
@@ -240,6 +243,7 @@ class _Report:
     """What both reports can do, once they are generated."""
 
     _preset: ClassVar[str]
+    _first: ClassVar[str]  # of its properties
     _result: SuiteResult | None = None
 
     def generate(
@@ -298,6 +302,11 @@ class _Report:
         """Read what :meth:`save` wrote; nothing in it is run."""
         report = cls()
         report._result = SuiteResult.from_json(filepath)
+        if cls._first not in report.result.properties().index:
+            raise InvalidParameterError(
+                f"{cls.__name__}.load: {filepath} has no scores of {cls._first}; the other report "
+                "may have written it."
+            )
         return report
 
 
@@ -320,6 +329,7 @@ class QualityReport(_Report):
     """
 
     _preset = "quality"
+    _first = "column_shapes"
 
 
 class DiagnosticReport(_Report):
@@ -344,7 +354,8 @@ class DiagnosticReport(_Report):
     """
 
     _preset = "diagnostic"
+    _first = "data_validity"
 
 
 def _property(name: str) -> str:
-    return name.strip().lower().replace(" ", "_")
+    return str(name).strip().lower().replace(" ", "_")

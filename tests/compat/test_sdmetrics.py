@@ -6,14 +6,17 @@ import copy
 import math
 import pickle
 
+import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import skeval.compat
 from skeval.compat import ComputedMetric, DiagnosticReport, QualityReport, computed
 from skeval.compat.sdmetrics import _METRICS
 from skeval.datasets import make_mixed, make_relational
-from skeval.exceptions import InvalidParameterError, MetricWarning
+from skeval.exceptions import InvalidParameterError, MetricWarning, TableError
 from skeval.privacy import DCRBaselineProtection
 from skeval.suites.names import proper_name
 
@@ -70,6 +73,25 @@ def test_a_metric_of_categories_takes_numbers_of_a_column_as_categories(name):
     codes = [1, 2, 3, 2]
     texts = [str(code) for code in codes]
     assert computed(name).compute(codes, codes[1:]) == computed(name).compute(texts, texts[1:])
+
+
+def test_columns_of_other_libraries_and_shapes():
+    values = [0, 1, 1, 2]
+    for convert in (pl.Series, pa.array, np.array, tuple):
+        assert computed("KSComplement").compute(convert(values), convert(values)) == 1.0
+    with pytest.raises(TableError, match="train must be a pandas, polars or pyarrow table"):
+        computed("KSComplement").compute(np.ones((3, 2)), np.ones((3, 2)))
+
+
+def test_a_report_reads_its_own_scores(tmp_path):
+    report = QualityReport()
+    report.generate(TRAIN, SYNTHETIC)
+    report.save(tmp_path / "q.json")
+    assert QualityReport.load(tmp_path / "q.json").get_score() == report.get_score()
+    with pytest.raises(InvalidParameterError, match="has no scores of data_validity; the other"):
+        DiagnosticReport.load(tmp_path / "q.json")
+    with pytest.raises(InvalidParameterError, match="There is no property '5'"):
+        report.get_details(5)
 
 
 def test_options_that_are_not_there_are_named():
