@@ -41,7 +41,7 @@ def tournament(
         Place, typer.Argument(parser=Place.of, metavar="TABLE", help="The real rows: one file.")
     ],
     config: Annotated[
-        Path, typer.Option(help="TOML with a table [generators.NAME] each, and what to measure.")
+        Path, typer.Option(help="TOML with a table generators.NAME each, and what to measure.")
     ],
     output: Annotated[
         Path | None, typer.Option(*OUTPUT, help="Write a page, a PDF or JSON of it.")

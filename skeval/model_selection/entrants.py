@@ -218,6 +218,8 @@ def read_config(path: str | Path, trusted: Collection[str] = ()) -> Config:
         named = content.pop("generators", None)
         if not isinstance(named, dict) or not named:
             raise InvalidParameterError("expected a table [generators.NAME] for each generator.")
+        if not all(name.strip() for name in named):
+            raise InvalidParameterError("a generator has no name: [generators.NAME] needs one.")
         entrants = {name: _entrant(name, one, (*TRUSTED, *trusted)) for name, one in named.items()}
         known = ("suite", "metrics", *_COLUMNS)
         suite: dict[str, Any] = {str(n): content.pop(n) for n in known if n in content}
