@@ -23,12 +23,13 @@ from skeval.reporting.style import theme
 
 STATIC = Path(__file__).parent / "_static"
 COLUMNS = ["dep_time", "dep_delay", "arr_delay", "carrier", "origin", "air_time", "distance"]
-PICTURES = {  # by the section on top of a page
+PICTURES = {  # by the section, of the page on which it begins
     "decision": "report_first.png",
     "worst": "report_columns.png",
     "membership": "report_attacks.png",
     "utility": "report_utility.png",
 }
+LAST = {"utility"}  # of which the figures, on its last page, are shown
 DPI, FINER = 80, 4  # letters are as wide as on paper only where they are drawn finely
 
 
@@ -42,20 +43,20 @@ def tables(n_rows: int = 1_200) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFram
 
 
 def draw(result: SuiteResult) -> None:
-    """Write the page on which a section begins as a picture, for some of them."""
-    wanted = dict(PICTURES)
+    """Write a page of some sections as a picture: that on which they begin, or the last."""
+    drawn_of = dict[str, io.BytesIO]()
     with theme():
         for sections, page in draw_pages(plan(result, None, None), "Synthetic flights"):
-            shown = [name for name in sections if name in wanted]
-            if not shown:
-                continue
-            drawn = io.BytesIO()
-            page.figure.savefig(drawn, dpi=FINER * DPI)
-            picture = Image.open(drawn).convert("RGB").reduce(FINER)
-            for name in shown:
-                picture.quantize(256).save(STATIC / wanted.pop(name), optimize=True)
-    if wanted:
-        raise SystemExit(f"no page shows {', '.join(wanted)}")
+            shown = [n for n in sections if n in PICTURES and (n in LAST or n not in drawn_of)]
+            if shown:
+                drawn = io.BytesIO()
+                page.figure.savefig(drawn, dpi=FINER * DPI)
+                drawn_of |= dict.fromkeys(shown, drawn)
+    if missing := PICTURES.keys() - drawn_of:
+        raise SystemExit(f"no page shows {', '.join(missing)}")
+    for name, drawn in drawn_of.items():
+        picture = Image.open(drawn).convert("RGB").reduce(FINER)
+        picture.quantize(256).save(STATIC / PICTURES[name], optimize=True)
 
 
 def main() -> None:

@@ -56,7 +56,11 @@ _MOST_STEPS = 7
 _SLACK = 0.02  # by which a check without an interval may be short of fresh real rows unspoken of
 _WORTH = 0.05  # weight of a flaw from which on a column is among the next steps
 _SCALE = "\N{BLACK CIRCLE} value, | fresh rows"
-_AGREED = ", \N{BLACK DOWN-POINTING TRIANGLE} agreed"
+_SCALE_AGREED = "\N{BLACK CIRCLE} value, | fresh, \N{BLACK DOWN-POINTING TRIANGLE} agreed"
+_WIDTHS, _WIDTHS_AGREED = (
+    (0.26, 0.085, 0.205, 0.085, 0.085, 0.28),
+    (0.252, 0.08, 0.251, 0.08, 0.08, 0.257),
+)
 _NUMBERS = ("Value", "Fresh")
 _WHY_BETTER = "score: compared with fresh rows or chance; test: train with holdout"
 _NO_METRIC = {
@@ -199,27 +203,24 @@ class DecisionPage:
         return "\n".join(lines)
 
     def parts(self) -> tuple[Part, ...]:
-        """Return what is printed: what was stated and agreed, a line a facet, facts, what to do."""
+        """Return what is printed: a line a facet, figure, what was stated, facts, what to do."""
         rows = tuple(
             (f"{f.name}\n{f.status}", " ".join(filter(None, (f.text, f.not_looked_at))))
             for f in self.facets
         )
         alarms = tuple((i, 0) for i, f in enumerate(self.facets) if f.alarm)
-        title = "What was found" if len(self.stated) > 1 else ""
         labels = tuple((i, 0, label_of(f.status)) for i, f in enumerate(self.facets))
-        found = Grid((), rows, (0.24, 0.76), title=title, alarms=alarms, labels=labels)
-        shown: list[Part] = [*self.stated, found]
+        found = Grid((), rows, (0.222, 0.778), alarms=alarms, labels=labels)
+        shown: list[Part] = [found, *([self._figure()] if self.headline else []), *self.stated]
         if counted_facts := (*self.facts, *self.persons):
             shown.append(Listed("Facts", counted_facts))
         shown.append(Listed("What to do next", self.steps))
         if self.doubts:
             shown.append(Listed("In doubt", self.doubts))
-        if self.headline:
-            shown.append(self._figure())
         return tuple(shown)
 
     def _figure(self) -> Grid:
-        """Return the headline metrics on their scales, by facet: what a test alarms at first."""
+        """Return the headline metrics on their scales, by facet: alarms and what is worse first."""
         facets = {aspect: name for name, aspect in FACETS.items()}
         order = list(reversed(facets))
         shown = sorted(
@@ -227,6 +228,7 @@ class DecisionPage:
             key=lambda one: (
                 order.index(_aspect(one[1])),
                 one[0] not in self.verdict.alarms,
+                judged(one[1], self.verdict, one[0], self.shifted) != BEHIND,
                 _rank(one[1]),
             ),
         )
@@ -238,15 +240,15 @@ class DecisionPage:
             (
                 "Headline metric",
                 "Facet",
-                _SCALE + _AGREED * bool(self.agreed),
+                _SCALE_AGREED if self.agreed else _SCALE,
                 *_NUMBERS,
                 "Verdict",
             ),
             tuple(rows),
-            (0.26, 0.085, 0.205, 0.085, 0.085, 0.28),
+            _WIDTHS_AGREED if self.agreed else _WIDTHS,
             (3, 4),
             alarms=tuple((i, 5) for i, one in enumerate(shown) if one[0] in self.verdict.alarms),
-            spare=True,
+            spare=1,
         )
 
     def _drawn(self, name: str, result: Result) -> tuple[str, ...]:

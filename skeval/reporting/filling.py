@@ -45,6 +45,7 @@ _MOST_FLAWED = 10  # columns in the list of the worst
 _MOST_FLAWS = 7  # lines of each
 _MOST_PAIRS = 6  # of columns in a list
 _MOST_BARS, _FEW_BARS = 120, 40  # as those of every pair of columns of two tables
+_TIMES = " \N{MULTIPLICATION SIGN} "
 _LENGTHS = (
     "Share of texts by their length: filled train, dashed holdout, a line the synthetic table. The "
     "outer bars hold what lies beyond."
@@ -126,14 +127,14 @@ def checked(results: SuiteResult) -> tuple[Part, ...]:
 
 
 def rows_against_real(results: SuiteResult) -> tuple[Part, ...]:
-    """Write a row for each metric: value, what real rows get, and what it says."""
+    """Write a row for each metric: value and what real rows get; scores say what it means."""
     titles, rows = titles_of(results), []
     for name, result in results.items():
         if not result.error and not math.isnan(result.value):
             numbers = number(result.value), number(result.baseline), shown_difference(result)
-            rows.append((titles[name], *numbers, finding(result)))
-    heads = ("Metric", "Value", "Real rows", "Difference (95%)", "Finding")
-    table = Grid(heads, tuple(rows), (0.2, 0.08, 0.1, 0.17, 0.45), (1, 2, 3))
+            rows.append((titles[name], *numbers))
+    heads = ("Metric", "Value", "Real rows", "Difference (95%)")
+    table = Grid(heads, tuple(rows), (0.46, 0.14, 0.14, 0.26), (1, 2, 3))
     targets = dict.fromkeys(
         str(r.details["target"]) for r in results.values() if "target" in r.details
     )
@@ -149,13 +150,12 @@ def worst_pairs(results: SuiteResult) -> tuple[Part, ...]:
         if not isinstance(display, SimilarityMatrixDisplay | PhikMatricesDisplay):
             continue
         rows = tuple(
-            (*map(str, row[:2]), *map(number, row[2:]))
+            (_TIMES.join(map(str, row[:2])), *map(number, row[2:]))
             for row in display.worst_pairs(_MOST_PAIRS).itertuples(index=False)
         )
-        heads = ("Column", "and column", *display.heads)
         if rows:
-            widths, title = (0.29, 0.29, 0.14, 0.14, 0.14), display.title
-            parts.append(Grid(heads, rows, widths, (2, 3, 4), (), title))
+            heads, widths = ("Columns", *display.heads), (0.46, 0.2, 0.17, 0.17)
+            parts.append(Grid(heads, rows, widths, (1, 2, 3), (), display.title))
     return tuple(parts)
 
 
@@ -317,7 +317,7 @@ def _pair_item(pair: Mapping[str, Any]) -> Item:
     first, second = display.columns
     score, share = number(number_of(pair.get("score"))), percent(display.darkest())
     caption = f"similarity {score}; darkest cell: {share} of rows"
-    return Item(display, f"{first} \N{MULTIPLICATION SIGN} {second}", caption)
+    return Item(display, f"{first}{_TIMES}{second}", caption)
 
 
 def texts(results: Mapping[str, Result], columns: Any) -> Filled:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Self
@@ -37,7 +37,8 @@ MM = 25.4 / 72.0  # millimetres in a point
 LEADING = 1.38
 _MOST_BARS = 25
 _BAR = 3.9
-_PITCH, _NARROW_PITCH = 50.0, 37.0  # of panels below each other
+_PITCH, _NARROW_PITCH = 50.0, 45.0  # of panels below each other
+_LEAST_CELLS = 34.0  # points of the cells of a pair, from bottom to top
 _GAP = 7.0  # between figures of a row
 HALF = (WIDTH - _GAP) / 2.0  # the width of a column
 _ANY = Margins(110.0, 10.0, 40.0, 26.0, 12.0, (103.0,))  # of figures of any kind
@@ -92,7 +93,7 @@ class Page:
         self._lines: list[tuple[Point, Point]] = []
         self._styles: list[tuple[str, float, float, str]] = []
 
-    inner = A4[0] - 2.0 * MARGIN  # width between the margins
+    inner = WIDTH
     floor = A4[1] - BOTTOM - 3.0  # where the space for content ends
 
     def text(self, x: float, y: float, text: str, size: float = 8.0, **style: Any) -> None:
@@ -151,10 +152,18 @@ class Page:
         self.text(x, y, text, size, **style)
 
     def paragraph(
-        self, x: float, y: float, text: str, room: float, size: float = 8.0, **style: Any
+        self,
+        x: float,
+        y: float,
+        text: str,
+        room: float,
+        size: float = 8.0,
+        *,
+        leading: float = LEADING,
+        **style: Any,
     ) -> float:
         """Write wrapped lines from `y` downwards; return where they end."""
-        leading = size * LEADING * MM
+        leading *= size * MM
         for line in wrap(text, room / MM, size):
             self.text(x, y + 0.78 * leading, line, size, **style)
             y += leading
@@ -244,9 +253,9 @@ class Column(Page):
         self.shift = number * (HALF + _GAP)
 
 
-def paragraph_height(text: str, room: float, size: float) -> float:
+def paragraph_height(text: str, room: float, size: float, leading: float = LEADING) -> float:
     """Return how many millimetres a paragraph takes."""
-    return len(wrap(text, room / MM, size)) * size * LEADING * MM
+    return len(wrap(text, room / MM, size)) * size * leading * MM
 
 
 @dataclass(frozen=True)
@@ -305,6 +314,12 @@ def _panels(display: Display, wide: float) -> float:
     return (_NARROW_PITCH if wide <= HALF else _PITCH) * display.n_panels
 
 
+def _pair(display: Display, wide: float) -> float:
+    """Return the millimetres of a pair of columns: names below it leave room for its cells."""
+    around = _around(display, wide)
+    return max(26.0, MM * (around.top + around.bottom + _LEAST_CELLS))
+
+
 def _whole(display: Display, wide: float) -> float:
     """Return the millimetres of a figure that is enlarged to this width."""
     return min(wide * display.figsize[1] / display.figsize[0], 120.0)
@@ -355,6 +370,8 @@ class Layout:
         Whether one legend for all figures says which colour is which table.
     half : bool
         Whether it takes one of two columns on paper.
+    across : bool
+        Whether the words of a section go across both columns, in which only its figures stand.
     """
 
     per_row: int = 1
@@ -363,11 +380,17 @@ class Layout:
     grid: str = ""
     legend: bool = False
     half: bool = False
+    across: bool = False
 
     @property
     def inner(self) -> float:
-        """The width that it has on paper."""
+        """The width that figures have on paper."""
         return HALF if self.half else WIDTH
+
+    @property
+    def narrow(self) -> bool:
+        """Whether words have the width of a column."""
+        return self.half and not self.across
 
     def blocks(self, items: Sequence[Item]) -> Iterator[Block]:
         """Yield rows of figures; a figure in a half or in a row of its own takes what it needs."""
@@ -394,7 +417,7 @@ class Layout:
             lines = max(_head_height(item, words, n + 1) for item in row)
             return Block(max(tall, lines) + 4.0, partial(_draw_words_left, row, n, wide))
         above = max(_head_height(item, wide, face) for item in row)
-        share, named = 1.0 if self.grid or tall <= 60.0 else 0.69, 0.0
+        share, named = self._elastic(row, tall), 0.0
         around = [_around(item.display, wide) for item in row]
         if any(one.square for one in around):  # what is named around a matrix cannot shrink
             share = 0.85 if self.half else 0.5
@@ -402,6 +425,15 @@ class Layout:
         below = 3.0 if self.grid else 4.0
         least = above + named + share * (tall - named) + below
         return Block(above + tall + below, partial(_draw_row, row, face, wide, above), least)
+
+    def _elastic(self, row: Sequence[Item], tall: float) -> float:
+        """Return the share of its height to which a row may shrink, so as to fit on a page."""
+        if all(isinstance(item.display, ColumnScoresDisplay) for item in row):
+            return 0.85
+        if self.grid or tall <= 60.0:
+            return 1.0
+        stacked = all(item.display.n_panels > 1 for item in row)
+        return (0.57 if stacked else 0.76) if self.half else 0.69
 
 
 def _draw_row(
@@ -432,7 +464,8 @@ def _draw_words_left(
 
 
 # of headings and captions, by the figures of a row
-_SIZES = {1: (9.5, 8.0), 2: (8.5, 7.0), 3: (7.5, 6.5), 4: (7.5, 6.0)}
+_SIZES = {1: (9.5, 8.0), 2: (8.5, 7.0), 3: (7.5, 6.5), 4: (7.5, 6.5)}
+_LEAST = 6.5  # size of letters
 _WORDS_LEFT, _WORDS_BESIDE = 0.5, 0.46  # share of the width that words at a side of a figure take
 
 
@@ -446,7 +479,7 @@ def _head(page: Page, x: float, y: float, item: Item, wide: float, n: int) -> No
             _pair_heading(page, x, base, wide, item.display.crossed, size)
         else:
             for line in _heading_lines(item, wide, n):
-                page.fitted(x, base, line, wide, size, least=0.7 * size, weight="bold")
+                page.fitted(x, base, line, wide, size, least=_LEAST, weight="bold")
                 base += size * LEADING * MM
             y += (len(_heading_lines(item, wide, n)) - 1) * size * LEADING * MM
     y += 0.63 * size
@@ -488,11 +521,11 @@ STACKED = Layout(tall=_panels)
 STACKED_HALF = Layout(tall=_panels, half=True)
 WIDE = Layout(tall=_whole)
 FLOWING = Layout()
-CURVES = Layout(per_row=2)
+CURVES = Layout(half=True, across=True)
 FRONT = Layout(tall=lambda display, wide: 72.0)
 HALVED = Layout(half=True)
 UNIVARIATE = Layout(per_row=4, tall=lambda display, wide: 27.0, grid="grid", legend=True)
-BIVARIATE = Layout(per_row=3, tall=lambda display, wide: 29.0, grid="grid pairs")
+BIVARIATE = Layout(per_row=3, tall=_pair, grid="grid pairs")
 BESIDE = Layout(2, tall=lambda display, wide: 30.0, words_left=True, grid="grid", legend=True)
 
 
@@ -573,8 +606,9 @@ class Grid:
         Above the table.
     alarms : tuple of (int, int)
         Row and column of the cells that tell of an alarm.
-    spare : bool
-        Whether rows without an alarm may go where a page has no room: others show the same.
+    spare : int, optional
+        The column that names the group of a row, of a table whose rows may go where a page has no
+        room: others show the same. One row of each group stays.
     labels : tuple of (int, int, str)
         Row and column of the cells that tell an outcome, and the name of the colour it stands on.
     flows : bool
@@ -588,9 +622,32 @@ class Grid:
     bold: tuple[int, ...] = (0,)
     title: str = ""
     alarms: tuple[tuple[int, int], ...] = ()
-    spare: bool = False
+    spare: int | None = None
     labels: tuple[tuple[int, int, str], ...] = ()
     flows: bool = False
+
+    def shorter(self) -> Grid:
+        """Return the table without one spare row; itself where none is.
+
+        The last row without an alarm goes, out of the group that has most rows.
+        """
+        if self.spare is None:
+            return self
+        groups: dict[str, list[int]] = {}
+        for i, row in enumerate(self.rows):
+            groups.setdefault(row[self.spare], []).append(i)
+        alarmed = {i for i, _ in self.alarms}
+        several = sorted((own for own in groups.values() if len(own) > 1), key=len)
+        calm = [own for own in several if own[-1] not in alarmed]
+        return self._without((calm or several)[-1][-1]) if several else self
+
+    def _without(self, gone: int) -> Grid:
+        rows = tuple(row for i, row in enumerate(self.rows) if i != gone)
+        alarms, labels = (
+            tuple((i - (i > gone), *more) for i, *more in marked if i != gone)
+            for marked in (self.alarms, self.labels)
+        )
+        return replace(self, rows=rows, alarms=alarms, labels=labels)
 
 
 @dataclass(frozen=True)

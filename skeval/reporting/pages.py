@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, groupby
 
 from skeval.reporting.layout import TOP, Block, Page, Placed
 
@@ -12,7 +13,8 @@ def paged(blocks: Iterable[Block]) -> list[list[Placed]]:
     """Place blocks on pages, on a new one where those that keep together do not fit.
 
     Blocks of half the width fill two columns. A block that begins something, as a section or an
-    entry, goes into the column that ends higher; the others follow the block before them.
+    entry, goes into the column that ends higher; the others follow the block before them. A whole
+    section that fits below is drawn up where the one before it must begin a new page.
 
     Parameters
     ----------
@@ -33,12 +35,15 @@ def paged(blocks: Iterable[Block]) -> list[list[Placed]]:
     [(16.0, 0), (16.0, 1), (66.0, 0)]
     """
     sheets = _Sheets()
-    for run in _runs(blocks):
-        n_wide = next((i for i, block in enumerate(run) if block.half), len(run))
-        if n_wide:
+    for narrow, group in groupby(_runs(blocks), key=lambda run: run[0].half):
+        if narrow:
+            sheets.fill([list(runs) for _, runs in groupby(group, key=lambda run: run[0].section)])
+            continue
+        for run in group:
+            n_wide = next((i for i, block in enumerate(run) if block.half), len(run))
             sheets.place(run[:n_wide], below=_least(run[n_wide:]))
-        if n_wide < len(run):
-            sheets.place_half(run[n_wide:])
+            if n_wide < len(run):
+                sheets.place_half(run[n_wide:])
     return sheets.pages
 
 
@@ -73,6 +78,40 @@ class _Sheets:
         self.ends = [max(self.ends)] * 2
         self._put(run, 0)
         self.ends = [self.ends[0]] * 2
+
+    def fill(self, sections: Sequence[Sequence[Sequence[Block]]]) -> None:
+        """Place sections in two columns, in their order or with rests of pages filled: the better.
+
+        That has fewer pages, then less room below any but the last.
+        """
+        ways = [self._copy(), self._copy()]
+        for way, in_order in zip(ways, (True, False), strict=True):
+            way._fill(list(sections), in_order)
+        best = min(
+            ways, key=lambda way: (len(way.pages), round(way._rest(len(self.pages) - 1), -1))
+        )
+        vars(self).update(vars(best))
+
+    def _fill(self, sections: list[Sequence[Sequence[Block]]], in_order: bool) -> None:
+        while sections:
+            fits = (i for i, runs in enumerate(sections) if self._fit([*chain(*runs)]))
+            first = 0 if in_order or self._fit(sections[0][0]) else next(fits, 0)
+            for run in sections.pop(first):
+                self.place_half(run)
+
+    def _fit(self, run: Sequence[Block]) -> bool:
+        return any(self._fits(run, column) for column in (0, 1))
+
+    def _rest(self, start: int) -> float:
+        """Return the most room that a page has left, of those from one to the last but one."""
+        ends = [max(y + height for y, height, _ in page) for page in self.pages[start:-1]]
+        return Page.floor - min(ends, default=Page.floor)
+
+    def _copy(self) -> _Sheets:
+        made = _Sheets()
+        made.pages = [list(page) for page in self.pages]
+        made.ends, made.column = list(self.ends), self.column
+        return made
 
     def place_half(self, run: Sequence[Block]) -> None:
         """Place blocks in a column: in the other one, then on a new page, if there is no room."""

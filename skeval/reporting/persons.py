@@ -14,7 +14,7 @@ from skeval.reporting.scores import entries, number_of, numbers_of
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import ALARM_LEVEL, is_shifted
-from skeval.utils.formatting import number, percent
+from skeval.utils.formatting import number, percent, whole
 
 PRIOR = 0.1  # the share of train among the persons that an attacker asks about
 _DONE = {
@@ -25,16 +25,15 @@ _DONE = {
 }
 _STRANGERS = {"singling out": "a stranger"}
 _INITIAL = (
-    "Before synthesis: {n_alone} of {n} real rows have values that no other one has. Released as "
-    "they are, each singles out a person."
+    "Before synthesis: {n_alone} of {n} real rows have values that no other has: released as they "
+    "are, each singles out one."
 )
 _REACH = (
     "Within reach: {found} of the {k} persons whom an attacker is surest of are of train where "
     "half of all are ({low} to {high}); where 1 in {one_in} are, {share} of them would be."
 )
 _WORST_ROWS = (
-    "Worst off: persons less like others than {above} of all{up_to}; an attack ranks them above a "
-    "stranger in {auc} of pairs, all persons in {all}."
+    "Worst off: {who}; an attack ranks them above a stranger in {auc} of pairs, all in {all}."
 )
 _WORST_GROUP = "Worst off by {by}: {group} with {value}, where the mean of groups is {mean}."
 _NEEDS: Mapping[Need, str] = {
@@ -155,14 +154,16 @@ def _of_counts(
 
 def _sentence(one: Mapping[str, Any]) -> str:
     done = _DONE[one["risk"]].format(
-        found=_count(one["found"]), n=_count(one["n"]), secret=one.get("secret") or "the secret"
+        found=whole(one["found"]), n=whole(one["n"]), secret=one.get("secret") or "the secret"
     )
     strangers = _STRANGERS.get(one["risk"], "strangers")
-    text = f"{done}, {_count(one['of_strangers'])} of {_count(one['n_strangers'])} {strangers}"
+    text = f"{done}, {whole(one['of_strangers'])} of {whole(one['n_strangers'])} {strangers}"
+    if any(one[name] % 1.0 for name in ("found", "of_strangers")):
+        text += ", on average"
     if one["interval"]:
         low, high = map(percent, one["interval"])
         text += f" (excess {low} to {high}, 95%)"
-    return f"{text}."
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def _ends(interval: Any) -> tuple[float, ...]:
@@ -170,11 +171,6 @@ def _ends(interval: Any) -> tuple[float, ...]:
     is_pair = isinstance(interval, list | tuple | np.ndarray) and len(interval) == 2
     ends = tuple(map(number_of, interval)) if is_pair else ()
     return ends if all(map(math.isfinite, ends)) else ()
-
-
-def _count(n: float) -> str:
-    """Return a count; means over several splits are no whole numbers."""
-    return f"{n:,.0f}" if n == round(n) else number(n, 2)
 
 
 def _reach(result: Result) -> str:
@@ -187,8 +183,8 @@ def _reach(result: Result) -> str:
         return ""
     called, others = precision * PRIOR, (1.0 - precision) * (1.0 - PRIOR)
     return _REACH.format(
-        found=_count(round(k * precision, 1)),
-        k=_count(k),
+        found=whole(round(k * precision, 1)),
+        k=whole(k),
         low=percent(low),
         high=percent(high),
         one_in=round(1.0 / PRIOR),
@@ -203,9 +199,13 @@ def _worst_rows(result: Result) -> str:
     above, up_to, auc = (worst.get(name, math.nan) for name in ("above", "up_to", "auc"))
     if not number_of(outliers.get("p_value")) < ALARM_LEVEL or math.isnan(above + up_to + auc):
         return ""
-    most = "" if up_to >= 1.0 else f", the outermost {percent(1.0 - up_to, 0)} left out"
+    who = f"persons less like others than {percent(above, 0)} of all"
+    if above <= 0.0:
+        who = f"the {percent(up_to, 0)} of persons most like others"
+    elif up_to < 1.0:
+        who += f", the outermost {percent(1.0 - up_to, 0)} left out"
     shares = {"auc": percent(auc), "all": percent(result.value)}
-    return _WORST_ROWS.format(above=percent(above, 0), up_to=most, **shares)
+    return _WORST_ROWS.format(who=who, **shares)
 
 
 def _worst_group(result: Result) -> str:

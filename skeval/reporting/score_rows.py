@@ -132,7 +132,7 @@ def _test(name: str, result: Result, alarm: bool, page: Page, base: float) -> No
     page.fitted(MARGIN, base, name, room - _GAP, 8.5, least=6.0, weight="bold")
     colour = {"color": ALARM} if alarm else {}
     _ended(page, base, (room, end), ((observed, 8.5, {"weight": "bold", **colour}),))
-    page.fitted(MARGIN + left, base, against, ends[0] - 13.0 - left, 8.0, least=6.0)
+    page.fitted(MARGIN + left, base, against, ends[0] - 13.0 - left, 8.0, least=6.5)
     texts: _Texts = (
         (number(result.value), 8.0, {}),
         (shown_interval(result.interval), 8.0, {}),

@@ -247,15 +247,35 @@ SECTIONS = (
         layout=HALVED,
     ),
     Section(
+        "precision_recall",
+        "Precision and recall",
+        """How much of the synthetic table could be real rows (precision), and how much of the real
+        ones it could have made (recall), as one is traded for the other. A curve that ends early on
+        the right has lost kinds of rows, one that is low on the left has made some up.""",
+        display="PRDDisplay",
+        layout=HALVED,
+        on_request=True,
+    ),
+    Section(
         "phik",
         "Associations of columns",
         """The phi_k coefficient of each pair of columns, for numbers, dates and categories alike: 0
         for no association, 1 for a complete one. Orange pairs are less associated in the synthetic
-        table than in train, purple ones more. Grey: not defined, as a column has one value
-        only.""",
+        table than in train, purple ones more. Grey: not defined, a column has one value.""",
         display="PhikMatricesDisplay",
         write=worst_pairs,
         layout=FLOWING,
+    ),
+    Section(
+        "utility",
+        "What models learn",
+        """Models that learn from the synthetic table, beside the same models learning from train:
+        both are tested on holdout rows, which neither has seen.""",
+        aspect="utility",
+        write=rows_against_real,
+        fill=curves,
+        layout=CURVES,
+        on_request=True,
     ),
     Section(
         "proximity",
@@ -265,6 +285,7 @@ SECTIONS = (
         threshold that a given share of TTPR does not exceed. A TSPR tail heavier than the TTPR tail
         is a sign of rows copied from train. The last bar holds all greater ratios.""",
         display="ProximityDisplay",
+        layout=STACKED_HALF,
     ),
     Section(
         "distances",
@@ -283,27 +304,6 @@ SECTIONS = (
         that are very near: it should not exceed that of the holdout in the synthetic rows' place.
         The area to the right is of rows that find any row near them.""",
         display="MDADisplay",
-        on_request=True,
-    ),
-    Section(
-        "precision_recall",
-        "Precision and recall",
-        """How much of the synthetic table could be real rows (precision), and how much of the real
-        ones it could have made (recall), as one is traded for the other. A curve that ends early on
-        the right has lost kinds of rows, one that is low on the left has made some up.""",
-        display="PRDDisplay",
-        layout=HALVED,
-        on_request=True,
-    ),
-    Section(
-        "utility",
-        "What models learn",
-        """Models that learn from the synthetic table, beside the same models learning from train:
-        both are tested on holdout rows, which neither has seen.""",
-        aspect="utility",
-        write=rows_against_real,
-        fill=curves,
-        layout=CURVES,
         on_request=True,
     ),
     Section(

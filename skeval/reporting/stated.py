@@ -32,9 +32,11 @@ def stated_parts(results: Mapping[str, SuiteResult]) -> Iterator[Part]:
     if release is None:
         yield Words(_NOTHING, "quiet")
         return
+    if known := tuple(one for one in release.facts().items() if one[1] != NOT_STATED):
+        yield Facts(known)
+    if release.missing:
+        yield Words(f"Not stated: {', '.join(release.missing)}.", "quiet")
     agreed = release.thresholds
-    none = {"Thresholds": NOT_STATED} if agreed is None else {}
-    yield Facts(tuple({**release.facts(), **none}.items()))
     if agreed is not None:
         rules = list(outcomes(agreed, results))
         yield Grid(

@@ -168,6 +168,20 @@ def names_in_words(names: Sequence[str], most: int = 3) -> str:
     return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} others"
 
 
+def whole(n: float) -> str:
+    """Return a count of persons or rows in words that stay true where it is a mean of counts.
+
+    Examples
+    --------
+    >>> from skeval.utils.formatting import whole
+    >>> [whole(n) for n in (0, 0.4, 1.2, 1200)]
+    ['0', 'fewer than 1', 'about 1', '1,200']
+    """
+    if n == round(n):
+        return f"{n:,.0f}"
+    return f"about {n:,.0f}" if n > 1.0 else "fewer than 1"
+
+
 def counted(n: int, what: str) -> str:
     """Return a number of things in words.
 

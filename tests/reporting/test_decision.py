@@ -41,6 +41,14 @@ def leak(advice: str = "", **fields: object) -> Result:
     return Result(0.5, p_value=1e-6, **about, **fields)
 
 
+def drawn(page: DecisionPage) -> Grid:
+    """Return the figure of the page, which stands below what was found."""
+    figure = page.parts()[1]
+    assert isinstance(figure, Grid)
+    assert figure.heads[0] == "Headline metric"
+    return figure
+
+
 def test_a_line_for_each_facet(suite_result: SuiteResult) -> None:
     page = DecisionPage.of(suite_result)
     assert [facet.name for facet in page.facets] == list(FACETS)
@@ -146,8 +154,7 @@ def test_where_nothing_is_wrong_it_is_a_persons_decision(suite_result: SuiteResu
 
 
 def test_the_table_has_titles_and_verdicts(suite_result: SuiteResult) -> None:
-    figure = DecisionPage.of(suite_result).parts()[-1]
-    assert isinstance(figure, Grid)
+    figure = drawn(DecisionPage.of(suite_result))
     rows = {row[0]: row[1:] for row in figure.rows}
     assert "Kolmogorov-Smirnov complement" in rows
     assert rows["Exact match share"][-1] == "no leak found by this test"
@@ -171,12 +178,41 @@ def test_the_figure_has_what_was_agreed() -> None:
     )
     page = DecisionPage.of(results)
     assert page.agreed == {"a": 0.45, "b": 0.1}
-    figure = page.parts()[-1]
-    assert isinstance(figure, Grid)
+    figure = drawn(page)
     assert figure.heads[2].endswith("agreed")
-    drawn = {row[0]: row[2] for row in figure.rows}
-    assert [drawn[name].agreed for name in "ab"] == [0.45, 0.1]
-    assert math.isnan(drawn["c"].agreed)
+    strips = {row[0]: row[2] for row in figure.rows}
+    assert [strips[name].agreed for name in "ab"] == [0.45, 0.1]
+    assert math.isnan(strips["c"].agreed)
+
+
+def row(facet: str, i: int) -> tuple[str, ...]:
+    return f"{facet} {i}", facet
+
+
+def test_a_crowded_page_keeps_a_row_of_every_facet() -> None:
+    rows = [*(row("Privacy", i) for i in range(3)), *(row("Utility", i) for i in range(2))]
+    alarms = ((0, 1), (1, 1))
+    whole = Grid(("Metric", "Facet"), (*rows, row("Validity", 0)), (0.5, 0.5), (), (), "", alarms)
+    assert whole.shorter() == whole
+    left, shown = replace(whole, spare=1), []
+    while (fewer := left.shorter()) != left:
+        shown.append([name for name, _ in fewer.rows])
+        assert all(fewer.rows[i][0] in ("Privacy 0", "Privacy 1") for i, _ in fewer.alarms)
+        left = fewer
+    assert shown[0] == ["Privacy 0", "Privacy 1", "Utility 0", "Utility 1", "Validity 0"]
+    assert shown[1] == ["Privacy 0", "Privacy 1", "Utility 0", "Validity 0"]  # calm rows first
+    assert shown[2:] == [["Privacy 0", "Utility 0", "Validity 0"]]
+
+
+def test_a_facet_shows_first_what_is_worse_than_fresh_rows() -> None:
+    worse = {"interval": (0.5, 0.6), "baseline": 0.9, "difference": (-0.4, -0.3)}
+    results = SuiteResult(
+        {
+            "first": Result(0.9, baseline=0.9, tags=replace(FIDELITY, headline=1)),
+            "second": Result(0.55, tags=replace(FIDELITY, headline=2), **worse),
+        }
+    )
+    assert [one[0] for one in drawn(DecisionPage.of(results)).rows] == ["second", "first"]
 
 
 def test_what_real_rows_would_give_away_is_said() -> None:
@@ -268,7 +304,7 @@ def test_copies_are_an_outcome_of_the_page(n_copied, status, word):
     assert page.facets[-1].status == status
     assert page.facets[-1].alarm is (n_copied == 4)
     assert "No leak found" not in str(page)
-    assert any(word in row for row in page.parts()[-1].rows[0])
+    assert any(word in row for row in drawn(page).rows[0])
     assert any("Drop the copied rows" in step for step in page.steps) is (n_copied == 4)
 
 

@@ -104,11 +104,11 @@ def _extent(page: Page) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["suite_result", WIDE])
-def test_pages_are_at_least_half_full(name: str, request: pytest.FixtureRequest) -> None:
+@pytest.mark.parametrize("name", ["suite_result", "narrow", "without_holdout", WIDE])
+def test_pages_are_two_thirds_full(name: str, request: pytest.FixtureRequest) -> None:
     with theme():
         *pages, _ = draw_pages(plan(request.getfixturevalue(name)), "A title")
-        assert not [(n, keys) for n, (keys, page) in enumerate(pages, 1) if _extent(page) < 0.5]
+        assert not [(n, keys) for n, (keys, page) in enumerate(pages, 1) if _extent(page) < 2 / 3]
 
 
 def test_blocks_flow_shrink_and_keep_together() -> None:
@@ -174,3 +174,19 @@ def test_a_panel_makes_no_tick_that_it_does_not_draw() -> None:
     left = panel.spines["left"].get_window_extent().x0
     assert left == pytest.approx(panel.get_window_extent().x0, abs=1.0)
     assert panel.xaxis.get_major_ticks()
+
+
+def test_a_section_fills_the_rest_of_a_page_only_where_that_is_better() -> None:
+    def nothing(page: Page, y: float, height: float) -> None: ...
+
+    room = Page.floor - TOP
+
+    def section(name: str, share: float) -> Block:
+        return Block(share * room, nothing, half=True, begins=True, section=name)
+
+    blocks = [section("a", 0.7), section("b", 0.7), section("c", 0.6), section("d", 0.25)]
+    first, second = paged(blocks)
+    assert [block.section for *_, block in first] == ["a", "b", "d"]  # else a page more is not full
+    assert [block.section for *_, block in second] == ["c"]
+    (page,) = paged([section(name, 0.4) for name in "abcd"])
+    assert [block.section for *_, block in page] == ["a", "b", "c", "d"]

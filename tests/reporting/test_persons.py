@@ -15,7 +15,7 @@ from skeval.privacy import AnonymeterRisk, MembershipInference
 from skeval.reporting import DecisionPage
 from skeval.reporting.persons import PRIOR, not_tried, persons
 from skeval.results.provenance import ColumnRecord, Provenance
-from skeval.utils.formatting import percent
+from skeval.utils.formatting import percent, whole
 
 ATTACK = MetricTags(
     "privacy", greater_is_better=False, bounds=(0, 1), evidence="attack", needs={"holdout"}
@@ -50,7 +50,8 @@ def test_the_strongest_attack_of_each_risk_in_persons():
     assert list(persons(results)) == [
         "12 of 200 attacks through this release singled out a person, 5 of 200 a stranger "
         "(excess 1.0% to 6.8%, 95%).",
-        "7 of 200 attacked persons were linked, 2.5 of 200 strangers (excess 1.0% to 6.9%, 95%).",
+        "7 of 200 attacked persons were linked, about 2 of 200 strangers, on average "
+        "(excess 1.0% to 6.9%, 95%).",
         "120 of 200 attacked persons had income inferred rightly, 90 of 200 "
         "strangers (excess 0.6% to 3.9%, 95%).",
     ]
@@ -65,10 +66,12 @@ def test_numbers_are_those_of_the_tests():
     said = DecisionPage.of(results).persons
     linked = results["anonymeter"].details["attacks"]["linkability"]
     text = next(text for text in said if "were linked" in text)
-    pattern = r"^(\d+) of (\d+) attacked persons .*, ([\d.]+) of (\d+) strangers \("
-    found, n, strangers, n_strangers = map(float, re.match(pattern, text).groups())
-    assert (found, n) == (linked["attack"]["n_success"], linked["attack"]["n"])
-    assert (strangers, n_strangers) == (linked["control"]["n_success"], linked["control"]["n"])
+    (found, n), (strangers, n_strangers) = (
+        (linked[role]["n_success"], linked[role]["n"]) for role in ("attack", "control")
+    )
+    of_strangers = f"{whole(strangers)} of {whole(n_strangers)} strangers"
+    done = f"{whole(found)} of {whole(n)} attacked persons were linked"
+    assert text.lower().startswith(f"{done}, {of_strangers}")
     left = 1.0 - strangers / n_strangers  # of the persons whom luck does not find
     low, high = (percent(left * end) for end in linked["interval"])
     assert text.endswith(f"(excess {low} to {high}, 95%).")
@@ -87,7 +90,27 @@ def test_counts_of_records_that_were_completed():
         0.05, interval=(0.03, 0.07), p_value=0.01, tags=ATTACK, details={"rates": rates}
     )
     (text,) = persons(SuiteResult({"r": result}, sizes=SIZES))
-    assert text.startswith("31 of 600 attacked persons were completed rightly, 1.6 of 600")
+    assert text.startswith(
+        "31 of 600 attacked persons were completed rightly, about 2 of 600 strangers, on"
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "strangers", "said"),
+    [
+        (
+            1.2,
+            0.4,
+            "About 1 of 200 attacked persons were linked, fewer than 1 of 200 strangers, on",
+        ),
+        (0.2, 0, "Fewer than 1 of 200 attacked persons were linked, 0 of 200 strangers, on aver"),
+        (1, 0, "1 of 200 attacked persons were linked, 0 of 200 strangers ("),
+    ],
+)
+def test_a_count_of_persons_is_a_whole_number(found, strangers, said):
+    (text,) = persons(attacked(a=attack("linkability", found, strangers, 0.03)))
+    assert text.startswith(said)
+    assert not re.search(r"\d\.\d+ of", text)
 
 
 @pytest.mark.parametrize(
@@ -146,8 +169,22 @@ def test_who_is_worst_off():
         SuiteResult({"m": Result(0.55, tags=ATTACK, details=details)}, sizes=SIZES)
     )
     assert "persons less like others than 90% of all;" in rows
-    assert "80.0% of pairs, all persons in 55.0%" in rows
+    assert "80.0% of pairs, all in 55.0%" in rows
     assert group == "Worst off by sex: male with 0.300, where the mean of groups is 0.200."
+
+
+@pytest.mark.parametrize(
+    ("above", "up_to", "who"),
+    [
+        (0.0, 0.1, "the 10% of persons most like others"),
+        (0.5, 0.9, "persons less like others than 50% of all, the outermost 10% left out"),
+    ],
+)
+def test_who_are_worst_off_in_words(above, up_to, who):
+    worst = {"p_value": 0.001, "worst": {"above": above, "up_to": up_to, "auc": 0.8}}
+    result = Result(0.55, tags=ATTACK, details={"outliers": worst})
+    (text,) = persons(SuiteResult({"m": result}, sizes=SIZES))
+    assert text.startswith(f"Worst off: {who}; an attack")
 
 
 def test_attackers_who_were_not_tried():

@@ -99,7 +99,7 @@ def test_a_difference_is_no_interval(written, capsys) -> None:
     frame = MEASURED.frame().set_index("metric")
     assert frame.loc["phik_difference", ["low", "high"]].isna().all()
     assert frame.loc["phik_difference", ["diff_low", "diff_high"]].tolist() == [0.08, 0.231]
-    figure = DecisionPage.of(MEASURED).parts()[-1]
+    figure = DecisionPage.of(MEASURED).parts()[1]
     assert isinstance(figure, Grid)
     of_phik = next(row for row in figure.rows if row[0].startswith("Phik"))
     assert of_phik[4] == "0.110"
@@ -129,7 +129,7 @@ def test_a_better_score_beside_a_leak_is_explained(written, capsys) -> None:
 
     for where, text in {**written, "terminal": terminal(capsys)}.items():
         assert reason(BETTER) in text, where
-    figure = DecisionPage.of(MEASURED).parts()[-1]
+    figure = DecisionPage.of(MEASURED).parts()[1]
     assert isinstance(figure, Grid)
     row = figure.rows[0]
     assert row[-1].startswith("leak found\nscore: ")

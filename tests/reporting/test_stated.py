@@ -14,7 +14,7 @@ from skeval.datasets import make_mixed
 from skeval.fidelity import KSComplement
 from skeval.privacy import ExactMatchShare
 from skeval.reporting import DecisionPage
-from skeval.reporting.layout import Facts, Grid, Words
+from skeval.reporting.layout import Facts, Grid, Listed, Part, Words
 from skeval.reporting.style import LABELS, label_of
 from skeval.results.comparison import compare
 
@@ -39,18 +39,27 @@ def stated(results: SuiteResult, release: Release | None) -> SuiteResult:
     return SuiteResult(dict(results), sizes=results.sizes, provenance=known)
 
 
+def below_the_figure(results: SuiteResult) -> tuple[Part, ...]:
+    """Return what page 1 shows below what was found and its figure."""
+    found, figure, *others = DecisionPage.of(results).parts()
+    assert found.rows[0][0].startswith("Validity")
+    assert figure.heads[0] == "Headline metric"
+    return tuple(others)
+
+
 def test_what_is_stated_and_what_is_not(leaking: SuiteResult) -> None:
-    facts, thresholds, *_ = DecisionPage.of(leaking).parts()
+    facts, unstated, thresholds = below_the_figure(leaking)[:3]
     assert isinstance(facts, Facts)
     shown = dict(facts.pairs)
     assert (shown["Recipient"], shown["Generator"]) == ("Ministry of Labour", "CTGAN 0.12")
-    unstated = {label for label, text in shown.items() if text == "not stated"}
-    assert len(unstated) == len(RELEASE.missing)
+    assert isinstance(unstated, Words)
+    assert unstated.text == f"Not stated: {', '.join(RELEASE.missing)}."
+    assert "not stated" not in shown.values()
     assert isinstance(thresholds, Grid)
 
 
 def test_each_threshold_with_what_was_measured_and_its_outcome(leaking: SuiteResult) -> None:
-    _, thresholds, *_ = DecisionPage.of(leaking).parts()
+    thresholds = below_the_figure(leaking)[2]
     outcomes = {agreed: (measured, outcome) for agreed, measured, outcome in thresholds.rows}
     assert outcomes["exact_matches <= 0.001"] == ("exact_matches = 1.00", "violated")
     assert outcomes["ks <= 1"] == ("ks = 1.00", "held")
@@ -62,22 +71,22 @@ def test_each_threshold_with_what_was_measured_and_its_outcome(leaking: SuiteRes
 
 
 def test_without_a_release_a_line_says_what_is_missing(leaking: SuiteResult) -> None:
-    first, second, *_ = DecisionPage.of(stated(leaking, None)).parts()
+    first, second = below_the_figure(stated(leaking, None))[:2]
     assert isinstance(first, Words)
     for word in ("Not stated", "title", "recipient", "purpose", "thresholds", "init-release"):
         assert word in first.text
-    assert isinstance(second, Grid)
+    assert isinstance(second, Listed)
 
 
 def test_thresholds_that_nobody_agreed_are_not_stated(leaking: SuiteResult) -> None:
-    facts, facets, *_ = DecisionPage.of(stated(leaking, Release(title="T"))).parts()
-    assert dict(facts.pairs)["Thresholds"] == "not stated"
-    assert facets.rows[0][0].startswith("Validity")
+    unstated, after = below_the_figure(stated(leaking, Release(title="T")))[:2]
+    assert unstated.text.endswith(", thresholds.")
+    assert isinstance(after, Listed)
 
 
 def test_a_threshold_on_what_is_not_there_is_violated(leaking: SuiteResult) -> None:
     release = Release(thresholds={"fail_on": [], "require": ["tstr >= 0.9"]})
-    _, thresholds, *_ = DecisionPage.of(stated(leaking, release)).parts()
+    thresholds = below_the_figure(stated(leaking, release))[1]
     ((agreed, measured, outcome),) = thresholds.rows
     assert (agreed, outcome) == ("tstr >= 0.9", "violated")
     assert "It cannot be judged: the policy names tstr, which is not measured" in measured
@@ -91,7 +100,7 @@ def test_page_and_paper_say_the_same(leaking: SuiteResult, tmp_path: Path) -> No
     assert f'<td class="alarm" data-head="Outcome"><div>{violated}' in page
     assert '<span class="label calm">held</span>' in page
     assert "<dt>Recipient</dt><dd>Ministry of Labour</dd>" in page
-    for part in ("Ministry of Labour", "not stated", "Agreed before", "exact_matches <= 0.001"):
+    for part in ("Ministry of Labour", "Not stated", "Agreed before", "exact_matches <= 0.001"):
         assert part in text
         assert part.replace("<", "&lt;") in page
     assert len(re.findall("violated", text)) == 2
@@ -144,5 +153,5 @@ def test_a_facet_is_labelled_by_colour_and_word(leaking: SuiteResult, tmp_path: 
     decision = DecisionPage.of(leaking)
     for facet in decision.facets:
         assert f'<span class="label {label_of(facet.status)}">{facet.status}</span>' in page
-    found = next(one for one in decision.parts()[2:] if isinstance(one, Grid))
+    found = decision.parts()[0]
     assert {i for i, _, kind in found.labels if kind == "alarm"} == {i for i, _ in found.alarms}

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 _MOST = 20  # attacks that a figure has room for
 _RATES = {"attack": COLOURS["train"], "control": COLOURS["holdout"], "baseline": GREY}
+_LEGEND = 250.0  # points of two models side by side
 _NAMED = {"attack": "train rows", "control": "holdout rows", "baseline": "guessing"}
 
 
@@ -345,6 +346,13 @@ class ImportancesDisplay(Display):
         order = np.argsort(-frame.max(axis=1).to_numpy(), kind="stable")
         return frame.iloc[order].rename_axis("column").reset_index()
 
+    def margins(self, wide: float) -> Margins:
+        """Return what names of columns take at the left, and the legend above."""
+        room = widest(self.frame()["column"].head(_MOST_MODELS).astype(str), 7.0, 113.0)
+        left, right = room + 8.5, 10.0
+        above = 14.0 if wide - left - right >= _LEGEND else 25.0
+        return Margins(left, above, right, 28.0, rooms=(room,))
+
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw two bars a column."""
         (ax,), frame = axes, self.frame().head(_MOST_MODELS)
@@ -364,4 +372,4 @@ class ImportancesDisplay(Display):
         label_axis(ax.xaxis, *number_ticks(0.0, 1.05 * top, most=6))
         ax.set_xlabel("share of importance")
         above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0)}
-        ax.legend(ncols=2, borderaxespad=0.0, **above)
+        ax.legend(ncols=1 + (points(ax)[0] >= _LEGEND), borderaxespad=0.0, **above)

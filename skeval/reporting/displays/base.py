@@ -41,7 +41,7 @@ _DPI = 110  # of figures in notebooks
 Where = Any  # None, one Axes, or as many as the display has panels
 
 
-CURVE = Margins(38.0, 16.0, 10.0, 30.0, square=200.0)
+CURVE = Margins(38.0, 16.0, 10.0, 30.0, square=180.0)
 
 
 class Display:

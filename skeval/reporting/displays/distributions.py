@@ -41,6 +41,8 @@ _EXTRA = ("missing", "unseen")
 _NARROW = 300.0  # points of a panel that has no room for a title and two labels in a line
 # the gap before a bar next to an outline and its width, in lengths of the outline: of one bar, of
 # several
+_TICKS = 6.5  # size of letters at the axes of pairs
+_LEAST = 6.0
 _BESIDE = ((0.07, 0.15), (0.1, 0.2))
 # the three questions, each a contrast of two distributions and the roles whose colours they have
 _CONTRASTS = (
@@ -98,7 +100,7 @@ class HistogramDisplay(Display):
         """Label a panel; the last bar of its axis is marked as open."""
         end = float(self.edges[-1])
         ax.set_title(title)
-        _share_axis(ax, top, most=4)
+        _share_axis(ax, top, most=min(4, max(2, int(points(ax)[1] / 9.0))))
         ticks, labels = number_ticks(0.0, end, most=7)
         ax.set_xlim(0.0, end)
         places = [*ticks, (self.edges[-2] + end) / 2.0]
@@ -316,7 +318,7 @@ class MarginalDisplay(Display):
 
     def _draw_categories(self, ax: Axes, room: float) -> None:
         shown = self.shown
-        every, size = strided(len(shown), points(ax)[1], SMALL)
+        every, size = strided(len(shown), points(ax)[1], SMALL, _LEAST)
         y = np.arange(len(shown))
         marks: dict[str, dict[str, Any]] = {
             "holdout": {"marker": "|", "mew": 1.3, "ms": max(3.0, 0.9 * size)},
@@ -448,8 +450,8 @@ class PairDisplay(Display):
         """Return what names or numbers of the first column take, and of the second below."""
         first, second = self.bars
         names = first.names if first.edges is None else ["0.0000", *first.beside]
-        room = widest(names, 6.0, 57.0)
-        below = widest(second.names, 6.0, 37.0) if second.edges is None else 7.0
+        room = widest(names, _TICKS, 57.0)
+        below = widest(second.names, _TICKS, 37.0) if second.edges is None else 7.0
         return Margins(room + 17.0, 12.0, 2.0, below + 14.0, 6.0, (room, below))
 
     def shown(self) -> list[list[int]]:
@@ -476,14 +478,14 @@ class PairDisplay(Display):
     def _label_rows(self, ax: Axes, shown: Sequence[int], room: float) -> None:
         bars = self.bars[0]
         places, texts = _cell_labels(bars, shown, 4)
-        every, size = strided(len(shown), points(ax)[1], 6.0)
+        every, size = strided(len(shown), points(ax)[1], _TICKS, _LEAST)
         kept: Sequence[int] = range(0, len(texts), every)
         if bars.edges is None:
             ax.invert_yaxis()  # the most frequent category on top
         else:
             kept = _apart(places, size, points(ax)[1] / len(shown))
         labels = [shorten(texts[i], room, size) if room else "" for i in kept]
-        size = size if bars.edges is None else 6.0
+        size = size if bars.edges is None else _TICKS
         label_axis(ax.yaxis, [places[i] for i in kept], labels, size=size)
 
     def _label_columns(self, ax: Axes, shown: Sequence[int], below: float) -> None:
@@ -491,9 +493,11 @@ class PairDisplay(Display):
         places, texts = _cell_labels(bars, shown, 3)
         if bars.edges is not None:
             first = [i for i in range(len(texts)) if texts[i] in bars.beside]
-            label_line(ax, 6.0, [(places, texts, first)])
+            longest, wide = widest(texts, _TICKS, math.inf), points(ax)[0]
+            size = _TICKS if longest <= wide else _LEAST  # a date may be wider than all cells
+            label_line(ax, size, [(places, texts, first)])
             return
-        every, size = strided(len(shown), points(ax)[0], 6.0)
+        every, size = strided(len(shown), points(ax)[0], _TICKS, _LEAST)
         labels = [shorten(text, below, size) for text in texts[::every]]
         label_axis(ax.xaxis, places[::every], labels, size=size, rotation=90)
 
@@ -525,6 +529,6 @@ def _apart(places: Sequence[float], size: float, height: float) -> list[int]:
     """Return which labels of a numeric side do not touch the one above; missing has precedence."""
     kept: list[int] = []
     for i in reversed(range(len(places))):
-        if all(abs(places[i] - places[k]) * height > 1.2 * max(size, 6.0) for k in kept):
+        if all(abs(places[i] - places[k]) * height > 1.2 * max(size, _TICKS) for k in kept):
             kept.append(i)
     return sorted(kept)

@@ -207,7 +207,7 @@ def _arrow(ax: Axes, start: Point, end: Point, label: str, share: float) -> None
     )
     backed = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
     text: dict[str, Any] = {"ha": "center", "va": "center", "zorder": 2.5, "bbox": backed}
-    ax.text(x, y, shorten(label, 90.0, 6.0), size=6.0, color=GREY, **text)
+    ax.text(x, y, shorten(label, 90.0, 6.5), size=6.5, color=GREY, **text)
 
 
 def _bend(start: Point, end: Point) -> Point:

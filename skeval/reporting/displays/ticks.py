@@ -199,16 +199,16 @@ def thinned(
     return dict(sorted(kept.items()))
 
 
-def strided(n: int, length: float, size: float) -> tuple[int, float]:
+def strided(n: int, length: float, size: float, least: float = 5.0) -> tuple[int, float]:
     """Return every how many rows can be labelled along `length` points, and in which font size.
 
-    The font shrinks to 5 points first; then labels are left out.
+    The font shrinks to `least` points first; then labels are left out.
     """
     pitch = length / max(1, n)
     fitting = pitch / 1.18
-    if fitting >= 5.0:
+    if fitting >= least:
         return 1, min(size, fitting)
-    return math.ceil(5.0 * 1.18 / pitch), 5.0
+    return math.ceil(least * 1.18 / pitch), least
 
 
 def label_axis(

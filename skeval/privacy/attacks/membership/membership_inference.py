@@ -44,7 +44,7 @@ from skeval.steps.neighbors import is_gower
 from skeval.steps.relabelled import actual_labels, relabellings_within
 from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tables.frames import as_frame, check_columns, conform, shared_share
-from skeval.utils.formatting import as_float, percent
+from skeval.utils.formatting import as_float, percent, whole
 from skeval.utils.parameters import (
     Columns,
     Count,
@@ -336,7 +336,7 @@ class MembershipInference(Metric):
         found = details.get("abstaining") or {}
         if as_float(found.get("p_value", 1.0)) < ALARM_LEVEL:
             (at,) = (one for one in found["by_share"] if one["share"] == found["clearest"])
-            n_right, n = (f"{count:.6g}" for count in (at["train"], at["train"] + at["holdout"]))
+            n_right, n = map(whole, (at["train"], at["train"] + at["holdout"]))
             sentence += (
                 f" Of the surest {percent(at['share'], 0)} of guesses that a row was in train, "
                 f"{n_right} of {n} are right."
