@@ -132,6 +132,7 @@ _FROM = {  # imported where they are asked for
 # packages that users import metrics and tools from
 _ROOMS: tuple[str, ...] = (
     "checks",
+    "compat",
     "datasets",
     "diagnostic",
     "exceptions",
@@ -141,6 +142,7 @@ _ROOMS: tuple[str, ...] = (
     "neighbors",
     "privacy",
     "relational",
+    "reporting",
     "text",
     "utility",
 )

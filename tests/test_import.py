@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -58,3 +60,22 @@ def test_completion_offers_nothing_that_is_not_public():
     assert {"fidelity", "privacy", "utility"} <= offered
     for name in offered:
         assert importlib.import_module(f"skeval.{name}").__all__
+
+
+def test_editors_see_each_name_where_it_is_imported_from():
+    tree = ast.parse(Path(skeval.__file__).read_text("utf-8"))
+    seen = {
+        alias.name: line.module
+        for block in tree.body
+        if isinstance(block, ast.If)
+        for line in block.body
+        if isinstance(line, ast.ImportFrom)
+        for alias in line.names
+    }
+    assert seen == {name: f"skeval.{module}" for name, module in skeval._FROM.items()}
+    assert sorted(seen) == sorted(skeval.__all__)
+
+
+@pytest.mark.parametrize("room", ["compat", "reporting"])
+def test_a_room_is_there_without_an_import_of_its_own(room):
+    assert f"skeval.{room}" in imported_by(f"import skeval; skeval.{room}.__all__")

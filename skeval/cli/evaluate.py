@@ -146,7 +146,8 @@ def evaluate(
     if rows and saved is None:
         raise InvalidParameterError("--rows needs --saved, the suite that holds them.")
     if saved is None and len(tables) == 1:
-        _of_schema(given, tables[0], output, metrics)
+        foreign = {"--metrics": metrics, "--suite": suite != "report", "--timeout": timeout}
+        _of_schema(given, tables[0], output, foreign)
     elif saved is None:
         _of_tables(given, tables, output, suite, metrics, limits)
     else:
@@ -209,26 +210,27 @@ def _agreed(given: Given) -> tuple[Policy | None, Release | None]:
     return gate.policy_of(given, release), release
 
 
-def _of_schema(given: Given, table: Place, output: Path | None, metrics: str | None) -> None:
+def _of_schema(given: Given, table: Place, output: Path | None, foreign: dict[str, Any]) -> None:
     """Evaluate a synthetic table alone, by what a schema states."""
     from skeval.cli import inputs
     from skeval.tables.reading import read_table
     from skeval.tables.relational_sources import read_json
 
     options = {
-        **{"--target": given.target, "--sensitive": given.sensitive, "--metrics": metrics},
+        **{"--target": given.target, "--sensitive": given.sensitive},
         **{"--duration": given.duration, "--event": given.event, "--known": given.known},
         **{"--categorical": given.categorical, "--numeric": given.numeric},
         **{"--accept-doubts": given.accept_doubts, "--junit": given.junit},
+        **foreign,
     }
     if given.schema is None or table.is_folder:
         raise InvalidParameterError(
             "expected two or three files, TRAIN [HOLDOUT] SYNTHETIC, got one. SYNTHETIC alone is "
             "evaluated by what is stated, --schema FILE, or by statistics of train, --saved FILE."
         )
-    if foreign := [name for name, value in options.items() if value]:
+    if stated := [name for name, value in options.items() if value]:
         raise InvalidParameterError(
-            f"{' and '.join(foreign)}: of SYNTHETIC alone the schema says all; leave it out."
+            f"{' and '.join(stated)}: of SYNTHETIC alone the schema says all; leave it out."
         )
     content = read_json(given.schema)
     dialect = inputs.dialect_of(given.sep, given.encoding, given.decimal)

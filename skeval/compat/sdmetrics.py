@@ -5,24 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from skeval.core.base import Metric
 from skeval.exceptions import InvalidParameterError
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.suites.ready import make_suite
+from skeval.tables.frames import as_frame
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema
 from skeval.utils.files import replacing
+from skeval.utils.formatting import did_you_mean
 
-_CAP = {
+_NAMES = {  # of options
+    "coefficient": "method",
     "known_column_names": "known",
     "sensitive_column_names": "sensitive",
     "computation_method": "method",
@@ -68,6 +73,10 @@ _METRICS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "TableStructure": ("diagnostic", "", {}),
 }
 _COLUMN = "column"
+# without metadata, the choice of a metric says of which kind whole numbers are
+_OF_NUMBERS = ("BoundaryAdherence", "CorrelationSimilarity", "GMLikelihood", "KSComplement",
+               "RangeCoverage", "StatisticSimilarity")  # fmt: skip
+_OF_LABELS = ("CategoryAdherence", "CategoryCoverage", "TVComplement")
 
 
 @dataclass(frozen=True)
@@ -141,16 +150,36 @@ class ComputedMetric:
                 f"{' and ' if options else ''}{', '.join(options)}."
             )
         real, synthetic, *rest = (_as_table(given.pop(name)) for name in names[:-1])
-        own = {_CAP.get(name, name): value for name, value in given.items() if name != "verbose"}
-        metric = self.kind(**{**self.settings, **own})
+        own = {_NAMES.get(name, name): value for name, value in given.items() if name != "verbose"}
+        if isinstance(coefficient := given.get("coefficient"), str):  # as "Pearson"
+            own["method"] = coefficient.lower()
+        metric = self.kind(**{**self.settings, **self._known(own)})
         schema = _schema_of(real, metadata, table)
+        if schema is None:
+            schema = _meant(self.kind.__name__, real)
         return metric.fit(real, *rest, schema=schema).evaluate(synthetic)
+
+    def _known(self, options: dict[str, Any]) -> dict[str, Any]:
+        """Return options; refuse those that the metric does not have."""
+        known = [*signature(self.kind).parameters]
+        if unknown := [name for name in options if name not in known]:
+            raise InvalidParameterError(
+                f"{self.kind.__name__}: compute has no option {', '.join(unknown)}; there are "
+                f"{', '.join(known)}.{did_you_mean(unknown, known)}"
+            )
+        return options
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ComputedMetric, (self.kind, dict(self.settings))  # a mappingproxy has no pickle
 
 
 def _as_table(given: Any) -> Any:
     """Return a column as a table of one column, anything else as it is."""
-    if isinstance(given, list | tuple | np.ndarray | pd.Series):
+    is_array = isinstance(given, np.ndarray) and given.ndim == 1
+    if is_array or isinstance(given, list | tuple | pd.Series):
         return pd.DataFrame({_COLUMN: pd.Series(given).reset_index(drop=True)})
+    if hasattr(given, "to_pandas") and not hasattr(given, "columns"):  # of polars and Arrow
+        return pd.DataFrame({_COLUMN: given.to_pandas()})
     return given
 
 
@@ -160,6 +189,21 @@ def _schema_of(real: Any, metadata: Any, table: str | None = None) -> Any:
     if isinstance(real, Mapping):
         return RelationalSchema.from_sdv(metadata)
     return TableSchema.from_sdv(metadata, table)
+
+
+def _meant(metric: str, real: Any) -> Any:
+    """Return of which kind columns are by what is asked of them; None where it says nothing.
+
+    Whole numbers of two values would be categories else, and other numbers none.
+    """
+    if isinstance(real, Mapping | RelationalData) or metric not in (*_OF_NUMBERS, *_OF_LABELS):
+        return None
+    frame = as_frame(real, "train")
+    if metric in _OF_LABELS:
+        return {_COLUMN: "categorical"} if list(frame.columns) == [_COLUMN] else None
+    kinds = TableSchema.infer(frame).kinds
+    numbers = [name for name in frame.columns if is_numeric_dtype(frame[name])]
+    return {name: "continuous" for name in numbers if kinds[name] == "categorical"}
 
 
 def computed(name: str) -> ComputedMetric:
@@ -192,13 +236,14 @@ def computed(name: str) -> ComputedMetric:
     if name not in _METRICS:
         raise LookupError(f"{name} is not among {', '.join(_METRICS)}.")
     package, kind, settings = _METRICS[name]
-    return ComputedMetric(getattr(import_module(f"skeval.{package}"), kind or name), settings)
+    return ComputedMetric(getattr(import_module(f"skeval.{package}"), kind or name), {**settings})
 
 
 class _Report:
     """What both reports can do, once they are generated."""
 
     _preset: ClassVar[str]
+    _first: ClassVar[str]  # of its properties
     _result: SuiteResult | None = None
 
     def generate(
@@ -257,6 +302,11 @@ class _Report:
         """Read what :meth:`save` wrote; nothing in it is run."""
         report = cls()
         report._result = SuiteResult.from_json(filepath)
+        if cls._first not in report.result.properties().index:
+            raise InvalidParameterError(
+                f"{cls.__name__}.load: {filepath} has no scores of {cls._first}; the other report "
+                "may have written it."
+            )
         return report
 
 
@@ -279,6 +329,7 @@ class QualityReport(_Report):
     """
 
     _preset = "quality"
+    _first = "column_shapes"
 
 
 class DiagnosticReport(_Report):
@@ -303,7 +354,8 @@ class DiagnosticReport(_Report):
     """
 
     _preset = "diagnostic"
+    _first = "data_validity"
 
 
 def _property(name: str) -> str:
-    return name.strip().lower().replace(" ", "_")
+    return str(name).strip().lower().replace(" ", "_")

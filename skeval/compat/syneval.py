@@ -57,7 +57,7 @@ class PrivacyEvaluator:
         The rows that the generator made, and those it has seen.
     metadata : mapping, optional
         As SynEval takes it: `columns`, each with its `sdtype`. Kinds are inferred without it.
-    selected_metrics : list of str, optional
+    selected_metrics : list of str or str, optional
         Among "exact_matches", "membership_inference", "tabular_privacy", "text_privacy" and
         "anonymeter"; all by default.
     device : str, default="auto"
@@ -93,7 +93,7 @@ class PrivacyEvaluator:
         synthetic_data: Any,
         original_data: Any,
         metadata: Mapping[str, Any] | None = None,
-        selected_metrics: Sequence[str] | None = None,
+        selected_metrics: Sequence[str] | str | None = None,
         device: str = "auto",
         *,
         control_data: Any = None,
@@ -102,7 +102,8 @@ class PrivacyEvaluator:
         self.synthetic_data = synthetic_data
         self.original_data = original_data
         self.metadata = metadata
-        self.selected_metrics = list(_PARTS if selected_metrics is None else selected_metrics)
+        chosen = [selected_metrics] if isinstance(selected_metrics, str) else selected_metrics
+        self.selected_metrics = list(_PARTS if chosen is None else chosen)
         self.device = device
         self.control_data = control_data
         self.random_state = random_state

@@ -244,7 +244,7 @@ def _types(table: pd.DataFrame, dtypes: str) -> Mapping[str, str]:
     """Return the type of each column by name."""
     if dtypes == "exact":
         return {name: str(dtype) for name, dtype in table.dtypes.items()}
-    return {str(name): _kind_of_type(table[name]) for name in table.columns}
+    return {str(name): kind_of_type(table[name]) for name in table.columns}
 
 
 _OF_OBJECTS = {
@@ -255,10 +255,19 @@ _OF_OBJECTS = {
 }
 
 
-def _kind_of_type(values: pd.Series) -> str:
+def kind_of_type(values: pd.Series) -> str:
+    """Return what the cells of a column are by their type: number, date, duration, ... or text.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.diagnostic.structure import kind_of_type
+    >>> kind_of_type(pd.Series([1, 2])), kind_of_type(pd.Series([True, None]))
+    ('number', 'truth value')
+    """
     dtype = values.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        return _kind_of_type(dtype.categories.to_series())
+        return kind_of_type(dtype.categories.to_series())
     if pd.api.types.is_bool_dtype(dtype):
         return "truth value"
     if pd.api.types.is_numeric_dtype(dtype):

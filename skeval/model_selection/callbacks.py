@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from skeval.model_selection.training import TrainingMonitor
 
 ModelSampler = Callable[..., Any]
+_EPOCH = "reported_epoch"
 _UTILITY, _P_VALUE = "skeval_utility", "skeval_p_value"
 
 
@@ -291,9 +292,9 @@ def report_trial(trial: Any, monitor: TrainingMonitor) -> None:
 
     Notes
     -----
-    The user attributes `best_epoch`, `reason` and `p_value` of the trial are set. The level of a
-    monitor is that of one training: among *m* trials without a leak, up to *m* times as many are
-    stopped by a false alarm.
+    The user attributes `best_epoch`, `reason`, `p_value` and `reported_epoch` of the trial are set.
+    The level of a monitor is that of one training: among *m* trials without a leak, up to *m* times
+    as many are stopped by a false alarm.
 
     Examples
     --------
@@ -328,8 +329,9 @@ def report_trial(trial: Any, monitor: TrainingMonitor) -> None:
     if not monitor.results:
         return
     epoch = next(reversed(monitor.results))
-    if monitor.best_epoch is not None:
-        trial.report(monitor.best_score, step=int(epoch))
+    if monitor.best_epoch is not None and trial.user_attrs.get(_EPOCH) != epoch:
+        trial.report(monitor.best_score, step=int(epoch))  # a step once: Optuna warns of a second
+        trial.set_user_attr(_EPOCH, int(epoch))
     seen = {"best_epoch": monitor.best_epoch, "reason": monitor.reason}
     for name, value in {**seen, "p_value": _last(monitor)[_P_VALUE]}.items():
         trial.set_user_attr(name, value)

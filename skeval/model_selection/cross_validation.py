@@ -35,7 +35,7 @@ from skeval.stats.folds import fold_mean
 from skeval.suites.suite import MetricSuite
 from skeval.tables.frames import as_frame
 from skeval.utils.engines import current_engine
-from skeval.utils.parameters import Count, Positive, Seed, check_parameters, legal_sets
+from skeval.utils.parameters import Count, JobCount, Positive, Seed, check_parameters, legal_sets
 
 _EVERY = 0.005  # seconds
 _STATM = Path("/proc/self/statm")
@@ -262,7 +262,7 @@ def cross_validate_generator(
     groups: str | Sequence[Any] | None = None,
     stratify: str | Sequence[Any] | None = None,
     random_state: Seed = 0,
-    n_jobs: int | None = None,
+    n_jobs: JobCount | None = None,
 ) -> CrossValidated:
     """Evaluate a generator by cross-validation.
 
@@ -350,7 +350,7 @@ def cross_validate_generator(
             "cross_validate_generator: evaluator must be a Metric or a MetricSuite, got "
             f"{type(evaluator).__name__}."
         )
-    own = {"n_samples": n_samples, "random_state": random_state}
+    own = {"n_samples": n_samples, "random_state": random_state, "n_jobs": n_jobs}
     check_parameters("cross_validate_generator", own, legal_sets(cross_validate_generator))
     splits = splits_of(rows, cv, groups=groups, stratify=stratify, random_state=random_state)
     if isinstance(table, pd.DataFrame):

@@ -37,6 +37,7 @@ from skeval.utils.engines import LocalEngine, current_engine
 from skeval.utils.execution import Progress
 from skeval.utils.files import FOREIGN, foreign_json, plain_json, write_json
 from skeval.utils.formatting import as_float
+from skeval.utils.parameters import JobCount, check_parameters, legal_sets
 
 FORMAT = 1  # of records
 Positions = tuple[np.ndarray, np.ndarray]  # to learn from, and to test on
@@ -209,10 +210,11 @@ def play_all(
     field: Field,
     *,
     folder: Path | None,
-    n_jobs: int | None,
+    n_jobs: JobCount | None,
     progress: Progress | None = None,
 ) -> list[Played]:
     """Return how runs ended, in their order; those that a record is kept of are not run."""
+    check_parameters("tournament", {"n_jobs": n_jobs}, legal_sets(play_all))
     hashes, field_key = field.hashes(), field.key()
     keys = [key_of(run, field_key, hashes) for run in runs]
     records = [_kept(folder, key, run.limits) for key, run in zip(keys, runs, strict=True)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -232,7 +233,7 @@ class History(Mapping[str, SuiteResult]):
 def history(
     results: Mapping[str, SuiteResult],
     *,
-    metrics: Iterable[str] | None = None,
+    metrics: Iterable[str] | str | None = None,
     by_date: bool = False,
     level: float = LEVEL,
 ) -> History:
@@ -242,10 +243,10 @@ def history(
     ----------
     results : mapping of str to SuiteResult
         By the names of the releases, two or more, in their order; of suites with metrics in common.
-    metrics : iterable of str, optional
-        The metrics to follow. By default those that decide a comparison (TSTR, RelationScore,
-        SimilarityScore) and those of privacy that the first page of a report shows; if there are
-        none, all.
+    metrics : iterable of str or str, optional
+        The metrics to follow, or one. By default those that decide a comparison (TSTR,
+        RelationScore, SimilarityScore) and those of privacy that the first page of a report shows;
+        if there are none, all.
     by_date : bool, default=False
         Whether the order is that of the dates in the provenance of the results.
     level : float, default=0.05
@@ -258,8 +259,8 @@ def history(
     Raises
     ------
     InvalidParameterError
-        If there are fewer than two releases, a metric is in none of them, `level` is not between 0
-        and 1, or a date is missing.
+        If there are fewer than two releases or what is given is no result, a metric is in none of
+        them, `level` is not between 0 and 1, or a date is missing.
 
     See Also
     --------
@@ -275,15 +276,27 @@ def history(
     >>> followed.metrics, len(followed.falls)
     (['similarity', 'relations'], 0)
     """
+    _check(results, level)
+    ordered = _by_date(results) if by_date else dict(results)
+    followed = _followed(ordered, metrics)
+    return History(ordered, followed, _changes(ordered, followed, level), level)
+
+
+def _check(results: Any, level: Any) -> None:
+    are_results = isinstance(results, Mapping) and all(
+        isinstance(one, SuiteResult) for one in results.values()
+    )
+    if not are_results:
+        raise InvalidParameterError(
+            "history: results must map names of releases to SuiteResult, as suite.evaluate gives; "
+            f"got {type(results).__name__}."
+        )
     if len(results) < 2:
         raise InvalidParameterError(
             f"history: two releases or more are needed, got {len(results)}."
         )
-    if not 0.0 < level < 1.0:
+    if not isinstance(level, Real) or not 0.0 < float(level) < 1.0:
         raise InvalidParameterError(f"history: level must be between 0 and 1, got {level}.")
-    ordered = _by_date(results) if by_date else dict(results)
-    followed = _followed(ordered, metrics)
-    return History(ordered, followed, _changes(ordered, followed, level), level)
 
 
 def _by_date(results: Mapping[str, SuiteResult]) -> dict[str, SuiteResult]:
@@ -295,10 +308,10 @@ def _by_date(results: Mapping[str, SuiteResult]) -> dict[str, SuiteResult]:
     return {name: results[name] for name in sorted(results, key=lambda name: dates[name])}
 
 
-def _followed(results: Mapping[str, SuiteResult], metrics: Iterable[str] | None) -> list[str]:
+def _followed(results: Mapping[str, SuiteResult], metrics: Iterable[str] | str | None) -> list[str]:
     known = {name: one for result in results.values() for name, one in result.items()}
     if metrics is not None:
-        asked = list(metrics)
+        asked = list(dict.fromkeys([metrics] if isinstance(metrics, str) else metrics))
         if unknown := [name for name in asked if name not in known]:
             raise InvalidParameterError(
                 f"history: no release has {', '.join(unknown)}.{did_you_mean(unknown, known)}"

@@ -22,7 +22,8 @@ from skeval.steps.samples import (
     sampled,
 )
 from skeval.tables.frames import as_frame, coarsest, order_of_content, rows_at
-from skeval.tables.schema import Accept, Kind, TableSchema, sorted_labels
+from skeval.tables.levels import labels_together
+from skeval.tables.schema import Accept, Kind, TableSchema
 from skeval.tables.sources import FrameSource, TableSource
 from skeval.utils.parameters import Scaling
 
@@ -92,7 +93,7 @@ class LargeContext(Context):
             looks[role] = look_at(source, looks["train"].schema if looks else schema, role)
         complete = looks["train"].schema
         levels = {
-            name: sorted_labels({label for look in looks.values() for label in look.labels[name]})
+            name: labels_together(*(look.labels[name] for look in looks.values()))
             for name in complete.columns("categorical", "boolean")
         }
         precision = coarsest(look.precision for look in looks.values())

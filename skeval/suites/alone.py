@@ -21,6 +21,7 @@ from skeval.diagnostic import (
     TableStructure,
 )
 from skeval.diagnostic.adherence import is_date_format
+from skeval.diagnostic.structure import kind_of_type
 from skeval.exceptions import MetricWarning, SchemaMismatchError
 from skeval.results.provenance import Date
 from skeval.results.result import Result
@@ -30,14 +31,14 @@ from skeval.suites.saved import SavedContext
 from skeval.suites.suite import MetricSuite
 from skeval.tables.frames import as_frame
 from skeval.tables.schema import TableSchema
-from skeval.tables.stated import StatedTable
+from skeval.tables.stated import MOST, StatedTable
 from skeval.utils.execution import Progress
 from skeval.utils.patterns import bounded
 
 _NEEDS_TRAIN = "it compares with real rows, or statistics of them, and there are none."
 _NOT_STATED = "the schema states no {}."
 _SAID = "There is no real table: what is stated in a schema is held against the synthetic one."
-_LEAST, _GREATEST = -1e200, 1e200  # beyond, numbers count as these
+_LEAST, _GREATEST = -MOST, MOST
 _FIRST, _LAST = datetime(1000, 1, 1), datetime(9999, 12, 31)
 _ENDS: dict[str, tuple[Any, Any]] = {"continuous": (_LEAST, _GREATEST), "datetime": (_FIRST, _LAST)}
 _WHAT = {
@@ -139,7 +140,7 @@ def metrics_of(stated: StatedTable) -> dict[str, Metric]:
     Examples
     --------
     >>> from skeval.suites.alone import metrics_of
-    >>> from skeval.tables.stated import StatedTable
+    >>> from skeval.tables.stated import MOST, StatedTable
     >>> list(metrics_of(StatedTable.of({"age": {"kind": "continuous", "minimum": 0}})))
     ['table_structure', 'boundary_adherence']
     """
@@ -189,7 +190,7 @@ def _stand_in(stated: StatedTable, synthetic: pd.DataFrame) -> SavedContext:
         cells = _column(kind, stated.of_all("enum").get(name), name not in required)
         canonical[name] = given[name] = cells
         if kind != "continuous" and name in synthetic:  # of any type but for numbers
-            given[name] = synthetic[name].iloc[:0].reindex(range(_N_ROWS))
+            given[name] = _empty_as(kind_of_type(synthetic[name]))
     levels = {
         n: list(canonical[n].cat.categories)
         for n, kind in kinds.items()
@@ -201,11 +202,24 @@ def _stand_in(stated: StatedTable, synthetic: pd.DataFrame) -> SavedContext:
         levels=levels,
         given={"train": pd.DataFrame(given)},
     )
-    context.notices = (MetricWarning(_SAID),)
+    context.notices = tuple(MetricWarning(text) for text in (_SAID, *_not_held(stated)))
     return context
 
 
 _N_ROWS = 3
+
+
+def _empty_as(kind: str) -> pd.Series:
+    """Return missing cells of a kind of type."""
+    return pd.Series([None] * _N_ROWS, dtype=_TYPES.get(kind, "object"))
+
+
+_TYPES = {
+    "truth value": "boolean",
+    "number": "float64",
+    "date": "datetime64[us]",
+    "duration": "timedelta64[us]",
+}
 
 
 def _column(kind: str, levels: list[Any] | None, nullable: bool) -> pd.Series:
@@ -216,10 +230,16 @@ def _column(kind: str, levels: list[Any] | None, nullable: bool) -> pd.Series:
         last = None if nullable else _LAST
         return pd.Series([_FIRST, _LAST, last], dtype="datetime64[us]")
     if kind in ("categorical", "boolean"):
-        named = ["False", "True"] if kind == "boolean" else [str(one) for one in levels or []]
+        texts = dict.fromkeys(str(one) for one in levels or [] if one is not None)
+        named = ["False", "True"] if kind == "boolean" else [*texts]
         cell = None if nullable or not named else named[0]
         return pd.Series(pd.Categorical([cell] * _N_ROWS, categories=pd.Index(named, dtype=object)))
     return pd.Series([None] * _N_ROWS, dtype=object)
+
+
+def _not_held(stated: StatedTable) -> list[str]:
+    named = ", ".join(stated.not_held)
+    return [f"Nothing is held against what the schema states besides: {named}."] if named else []
 
 
 def _check_named(stated: StatedTable) -> None:

@@ -32,6 +32,7 @@ from skeval.exceptions import (
     SchemaMismatchError,
     TableError,
 )
+from skeval.tables.levels import labels_together
 from skeval.tables.reading import read_given
 from skeval.tables.schema import (
     EXACT,
@@ -41,7 +42,6 @@ from skeval.tables.schema import (
     name_of,
     plain_values,
     read_column,
-    sorted_labels,
     storage_dtype,
     with_real_levels,
 )
@@ -508,9 +508,9 @@ def with_levels(frame: pd.DataFrame, levels: Levels) -> pd.DataFrame:
 
 
 def learn_levels(frames: Sequence[pd.DataFrame], schema: TableSchema) -> dict[str, list[str]]:
-    """Return the levels of each categorical column over all `frames` (canonical), sorted."""
+    """Return the levels of each categorical column over all `frames` (canonical), train first."""
     return {
-        name: sorted_labels({label for frame in frames for label in frame[name].dtype.categories})
+        name: labels_together(*(frame[name].dtype.categories for frame in frames))
         for name in schema.columns("categorical", "boolean")
     }
 

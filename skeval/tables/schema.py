@@ -639,7 +639,9 @@ def _label(value: object) -> str:
 def with_real_levels(values: pd.Series, real: Sequence[str]) -> pd.Series:
     """Put the real levels first and the others, sorted, behind them."""
     known = set(real)
-    labels = list(values.cat.categories)
+    # truth values written by a generator are the levels of a column of 0 and 1
+    codes = {"False": "0", "True": "1"} if {"0", "1"} <= known - {*_BOOLEAN_LEVELS} == known else {}
+    labels = [codes.get(label, label) for label in values.cat.categories]
     for i, label in enumerate(labels):
         # "1.0" written by a generator is the level 1 of a column of integer codes
         whole = _WHOLE_NUMBER.fullmatch(label)

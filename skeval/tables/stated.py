@@ -6,9 +6,11 @@ begins one, or a Table Schema of Frictionless Data. Both use the same names of c
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from numbers import Real
+from typing import Any, get_args
 
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.schema import Kind, TableSchema
@@ -17,6 +19,13 @@ RULES, KEY = "rules", "primaryKey"
 _FIELDS = "fields"
 _CONSTRAINTS = ("minimum", "maximum", "enum", "pattern", "required", "unique")
 _SAID = ("kind", "proposed", "doubt", "format")  # besides constraints, in our own form
+_ENDS = ("minimum", "maximum")
+MOST = 1e200  # beyond, numbers count as this
+_TRUE_OR_FALSE = ("required", "unique")
+_MADE_FOR: dict[str, tuple[Kind, ...]] = {  # others hold for any kind
+    **dict.fromkeys(_ENDS, ("continuous", "datetime")),
+    "enum": ("categorical", "boolean"),
+}
 _KINDS: dict[str, Kind] = {
     **dict.fromkeys(("number", "integer", "year", "duration"), "continuous"),
     "boolean": "boolean",
@@ -39,6 +48,8 @@ class StatedTable:
         what is stated of it.
     rules : tuple of str
         Conditions on columns, as :class:`~skeval.diagnostic.RuleAdherence` takes them.
+    not_held : tuple of str
+        What a Table Schema states besides, which nothing is held against: "minLength of name".
 
     Examples
     --------
@@ -52,6 +63,7 @@ class StatedTable:
     schema: TableSchema
     constraints: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     rules: tuple[str, ...] = ()
+    not_held: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, content: Any) -> StatedTable:
@@ -82,8 +94,9 @@ class StatedTable:
                 f"fields; got {type(content).__name__}."
             )
         rules, key = _texts(content, RULES), _texts(content, KEY)
+        not_held: list[str] = []
         if isinstance(content.get(_FIELDS), list):
-            columns = dict(map(_of_field, content[_FIELDS]))
+            columns = _of_fields(content, not_held)
         else:
             own = {n: one for n, one in content.items() if not _is_of_table(n, one)}
             columns = {str(name): _of_column(str(name), one) for name, one in own.items()}
@@ -91,7 +104,8 @@ class StatedTable:
         constraints = {name: stated for name, (_, stated) in columns.items()}
         formats = {n: s["format"] for n, s in constraints.items() if kinds[n] == "datetime"
                    and "format" in s}  # fmt: skip
-        return cls(TableSchema(kinds, tuple(key), formats), constraints, tuple(rules))
+        schema = TableSchema(kinds, tuple(key), formats)
+        return cls(schema, constraints, tuple(rules), tuple(not_held))
 
     def of_all(self, constraint: str) -> dict[str, Any]:
         """Return a constraint of the columns that have it."""
@@ -117,17 +131,43 @@ def _texts(content: Mapping[str, Any], name: str) -> Sequence[str]:
     return texts
 
 
-def _of_field(said: Any) -> tuple[str, tuple[Kind, dict[str, Any]]]:
+def _of_fields(
+    content: Mapping[str, Any], not_held: list[str]
+) -> dict[str, tuple[Kind, dict[str, Any]]]:
+    """Return the columns of a Table Schema; add to what is not held."""
+    columns: dict[str, tuple[Kind, dict[str, Any]]] = {}
+    for said in content[_FIELDS]:
+        name, kind, stated = _of_field(said)
+        if name in columns:
+            raise InvalidParameterError(f"the Table Schema has two fields of the name {name}.")
+        held = {key: value for key, value in stated.items() if _is_held(key, kind)}
+        not_held += [f"{key} of {name}" for key in stated if key not in held]
+        columns[name] = kind, held
+    for name in (KEY, RULES):
+        if not isinstance(content.get(name, []), str | list):
+            raise InvalidParameterError(f"{name} of a schema must be a list of texts.")
+    return columns
+
+
+def _of_field(said: Any) -> tuple[str, Kind, dict[str, Any]]:
     """Return the name, the kind and the constraints of a field of a Table Schema."""
     if not isinstance(said, Mapping) or not isinstance(said.get("name"), str):
         raise InvalidParameterError("each of the fields of a Table Schema must have a name.")
     name, constraints = said["name"], said.get("constraints") or {}
     _check_known(name, constraints, _IGNORED)
-    stated = {key: value for key, value in constraints.items() if key in _CONSTRAINTS}
-    form = said.get("format", "")
+    kind = _KINDS.get(str(said.get("type", "any")), "text")
+    if "enum" in constraints and kind != "boolean":  # of numbers too: codes
+        kind = "categorical"
+    stated, form = dict(constraints), said.get("format", "")
     if isinstance(form, str) and "%" in form:
         stated["format"] = form
-    return name, (_KINDS.get(str(said.get("type", "any")), "text"), stated)
+    return name, kind, stated
+
+
+def _is_held(constraint: str, kind: Any) -> bool:
+    """Return whether a constraint is one that columns of this kind are held to."""
+    is_open = kind not in get_args(Kind)  # such a kind is refused later on
+    return constraint not in _IGNORED and (is_open or kind in _MADE_FOR.get(constraint, (kind,)))
 
 
 _IGNORED = ("minLength", "maxLength", "jsonSchema", "exclusiveMinimum", "exclusiveMaximum")
@@ -140,6 +180,13 @@ def _of_column(name: str, said: Any) -> tuple[Kind, dict[str, Any]]:
     _check_known(name, said, _SAID)
     if "kind" not in said:
         raise InvalidParameterError(f"the schema does not say of which kind {name} is.")
+    for constraint in said:
+        if not _is_held(constraint, said["kind"]):
+            kinds = " and ".join(_MADE_FOR[constraint])
+            raise InvalidParameterError(
+                f"the schema states {constraint} of {name}, which is {said['kind']}; columns that "
+                f"are {kinds} have it."
+            )
     return said["kind"], {k: v for k, v in said.items() if k in (*_CONSTRAINTS, "format")}
 
 
@@ -154,3 +201,20 @@ def _check_known(name: str, said: Any, further: tuple[str, ...]) -> None:
         )
     if "enum" in said and (not isinstance(said["enum"], list) or not said["enum"]):
         raise InvalidParameterError(f"enum of {name} must be a list of values.")
+    for constraint in _ENDS:
+        if constraint in said and not _is_end(said[constraint]):
+            raise InvalidParameterError(
+                f"{constraint} of {name} must be a date or a number within 1e200 of 0, got "
+                f"{str(said[constraint])[:60]}."
+            )
+    for constraint in _TRUE_OR_FALSE:
+        if not isinstance(said.get(constraint, True), bool):
+            raise InvalidParameterError(
+                f"{constraint} of {name} must be true or false, got {said[constraint]!r}."
+            )
+
+
+def _is_end(value: Any) -> bool:
+    """Return whether a value can be a minimum or a maximum."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    return isinstance(value, str | dt.date) or (is_number and -MOST <= value <= MOST)

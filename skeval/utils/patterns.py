@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from skeval.exceptions import InvalidParameterError
@@ -17,6 +18,8 @@ _TOKEN = re.compile(
 _FIXED = re.compile(r"\{\d+\}")
 _LONGEST, _MOST_REPEATS, _MOST_WAYS = 500, 3, 1_000
 _ROOM = (100_000, 10_000, 1_000, 128)  # characters of a cell, by the number of repeats
+_LEAST_ROOM = 50
+_MOST_STEPS, _OF_A_PLACE = 4e7, 25  # about a tenth of a second
 
 
 def bounded(pattern: str, column: str) -> str:
@@ -26,19 +29,20 @@ def bounded(pattern: str, column: str) -> str:
     ----------
     pattern : str
         Characters, classes and groups; groups are not repeated, and at most three others are
-        repeated a number of times that varies.
+        repeated a number of times that varies. The more alternatives it has, the shorter
+        are the cells that it is held against.
     column : str
         For the message.
 
     Returns
     -------
     str
-        A regular expression. Cells so long that matching would take a second do not match.
+        A regular expression. Cells so long that matching might take a second do not match.
 
     Raises
     ------
     InvalidParameterError
-        If it is another one: matching it might take for ever.
+        If it is another one: matching it might take for ever; or none that can be read.
 
     Examples
     --------
@@ -62,10 +66,24 @@ def bounded(pattern: str, column: str) -> str:
         n_repeats += bool(token["repeat"]) and not _FIXED.fullmatch(token["repeat"])
     ways *= alternatives[0]
     whole = isinstance(pattern, str) and at == len(pattern) and len(alternatives) == 1
-    if not whole or n_repeats > _MOST_REPEATS or ways > _MOST_WAYS:
+    fits = whole and n_repeats <= _MOST_REPEATS and ways <= _MOST_WAYS
+    if not fits or (room := _room(ways, n_repeats, len(pattern))) < _LEAST_ROOM:
         raise InvalidParameterError(
             f"the pattern of {column} must be of characters, classes and groups that are not "
-            f"repeated, with at most {_MOST_REPEATS} of * + ? {{m,n}}, so that it ends soon on any "
-            f"cell; got {str(pattern)[:60]!r}."
+            f"repeated, with at most {_MOST_REPEATS} of * + ? {{m,n}} and the fewer alternatives "
+            f"the more of these, so that it ends soon on any cell; got {str(pattern)[:60]!r}."
         )
-    return rf"(?=[\s\S]{{0,{_ROOM[n_repeats]}}}\Z)(?:{pattern})"
+    try:
+        re.compile(pattern)
+    except re.error as error:  # here, since its place is counted from the beginning
+        fault = f"the pattern of {column} cannot be read: {error}."
+        raise InvalidParameterError(fault) from error
+    return rf"(?=[\s\S]{{0,{room}}}\Z)(?:{pattern})"
+
+
+def _room(ways: int, n_repeats: int, length: int) -> int:
+    """Return how long a cell may be, that all places of the repeats in it are tried in time."""
+    if not n_repeats:
+        return _ROOM[0]
+    places = _MOST_STEPS / (ways * (length + _OF_A_PLACE))  # of room ** n / n!
+    return min(_ROOM[n_repeats], int((places * math.factorial(n_repeats)) ** (1 / n_repeats)))

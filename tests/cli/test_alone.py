@@ -29,6 +29,8 @@ def test_the_command(folder, run):
     [
         ((), "SYNTHETIC alone is evaluated by what is stated, --schema FILE"),
         (("--schema", "stated.json", "--target", "plan"), "--target: of SYNTHETIC alone the"),
+        (("--schema", "stated.json", "--suite", "privacy"), "--suite: of SYNTHETIC alone the"),
+        (("--schema", "stated.json", "--timeout", "9"), "--timeout: of SYNTHETIC alone the"),
     ],
 )
 def test_the_command_says_what_it_lacks(folder, run, arguments, said):

@@ -37,7 +37,15 @@ def test_what_is_refused(folder, run):
         (CONFIG.replace("cv = 2", "target = 'nope'"), "which is no column"),
         (CONFIG.replace("cv = 2", "suite = 'report'"), "give one of them"),
         (CONFIG.replace("cv = 2", "cv = ["), "is no TOML"),
+        (CONFIG.replace("generators.copies", 'generators." "'), "a generator has no name"),
     ):
         (folder / "t.toml").write_text(text, encoding="utf-8")
         code, _, err = run("tournament", "train.csv", "--config", "t.toml")
         assert (code, said in err) == (2, True), err
+
+
+def test_no_process_is_no_number_of_them(folder, run):
+    (folder / "t.toml").write_text(CONFIG, encoding="utf-8")
+    code, _, err = run("tournament", "train.csv", "--config", "t.toml", "--jobs", "0")
+    assert code == 2
+    assert "tournament: n_jobs must be an int other than 0 or None, got 0." in err

@@ -87,3 +87,8 @@ def test_two_tables_warn_of_nothing():
 def test_other_metrics_are_refused():
     with pytest.raises(InvalidParameterError, match=r"among exact_matches, .*, got exact"):
         PrivacyEvaluator(SYNTHETIC, TRAIN, selected_metrics=["exact"])
+
+
+def test_one_metric_needs_no_list():
+    evaluator = PrivacyEvaluator(SYNTHETIC, TRAIN, selected_metrics="exact_matches")
+    assert list(evaluator.evaluate()) == ["exact_matches"]

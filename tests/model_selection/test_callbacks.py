@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import warnings
 from importlib import import_module
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -293,6 +294,21 @@ def test_a_study_that_minimizes_is_refused():
     made = study_of(direction="minimize")
     with pytest.raises(InvalidParameterError, match='direction="maximize"'):
         made.optimize(objective, n_trials=1)
+
+
+def test_an_epoch_without_a_look_reports_nothing():
+    def of_few_looks(trial: optuna.Trial) -> float:
+        monitor = new(every=2)
+        for epoch in range(1, 6):
+            monitor.on_epoch_end(epoch, lambda n, e=epoch: make_mixed(n, random_state=e + 5))
+            report_trial(trial, monitor)
+        return monitor.best_score
+
+    made = optuna.create_study(direction="maximize")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # as Optuna's, of a step that is reported again
+        made.optimize(of_few_looks, n_trials=1)
+    assert list(made.best_trial.intermediate_values) == [2, 4]
 
 
 def test_nothing_is_reported_before_a_look():

@@ -178,6 +178,11 @@ def test_each_fit_and_each_sample_has_a_seed_of_its_own(generator):
     assert not set(found) & set(seeds_of(generator, random_state=1))
 
 
+def test_zero_processes_are_refused():
+    with pytest.raises(InvalidParameterError, match="n_jobs must be an int other than 0 or None"):
+        cross_validate_generator(Recorder(), TABLE, KSComplement(), n_jobs=0)
+
+
 def test_seeds_reach_generators_that_take_none():
     """They draw from NumPy's global generator, in a fit too."""
     drawn = []

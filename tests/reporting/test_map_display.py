@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
 from skeval import MetricTags, Result
+from skeval.exceptions import InvalidParameterError
 from skeval.reporting import DensityMapDisplay, ValueDisplay, display_of
 from skeval.reporting.displays.maps import has_map
 
@@ -29,6 +32,19 @@ def test_one_panel_a_table_and_one_of_the_difference() -> None:
     assert difference.max() == 1.0
     assert np.ma.getmaskarray(first).tolist() == [[False, False], [False, True]]
     assert not any(ax.collections or ax.lines for ax in display.ax_)  # no points
+
+
+@pytest.mark.parametrize("name", ["train", "holdout", "x", "synthetic less train"])
+def test_no_synthetic_table_is_drawn_as_a_real_one(name: str) -> None:
+    with pytest.raises(InvalidParameterError, match=f"the name {name} is of a real table"):
+        DensityMapDisplay.from_results({name: RESULT, "b": RESULT})
+
+
+def test_tables_keep_their_names() -> None:
+    assert list(DensityMapDisplay.from_results({"a": RESULT}).maps) == ["train", "a"]
+    assert DensityMapDisplay.from_results({"a": RESULT}).difference is not None
+    both: dict[Any, Result] = {1: RESULT, "b": RESULT}
+    assert list(DensityMapDisplay.from_results(both).maps) == ["train", "1", "b"]
 
 
 def test_frame_has_the_centres_of_cells() -> None:

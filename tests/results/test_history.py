@@ -151,6 +151,9 @@ def test_what_is_followed():
     assert history({"v1": suite, "v2": again}, metrics=["a"]).metrics == ["a"]
     without = {"v1": SuiteResult({"a": suite["a"]}), "v2": SuiteResult({"a": suite["a"]})}
     assert history(without).metrics == ["a"]
+    assert history(without, metrics="a").metrics == ["a"]
+    twice, once = (history(releases([0.1, 0.2]), metrics=["one"] * n) for n in (2, 1))
+    assert twice.n_tested == once.n_tested
     followed = history({"v1": suite, "v2": again}, metrics=["c"])
     assert "no number has an interval in two of them" in followed.sentence
     assert "Drawn but not tested, without two intervals: c." in followed.sentence
@@ -172,6 +175,7 @@ def test_releases_without_a_metric_in_common_are_drawn(tmp_path):
         ({"metrics": ["tw"]}, "no release has tw"),
         ({"metrics": ["ones"]}, "Did you mean"),
         ({"level": 0.0}, "level must be between 0 and 1, got 0.0"),
+        ({"level": "0.1"}, "level must be between 0 and 1, got 0.1"),
     ],
 )
 def test_bad_input_is_refused_in_a_sentence(settings, match):
@@ -179,6 +183,9 @@ def test_bad_input_is_refused_in_a_sentence(settings, match):
         history(releases([0.1, 0.2]), **settings)
     with pytest.raises(InvalidParameterError, match="two releases or more are needed, got 1"):
         history(releases([0.1]))
+    for results in (list(releases([0.1, 0.2]).values()), {"v1": 1, "v2": 2}, SuiteResult({})):
+        with pytest.raises(InvalidParameterError, match="history: "):
+            history(results)
 
 
 def test_a_leak_and_other_real_tables_are_named():

@@ -466,3 +466,19 @@ def test_rows_that_users_name_by_position_are_those_of_files(tmp_path):
     of_frames = audit.fit(rows[:200], rows[200:]).score(rows[bits == 1])
     assert of_frames > 2.0
     assert audit.fit(*paths[:2]).score(paths[2]) == of_frames
+
+
+def test_truth_values_for_0_and_1_are_read_as_in_memory(tmp_path):
+    rng = np.random.default_rng(0)
+    flags = [
+        pd.DataFrame({"flag": rng.integers(0, 2, 60), "x": rng.normal(size=60)}) for _ in range(3)
+    ]
+    flags[1:] = [table.astype({"flag": bool}) for table in flags[1:]]
+    paths = [tmp_path / f"{i}.parquet" for i in range(3)]
+    for table, path in zip(flags, paths, strict=True):
+        table.to_parquet(path)
+    train, holdout, synthetic = map(ds.dataset, paths)
+    large = fidelity.TVComplement().fit(train, holdout).evaluate(synthetic)
+    small = fidelity.TVComplement().fit(*flags[:2]).evaluate(flags[2])
+    assert (large.value, large.baseline) == (small.value, small.baseline)
+    assert min(small.value, small.baseline) > 0.8

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import warnings
 
 import pandas as pd
@@ -98,6 +99,47 @@ def test_structure_is_of_names_and_of_numbers():
     assert list(details["retyped"]) == ["age"]
 
 
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [True, False, True],
+        [True, None, False],
+        ["yes", "no", None],
+        [1, 0, 1],
+        pd.Series([1, None, 0], dtype=object),
+        pd.to_datetime(["2020-01-01", None, "2020-01-03"]),
+        [dt.date(2020, 1, 1), None, dt.date(2020, 1, 3)],
+    ],
+)
+@pytest.mark.parametrize("kind", ["boolean", "categorical", "id", "text", "datetime"])
+def test_any_type_but_for_numbers_is_no_fault_of_structure(kind, cells):
+    result = evaluated(pd.DataFrame({"a": cells}), {"a": kind})["table_structure"]
+    assert (result.value, result.details["retyped"]) == (1.0, {})
+
+
+def test_levels_may_be_stated_twice_and_missing_ones_among_them():
+    table = pd.DataFrame({"a": ["x", "y", "z", None]})
+    for levels in (["x", "x", "y"], ["x", "y", None], ["y", None, "x", None]):
+        result = evaluated(table, {"a": {"kind": "categorical", "enum": levels}})
+        assert result["category_adherence"].value == 0.75
+
+
+def test_what_a_table_schema_states_in_vain_is_named():
+    fields = [
+        {"name": "plan", "type": "string", "constraints": {"minLength": 3, "required": True}},
+        {"name": "grade", "type": "integer", "constraints": {"enum": [1, 2, 3], "minimum": 1}},
+    ]
+    stated = StatedTable.of({"fields": fields})
+    assert stated.not_held == ("minLength of plan", "minimum of grade")
+    assert stated.schema.kinds["grade"] == "categorical"
+    result = evaluated(GOOD[["plan", "grade"]], {"fields": fields})
+    assert result["category_adherence"].value == 1.0
+    assert str(result.notices[1]) == (
+        "Nothing is held against what the schema states besides: minLength of plan, "
+        "minimum of grade."
+    )
+
+
 def test_what_needs_real_rows_is_named_with_the_reason():
     result = evaluated(BAD, {"age": "continuous"})
     assert [name for name, one in result.items() if not one.error] == ["table_structure"]
@@ -144,11 +186,23 @@ def test_a_table_schema_is_read():
         ({"age": {"minimum": 0}}, "does not say of which kind age is"),
         ({"age": {"kind": "categorical", "enum": []}}, "enum of age must be a list of values"),
         ({"age": {"kind": "number"}}, "kinds must be among"),
+        ({"age": {"kind": "number", "minimum": 0}}, "kinds must be among"),
         ({"age": "continuous", "rules": [1]}, "rules of a schema must be a list of texts"),
         ({"age": "continuous", "rules": ["aged > 1"]}, "aged"),
         ({"age": "continuous", "primaryKey": ["id"]}, "primary_key names no column"),
         ({"age": {"kind": "continuous", "minimum": 2, "maximum": 1}}, "lies above its upper bound"),
         ({"fields": [{"type": "string"}]}, "must have a name"),
+        ({"fields": [{"name": "a"}, {"name": "a"}]}, "two fields of the name a"),
+        ({"fields": [{"name": "age"}], "primaryKey": 5}, "primaryKey of a schema must be a list"),
+        ({"age": {"kind": "continuous", "required": "yes"}}, "required of age must be true or fal"),
+        ({"age": {"kind": "continuous", "unique": 1}}, "unique of age must be true or false, got"),
+        ({"age": {"kind": "continuous", "enum": [1]}}, "enum of age, which is continuous; columns"),
+        ({"age": {"kind": "continuous", "minimum": True}}, "minimum of age must be a date or a nu"),
+        ({"age": {"kind": "continuous", "minimum": float("inf")}}, "within 1e200 of 0, got inf"),
+        ({"age": {"kind": "continuous", "maximum": float("nan")}}, "within 1e200 of 0, got nan"),
+        ({"age": {"kind": "continuous", "maximum": 10**400}}, "within 1e200 of 0, got 1000"),
+        ({"age": {"kind": "continuous", "minimum": None}}, "within 1e200 of 0, got None"),
+        ({"age": {"kind": "id", "minimum": 1}}, "that are continuous and datetime have it"),
         ({"fields": [{"name": "a", "constraints": [1]}]}, "constraints of a must be a mapping"),
     ],
 )

@@ -130,6 +130,22 @@ def test_categories_of_integers_agree_whatever_their_type(values):
 
 
 @pytest.mark.parametrize(
+    "values",
+    [[True, False], pd.array([True, False], dtype="boolean"), ["True", "False"], [True, 0]],
+)
+def test_truth_values_are_the_codes_of_a_column_of_0_and_1(values):
+    """Which kind such a column has is not what a generator that writes truth values gets wrong."""
+    train = pd.DataFrame({"flag": [0, 1] * 20})
+    synthetic = read(train, pd.DataFrame({"flag": values}))["synthetic"]["flag"]
+    assert synthetic.tolist() == ["1", "0"]
+    holdout = read(train, holdout=pd.DataFrame({"flag": values}))
+    assert holdout["holdout"]["flag"].tolist() == ["1", "0"]
+    assert holdout.levels["flag"] == ["0", "1"]
+    others = read(pd.DataFrame({"flag": [1, 2] * 20}), pd.DataFrame({"flag": values}))
+    assert others["synthetic"]["flag"].tolist() == [str(value) for value in values]
+
+
+@pytest.mark.parametrize(
     "values", [[True, False, None], [1, 0, None], ["true", "FALSE", None], [1.0, 0.0, np.nan]]
 )
 def test_booleans(values):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pandas as pd
 import pytest
@@ -41,6 +42,7 @@ def test_usual_patterns_match_as_they_did(pattern, fits, other):
         "(?=a)a",
         "(?P<n>a)",
         "a++",
+        "(a|a|a|a|a|a|a|a|a|a)" * 3 + "a*a*a*b",
         "(a",
         "a)",
         "[a",
@@ -58,6 +60,34 @@ def test_a_long_cell_ends_soon(pattern):
     """Unbounded, the last would take days."""
     for n in (100, 128, 1_000, 10_000, 200_000):
         assert re.fullmatch(bounded(pattern, "c"), "a" * n) is None
+
+
+@pytest.mark.parametrize("pattern", ["[z-a]", "a{5,2}", "[^]"])
+def test_what_cannot_be_read_says_at_which_character(pattern):
+    with pytest.raises(InvalidParameterError, match=r"c cannot be read: .* at position [0-2]\."):
+        bounded(pattern, "c")
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(?:a|a)" * 9 + "a*" + "a" * 400 + "b",
+        "(?:a|a)" * 5 + "a*a*" + "a" * 20 + "b",
+        "(?:a|a|a|a)a*a*a*b",
+    ],
+)
+def test_ways_and_places_together_end_soon(pattern):
+    """Each of them is within its bound; the first took five seconds a cell."""
+    start = time.process_time()
+    assert not any(re.fullmatch(bounded(pattern, "c"), "a" * n) for n in (64, 128, 1_000, 9_999))
+    assert time.process_time() - start < 2.0
+
+
+def test_alternatives_of_many_names_fit():
+    names = "|".join(f"{a}{b}" for a in "ABCDEFG" for b in "ABCDEFG")
+    for rest in (r"-\d{5}", r"-\d+", r"-\d+-\d+"):
+        cell = "CD-12345-1" if rest.count("+") == 2 else "CD-12345"
+        assert re.fullmatch(bounded(f"(?:{names}){rest}", "c"), cell)
 
 
 def test_a_schema_is_held_to_them():

@@ -99,7 +99,7 @@ class DensityMapDisplay(Display):
         Raises
         ------
         InvalidParameterError
-            If there is no result, or they are of different maps.
+            If there is no result, they are of different maps, or a name is that of a real table.
         """
         displays = {name: cls(result) for name, result in results.items()}
         if not displays or not all(one.maps for one in displays.values()):
@@ -108,15 +108,20 @@ class DensityMapDisplay(Display):
                 "DensityMapDisplay.from_results: expected results of MapDistance with a map, got "
                 f"{'none' if not displays else f'none for {lacking[0]}'}."
             )
+        if taken := [name for name in map(str, displays) if name in (*_REAL, *"xy", DIFFERENCE)]:
+            raise InvalidParameterError(
+                f"DensityMapDisplay.from_results: the name {taken[0]} is of a real table or an "
+                "axis; name the synthetic table otherwise."
+            )
         first, *others = displays.values()
         if not all(first.same_map(other) for other in others):
             raise InvalidParameterError(
                 "DensityMapDisplay.from_results: the results are of different maps. Fit one "
                 "MapDistance and evaluate each table with it."
             )
+        real = {name: first.maps[name] for name in _REAL if name in first.maps}
+        first.maps = real | {str(name): one.maps["synthetic"] for name, one in displays.items()}
         if others:
-            real = {name: first.maps[name] for name in _REAL if name in first.maps}
-            first.maps = real | {name: one.maps["synthetic"] for name, one in displays.items()}
             first.difference = None
             first._sized()
         return first
