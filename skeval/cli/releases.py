@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from skeval.results.result import Result
     from skeval.results.several import SeveralReleases
 
-_ENDINGS = (".html", ".htm", ".pdf", ".csv")
+_ENDINGS = (".html", ".htm", ".pdf", ".csv", ".json")
 
 
 @app.command()
@@ -44,7 +44,7 @@ def releases(
         ),
     ],
     output: Annotated[
-        Path | None, typer.Option(*OUTPUT, help="Write a page, a PDF or a CSV of it.")
+        Path | None, typer.Option(*OUTPUT, help="Write a page, a PDF, a CSV or a JSON of it.")
     ] = None,
     suite: Annotated[str, typer.Option(help=PRESETS)] = "privacy",
     metrics: Annotated[
@@ -153,6 +153,8 @@ def _write(found: SeveralReleases, output: Path) -> None:
     ending = output.suffix.lower()
     if ending == ".csv":
         found.frame().to_csv(output)
+    elif ending == ".json":
+        found.to_json(output)
     else:
         (found.to_pdf if ending == ".pdf" else found.to_html)(output)
 

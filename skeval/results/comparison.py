@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import warnings
 from collections import Counter
@@ -34,7 +33,7 @@ from skeval.results.result import Result
 from skeval.results.suite_result import SCHEMA_VERSION, SuiteResult
 from skeval.results.verdict import ALARM_LEVEL, aspect_of
 from skeval.stats.intervals import Ends, Sampled, independent_interval, paired_interval
-from skeval.utils.files import FOREIGN, details_of, foreign_text, without_controls, write_json
+from skeval.utils.files import details_of, read_versioned, write_json
 from skeval.utils.formatting import as_float, number, percent, shown_interval
 
 LEVEL = 0.95
@@ -433,17 +432,10 @@ class Comparison(Mapping[str, SuiteResult]):
         InvalidParameterError
             If the file holds no comparison.
         """
-        text = foreign_text(path)
-        try:
-            content = without_controls(json.loads(text))
-            if content["schema_version"] == SCHEMA_VERSION:
-                read = cls.from_dict(content)
-                read.source = path
-                return read
-        except FOREIGN as error:
-            text = f"{path} holds no comparison that Comparison.to_json wrote."
-            raise InvalidParameterError(text) from error
-        raise InvalidParameterError(f"{path} is of another version of the schema.")
+        what = "comparison that Comparison.to_json wrote"
+        read = read_versioned(path, SCHEMA_VERSION, cls.from_dict, what=what)
+        read.source = path
+        return read
 
     def to_json(self, path: str | Path | None = None) -> str:
         """Return the JSON text, and write it to `path` if given."""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from skeval.results.rendering import rendering
-from skeval.results.suite_result import SuiteResult
+from skeval.results.suite_result import SCHEMA_VERSION, SuiteResult
+from skeval.utils.files import read_versioned, write_json
 from skeval.utils.formatting import number
 
 TOGETHER = "together"
@@ -61,6 +63,38 @@ class SeveralReleases:
             for name, one in results.items()
         ]
         return pd.DataFrame(rows).set_index(["metric", "release"]).sort_index(kind="stable")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain lists, dicts, strings and numbers."""
+        return {
+            "schema_version": SCHEMA_VERSION,
+            "together": self.together.to_dict(),
+            "each": {name: results.to_dict() for name, results in self.each.items()},
+            "epsilon": self.epsilon,
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> SeveralReleases:
+        """Rebuild the results from what :meth:`to_dict` gave."""
+        each = {str(n): SuiteResult.from_dict(one) for n, one in content["each"].items()}
+        epsilon = None if content["epsilon"] is None else float(content["epsilon"])
+        return cls(SuiteResult.from_dict(content["together"]), each, epsilon)
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """Return the JSON text, and write it to `path` if given."""
+        return write_json(self.to_dict(), path)
+
+    @classmethod
+    def from_json(cls, path: str | Path) -> SeveralReleases:
+        """Read what :meth:`to_json` wrote; its page can be rendered from it.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the file holds none.
+        """
+        what = "results that SeveralReleases.to_json wrote"
+        return read_versioned(path, SCHEMA_VERSION, cls.from_dict, what=what)
 
     def to_pdf(self, path: str | Path, *, title: str = "Several releases of one table") -> Path:
         """Write a PDF."""

@@ -400,6 +400,26 @@ def rebuilt_warnings(named: Iterable[Sequence[str]]) -> tuple[MetricWarning, ...
     )
 
 
+def read_versioned(
+    path: str | Path, version: int, make: Callable[[dict[str, Any]], T], *, what: str
+) -> T:
+    """Return what `make` rebuilds of a JSON file that may be another's.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the file holds no `what`, or in another version of the schema.
+    """
+    text = foreign_text(path)
+    try:
+        content = without_controls(json.loads(text))
+        if content["schema_version"] == version:
+            return make(content)
+    except FOREIGN as error:
+        raise InvalidParameterError(f"{path} holds no {what}.") from error
+    raise InvalidParameterError(f"{path} is of another version of the schema.")
+
+
 def write_json(content: Mapping[str, Any], path: str | Path | None) -> str:
     """Return the text of strict JSON, and write it to `path` if given."""
     text = json.dumps(content, indent=1, allow_nan=False)

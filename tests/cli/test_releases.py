@@ -24,7 +24,7 @@ def given(folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ending", ["html", "pdf", "csv"])
+@pytest.mark.parametrize("ending", ["html", "pdf", "csv", "json"])
 def test_one_page(given, run, ending):
     page = f"page.{ending}"
     code, out, err = run(*given, *ASKED, "--epsilons", "1,1,0.5", "-o", page)

@@ -8,6 +8,7 @@ from skeval import MetricSuite
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError
 from skeval.privacy import AttributeInferenceRisk, ExactMatchShare, MembershipInference
+from skeval.results.several import SeveralReleases
 from skeval.suites.releases import several_releases
 
 
@@ -37,6 +38,23 @@ def test_faint_leaks_are_found_together():
 def test_claims_add_up_if_each_release_has_one(claims, total):
     train, suite = fitted(n_rows=30)
     assert several_releases(suite, {"a": train, "b": train}, epsilons=claims).epsilon == total
+
+
+def test_they_are_rebuilt_from_their_json(tmp_path):
+    train, suite = fitted(n_rows=30)
+    found = several_releases(suite, {"a": train, "b": train}, epsilons={"a": 1.0, "b": 0.5})
+    text = found.to_json(tmp_path / "several.json")
+    read = SeveralReleases.from_json(tmp_path / "several.json")
+    assert read.to_json() == text
+    assert read.sentence == found.sentence
+    pd.testing.assert_frame_equal(read.frame(), found.frame())
+    assert read.to_html(tmp_path / "page.html").stat().st_size > 1000
+
+
+def test_a_file_of_something_else_is_refused_in_a_sentence(tmp_path):
+    (tmp_path / "scores.json").write_text(fitted(n_rows=30)[1].evaluate(make_mixed(30)).to_json())
+    with pytest.raises(InvalidParameterError, match=r"scores\.json holds no results that Several"):
+        SeveralReleases.from_json(tmp_path / "scores.json")
 
 
 @pytest.mark.parametrize(
