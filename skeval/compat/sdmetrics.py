@@ -265,8 +265,8 @@ class _Report:
         known = schema
         if schema is None and isinstance(real_data, Mapping):  # tables whose keys are to be seen
             known = RelationalData(real_data).schema
-            said = f"The keys were detected from names and values: {known}. Give metadata to say others."
-            warnings.warn(MetricWarning(said), stacklevel=2)
+            said = f"The keys were detected from names and values: {known}."
+            warnings.warn(MetricWarning(f"{said} Give metadata to say others."), stacklevel=2)
         several = known if isinstance(known, RelationalSchema) else None
         suite = make_suite(self._preset, schema=several)
         self._result = suite.fit(real_data, schema=schema).evaluate(synthetic_data)
