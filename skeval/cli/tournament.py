@@ -132,6 +132,6 @@ def _print(outcome: Tournament) -> None:
             f"{row['low']:.0f} to {row['high']:.0f}" if ranked else "",
             number(row["score"]),
             shown_interval((row["score_low"], row["score_high"])) if ranked else "",
-            escape(row["ties"] or row["failures"].partition(":")[0]),
+            escape(outcome.ties_in_words(str(name)) or row["failures"].partition(":")[0]),
         )
     show(table)

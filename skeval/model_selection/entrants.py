@@ -25,6 +25,10 @@ LARGEST = 2**20  # bytes of such a file
 _PATH = re.compile(r"[A-Za-z]\w*(\.[A-Za-z_]\w*)+")
 _MOST_SETTINGS = 1000
 _OF_CLASS = ("class", "settings", "grid", "seed", "seconds", "mib")
+_MOST = {"n_draws": 1000, "cv": 100, "n_samples": 10**7}  # that a file may ask for
+_LEAST = {"n_draws": 1, "cv": 2, "n_samples": 1}
+_MOST_TABLES = 100_000
+INNER = 3  # folds that choose a setting
 _COLUMNS = ("target", "sensitive", "duration", "event")
 _OF_FILE = (
     *("suite", "metrics", *_COLUMNS, "cv", "n_draws", "by", "seed", "n_samples"),
@@ -192,7 +196,8 @@ def read_config(path: str | Path, trusted: Collection[str] = ()) -> Config:
     ----------
     path : str or Path
         The file. It may be another's: nothing in it is run, and no class is imported but those of
-        packages that are trusted.
+        packages that are trusted. What would run for ever is refused: it may ask for at most 1,000
+        draws, 100 folds, 10,000,000 rows a draw, and 100,000 tables in all.
     trusted : collection of str, optional
         Packages whose classes it may name, besides skeval, sdv and ctgan. Importing a class runs
         the module that it is in.
@@ -204,8 +209,8 @@ def read_config(path: str | Path, trusted: Collection[str] = ()) -> Config:
     Raises
     ------
     InvalidParameterError
-        If it is no TOML, has entries that are not known, or names a class that is not trusted, not
-        there, or no generator.
+        If it is no TOML, has entries that are not known, asks for more than a file may, or names a
+        class that is not trusted, not there, or no generator.
     """
 
     def made(content: dict[str, Any]) -> Config:
@@ -220,6 +225,7 @@ def read_config(path: str | Path, trusted: Collection[str] = ()) -> Config:
         suite: dict[str, Any] = {str(n): content.pop(n) for n in known if n in content}
         if wrong := [name for name, value in suite.items() if not isinstance(value, str)]:
             raise InvalidParameterError(f"{', '.join(wrong)} must be a text.")
+        _check_work(entrants, content)
         if "seed" in content:
             content["random_state"] = content.pop("seed")
         if "constraint" in content:
@@ -227,6 +233,25 @@ def read_config(path: str | Path, trusted: Collection[str] = ()) -> Config:
         return Config(entrants, suite, content)
 
     return foreign_toml(path, made, most=LARGEST)
+
+
+def _check_work(entrants: Mapping[str, Entrant], content: Mapping[str, Any]) -> None:
+    """Refuse numbers that are none, and more work than anyone would wait for."""
+    for name, most in _MOST.items():
+        value = content.get(name, _LEAST[name])
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole or not _LEAST[name] <= value <= most:
+            raise InvalidParameterError(
+                f"{name} of a file must be an int from {_LEAST[name]} to {most:,}, got {value!r}. "
+                "In Python it may be any that tournament takes."
+            )
+    folds = content.get("cv", 5)
+    fits = (1 if one.grid is None else 1 + INNER * len(one.settings()) for one in entrants.values())
+    if (tables := folds * content.get("n_draws", 1) * sum(fits)) > _MOST_TABLES:
+        raise InvalidParameterError(
+            f"the file asks for {tables:,} tables to be drawn and measured; at most "
+            f"{_MOST_TABLES:,} are. Lower n_draws, cv, or the number of settings in grids."
+        )
 
 
 def _constraint(content: Any) -> Policy:

@@ -26,8 +26,9 @@ from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.stats.folds import Ranks, fold_mean, ranks_of
 from skeval.utils.files import FOREIGN, foreign_text, plain_json, without_controls, write_json
-from skeval.utils.formatting import as_float, counted, number
+from skeval.utils.formatting import as_float, counted, names_in_words, number
 
+MOST_NAMED = 4  # generators that a sentence names
 VERSION = 1  # of the JSON
 AXES = ("fidelity", "utility", "privacy", "diagnostic")
 _COSTS = ("fit_seconds", "sample_seconds", "peak_mib")
@@ -169,6 +170,24 @@ class Tournament:
         scores = np.array([self._scores[name]["score"].to_numpy(float) for name in names])
         return ranks_of(scores, self.test_share, self.level)
 
+    @cached_property
+    def ties(self) -> dict[str, list[str]]:
+        """Those that each generator with a rank cannot be distinguished from."""
+        names = self.complete
+        if not names:
+            return {}
+        same = self._ranked(names).p_value > self.level
+        return {
+            name: [other for k, other in enumerate(names) if same[i, k] and k != i]
+            for i, name in enumerate(names)
+        }
+
+    def ties_in_words(self, name: str) -> str:
+        """Name a few of those that a generator cannot be distinguished from, and count the rest."""
+        tied = self.ties.get(name, [])
+        every = len(tied) > 1 and len(tied) == len(self.complete) - 1
+        return "all others" if every else names_in_words(tied, MOST_NAMED - 1)
+
     def ranks(self) -> pd.DataFrame:
         """Return the ranks, the best first, and how sure they are.
 
@@ -186,14 +205,13 @@ class Tournament:
         if names:
             found = self._ranked(names)
             for i, name in enumerate(names):
-                tied = found.p_value[i] > self.level
                 rows[name] = {
                     "rank": found.rank[i],
                     "low": found.low[i],
                     "high": found.high[i],
                     "mean_rank": found.mean_rank[i],
                     **self._mean(name),
-                    "ties": ", ".join(n for k, n in enumerate(names) if tied[k] and k != i),
+                    "ties": ", ".join(self.ties[name]),
                 }
         for name in self.runs:
             row = rows.setdefault(name, {**self._mean(name), "ties": ""})
@@ -332,8 +350,7 @@ class Tournament:
     def sentence(self) -> str:
         """Whom to take, in words, or that none meets the constraint."""
         choice = self.choice
-        said = [_advised(self), *(_broke(name, rules) for name, rules in choice.broken.items())]
-        said += [f"{name} {_failures(self.runs[name])}." for name in choice.incomplete]
+        said = [_advised(self), *_broke_rules(choice.broken), *_had_no_result(self)]
         if any(rule in self.constraint.fail_on for rule in ("leak", "alarm")) and choice.generators:
             said.append("That no leak was found does not show that there is none.")
         return " ".join(filter(None, said))
@@ -496,10 +513,27 @@ def _count(runs: Sequence[Played], kind: str) -> int:
     return sum(_ENDED[run.status] == kind for run in runs)
 
 
+def _broke_rules(broken: Mapping[str, Sequence[RuleOutcome]]) -> list[str]:
+    """Say which generators break which rules; of many together, why is in the table."""
+    if len(broken) <= MOST_NAMED:
+        return [_broke(name, rules) for name, rules in broken.items()]
+    names: dict[str, list[str]] = {}
+    for name, rules in broken.items():
+        names.setdefault("; ".join(f'"{one.rule}" does not hold' for one in rules), []).append(name)
+    return [f"Not {names_in_words(own, MOST_NAMED)}: {why}." for why, own in names.items()]
+
+
 def _broke(name: str, rules: Sequence[RuleOutcome]) -> str:
-    """Say which rules of the constraint a generator breaks."""
+    """Say which rules of the constraint a generator breaks, and why."""
     why = "; ".join(f'"{one.rule}" does not hold {one.reason}' for one in rules)
     return f"Not {name}: {why}."
+
+
+def _had_no_result(of: Tournament) -> list[str]:
+    names = of.choice.incomplete
+    if len(names) > MOST_NAMED:
+        return [f"{names_in_words(names, MOST_NAMED)} had no result in some fold."]
+    return [f"{name} {_failures(of.runs[name])}." for name in names]
 
 
 def _advised(of: Tournament) -> str:
@@ -516,7 +550,7 @@ def _advised(of: Tournament) -> str:
         return f"Take {choice.generators[0]}: {among}."
     quick = min(choice.generators, key=lambda name: _seconds(of.runs[name]))
     return (
-        f"{' and '.join(choice.generators)} cannot be distinguished by {of.by} "
+        f"{names_in_words(choice.generators, MOST_NAMED)} cannot be distinguished by {of.by} "
         f"({choice.generators[0]}: {shown}): take any of them, or measure more folds or draws. "
         f"{quick} is the quickest to fit and sample."
     )

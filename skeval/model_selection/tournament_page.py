@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.curves import ParetoDisplay
 from skeval.reporting.displays.ranks import CostsDisplay, RanksDisplay
 from skeval.reporting.layout import Grid, Item, Layout, Number, Part, Words
@@ -22,7 +23,20 @@ _HOW = (
     "be distinguished need not be equal: more folds and draws tell more. The score of privacy is "
     "from 0 to 1, as fresh real rows; it never clears a release."
 )
-_ROOM = Layout(tall=lambda display, wide: 36.0)
+_TALL = 36.0  # mm of a drawing of a few generators: the page is one sheet
+_ROW = 3.6  # mm of a name on a drawing of ranks
+_FEW = 6  # generators that drawings of that height have room for
+
+
+def _tall(display: Display, wide: float) -> float:
+    """Return how high a drawing is, in mm: names of many generators need room."""
+    if isinstance(display, RanksDisplay):
+        return _TALL + _ROW * max(0, len(display.ranks) - _FEW)
+    many = isinstance(display, ParetoDisplay) and len(display.scores) > _FEW
+    return 2.0 * _TALL if many else _TALL
+
+
+_ROOM = Layout(tall=_tall)
 
 
 def tournament_plan(of: Tournament) -> Plan:
@@ -75,7 +89,7 @@ def _grid(of: Tournament) -> Grid:
                 Number(f"{number(row['rank'])}{span}", float(row["rank"])),
                 Number(f"{number(row['score'])}{ends}", float(row["score"])),
                 "",
-                row["ties"],
+                of.ties_in_words(str(name)),
                 outcome,
                 Number(number(seconds), seconds),
             )

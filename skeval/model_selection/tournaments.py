@@ -13,7 +13,7 @@ import pandas as pd
 from skeval.core.base import Metric
 from skeval.exceptions import InvalidParameterError
 from skeval.model_selection.cross_validation import Efficiency, splits_of
-from skeval.model_selection.entrants import Entrant, check_limit, entrants_of
+from skeval.model_selection.entrants import INNER, Entrant, check_limit, entrants_of
 from skeval.model_selection.isolation import Limits
 from skeval.model_selection.runs import Field, Played, Positions, Run, costs_of, play_all, seeds_of
 from skeval.model_selection.standings import AXES, Tournament, score_of
@@ -25,8 +25,6 @@ from skeval.tables.frames import as_frame
 from skeval.utils.execution import Progress
 from skeval.utils.formatting import did_you_mean
 from skeval.utils.parameters import Count, Fraction, Seed, check_parameters, legal_sets
-
-_INNER = 3  # folds that choose a setting
 
 
 def tournament(
@@ -154,12 +152,7 @@ def tournament(
     given = {"n_draws": n_draws, "n_samples": n_samples, "level": level}
     given["random_state"] = random_state
     check_parameters("tournament", given, legal_sets(tournament))
-    if not isinstance(efficiency, bool):
-        raise InvalidParameterError(
-            f"tournament: efficiency must be True or False, got {efficiency!r}."
-        )
-    for name, limit in (("seconds", seconds), ("mib", mib)):
-        check_limit("tournament", name, limit)
+    limits = _limits(efficiency, seconds, mib)
     constraint = _constraint(constraint, measured)
     ranked = _ranked_by(by, measured)
     rows = as_frame(table, "train")
@@ -169,10 +162,8 @@ def tournament(
     together = (
         None if groups is None else pd.Series(rows[groups] if isinstance(groups, str) else groups)
     )
-    place = _folder(folder)
     field = Field(rows, measured, schema, n_samples)
-    limits = Limits(seconds, mib)
-    run_all = _Runner(field, place, n_jobs, progress)
+    run_all = _Runner(field, _folder(folder), n_jobs, progress)
     plan = _Plan(entrants, splits, limits, n_draws, random_state)
     chosen = _settings(plan, run_all, ranked, constraint, together)
     runs = _outer(plan, chosen, run_all)
@@ -181,16 +172,7 @@ def tournament(
         costs_of(entrants, settings, rows, limits, random_state) if efficiency else pd.DataFrame()
     )
     share = float(np.mean([len(tested) / len(learned) for learned, tested in splits]))
-    about = {
-        "skeval": version_of("skeval"),
-        "n_rows": len(rows),
-        "n_columns": rows.shape[1],
-        "n_folds": len(splits),
-        "n_draws": n_draws,
-        "random_state": random_state,
-        "metrics": [name for name, _ in measured.all_metrics],
-    }
-    return Tournament(runs, share, ranked, constraint, level, costs, about)
+    return Tournament(runs, share, ranked, constraint, level, costs, _about(field, plan))
 
 
 class _Plan:
@@ -236,6 +218,30 @@ class _Runner:
         return play_all(
             runs, self.field, folder=self.folder, n_jobs=self.n_jobs, progress=self.progress
         )
+
+
+def _about(field: Field, plan: _Plan) -> dict[str, Any]:
+    """Return what was done."""
+    return {
+        "skeval": version_of("skeval"),
+        "n_rows": len(field.rows),
+        "n_columns": field.rows.shape[1],
+        "n_folds": len(plan.splits),
+        "n_draws": plan.n_draws,
+        "random_state": plan.random_state,
+        "metrics": [name for name, _ in field.suite.all_metrics],
+    }
+
+
+def _limits(efficiency: bool, seconds: float | None, mib: float | None) -> Limits:
+    """Return the limits of each run; refuse what is none, before anything runs."""
+    if not isinstance(efficiency, bool):
+        raise InvalidParameterError(
+            f"tournament: efficiency must be True or False, got {efficiency!r}."
+        )
+    for name, limit in (("seconds", seconds), ("mib", mib)):
+        check_limit("tournament", name, limit)
+    return Limits(seconds, mib)
 
 
 def _suite_of(suite: Metric | MetricSuite | str) -> MetricSuite:
@@ -307,7 +313,7 @@ def _settings(
             own = None if groups is None else groups.iloc[learned].tolist()
             part = run_all.field.rows.iloc[learned].reset_index(drop=True)
             inner = splits_of(
-                part, _INNER, groups=own, stratify=None, random_state=plan.random_state
+                part, INNER, groups=own, stratify=None, random_state=plan.random_state
             )
             for i, settings in enumerate(entrant.settings()):
                 for j, (first, second) in enumerate(inner):

@@ -12,7 +12,7 @@ from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import DISCLOSURE_TAGS
 from skeval.exceptions import InvalidParameterError, Sentence
-from skeval.privacy.k_anonymity import ClassMetric, classes, neutral_classes
+from skeval.privacy.k_anonymity import ClassMetric, classes
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.disclosure import class_counts
@@ -196,7 +196,7 @@ class IdentityDisclosure(ClassMetric):
         """Return how unlikely it is by chance to be as near to each row of train and holdout."""
         columns, numeric = self._columns(context.schema), context.schema.columns(*NUMERIC)
         roles = ("train", "holdout", "synthetic")
-        numbered = neutral_classes(context, columns, self.n_bins)
+        numbered, _ = classes(context, roles, columns, self.n_bins, neutral=True)
         own, released = np.concatenate(numbered[:2]), numbered[2]
         tries = np.bincount(released, minlength=own.max() + 1)[own]
         bits = np.zeros(own.size)

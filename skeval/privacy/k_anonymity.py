@@ -25,7 +25,7 @@ from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.steps.exposure import advice_on_leak
 from skeval.steps.manifolds import grouped
 from skeval.steps.relabelled import share_contrast, with_contrast
-from skeval.steps.samples import cells, chosen_columns, column_key
+from skeval.steps.samples import cells, chosen_columns, column_key, finite_values
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, Cells, inner_edges, numbers
 from skeval.tables.schema import TableSchema
@@ -94,10 +94,13 @@ class ClassMetric(Metric):
         chosen = chosen_columns(schema, self.quasi_identifiers)
         return tuple(name for name in chosen if name != without)
 
-    def _counts(self, context: Context, *roles: str) -> np.ndarray:
-        """Return the number of rows in each class, shape (n_roles, n_classes)."""
+    def _counts(self, context: Context, *roles: str, neutral: bool = False) -> np.ndarray:
+        """Return the number of rows in each class, shape (n_roles, n_classes).
+
+        `neutral` classes favour neither train nor the holdout, see :func:`classes`.
+        """
         columns = self._columns(context.schema)
-        numbered, counts = classes(context, roles, columns, self.n_bins)
+        numbered, counts = classes(context, roles, columns, self.n_bins, neutral)
         return class_counts(*numbered, weights=counts)
 
     def _population(self, context: Context) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -170,24 +173,31 @@ def _edges(schema: TableSchema, column: str, edges: Sequence[float | str]) -> np
     return read.to_numpy(dtype=np.float64)
 
 
-def _cut(context: Context, column: str, n_bins: BinChoice) -> Cells | None:
+def _cut(context: Context, column: str, n_bins: BinChoice, neutral: bool) -> Cells | None:
     if context.schema.kinds[column] in NOMINAL:
         return None
     if isinstance(n_bins, Mapping) and column in n_bins:
         edges = _edges(context.schema, column, n_bins[column])
         return Cells(n_own=len(edges) + 1, edges=edges)
     count = _DEFAULT_BINS if isinstance(n_bins, Mapping) else n_bins
-    return cells(context, count, "quantile", None).cells_[column]
+    if not neutral:
+        return cells(context, count, "quantile", None).cells_[column]
+    real = np.concatenate([finite_values(context, role, column) for role in ("train", "holdout")])
+    inner = inner_edges(real, count, "quantile")
+    edges = np.array([]) if inner is None else inner
+    return Cells(n_own=len(edges) + 1, edges=edges)
 
 
 @shared
-def column_codes(context: Context, role: str, column: str, n_bins: BinChoice) -> np.ndarray:
+def column_codes(
+    context: Context, role: str, column: str, n_bins: BinChoice, neutral: bool = False
+) -> np.ndarray:
     """Return one code a value: bins of numbers and dates, categories as they are.
 
     Missing is a code of its own: below all categories, above all bins. A category that train never
     had keeps its own code, since two rows that differ in it are not one class.
     """
-    return _codes_of(context[role], {column: _cut(context, column, n_bins)})[0]
+    return _codes_of(context[role], {column: _cut(context, column, n_bins, neutral)})[0]
 
 
 def _codes_of(frame: Any, cuts: Mapping[str, Cells | None]) -> list[np.ndarray]:
@@ -202,27 +212,33 @@ def _codes_of(frame: Any, cuts: Mapping[str, Cells | None]) -> list[np.ndarray]:
 
 @shared
 def distinct_rows(
-    context: Context, role: str, columns: tuple[str, ...], n_bins: BinChoice
+    context: Context, role: str, columns: tuple[str, ...], n_bins: BinChoice, neutral: bool = False
 ) -> tuple[dict[str, np.ndarray], np.ndarray] | None:
     """Return the codes of distinct rows by column, and how many rows have each.
 
     None where each row has its code, see :func:`~skeval.steps.manifolds.grouped`.
     """
-    cuts = {name: _cut(context, name, n_bins) for name in columns}
+    cuts = {name: _cut(context, name, n_bins, neutral) for name in columns}
     found = grouped(context, role, columns, partial(_codes_of, cuts=cuts))
     return None if found is None else (dict(zip(columns, found[0], strict=True)), found[1])
 
 
 @shared
 def classes(
-    context: Context, roles: tuple[str, ...], columns: tuple[str, ...], n_bins: BinChoice
+    context: Context,
+    roles: tuple[str, ...],
+    columns: tuple[str, ...],
+    n_bins: BinChoice,
+    neutral: bool = False,
 ) -> tuple[tuple[np.ndarray, ...], tuple[np.ndarray | None, ...]]:
     """Return the class of each row, numbered over all `roles` together; one array a role.
 
     If workers count, it is the class of each distinct row; the second result is how many rows have
-    it.
+    it. Bins are `neutral` if all real rows choose them: a test that exchanges train and holdout
+    needs that. Bins of train hold train rows in equal numbers and holdout rows as they come, and
+    so differ where the two do not.
     """
-    found = [distinct_rows(context, role, columns, n_bins) for role in roles]
+    found = [distinct_rows(context, role, columns, n_bins, neutral) for role in roles]
     sizes = [
         context.n_rows(role) if distinct is None else distinct[1].size
         for role, distinct in zip(roles, found, strict=True)
@@ -230,7 +246,9 @@ def classes(
     codes = (
         np.concatenate(
             [
-                column_codes(context, role, name, n_bins) if distinct is None else distinct[0][name]
+                column_codes(context, role, name, n_bins, neutral)
+                if distinct is None
+                else distinct[0][name]
                 for role, distinct in zip(roles, found, strict=True)
             ]
         )
@@ -239,35 +257,6 @@ def classes(
     joint = joint_classes(codes, sum(sizes))
     counts = tuple(None if distinct is None else distinct[1] for distinct in found)
     return tuple(np.split(joint, np.cumsum(sizes)[:-1])), counts
-
-
-@shared
-def neutral_classes(
-    context: Context, columns: tuple[str, ...], n_bins: BinChoice
-) -> tuple[np.ndarray, ...]:
-    """Return the class of each row of train, holdout and the release, by bins of all real rows.
-
-    Bins of train alone would have train rows in equal numbers, and holdout rows as they come, which
-    a test that exchanges the two takes for a difference.
-    """
-    roles = ("train", "holdout", "synthetic")
-    codes = (_neutral_codes(context, roles, name, n_bins) for name in columns)
-    sizes = [context.n_rows(role) for role in roles]
-    return tuple(np.split(joint_classes(codes, sum(sizes)), np.cumsum(sizes)[:-1]))
-
-
-def _neutral_codes(
-    context: Context, roles: Sequence[str], name: str, n_bins: BinChoice
-) -> np.ndarray:
-    edges_given = isinstance(n_bins, Mapping) and name in n_bins
-    if edges_given or context.schema.kinds[name] in NOMINAL:
-        return np.concatenate([column_codes(context, role, name, n_bins) for role in roles])
-    parts = [column_values(context[role][name]) for role in roles]
-    real = np.concatenate(parts[:2])
-    count = _DEFAULT_BINS if isinstance(n_bins, Mapping) else n_bins
-    edges = inner_edges(real[np.isfinite(real)], count, "quantile")
-    edges = np.array([]) if edges is None else edges
-    return Cells(n_own=len(edges) + 1, edges=edges).codes(np.concatenate(parts))
 
 
 def _matrix(context: Context, role: str, columns: tuple[str, ...]) -> np.ndarray:
@@ -434,9 +423,11 @@ class ReplicatedUniques(ClassMetric):
     not fall for that. The value depends on the number of synthetic rows: few hit few combinations,
     and many hit the same one twice.
 
-    The p-value is one-sided and, up to the bins, which are cut from train, exact: of the real rows
-    that are unique among train and holdout together and have exactly one synthetic row, it asks
-    whether more are train than a random choice of the train rows would have. It needs a holdout.
+    The p-value is one-sided and exact: of the real rows that are unique among train and holdout
+    together and have exactly one synthetic row, it asks whether more are train than a random choice
+    of the train rows would have. It needs a holdout. Its bins are of train and holdout together.
+    Bins of train hold train rows in equal numbers, so that more of them are unique, and would
+    accuse up to 12% of releases of generators that have learned nothing; these accuse at most 5%.
 
     The interval is Wilson's for a share over train rows, of the mean over tables like these. Rows
     are not independent, since one takes another's uniqueness; but rare combinations are hit nearly
@@ -479,7 +470,7 @@ class ReplicatedUniques(ClassMetric):
         result = super()._in_relation(context, result)
         if "holdout" not in context:
             return result
-        tables = self._counts(context, "train", "holdout", "synthetic")
+        tables = self._counts(context, "train", "holdout", "synthetic", neutral=True)
         p_value, contrast = replicated_evidence(*tables)
         return replace(result, p_value=p_value, contrast=contrast)
 

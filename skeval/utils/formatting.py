@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 NOTHING = "\N{EN DASH}"
@@ -152,6 +152,20 @@ def shown_interval(interval: tuple[float, float] | None) -> str:
     if math.isinf(high):
         return f"at least {number(low)}" if low > 0 else "no bound"
     return f"{number(low)} to {number(high)}"
+
+
+def names_in_words(names: Sequence[str], most: int = 3) -> str:
+    """Return names as a sentence has them; of more than `most`, the last are counted.
+
+    Examples
+    --------
+    >>> from skeval.utils.formatting import names_in_words
+    >>> names_in_words(["a", "b", "c"]), names_in_words(["a", "b", "c"], 2)
+    ('a, b and c', 'a and 2 others')
+    """
+    if len(names) <= most:
+        return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+    return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} others"
 
 
 def counted(n: int, what: str) -> str:

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,6 +17,7 @@ from skeval.fidelity import CorrelationSimilarity, KSComplement
 from skeval.generators import Bootstrap, GaussianCopula, IndependentMarginals, SequentialCART
 from skeval.model_selection import Entrant, Tournament, tournament
 from skeval.model_selection.entrants import generator_class, read_config
+from skeval.model_selection.tournament_page import tournament_plan
 from skeval.privacy import DCRShare, ExactMatchShare
 
 # Each test fits generators in folds.
@@ -29,6 +31,9 @@ SUITE = MetricSuite(
 
 
 LIGHT = MetricSuite([("trends", CorrelationSimilarity())])
+
+
+COPIES = "[generators.copies]\nclass = 'skeval.generators.Bootstrap'\n"
 
 
 class Noise:
@@ -124,6 +129,29 @@ def test_one_page(outcome, tmp_path):
     assert len(outcome[0].plot().frame()) == 6
 
 
+def test_many_generators_are_named_briefly_and_have_room(outcome):
+    few, runs = outcome[0], outcome[0].runs["copula"]
+    many = replace(
+        few, runs={f"generator {k}": runs for k in range(14)}, constraint=Policy(fail_on=())
+    )
+    assert many.sentence.startswith("generator 0, generator 1, generator 2 and 11 others cannot")
+    assert many.ties_in_words("generator 0") == "all others"
+    bad = replace(few, runs={f"copy {k}": few.runs["copy"] for k in range(6)})
+    assert 'Not copy 0, copy 1, copy 2 and 3 others: "no leak found" does' in bad.sentence
+    fails = replace(few, runs={f"bad {k}": few.runs["failing"] for k in range(6)})
+    assert "bad 0, bad 1, bad 2 and 3 others had no result in some fold." in fails.sentence
+    heights = [_heights(one) for one in (few, many)]
+    assert heights[0]["ParetoDisplay"] < heights[1]["ParetoDisplay"]
+    assert heights[0]["RanksDisplay"] == heights[0]["ParetoDisplay"]  # one sheet
+    assert heights[1]["RanksDisplay"] > 14 * 3.0  # mm of a line of names
+
+
+def _heights(of):
+    section = tournament_plan(of).sections[0]
+    displays = [item.display for item in section.items]
+    return {type(one).__name__: section.layout.tall(one, 170.0) for one in displays}
+
+
 def _without_costs(found):
     costs = ["fit_seconds", "sample_seconds", "peak_mib", "seconds"]
     return found.to_frame().drop(columns=costs)
@@ -143,6 +171,31 @@ def test_the_same_bits_for_any_number_of_jobs_and_after_a_kill(tmp_path):
     pd.testing.assert_frame_equal(_without_costs(alone), _without_costs(again))
     changed = [path for path in kept if path.stat().st_mtime_ns != times[path]]
     assert changed == kept[:2]
+
+
+@pytest.mark.cluster
+def test_the_same_bits_on_a_cluster_where_failures_are_rows_too():
+    import distributed
+
+    generators = {
+        "trees": SequentialCART(),
+        "shuffled": IndependentMarginals(),
+        "failing": Failing(),
+        "slow": Entrant(Slow(), seconds=0.3),
+    }
+    settings = {"cv": 2, "by": "trends", "n_draws": 2}
+    here = tournament(generators, ROWS, LIGHT, **settings)
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=True, memory_limit="1GiB",
+            dashboard_address=":0", protocol="tcp",
+        ) as workers,
+        distributed.Client(workers),
+    ):  # fmt: skip
+        away = tournament(generators, ROWS, LIGHT, **settings)
+    pd.testing.assert_frame_equal(_without_costs(here), _without_costs(away))
+    assert away.sentence == here.sentence
+    assert "slow took too long in 2 of 2 folds" in away.sentence
 
 
 SCRIPT = """
@@ -240,6 +293,15 @@ def test_nothing_is_imported_that_is_not_trusted(tmp_path, monkeypatch):
         (
             "[generators.a]\nclass = 'skeval.generators.Bootstrap'\nseed = 'x'",
             "seed must be an int",
+        ),
+        (f"n_draws = 1000000000\n{COPIES}", "n_draws of a file must be an int from 1 to 1,000"),
+        (f"cv = 100000\n{COPIES}", "cv of a file must be an int from 2 to 100, got 100000"),
+        (f"cv = [[[0], [1]]]\n{COPIES}", "cv of a file must be an int"),
+        (f"n_samples = 1.5\n{COPIES}", "n_samples of a file must be an int"),
+        (f"n_samples = {10**12}\n{COPIES}", "n_samples of a file must be an int from 1 to 10,000,"),
+        (
+            f"cv = 100\nn_draws = 1000\n{COPIES}{COPIES.replace('copies', 'again')}",
+            "asks for 200,000 tables to be drawn and measured; at most 100,000 are",
         ),
     ],
 )
