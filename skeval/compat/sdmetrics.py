@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -15,7 +16,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from skeval.core.base import Metric
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.suites.ready import make_suite
@@ -261,7 +262,12 @@ class _Report:
             Nothing is printed; a call that gives it runs.
         """
         schema = _schema_of(real_data, metadata)
-        several = schema if isinstance(schema, RelationalSchema) else None
+        known = schema
+        if schema is None and isinstance(real_data, Mapping):  # tables whose keys are to be seen
+            known = RelationalData(real_data).schema
+            said = f"The keys were detected from names and values: {known}."
+            warnings.warn(MetricWarning(f"{said} Give metadata to say others."), stacklevel=2)
+        several = known if isinstance(known, RelationalSchema) else None
         suite = make_suite(self._preset, schema=several)
         self._result = suite.fit(real_data, schema=schema).evaluate(synthetic_data)
 

@@ -147,6 +147,10 @@ def test_reports_of_several_tables(kind, titles, tmp_path):
     report.generate(real, synthetic, verbose=True)
     properties = report.get_properties()
     assert set(properties["Property"]) <= set(titles)
+    of_mappings = kind()
+    with pytest.warns(MetricWarning, match="The keys were detected from names and values"):
+        of_mappings.generate(dict(real.items()), dict(synthetic.items()))
+    assert of_mappings.get_properties()["Property"].to_list() == titles
     report.save(tmp_path / "scores.pkl")
     again = kind.load(tmp_path / "scores.pkl")
     assert again.get_score() == report.get_score()
