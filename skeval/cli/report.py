@@ -96,19 +96,10 @@ def report(
         title=title,
         short=short,
         suite=measured,
-        target=given.target,
-        sensitive=given.sensitive,
-        duration=given.duration,
-        event=given.event,
-        known=given.known_columns,
         schema=known,
-        random_state=given.seed,
-        n_jobs=given.jobs,
-        date=given.date,
         files=inputs.files_by_role(tables),
-        hashes=given.hashes,
-        max_memory=given.max_bytes,
         release=release,
+        **_settings(given),
     )
 
 
@@ -139,6 +130,17 @@ def demo(
         f"{len(synthetic):,} synthetic ones from a Gaussian copula."
     )
     _write_report((train, holdout, synthetic), output, random_state=seed)
+
+
+def _settings(given: Given) -> dict[str, Any]:
+    """Return what a report takes of the options that several commands share, by its names."""
+    same = ("target", "sensitive", "duration", "event", "date", "hashes")
+    return {name: getattr(given, name) for name in same} | {
+        "known": given.known_columns,
+        "random_state": given.seed,
+        "n_jobs": given.jobs,
+        "max_memory": given.max_bytes,
+    }
 
 
 def _read(

@@ -11,7 +11,7 @@ from skeval.exceptions import InvalidParameterError, Sentence
 from skeval.suites.names import proper_name
 from skeval.suites.populations import is_whole
 from skeval.suites.presets import PRESETS, survival, with_disclosure
-from skeval.suites.suite import MetricSuite
+from skeval.suites.suite import MetricSuite, Named
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.utils.parameters import bound_by
 
@@ -119,6 +119,33 @@ def make_suite(
         made.check_parameters()
         return made
     preset = _known(preset)
+    _check_columns(preset, target, duration, event)
+    if schema is not None and (duration is not None or known):
+        raise InvalidParameterError(
+            "make_suite: duration, event and known are of one table, and schema is of several."
+        )
+    if preset == _SURVIVAL:
+        metrics = survival(duration or "", event or "", pos_label)
+    elif schema is None:
+        metrics = PRESETS[preset](target, sensitive)
+        if preset in _OF_PERSONS:
+            metrics = _with_disclosure(metrics, known, sensitive, release)
+        if duration is not None and event is not None:
+            metrics = [*metrics, *survival(duration, event, pos_label)]
+    else:
+        from skeval.suites.relational_presets import relational_metrics
+
+        metrics = relational_metrics(preset, schema)
+    for _, metric in metrics:
+        seeds = [p for p in metric.get_params() if p.split("__")[-1] == "random_state"]
+        metric.set_params(**dict.fromkeys(seeds, random_state))
+    return MetricSuite(metrics, **settings, optional=("text",), schema=schema)
+
+
+def _check_columns(
+    preset: str, target: str | None, duration: str | None, event: str | None
+) -> None:
+    """Refuse a preset without the columns that it needs, and columns that it has no use for."""
     if preset == "utility" and target is None and duration is None:
         raise InvalidParameterError(
             Sentence(
@@ -142,31 +169,18 @@ def make_suite(
                 f"{', '.join(_WITH_SURVIVAL)}.",
             )
         )
-    if schema is not None and (of_both or known):
-        raise InvalidParameterError(
-            "make_suite: duration, event and known are of one table, and schema is of several."
-        )
-    if preset == _SURVIVAL:
-        metrics = survival(duration or "", event or "", pos_label)
-    elif schema is None:
-        metrics = PRESETS[preset](target, sensitive)
-        if preset in _OF_PERSONS:
-            from skeval.results.release import Release
 
-            stated = Release.of(release)
-            whole = is_whole(stated)
-            agreed = stated.indirect_identifiers if stated is not None and whole else None
-            metrics = with_disclosure(metrics, known or agreed, sensitive, whole=whole)
-        if duration is not None and event is not None:
-            metrics = [*metrics, *survival(duration, event, pos_label)]
-    else:
-        from skeval.suites.relational_presets import relational_metrics
 
-        metrics = relational_metrics(preset, schema)
-    for _, metric in metrics:
-        seeds = [p for p in metric.get_params() if p.split("__")[-1] == "random_state"]
-        metric.set_params(**dict.fromkeys(seeds, random_state))
-    return MetricSuite(metrics, **settings, optional=("text",), schema=schema)
+def _with_disclosure(
+    metrics: Named, known: Sequence[str] | None, sensitive: str | None, release: Stated
+) -> Named:
+    """Add what a release discloses of persons, by what others may know of them."""
+    from skeval.results.release import Release
+
+    stated = Release.of(release)
+    whole = is_whole(stated)
+    agreed = stated.indirect_identifiers if stated is not None and whole else None
+    return with_disclosure(metrics, known or agreed, sensitive, whole=whole)
 
 
 _SURVIVAL = "survival"

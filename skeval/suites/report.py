@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -224,49 +223,74 @@ def report(
 
     if path is None:
         holdout, synthetic, path = None, holdout, synthetic
-    if not isinstance(path, str | Path):
-        raise InvalidParameterError(f"report: no path is given, where to write. {_CALLS}")
-    path = check_output(path, ENDINGS, owner="report")
+    path = _checked_path(path)
     limits = _positive(n_max_train, "n_max_train"), _positive(n_max_test, "n_max_test")
-    chosen: Any
     train, holdout = _read_once(train, "train"), _read_once(holdout, "holdout")
     wholes = {"train": train, "holdout": holdout}
     asked: dict[str, Any] = {"target": target, "sensitive": sensitive, "release": release}
     asked |= {"duration": duration, "event": event, "known": known}
+    is_made_here = suite is None or isinstance(suite, str)
     if isinstance(suite, str):
         suite = _preset(suite, train, schema, **asked, random_state=random_state)
-        suite.n_jobs, suite.max_memory = n_jobs, max_memory
     if schema is None and suite is not None:
         schema = suite.schema
     if isinstance(train, Mapping):
-        relations = RelationalContext.of(train, schema=cast("Any", schema)).relations
-        schema, chosen = relations, _by_table(columns, relations, ReportColumns.of)
-        if suite is None:
-            most = (_by_table(limit, relations, lambda n: n or MOST_ROWS) for limit in limits)
-            suite = relational_report_suite(relations, chosen, *most, random_state=random_state)
-            suite.n_jobs, suite.max_memory = n_jobs, max_memory
+        schema, chosen, suite = _of_tables(train, schema, columns, suite, limits, random_state)
     else:
         chosen = ReportColumns.of(cast("Wanted", columns))
-        of_train, of_test = (cast("int | None", limit) for limit in limits)
-        train = sampled_table(train, of_train, random_state, "train")
-        if holdout is not None:
-            holdout = sampled_table(holdout, of_test, random_state, "holdout")
+        train, holdout = _sampled(train, holdout, limits, random_state)
         if suite is None:
             suite = report_suite(chosen, random_state, **asked)
-            suite.n_jobs, suite.max_memory = n_jobs, max_memory
+    if is_made_here:
+        suite.n_jobs, suite.max_memory = n_jobs, max_memory
     stated = stated_release(release, suite.all_metrics)  # before the work
-    known_by = partial(_name_inputs, files=files or {}, wholes=wholes, seed=random_state)
-    form = "to_html" if path.suffix.lower() in ENDINGS[1:] else "to_pdf"
     with shown(progress) as tick:
         measure: dict[str, Any] = {"progress": tick("measured"), "date": date, "release": stated}
         suite.fit(train, holdout, schema=schema)
         many = _are_candidates(train, synthetic)
         result: Any = (suite.compare if many else suite.evaluate)(synthetic, **measure)
-        known_by(result if many else {"": result}, hashes=hashes)
+        _name_inputs(
+            result if many else {"": result}, files, wholes, hashes=hashes, seed=random_state
+        )
         drawn = {} if many else {"columns": chosen, "progress": tick("drawn"), "short": short}
-        drawn |= {"title": title} if title else {}
-        getattr(result, form)(path, **drawn)
+        _write(result, path, **drawn, **({"title": title} if title else {}))
     return result
+
+
+def _checked_path(path: Any) -> Path:
+    """Return the path of a report that can be written."""
+    if not isinstance(path, str | Path):
+        raise InvalidParameterError(f"report: no path is given, where to write. {_CALLS}")
+    return check_output(path, ENDINGS, owner="report")
+
+
+def _of_tables(
+    train: Any, schema: Any, columns: Any, suite: MetricSuite | None, limits: Any, random_state: int
+) -> tuple[RelationalSchema, Any, MetricSuite]:
+    """Return the schema of several tables, the columns to look at by table, and the suite."""
+    relations = RelationalContext.of(train, schema=schema).relations
+    chosen = _by_table(columns, relations, ReportColumns.of)
+    if suite is None:
+        most = (_by_table(limit, relations, lambda n: n or MOST_ROWS) for limit in limits)
+        suite = relational_report_suite(relations, chosen, *most, random_state=random_state)
+    return relations, chosen, suite
+
+
+def _sampled(
+    train: Any, holdout: Any, limits: tuple[Limit, Limit], random_state: int
+) -> tuple[Any, Any]:
+    """Draw rows of train, and of the holdout if there is one, up to their limits."""
+    of_train, of_test = (cast("int | None", limit) for limit in limits)
+    drawn = sampled_table(train, of_train, random_state, "train")
+    if holdout is not None:
+        holdout = sampled_table(holdout, of_test, random_state, "holdout")
+    return drawn, holdout
+
+
+def _write(result: SuiteResult | Comparison, path: Path, **settings: Any) -> None:
+    """Write the report in the form that the ending of its path names."""
+    is_page = path.suffix.lower() in ENDINGS[1:]
+    (result.to_html if is_page else result.to_pdf)(path, **settings)
 
 
 def _preset(name: str, train: Any, schema: Any, **settings: Any) -> MetricSuite:
@@ -279,13 +303,14 @@ def _preset(name: str, train: Any, schema: Any, **settings: Any) -> MetricSuite:
 
 def _name_inputs(
     results: Mapping[str, SuiteResult],
-    *,
-    files: Mapping[str, str | Path],
+    files: Mapping[str, str | Path] | None,
     wholes: Mapping[str, Any],
+    *,
     seed: int,
     hashes: bool,
 ) -> None:
     """Let each provenance name the files, and the whole of tables that rows were drawn of."""
+    files = files or {}
     for name, one in results.items():
         own = files
         if name:  # of candidates, a file has the name of one
