@@ -249,9 +249,7 @@ def report(
         suite.fit(train, holdout, schema=schema)
         many = _are_candidates(train, synthetic)
         result: Any = (suite.compare if many else suite.evaluate)(synthetic, **measure)
-        _name_inputs(
-            result if many else {"": result}, files, wholes, hashes=hashes, seed=random_state
-        )
+        _name_inputs(result, files, wholes, hashes=hashes, seed=random_state)
         drawn = {} if many else {"columns": chosen, "progress": tick("drawn"), "short": short}
         _write(result, path, **drawn, **({"title": title} if title else {}))
     return result
@@ -302,7 +300,7 @@ def _preset(name: str, train: Any, schema: Any, **settings: Any) -> MetricSuite:
 
 
 def _name_inputs(
-    results: Mapping[str, SuiteResult],
+    result: SuiteResult | Comparison,
     files: Mapping[str, str | Path] | None,
     wholes: Mapping[str, Any],
     *,
@@ -311,6 +309,7 @@ def _name_inputs(
 ) -> None:
     """Let each provenance name the files, and the whole of tables that rows were drawn of."""
     files = files or {}
+    results = result if isinstance(result, Comparison) else {"": result}
     for name, one in results.items():
         own = files
         if name:  # of candidates, a file has the name of one
