@@ -239,6 +239,7 @@ def test_a_test_that_rows_leave_undefined_stays_in_the_family():
     assert metric.evaluate(synthetic.assign(age=40)).p_value == 1.0
 
 
+@pytest.mark.slow
 def test_a_sound_metric_passes():
     assert {record["status"] for record in check_metric(Sound())} == {"passed"}
 

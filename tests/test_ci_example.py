@@ -44,6 +44,7 @@ def gate(tmp_path, monkeypatch):
     return run
 
 
+@pytest.mark.slow
 def test_fresh_rows_pass(gate):
     assert gate() == [0]
     suite = ElementTree.parse("gate.xml").getroot()
@@ -52,6 +53,7 @@ def test_fresh_rows_pass(gate):
     assert_release(SuiteResult.from_json("scores.json"), "policy.toml")
 
 
+@pytest.mark.slow
 def test_a_planted_leak_fails(gate):
     copies = pd.read_csv("train.csv").iloc[:N_COPIES]
     fresh = pd.read_csv("synthetic.csv").iloc[N_COPIES:]

@@ -180,6 +180,7 @@ class TestCensus:
         assert not make_census().equals(make_census(random_state=1))
         assert not make_census(random_state=None).equals(make_census(random_state=None))
 
+    @pytest.mark.slow
     def test_a_million_rows_are_affordable(self) -> None:
         begin = time.process_time()
         census = make_census(1_000_000)

@@ -52,6 +52,7 @@ def test_a_title_a_row_is_no_feature_a_row():
     assert space.fit_transform(films(2_000, 0)).shape[1] < 1_000
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 def test_a_title_a_row_takes_little_memory():
     metric = PRDCurve().fit(films(1_000, 0), schema={"title": "categorical"})

@@ -128,6 +128,7 @@ class TestMutations:
 
         assert self.refused(tmp_path, suite_text, read) > 50
 
+    @pytest.mark.slow
     def test_scores(self, tmp_path, scores):
         def read(path):
             result = SuiteResult.from_json(path)
@@ -138,6 +139,7 @@ class TestMutations:
 
         assert self.refused(tmp_path, scores.to_json(), read) > 50
 
+    @pytest.mark.slow
     def test_first_pages(self, tmp_path):
         """Only the details change: what is drawn of them is what they hold, or a sentence."""
         rates = {"attack": {"n": 9, "n_success": 5}, "control": {"n": 9, "n_success": 2}}
@@ -165,6 +167,7 @@ class TestMutations:
                 only_sentences(read, json.loads(mutated(text, seed)))
         assert path.exists()
 
+    @pytest.mark.slow
     def test_comparisons(self, tmp_path, scores):
         text = compare({"a": scores, "b": scores}).to_json()
         assert self.refused(tmp_path, text, Comparison.from_json) > 50
@@ -206,6 +209,7 @@ class TestMutations:
                 n_refused += only_sentences(read, json.loads(text))
         assert n_refused > 50
 
+    @pytest.mark.slow
     def test_release_files(self, tmp_path):
         path, draw = tmp_path / "release.toml", random.Random(0)
         text = (

@@ -134,6 +134,7 @@ def test_rows_of_a_subject_are_found_whosever_they_are_said_to_be(key):
     assert_stopped_as_a_leak(visits_copied(key), schema=CLINIC)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("n_words", [12, 20])
 def test_quoted_sentences_are_found(n_words):

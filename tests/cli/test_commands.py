@@ -138,6 +138,7 @@ def test_schema_from_a_file(folder, run):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "start"),
     [
@@ -242,6 +243,7 @@ def test_constant_columns_are_measured(folder, run):
     assert "train has one value only in age" in err
 
 
+@pytest.mark.slow
 def test_shared_rows_are_told(folder, run):
     code, _, err = run("evaluate", "train.csv", "train.csv", "synthetic.csv", "--suite", "privacy")
     assert code == 0
@@ -557,6 +559,7 @@ class TestFolders:
         os.rename("schema.json", "train/metadata.json")
         assert run("evaluate", "train", "synthetic", "--suite", "diagnostic")[1].splitlines()[0]
 
+    @pytest.mark.slow
     def test_detected_keys_are_said(self, run):
         code, _, err = run("evaluate", "train", "synthetic", "--suite", "diagnostic")
         assert code == 0, err

@@ -18,6 +18,7 @@ LEAK = ("train.csv", "holdout.csv", "train.csv")
 SCREENS = ("--metrics", "exact_matches,dcr_share,KSComplement")
 
 
+@pytest.mark.slow
 def test_a_leak_ends_with_exit_code_1(folder, run):
     assert run("evaluate", *THREE, *SCREENS, "--fail-on", "leak")[0] == 0
     assert run("evaluate", *LEAK, *SCREENS)[0] == 0

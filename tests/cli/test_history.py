@@ -39,6 +39,7 @@ def test_it_is_written(run, saved, tmp_path, ending):
     assert (tmp_path / f"h.{ending}").stat().st_size > 500
 
 
+@pytest.mark.slow
 def test_a_folder_is_in_the_order_of_its_dates(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "all").mkdir()

@@ -84,6 +84,7 @@ def test_long_files_give_what_short_ones_give(folder, run, monkeypatch):
         assert cells[0] == cells[1]
 
 
+@pytest.mark.slow
 def test_a_long_csv_is_read_as_parquet_is(tmp_path, run, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pd.DataFrame({"a": range(10**15, 10**15 + 2**18 + 1)}).to_csv("long.csv", index=False)

@@ -106,6 +106,7 @@ def test_saved_scores(folder, run):
     assert DESTROYS in err
 
 
+@pytest.mark.slow
 def test_a_verdict_has_a_word_and_on_a_terminal_a_colour(run, folder, monkeypatch):
     tables = ("train.csv", "holdout.csv", "train.csv")
     arguments = ("evaluate", *tables, "--metrics", "ExactMatchShare,TVComplement")

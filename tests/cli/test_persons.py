@@ -14,6 +14,7 @@ TWO, THREE = ("train.csv", "synthetic.csv"), ("train.csv", "holdout.csv", "synth
 WHOLE = 'population = "whole"\nindirect_identifiers = ["age", "city"]\n'
 
 
+@pytest.mark.slow
 def test_known_columns_give_identity_disclosure(folder, run):
     asked = ("--metrics", "identity_disclosure", "-o", "s.json")
     assert run("evaluate", *THREE, *asked, "--known", "age,city")[0] == 0
@@ -71,6 +72,7 @@ def patients(folder):
     return folder
 
 
+@pytest.mark.slow
 def test_survival(patients, run):
     columns = ("--duration", "days", "--event", "died")
     assert run("evaluate", *THREE, "--suite", "survival", *columns, "-o", "s.json")[0] == 0

@@ -53,6 +53,7 @@ def test_hashes_of_real_rows_are_left_out_where_they_are_not_wanted(given, run):
     assert numbers[1] == 1 < numbers[0]  # that of the release stays
 
 
+@pytest.mark.slow
 def test_a_gate_holds_all_together(given, run):
     assert run(*given, *ASKED, "--fail-on", "leak")[0] == 1
     fresh = [f"f{i}.csv" for i in range(2)]

@@ -51,6 +51,7 @@ def test_other_versions_are_named(folder, run):
     assert "numpy 1.0, here" in run("verify", "scores.json", "train.csv")[2]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_verified_says_so(folder, run):
     assert run("verify", "scores.json", "none.csv")[0] == 2
     content = json.loads((folder / "scores.json").read_text())

@@ -140,6 +140,7 @@ def test_doubts_are_said_with_every_evaluation(folder, run):
         assert "mrn is continuous (every whole number occurs once: a key?)" in err
 
 
+@pytest.mark.slow
 def test_schema_of_a_folder(folder, run):
     data = make_relational(30, random_state=0)
     (folder / "real").mkdir()

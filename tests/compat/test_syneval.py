@@ -57,6 +57,7 @@ def notes(*names):
     )
 
 
+@pytest.mark.slow
 def test_texts_need_no_control():
     """What is counted in two tables is the same with rows of a third and without."""
     original, other = (

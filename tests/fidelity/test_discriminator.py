@@ -39,6 +39,7 @@ def context_of(train, holdout, synthetic, **settings):
     return Context.of(train, holdout, **settings).with_synthetic(synthetic)
 
 
+@pytest.mark.slow
 def test_the_published_scores_of_a_linear_model_and_a_tree(cancer):
     train, _, synthetic = (table.to_numpy() for table in cancer)
     linear, tree, light = (

@@ -424,6 +424,7 @@ def test_odd_tables_give_a_number_or_nan_with_a_warning(name):
         result.to_json()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "metrics", [OF_COLUMNS, pytest.param(EVERY, marks=pytest.mark.calibration)]
 )
@@ -454,6 +455,7 @@ def test_a_suite_sorts_and_cuts_each_column_once():
     assert steps.count("sorted_values") == 2 * (4 + 1)  # four numbers and dates, one boolean
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [10**5, pytest.param(10**6, marks=pytest.mark.calibration)])
 def test_a_million_rows(n):
     """All metrics of columns together, on twelve columns of a million rows, or a tenth of them."""

@@ -32,6 +32,7 @@ def test_continuous_is_that_of_a_grid():
     assert value == pytest.approx(score(p, q), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_discrete_is_the_mean_over_contingency_tables():
     names = ["city", "plan"]
     train, synthetic = (rows.dropna(subset=names) for rows in (TRAIN, SYNTHETIC))

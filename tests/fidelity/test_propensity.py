@@ -131,6 +131,7 @@ def test_permuted_labels_have_the_mean_of_the_analytic_null():
     assert with_holdout.baseline == pytest.approx(0.005, rel=0.4)
 
 
+@pytest.mark.slow
 def test_trees():
     far = SYNTHETIC.assign(age=SYNTHETIC["age"] + 20)
     near, apart = (
@@ -157,6 +158,7 @@ def shuffled_apart(table, seed):
     return table.apply(lambda column: rng.permutation(column.to_numpy()))
 
 
+@pytest.mark.slow
 def test_a_table_of_unrelated_columns_is_not_perfect():
     made = shuffled_apart(TRAIN, 0)
     published = evaluate(TRAIN, None, made)

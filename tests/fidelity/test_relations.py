@@ -122,6 +122,7 @@ def test_halves_vary_as_two_samples_do():
     assert np.mean(gaps) / 4 == pytest.approx(np.var(wholes), rel=0.6)
 
 
+@pytest.mark.slow
 def test_the_shuffled_table_comes_last():
     """Its similarity is above that of others, which the first page must not go by alone."""
     train, holdout = (make_mixed(500, random_state=seed) for seed in range(2))
@@ -144,6 +145,7 @@ def test_the_shuffled_table_comes_last():
     assert again.standing().loc["fidelity", "shuffled"] == "behind"
 
 
+@pytest.mark.slow
 def test_no_summary_and_no_first_page_has_similarity_alone():
     train, holdout = (make_mixed(300, random_state=seed) for seed in range(2))
     report = make_suite("report").metrics

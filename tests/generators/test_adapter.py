@@ -423,6 +423,7 @@ def test_a_name_that_the_class_does_not_take_fails_at_once():
     assert GeneratorAdapter(Epochs).set_params(generator__more=1).parameters == {"more": 1}
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:One or more of the train scores are non-finite")
 def test_successive_halving_over_a_parameter_of_a_class():
     from sklearn.experimental import enable_halving_search_cv  # noqa: F401

@@ -119,6 +119,7 @@ class TestPredictions:
         # rows that were not learnt from would have correlation 0
         assert predicted(noise, min_samples_leaf=1).corrwith(noise).min() > 0.7
 
+    @pytest.mark.slow
     def test_keep_associations(self, dial: RandomForestImputation, census: pd.DataFrame) -> None:
         apart = IndependentMarginals(0).fit(census).sample(len(census))
         means = [
@@ -165,6 +166,7 @@ class TestPredictions:
         assert number["a"].iloc[0] == pytest.approx(2.0, abs=0.5)
         assert set(predicted(pd.DataFrame({"a": list("aaab") * 50}))["a"]) == {"a"}
 
+    @pytest.mark.slow
     def test_rows_predicted_in_parts(
         self, census: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -242,6 +244,7 @@ class TestSettings:
         pd.testing.assert_frame_equal(one.predicted_, more.predicted_, check_exact=True)
         pd.testing.assert_frame_equal(one.sample(500), more.sample(500), check_exact=True)
 
+    @pytest.mark.slow
     def test_seed_of_the_forests(self, census: pd.DataFrame) -> None:
         tables = [predicted(census, random_state=seed) for seed in (1, 1, 2)]
         assert tables[0].equals(tables[1])

@@ -96,6 +96,7 @@ def test_a_loop_of_keras_stops_with_the_best_weights():
     assert logs[-1]["skeval_p_value"] <= 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("keras")
 def test_the_last_weights_of_keras_can_be_kept():
     monitor = new(every=2)
@@ -188,6 +189,7 @@ def test_what_is_not_installed_is_named(monkeypatch):
 # -------------------------------------------------------------------------------- fits in steps
 
 
+@pytest.mark.slow
 def test_fits_of_more_and_more_epochs_end_at_the_knee():
     monitor = new()
     best = fit_by_epochs(Overfitting(), TRAIN, monitor, [1, 2, 4, 8, 16])

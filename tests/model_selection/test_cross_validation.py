@@ -183,6 +183,7 @@ def test_zero_processes_are_refused():
         cross_validate_generator(Recorder(), TABLE, KSComplement(), n_jobs=0)
 
 
+@pytest.mark.slow
 def test_seeds_reach_generators_that_take_none():
     """They draw from NumPy's global generator, in a fit too."""
     drawn = []
@@ -229,6 +230,7 @@ def test_folds_in_strata():
         pd.testing.assert_frame_equal(one, other)
 
 
+@pytest.mark.slow
 def test_folds_of_groups():
     person = np.repeat(np.arange(20), 3)
     table = pd.DataFrame({"x": np.arange(60.0), "person": person, "y": person % 2})
@@ -272,6 +274,7 @@ def test_generators_see_the_labels_of_the_table():
     assert found.frame(efficiency=False)["n_folds"].tolist() == [2]
 
 
+@pytest.mark.slow
 def test_numbers_of_numpy_are_numbers_of_folds():
     plain, numpy_s = (holdouts_of(TABLE, cv=cv) for cv in (3, np.int64(3)))
     for one, other in zip(plain, numpy_s, strict=True):
@@ -329,6 +332,7 @@ def test_fold_means_by_hand():
     assert (clipped["low"], clipped["high"]) == (0.5, folds["high"])
 
 
+@pytest.mark.slow
 def test_intervals_of_folds_end_where_the_scale_does():
     suite = MetricSuite([("ks", KSComplement()), ("score", SimilarityScore())])
     frame = cross_validate_generator(GaussianCopula(), TABLE, suite, cv=2).frame(efficiency=False)

@@ -35,6 +35,7 @@ def test_values_come_back(helper):
     assert helper.run(abs, [-2], Limits()).value == 2
 
 
+@pytest.mark.slow
 def test_an_error_quotes_no_cell(helper):
     outcome = helper.run(_failed, [], Limits())
     assert outcome.status == "failed"

@@ -75,6 +75,7 @@ def test_training_stops_soon_after_copies_come():
     assert f"Take epoch {monitor.best_epoch}" in repr(monitor)
 
 
+@pytest.mark.slow
 def test_the_best_epoch_is_the_best_of_the_eligible():
     history = overfitted().history
     eligible = history[history["eligible"]]
@@ -190,6 +191,7 @@ def test_at_most_five_in_a_hundred_trainings_are_stopped_for_nothing():
     assert counts["at 5% a look"] >= 2 * counts["leak found"]  # what the division is for
 
 
+@pytest.mark.slow
 def test_a_suite_without_tests_says_so():
     suite = MetricSuite([("ks", KSComplement())])
     monitor = TrainingMonitor(suite, TRAIN, HOLDOUT, sample=lambda n: HOLDOUT[:n])

@@ -29,6 +29,7 @@ def test_without_a_folder_for_machine_code_it_is_compiled_in_memory(monkeypatch)
         assert total(np.arange(4.0)) == 6.0
 
 
+@pytest.mark.slow
 def test_that_it_compiles_is_said_once(caplog):
     def add(values):
         return values.sum()

@@ -493,6 +493,7 @@ def test_too_few_rows_to_cluster(kind, blobs):
         assert np.isnan(metric.score(blobs))
 
 
+@pytest.mark.slow
 def test_clusters_do_not_depend_on_order(blobs):
     table = make_mixed(200, random_state=5)
     mixed = table.sample(frac=1.0, random_state=0)[table.columns[::-1]]

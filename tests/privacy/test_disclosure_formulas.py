@@ -46,6 +46,7 @@ def test_rows_in_small_classes_are_counted_one_by_one(sizes, k):
     assert share_in_small(sizes, k) == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @given(rows_with_values(), st.floats(0.1, 4.0))
 @settings(deadline=None)
 def test_diversities_are_those_of_each_class_alone(rows, c):
@@ -64,6 +65,7 @@ def test_diversities_are_those_of_each_class_alone(rows, c):
     assert (entropy_diversity(pairs) <= distinct_diversity(pairs) + 1e-12).all()
 
 
+@pytest.mark.slow
 @given(rows_with_values())
 @settings(deadline=None)
 def test_closeness_is_that_of_each_class_alone(rows):
@@ -120,6 +122,7 @@ def test_replicated_uniques_class_by_class(train, synthetic):
     assert replicated_uniques(train, 2 * train) == (0, n_unique)
 
 
+@pytest.mark.slow
 @given(rows_with_values(), st.randoms(use_true_random=False))
 @settings(deadline=None)
 def test_order_of_rows_does_not_matter(rows, random):

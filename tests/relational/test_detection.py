@@ -56,6 +56,7 @@ def test_a_shift_is_found_and_fresh_patients_are_not(metric):
     assert test["n_entities"] == {"synthetic": 100, "holdout": 100}
 
 
+@pytest.mark.slow
 def test_folds_that_split_patients_are_fooled():
     """Without a difference of populations, a classifier knows a patient from the other visits."""
     train, synthetic = clinic(0, 40, 30), clinic(1, 40, 30)
@@ -115,6 +116,7 @@ def test_the_order_of_rows_and_the_names_of_keys_mean_nothing(metric):
     assert (one.value, one.p_value) == (two.value, two.p_value)
 
 
+@pytest.mark.slow
 def test_one_value_for_each_key_and_each_parent(f3):
     train, synthetic, schema = f3
     grown = [

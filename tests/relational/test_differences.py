@@ -138,6 +138,7 @@ def test_detection_has_an_interval_of_both(metric):
     assert high - low > result.interval[1] - result.interval[0]
 
 
+@pytest.mark.slow
 def test_several_tables_of_a_detection_have_an_interval():
     tables = [diary(60, seed) for seed in range(3)]
     keys = [VISITS, ForeignKey("calls", "patient", "patients", "id")]

@@ -36,6 +36,7 @@ def generations(seed=0, n=200):
     return parts
 
 
+@pytest.mark.slow
 def test_the_longest_tie_is_lost_first():
     """Grandchildren that are handed to other parents: one hop is lost, and two."""
     keys = [ForeignKey("b", "a", "a", "id"), ForeignKey("c", "b", "b", "id")]

@@ -41,6 +41,7 @@ def evaluated(metric, *tables, schema=SCHEMA):
         return metric.fit(train, holdout, schema=schema).evaluate(synthetic)
 
 
+@pytest.mark.slow
 def test_copies_with_jitter_are_found_here_and_not_by_equal_pieces():
     rng = np.random.default_rng(0)
     train, holdout, synthetic = (walks(300, rng) for _ in range(3))
@@ -58,6 +59,7 @@ def test_copies_with_jitter_are_found_here_and_not_by_equal_pieces():
     assert pieces.p_value == 1.0
 
 
+@pytest.mark.slow
 def test_the_verdict_counts_it():
     rng = np.random.default_rng(4)
     train, holdout, synthetic = (walks(200, rng) for _ in range(3))
@@ -83,6 +85,7 @@ def test_all_copied():
     assert result.fact.startswith("60 of 60 train sequences have a synthetic sequence")
 
 
+@pytest.mark.slow
 def test_order_of_rows_and_sampling():
     rng = np.random.default_rng(2)
     train, holdout, synthetic = (walks(60, rng) for _ in range(3))

@@ -199,6 +199,7 @@ def test_verdicts_count_the_tests_of_every_table():
     assert verdict.adjusted["patients/dcr"] == min(1.0, 2 * leak["patients/dcr"].p_value)
 
 
+@pytest.mark.slow
 def test_a_leak_of_rows_of_a_dependent_table_is_found():
     train, holdout, fresh = (clinic(200, seed, most=12) for seed in range(3))
     rng = np.random.default_rng(0)
@@ -240,6 +241,7 @@ def test_per_table_holds_its_p_value_for_all_tables():
     assert result.value == max(one.value for one in of_each)
 
 
+@pytest.mark.slow
 def test_per_table_leaves_out_tables_without_the_columns_or_a_value():
     tables = [clinic(60, seed, most=8) for seed in range(3)]
     context = context_of(*tables, CLINIC)

@@ -135,6 +135,7 @@ def test_identity_and_order_of_rows(metric):
     assert evaluated(metric, train.sample(frac=1.0), shuffled).value == value
 
 
+@pytest.mark.slow
 def test_shuffled_rows_show():
     """Right rows in wrong order: the distributions of rows are the same, changes are not."""
     train, holdout = walks(300, longest=30), walks(300, 1, longest=30)
@@ -241,6 +242,7 @@ def test_long_sequences_count_by_row_or_by_sequence():
     assert evaluated(by_sequence, long, short, index=None).value == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [10**5, pytest.param(10**6, marks=pytest.mark.calibration)])
 def test_a_million_rows(n):
     rng = np.random.default_rng(0)

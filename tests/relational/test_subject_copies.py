@@ -124,6 +124,7 @@ def test_a_key_to_a_row_that_is_no_reference_counts_as_that_row():
     assert metric.score(other) == 0.0
 
 
+@pytest.mark.slow
 def test_copied_links_are_missed_by_every_table_alone():
     context = context_of(TRAIN, HOLDOUT, LEAKY, SHOP)
     for table in ("users", "purchases"):

@@ -39,6 +39,7 @@ def with_notes(seed, copied=None):
     return RelationalData({**data, "visits": visits}, data.schema)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 def test_copied_notes_are_found_in_their_table():
     train, holdout = with_notes(0), with_notes(1)

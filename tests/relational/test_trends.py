@@ -61,6 +61,7 @@ def test_it_is_what_the_wide_table_has():
     assert found["a.x, b.h (a)"] == pytest.approx(share, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_shuffled_links_show_where_no_table_does():
     train, holdout, fresh = (family(seed=seed) for seed in range(3))
     shuffled = {

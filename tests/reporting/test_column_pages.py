@@ -102,6 +102,7 @@ def test_a_page_links_columns_and_shows_a_figure_twice_but_has_it_once(
     assert set(used) <= set(re.findall(r'<svg id="(figure-\d+)"', text))
 
 
+@pytest.mark.slow
 def test_it_stands_alone_and_on_no_paper(suite_result: SuiteResult, tmp_path: Path) -> None:
     renderer = HTMLRenderer(sections=["by_column"])
     text = renderer.render(suite_result, tmp_path / "a.html").read_text(encoding="utf-8")

@@ -87,6 +87,7 @@ def test_the_line_of_privacy_speaks_of_titles() -> None:
         assert title in text
 
 
+@pytest.mark.slow
 def test_it_is_one_page_where_there_is_much_to_say(tmp_path: Path) -> None:
     """17 metrics, facts and seven steps of two lines: the rows of the table move closer."""
     aspects = {

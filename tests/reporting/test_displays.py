@@ -287,6 +287,7 @@ def test_a_frequent_number_keeps_its_proportions(missing: float) -> None:
         assert "= 0: 80%" in below
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "noted"), [(6, False), (120, True)])
 def test_wide_matrices_say_how_many_columns_are_named(n, noted):
     names, cells = [f"c{i}" for i in range(n)], np.eye(n)

@@ -43,6 +43,7 @@ def is_legal(name):
     return plain and unique and len(name) <= 250
 
 
+@pytest.mark.slow
 def test_metrics_are_finite_and_their_names_legal(measured):
     for result in (measured, ODD):
         metrics = result.to_metrics(prefix="synthetic/")

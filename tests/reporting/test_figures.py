@@ -11,6 +11,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.reporting import FigureRenderer, ScoresDisplay
 
 
+@pytest.mark.slow
 def test_one_file_per_figure(narrow: SuiteResult, tmp_path: Path) -> None:
     printed: list[tuple[str, int, int]] = []
     renderer = FigureRenderer(

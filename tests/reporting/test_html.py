@@ -57,6 +57,7 @@ def page(path: Path) -> Checker:
     return checked(path)
 
 
+@pytest.mark.slow
 def test_names_are_text_not_markup(page: Checker) -> None:
     tags = {tag for tag, _ in page.seen}
     assert not tags & {"b", "i"} - {"i"}
@@ -111,6 +112,7 @@ def test_reasons_are_listed(without_holdout: SuiteResult, tmp_path: Path) -> Non
     assert "compares against holdout rows" in text
 
 
+@pytest.mark.slow
 def test_a_failed_render_leaves_the_old_page_alone(
     suite_result: SuiteResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,6 +129,7 @@ def test_a_failed_render_leaves_the_old_page_alone(
     assert list(tmp_path.iterdir()) == [old]
 
 
+@pytest.mark.slow
 def test_progress_is_told(narrow: SuiteResult, tmp_path: Path) -> None:
     printed: list[tuple[str, int, int]] = []
     renderer = HTMLRenderer(

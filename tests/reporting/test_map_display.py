@@ -64,6 +64,7 @@ def test_axes_name_what_they_are_made_of() -> None:
     assert DensityMapDisplay(Result(0.2, details=plain)).plot().ax_[1].get_xlabel() == "direction 1"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "shape"), [(1, (1, 3)), (3, (2, 3)), (2, (1, 3)), (5, (2, 3))])
 def test_panels_stand_in_rows(n: int, shape: tuple[int, int]) -> None:
     results = {f"table {i}": RESULT for i in range(n)}

@@ -39,6 +39,7 @@ def learned() -> SuiteResult:
         return MetricSuite(metrics).fit(train, holdout).evaluate(synthetic)
 
 
+@pytest.mark.slow
 def test_curves_of_both_models(learned: SuiteResult) -> None:
     display = learned["tstr"].display()
     assert isinstance(display, ModelCurvesDisplay)

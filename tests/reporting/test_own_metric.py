@@ -158,6 +158,7 @@ def test_a_display_that_was_not_registered_is_named(measured: SuiteResult, tmp_p
     assert measured["city_gap"].summary in text
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 def test_it_keeps_the_promises_of_metrics() -> None:
     check_metric(Told())

@@ -104,6 +104,7 @@ def test_words_go_by_the_interval_of_the_difference(
     assert said == words
 
 
+@pytest.mark.slow
 def test_a_copy_of_train_is_never_as_good_as_fresh_rows(tables: list[pd.DataFrame]) -> None:
     train, holdout, _ = tables
     result = make_suite("fidelity").fit(train, holdout).evaluate(train)

@@ -156,6 +156,7 @@ def test_details_of_another_form_end_no_report(measured, form):
     assert n_read > 50
 
 
+@pytest.mark.slow
 def test_details_that_are_missing_end_no_report(measured):
     for result in measured.values():
         for key in result.details:

@@ -84,6 +84,7 @@ def terminal(capsys: pytest.CaptureFixture[str]) -> str:
     return plain(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 def test_one_interval_stands_everywhere(written, capsys) -> None:
     for where, text in {**written, "terminal": terminal(capsys)}.items():
         for interval in ("0.778 to 0.984", "91.3 to 99.7"):

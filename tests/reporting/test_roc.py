@@ -27,6 +27,7 @@ def result(request: pytest.FixtureRequest) -> Result:
     return actual if request.param == "live" else Result.from_dict(actual.to_dict())
 
 
+@pytest.mark.slow
 def test_it_draws_its_metric(result: Result) -> None:
     display = ROCDisplay(result)
     assert isinstance(display, Display)

@@ -36,6 +36,7 @@ def results(request):
     return [Result.from_dict(r.to_dict()) if request.param == "json" else r for r in both]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["position", "time"])
 def test_lines(results, by):
     display = LinesDisplay(results[0], by)

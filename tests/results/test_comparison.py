@@ -57,6 +57,7 @@ def made(value, interval=None, tags=HIGH, **more):
     return Result(value, interval, tags=tags, **more)
 
 
+@pytest.mark.slow
 def test_the_copy_is_set_aside_and_the_faithful_table_chosen(comparison):
     assert comparison.leaking == ["copies"]
     assert comparison.choice() == ["fresh"]
@@ -102,6 +103,7 @@ def test_values_are_those_of_each_table_alone(comparison, suite, tables):
     assert comparison["fresh"].to_json() == alone.to_json()
 
 
+@pytest.mark.slow
 def test_tables_of_unequal_size_are_compared_at_the_smaller(suite, tables):
     small = tables[3].head(60)
     both = suite.compare({"small": small, "whole": tables[3]}, date=DATE)
@@ -373,6 +375,7 @@ def test_a_threshold_on_what_was_not_measured_is_violated():
     assert "It cannot be judged" in compare(tables).sentence
 
 
+@pytest.mark.slow
 def test_a_table_with_a_leak_is_never_taken_before_one_without(suite, tables):
     rng = np.random.default_rng(0)
     shuffled = tables[2].apply(lambda c: c.to_numpy()[rng.permutation(len(c))])
@@ -446,6 +449,7 @@ def test_two_facets_are_drawn(comparison, suite, tables):
         alone.compare({"a": tables[2], "b": tables[3]}).plot()
 
 
+@pytest.mark.slow
 def test_progress_is_told_over_all_tables(tables):
     told = []
     suite = MetricSuite([("ks", KSComplement())]).fit(tables[0])

@@ -188,6 +188,7 @@ def test_bad_input_is_refused_in_a_sentence(settings, match):
             history(results)
 
 
+@pytest.mark.slow
 def test_a_leak_and_other_real_tables_are_named():
     contrast = Contrast("rows that match", 0.4, 0.1, "of holdout rows")
     calm = Result(0.2, (0.1, 0.3), p_value=0.5, contrast=contrast, tags=LOW)
@@ -202,6 +203,7 @@ def test_a_leak_and_other_real_tables_are_named():
     assert "train was not the same table." in history(results).sentence
 
 
+@pytest.mark.slow
 def test_it_is_written_in_four_forms(tmp_path):
     followed = history(releases([0.9, 0.91, 0.7]))
     content = json.loads(followed.to_json(tmp_path / "a.json"))

@@ -286,6 +286,7 @@ def test_a_better_metric_never_lowers_a_facet(pairs, data):
         assert after <= 1.0
 
 
+@pytest.mark.slow
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.floats(0.01, 1.0), min_size=1, max_size=5), st.permutations(range(5)))
 def test_fresh_rows_score_1_in_any_order(baselines, order):
@@ -417,6 +418,7 @@ def test_the_mean_of_nothing(mean):
     assert math.isnan(weighted_mean(np.array([]), np.array([]), mean))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(st.tuples(UNIT, st.floats(1e-3, 1e3)), min_size=1, max_size=8), st.data())
 def test_means_are_in_order_and_ignore_the_order_and_the_unit_of_weights(pairs, data):

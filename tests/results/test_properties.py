@@ -33,6 +33,7 @@ def suite(least=0.0):
     )
 
 
+@pytest.mark.slow
 def test_means_over_columns_and_pairs():
     result = suite().fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
     actual = property_scores(result)
@@ -51,6 +52,7 @@ def test_means_over_columns_and_pairs():
     pd.testing.assert_frame_equal(again, actual)
 
 
+@pytest.mark.slow
 def test_fresh_rows_of_their_own_columns():
     result = suite().fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
     fresh = property_scores(suite().fit(TRAIN).evaluate(HOLDOUT))["score"]

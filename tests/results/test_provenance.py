@@ -93,6 +93,7 @@ def test_numbers_and_texts_of_parameters_are_exact():
     )
 
 
+@pytest.mark.slow
 def test_it_names_what_was_done(result):
     provenance = result.provenance
     assert provenance.version == skeval.__version__

@@ -123,6 +123,7 @@ def test_what_was_picked_from_tests_of_the_suite_is_none_of_its_own():
     assert suite(both=both, y=parts["y"]).verdict().adjusted == {"both": 0.04, "y": 0.6}
 
 
+@pytest.mark.slow
 def test_level_where_a_part_of_what_was_picked_stands_beside_it():
     """That the two are one where the part is the less, and two where not, would give 6.1%."""
     rng, n_suites, n_alarms = np.random.default_rng(0), 6000, 0
@@ -334,6 +335,7 @@ def test_nothing_can_be_told_of_a_holdout_that_is_none(kind):
     assert mild.verdict().void == ()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 def test_equal_train_and_holdout_cannot_be_contrasted():
     table = make_mixed(60)

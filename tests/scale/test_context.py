@@ -241,6 +241,7 @@ def test_what_cannot_be_counted_is_measured_on_a_sample_and_says_so(tmp_path):
     assert measured.sizes == {"train": 240, "holdout": 120, "synthetic": 200}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["1 part", "dask", "mixed"])
 def test_a_sample_is_of_the_same_rows_however_a_table_is_stored(form, tmp_path):
     (tmp_path / "7").mkdir()

@@ -50,6 +50,7 @@ def test_without_a_client_work_stays_here():
         assert current_engine(3) == LocalEngine(3)
 
 
+@pytest.mark.slow
 def test_tasks_give_results_in_order_and_merge_in_order():
     here = LocalEngine()
     assert list(here.map(pow, [(2, 3), (3, 2)])) == [8, 9]

@@ -69,6 +69,7 @@ def test_all_right_in_closed_form(r):
     assert one_run_epsilon(r, r, r) == pytest.approx(max(0.0, math.log(q / (1 - q))), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_many_guesses_are_stable():
     assert one_run_p_value(10**6, 10**6, 10**6, 30.0) == pytest.approx(1.0)
     assert one_run_p_value(10**5, 10**5, 60_000, 0.0) < 1e-300

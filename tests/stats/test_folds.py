@@ -28,6 +28,7 @@ def test_one_candidate_ranks_first():
     assert (ranks.rank.tolist(), ranks.low.tolist(), ranks.high.tolist()) == ([1.0], [1], [1])
 
 
+@pytest.mark.slow
 def test_identical_generators_are_told_apart_in_at_most_five_percent():
     """All candidates have one distribution; folds share an effect, as they share rows."""
     rng = np.random.default_rng(0)

@@ -52,6 +52,7 @@ def test_groups_have_ten_rows_of_both_tables_at_least():
     assert "rare" not in exposed_group(context.with_synthetic(released))
 
 
+@pytest.mark.slow
 def test_to_drop_columns_is_advised_only_where_it_would_end_the_leak():
     """Values of one column, two noisy columns by row, and whole rows, which any column shows."""
     order = np.random.default_rng(0).permutation(300)

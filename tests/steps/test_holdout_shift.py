@@ -114,6 +114,7 @@ def test_of_large_tables_a_part_is_looked_at():
     assert shift.p_value > 0.01
 
 
+@pytest.mark.slow
 def test_a_suite_looks_once_for_all_metrics_and_tables(looks):
     suite = suite_of().fit(TRAIN, HOLDOUT)
     for rows in (SYNTHETIC, SYNTHETIC.iloc[::-1]):
@@ -123,6 +124,7 @@ def test_a_suite_looks_once_for_all_metrics_and_tables(looks):
     assert looks == [0]
 
 
+@pytest.mark.slow
 def test_a_suite_warns_once_and_its_results_say_so(tmp_path):
     suite = suite_of()
     with pytest.warns(HoldoutShiftWarning, match="no samples of one population") as caught:
@@ -190,6 +192,7 @@ def test_results_keep_what_was_said_of_the_real_tables():
     assert [type(warning) for warning in result.warnings] == [SharedRowsWarning]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["html", pytest.param("pdf", marks=pytest.mark.slow)])
 def test_the_report_says_so(tmp_path, ending):
     path = tmp_path / f"report.{ending}"

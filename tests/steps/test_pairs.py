@@ -141,6 +141,7 @@ def test_similarity_where_pairs_have_no_rows():
     assert (compared.similarity[np.ix_(others, others)] > 0.5).all()
 
 
+@pytest.mark.slow
 def test_all_metrics_share_one_count_a_role(monkeypatch):
     counted = Counter()
     of = JointTables.of.__func__

@@ -36,6 +36,7 @@ def values(suite):
     return {name: (one.value, one.baseline) for name, one in result.items()}
 
 
+@pytest.mark.slow
 def test_a_nested_suite_has_the_values_of_its_metrics():
     found = values(nested())
     assert list(found) == ["leaks/dcr", "leaks/exact", "ks"]
@@ -84,6 +85,7 @@ def test_one_preprocessor_for_all():
     assert suite.evaluate(tables[2])["leaks/dcr"].value == alone.score(tables[2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [list, dict])
 def test_a_metric_is_switched_off_and_on(make):
     suite = MetricSuite(make([("ks", KSComplement()), ("tv", TVComplement())]))
@@ -108,6 +110,7 @@ def test_a_metric_set_anew_keeps_what_is_set_within():
     assert suite.set_params(metrics={"b": TVComplement()}, b="passthrough").all_metrics == []
 
 
+@pytest.mark.slow
 def test_suites_add():
     first, second = of_columns(), MetricSuite([("dcr", DCRShare())], n_jobs=2)
     both = first + second
@@ -170,6 +173,7 @@ def test_what_is_no_suite_is_refused(call, said):
         call()
 
 
+@pytest.mark.slow
 def test_optional_needs_are_those_of_each_suite():
     suite = MetricSuite([("all", make_suite("screens")), ("ks", KSComplement())], on_error="raise")
     result = suite.fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)

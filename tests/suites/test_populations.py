@@ -70,6 +70,7 @@ def test_the_first_page_says_so(results, tmp_path):
     assert "Give holdout rows" not in page
 
 
+@pytest.mark.slow
 def test_a_holdout_contradicts_it():
     train, holdout, other = (make_mixed(60, random_state=seed) for seed in range(3))
     suite = make_suite("screens", release=RELEASE).fit(train, holdout)

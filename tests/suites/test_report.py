@@ -133,6 +133,7 @@ def test_choices_of_columns():
     assert report_suite(ReportColumns(univ=["a"])).get_params()["similarity__columns"] is None
 
 
+@pytest.mark.slow
 def test_a_suite_of_ones_own(tmp_path):
     suite = MetricSuite([("ks", KSComplement())])
     result = report(TRAIN, HOLDOUT, SYNTHETIC, tmp_path / "report.pdf", suite=suite)

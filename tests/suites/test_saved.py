@@ -112,6 +112,7 @@ def path(suite, tmp_path):
         return suite.save(tmp_path / "suite.json")
 
 
+@pytest.mark.slow
 def test_a_later_release_has_the_values_that_the_rows_would_give(suite, path, tables):
     shifted = tables[2].assign(age=tables[2]["age"] + 5, city="Lyon")
     saved = MetricSuite.load(path)
@@ -289,6 +290,7 @@ def held(tmp_path):
     return table, path.read_text(encoding="utf-8"), path
 
 
+@pytest.mark.slow
 def test_no_rare_value_is_in_the_file(held):
     text = held[1]
     for secret in ("Rarecity", "secret", "P000", "987654321", "77777", "1903"):
@@ -312,6 +314,7 @@ def test_no_number_of_the_file_is_a_value_of_fewer_than_ten_rows(held):
         assert all(n == 0 or n >= MIN_COUNT for n in counts)
 
 
+@pytest.mark.slow
 def test_joint_counts_are_of_ten_rows_and_rounded_beside_rarer_ones(tmp_path):
     table = hostile()
     suite = MetricSuite([*PAIRS.items(), *RANGES.items()])
@@ -417,6 +420,7 @@ def test_presets_can_be_saved(tables, tmp_path):
         assert result.value == pytest.approx(expected[name].value, abs=0.002), name
 
 
+@pytest.mark.slow
 def test_of_the_report_what_needs_no_rows_is_kept(tables, tmp_path):
     suite = make_suite("report").fit(*tables[:2])
     with pytest.warns(MetricWarning, match="left out: relations, nn_distances, precision_recall"):

@@ -42,6 +42,7 @@ def test_unrelated_texts_are_at_1_and_missing_ones_too():
     assert distances[0, 4] == pytest.approx(np.sqrt(1 - 1 / np.sqrt(2)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "embedder",
     [
@@ -65,6 +66,7 @@ def test_declared_texts_are_texts_in_the_space():
     assert 0.0 <= metric.score(SYNTHETIC) <= 1.0
 
 
+@pytest.mark.slow
 def test_the_classifier_of_membership_reads_texts():
     train, holdout, reference, synthetic = (notes(120) for _ in range(4))
     leaky = synthetic.assign(note=train["note"].to_numpy())

@@ -209,6 +209,7 @@ def test_a_suite_counts_it_and_nothing_holds_a_name():
     assert not suite.evaluate(tables(seed=1)[2]).verdict().alarm
 
 
+@pytest.mark.slow
 def test_relabelled_names_of_no_leak_are_seldom_found():
     alarms = []
     for seed in range(20):

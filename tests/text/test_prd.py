@@ -30,6 +30,7 @@ TRAIN, HOLDOUT, FRESH = notes(150, 0), notes(150, 1), notes(150, 2)
 LOST, INVENTED = notes(150, 3, KINDS[:1]), notes(150, 4, (*KINDS, "quite another story", "no idea"))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.SharedRowsWarning")
 @pytest.mark.parametrize("vectorizer", ["tfidf", TfidfVectorizer(), Encoder()])
 def test_lost_and_invented_kinds(vectorizer):
@@ -69,6 +70,7 @@ def test_odd_texts_have_values():
     assert np.isnan(TextPRD().fit(same, schema=SCHEMA).score(odd[:10]))
 
 
+@pytest.mark.slow
 def test_the_interval_of_value_minus_baseline_is_of_halves_of_the_texts(thirds):
     """Clusters stay: what is drawn is which texts fill them."""
     settings = {"n_components": 5, "n_clusters": 8, "n_runs": 3}

@@ -87,6 +87,7 @@ def test_fresh_texts_are_as_good_as_the_baseline_and_others_are_not(metric):
     assert high < 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ALL)
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 def test_odd_texts_have_values(kind):

@@ -86,6 +86,7 @@ def test_equal_scores_are_no_regret(cancer, monkeypatch, of_linear, said):
     assert said in metric.evaluate(cancer.synthetic).summary
 
 
+@pytest.mark.slow
 def test_published_values(cancer):
     suite = MetricSuite(
         [
@@ -175,6 +176,7 @@ def test_a_copy_of_train_agrees(cancer):
     assert regret.score(cancer.train) == 0.0
 
 
+@pytest.mark.slow
 def test_baseline_is_what_a_split_of_train_gives(cancer):
     """That is the metric with train in the synthetic place."""
     suite = MetricSuite(
@@ -265,6 +267,7 @@ def test_equal_models_have_no_order(cancer):
     assert (regret.value, regret.interval) == (0.0, (0.0, 0.0))
 
 
+@pytest.mark.slow
 def test_without_bootstrap(cancer):
     for kind in (ModelRankAgreement, SelectionRegret):
         with_one = kind("y", estimators=QUICK).fit(*cancer[:2]).evaluate(cancer.synthetic)

@@ -41,6 +41,7 @@ def evaluated(train, holdout, synthetic, target="y", **params):
     return FeatureImportanceAgreement(target, **params).fit(train, holdout).evaluate(synthetic)
 
 
+@pytest.mark.slow
 def test_permutation_importance_beside_scikit_learn():
     train, holdout, synthetic = of_numbers(300), of_numbers(2000, 1), of_numbers(300, 2)
     result = evaluated(
@@ -90,6 +91,7 @@ def test_of_models_known_in_full():
     assert result.tags.bounds == (0.0, 1.0)
 
 
+@pytest.mark.slow
 def test_native_importances():
     train, holdout, synthetic = (make_mixed(300, random_state=seed) for seed in range(3))
     model = RandomForestClassifier(20, random_state=0)
@@ -160,6 +162,7 @@ def test_published_tables(cancer):
     assert set(result.details["statistics"]) == {"spearman", "topk", "l1"}
 
 
+@pytest.mark.slow
 def test_a_copy_agrees_and_noise_does_not():
     train, holdout = (make_mixed(250, random_state=seed) for seed in range(2))
     noise = train.assign(member=np.random.default_rng(0).random(250) < 0.4)

@@ -160,6 +160,7 @@ def is_separated(design, labels):
     return -best.fun > 1e-9
 
 
+@pytest.mark.slow
 def test_separation_beside_linear_programmes():
     separated = []
     for seed in range(150):

@@ -107,6 +107,7 @@ def test_the_score_alone_trains_no_model_for_the_baseline(cancer, fits):
     assert metric.evaluate(cancer.synthetic).value == value
 
 
+@pytest.mark.slow
 def test_each_model_is_fitted_once_a_training_table(cancer, fits):
     suite = MetricSuite(
         [
@@ -140,6 +141,7 @@ def test_holdout_rows_alone_are_tested_on(cancer):
     assert other == pytest.approx(1.0 - as_is)
 
 
+@pytest.mark.slow
 def test_regression():
     train, holdout, synthetic = (make_mixed(600, random_state=seed) for seed in range(3))
     result = TSTR("income").fit(train, holdout).evaluate(synthetic)
@@ -156,6 +158,7 @@ def test_regression():
     assert low <= gain.value <= high
 
 
+@pytest.mark.slow
 def test_dates_and_several_labels():
     train, holdout, synthetic = (make_mixed(400, random_state=seed) for seed in range(3))
     days = TSTR("joined", "mae").fit(train, holdout).evaluate(synthetic)
@@ -169,6 +172,7 @@ def test_dates_and_several_labels():
     assert one.value != plans.value
 
 
+@pytest.mark.slow
 def test_scorers_of_scikit_learn(cancer):
     ours = TSTR("y", "roc_auc", n_bootstrap=20).fit(*cancer[:2]).evaluate(cancer.synthetic)
     theirs = TSTR("y", "roc_auc_ovr", n_bootstrap=20).fit(*cancer[:2]).evaluate(cancer.synthetic)
@@ -189,6 +193,7 @@ def test_models_without_probabilities(cancer):
     assert np.isnan(result.details["scores"]["log_loss"]["tstr"])
 
 
+@pytest.mark.slow
 def test_repeats_are_averaged(cancer):
     seeds = [
         TSTR("y", estimators="forest", random_state=seed, n_bootstrap=0)
@@ -210,6 +215,7 @@ def test_a_table_of_one_label_gives_a_constant_model(cancer):
     )
 
 
+@pytest.mark.slow
 def test_labels_that_only_one_table_has():
     train, holdout, synthetic = (make_mixed(300, random_state=seed) for seed in range(3))
     city = synthetic["city"].replace({"Lyon": "Atlantis"})
@@ -219,6 +225,7 @@ def test_labels_that_only_one_table_has():
     assert "Atlantis" not in result.to_json()
 
 
+@pytest.mark.slow
 def test_unseen_categories_and_missing_features():
     train, holdout, synthetic = (make_mixed(300, random_state=seed) for seed in range(3))
     odd = synthetic.assign(city="Atlantis", income=synthetic["income"].iloc[:1])

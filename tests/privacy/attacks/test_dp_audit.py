@@ -138,6 +138,7 @@ def test_randomised_response_enumerated(epsilon):
         assert beyond <= 0.05
 
 
+@pytest.mark.slow
 def test_a_mechanism_without_protection_reaches_the_ceiling():
     result = audit(Honest(), attack=released, claimed_epsilon=1.0)
     assert result.value == pytest.approx(most(60))
@@ -162,6 +163,7 @@ def test_a_given_threshold_needs_no_pilot_runs():
     assert result.details["promised"] == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("generator", "claimed", "verdict"),
     [
@@ -183,6 +185,7 @@ def test_few_runs_cannot_refute_a_large_claim():
         audit(Honest(), attack=released, n_runs=10, claimed_epsilon=3.0)
 
 
+@pytest.mark.slow
 def test_gaussian_bound():
     level = Level(1e-5, 0.95, "gdp")
     result = audit(Gaussian(), attack=released, threshold=0.5, n_runs=60, method="gdp", delta=1e-5)
@@ -205,6 +208,7 @@ def bounds_of(draw, level, n_pilot, n_runs, n_repeats=300):
     return np.array(values)
 
 
+@pytest.mark.slow
 def test_laplace_mechanism_by_a_quarter_of_its_runs():
     bounds = bounds_of(lambda rng, mean, n: rng.laplace(mean, 1.0, n), PURE, 125, 375)
     assert bounds.mean() == pytest.approx(0.634, abs=0.03)

@@ -37,6 +37,7 @@ def brute(known, hidden, records, synthetic, ranges, tolerance):
     return right
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tolerance", [0.05, 0.3])
 def test_wine_by_brute_force(wine, tolerance):
     known = list(wine.train.columns[:6])

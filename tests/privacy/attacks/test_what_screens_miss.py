@@ -39,6 +39,7 @@ def test_a_constant_shift_passes(shifted, space, share, attacked):
     assert attack.p_value > 0.05
 
 
+@pytest.mark.slow
 def test_only_the_digits_show_a_constant_shift_of_one_column(shifted):
     attacks = [name for name in ATTACKS if name != "levatt"]
     assert MembershipInference(attacks).evaluate_context(shifted).p_value > 0.025
@@ -81,6 +82,7 @@ def test_three_copied_outliers_pass():
     assert attack.details["outliers"]["largest_auc"] > 0.8
 
 
+@pytest.mark.slow
 def test_the_outermost_rows_show_it_on_the_average_too():
     found = [
         MembershipInference("distance", fpr=0.1, n_permutations=19).evaluate_context(outliers(seed))

@@ -83,6 +83,7 @@ def test_fresh_rows_score_what_the_dimension_gives():
     assert np.mean(values) == pytest.approx(0.44, abs=0.03)
 
 
+@pytest.mark.slow
 def test_doubling_the_synthetic_rows_changes_nothing_but_the_interval():
     train, holdout, synthetic = (make_mixed(80, random_state=seed) for seed in range(3))
     metric = Authenticity().fit(train, holdout)

@@ -223,6 +223,7 @@ def test_the_share_that_is_tested_divides_ties_evenly(ties):
     assert of_half.p_value == pooled.p_value
 
 
+@pytest.mark.slow
 def test_p_value_tends_to_the_enumeration():
     tables = [
         pd.DataFrame({"x": x, "y": y}, dtype=float)

@@ -87,6 +87,7 @@ def test_relabelled_excess_is_brute_force(monkeypatch):
     np.testing.assert_allclose(excesses, expected, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_unequal_tables_have_an_excess_around_zero():
     found = []
     for seed in range(30):

@@ -127,6 +127,7 @@ def test_the_other_convention(wine):
     assert json.loads(copy.to_json())["details"]["d2_d1"] == "inf"
 
 
+@pytest.mark.slow
 def test_near_copies_do_not_pass():
     """Tables that the published rule for d2/d1 lets pass: copies with noise of a millionth."""
     rng = np.random.RandomState(0)

@@ -383,6 +383,7 @@ def test_standard_errors_are_those_of_independent_tables(leak):
     assert 0.85 * truth < np.mean(replicates) < 1.35 * truth
 
 
+@pytest.mark.slow
 def test_mean_score_of_a_fresh_table():
     scores, predicted = [], []
     for tspr, ttpr, second in simulated(0):

@@ -121,6 +121,7 @@ def test_unequal_sizes_make_no_risk():
     assert corrected.p_value > 0.025
 
 
+@pytest.mark.slow
 def test_samples_of_the_larger_table_are_averaged():
     """Exactly: the mean over random samples of train comes to the same count."""
     real = make_mixed(260, random_state=7)

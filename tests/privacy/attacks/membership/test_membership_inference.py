@@ -192,6 +192,7 @@ def test_doubled_synthetic_rows_change_nothing():
     assert (once.value, once.interval) == (twice.value, twice.interval)
 
 
+@pytest.mark.slow
 def test_values_rise_with_the_share_of_copies():
     values = [
         evaluate(
@@ -203,6 +204,7 @@ def test_values_rise_with_the_share_of_copies():
     assert values[1] == pytest.approx(0.25 + 0.75 * 0.5, abs=0.06)
 
 
+@pytest.mark.slow
 def test_the_rate_as_value():
     result = evaluate(MembershipInference("distance", scoring="tpr_at_fpr", fpr=0.05))
     (rate,) = result.details["tpr_at_fpr"]

@@ -66,6 +66,7 @@ def test_equally_common_rows_stay_together():
     )
 
 
+@pytest.mark.slow
 def test_a_leak_of_outlying_rows_is_found():
     """Of the outermost rows of train 60 are copied, of 1000."""
     rng = np.random.default_rng(0)

@@ -75,6 +75,7 @@ def test_anonymised_release_protects_better_than_copies(of_copies):
     assert of_copies.summary.endswith("it protects worse.")
 
 
+@pytest.mark.slow
 def test_nothing_learned_protects_better_than_copies():
     result = gain(Fresh(), Bootstrap())
     assert result.value == pytest.approx(0.9)
@@ -94,6 +95,7 @@ def test_against_itself_there_is_no_difference():
     assert "protects neither better nor worse beyond chance" in result.summary
 
 
+@pytest.mark.slow
 def test_of_a_secret():
     shadow = ShadowAttributeInference(Bootstrap(), "plan", **{**SETTINGS, "n_targets": 1})
     metric = PrivacyGain(shadow, MondrianAnonymization(20))
@@ -110,6 +112,7 @@ def test_cost_is_that_of_both(of_copies):
     assert metric.estimate_cost() == of_copies.details["n_fits"] == 2 * 3 * (12 + 20)
 
 
+@pytest.mark.slow
 def test_uncertain_parameters_are_those_of_the_generator():
     settings = {"access": "uncertain-box", "shadow_parameters": {"k": [2, 3]}, **FEW}
     result = gain(MondrianAnonymization(2), Bootstrap(), **settings)

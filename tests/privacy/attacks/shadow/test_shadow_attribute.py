@@ -69,6 +69,7 @@ def test_a_secret_is_read_off_copies_without_the_generator(knowledge):
     assert result.details["access"] == "no-box"
 
 
+@pytest.mark.slow
 def test_without_a_leak_guesses_are_chance():
     result = evaluate(Fresh(), n_targets=2, n_eval=40)
     low, high = result.interval
@@ -77,6 +78,7 @@ def test_without_a_leak_guesses_are_chance():
     assert result.details["n_significant"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("game", ["average", "model_seeded"])
 def test_tables_without_the_target_as_a_control(game):
     knowledge = "exact" if game == "model_seeded" else "auxiliary"

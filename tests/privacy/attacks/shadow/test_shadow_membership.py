@@ -81,6 +81,7 @@ def attack(generator, train, holdout, n_synthetic, **settings):
 # ---------------------------------------------------------------------------- analytic fixtures
 
 
+@pytest.mark.slow
 def test_a_generator_that_looks_at_nothing_tells_nothing():
     outcome = attack(
         Independent(), *normal(80, 0), 60,
@@ -93,6 +94,7 @@ def test_a_generator_that_looks_at_nothing_tells_nothing():
     assert outcome.details["n_significant"] == 0
 
 
+@pytest.mark.slow
 def test_rows_drawn_with_replacement_tell_whenever_the_target_is_drawn():
     # 59 rows and the target: it is among 60 draws with this chance, and never without
     presence = 1.0 - (1.0 - 1.0 / 60.0) ** 60
@@ -256,6 +258,7 @@ def test_canaries_and_rows_of_ones_own():
     assert first.details["n_targets"] == 1
 
 
+@pytest.mark.slow
 def test_the_release_is_attacked_too():
     released = pd.concat([select_targets(TRAIN, "achilles", 2)] * 40)
     actual = result(released, attack_release=True).details["release"]
@@ -269,6 +272,7 @@ def test_the_release_is_attacked_too():
     assert alone.details["release"]["n_called_in"] == 2
 
 
+@pytest.mark.slow
 def test_games_are_played_once_for_tables_of_one_size():
     done = []
     metric = small(progress=lambda *count: done.append(count)).fit(TRAIN, HOLDOUT)
@@ -312,6 +316,7 @@ def test_copies_of_a_fit_are_learnt_from_together():
     assert metric.evaluate_context(context).details["n_fits"] == 2 * (2 + 8)
 
 
+@pytest.mark.slow
 def test_several_features_are_put_side_by_side():
     least = {"n_targets": 1, "n_shadow": 2, "n_eval": 2}
     outcome = result(features=["hist", "naive"], **least)
