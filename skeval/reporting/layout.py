@@ -38,6 +38,7 @@ LEADING = 1.38
 _MOST_BARS = 25
 _BAR = 3.9
 _PITCH, _NARROW_PITCH = 50.0, 45.0  # of panels below each other
+_FLAT = 0.8  # of the height that a figure of half the width would have
 _LEAST_CELLS = 34.0  # points of the cells of a pair, from bottom to top
 _GAP = 7.0  # between figures of a row
 HALF = (WIDTH - _GAP) / 2.0  # the width of a column
@@ -302,7 +303,8 @@ def _natural(display: Display, wide: float) -> float:
     """Return the millimetres that a figure of this width is high, with all that it names."""
     if isinstance(display, ColumnScoresDisplay):
         return _BAR * len(display.frame()) + 7.0
-    return MM * display.tall(wide / MM, _around(display, wide)) + 4.0
+    natural = MM * display.tall(wide / MM, _around(display, wide)) + 4.0
+    return _FLAT * natural if wide <= HALF else natural
 
 
 def _around(display: Display, wide: float) -> Margins:
@@ -433,7 +435,7 @@ class Layout:
         if self.grid or tall <= 60.0:
             return 1.0
         stacked = all(item.display.n_panels > 1 for item in row)
-        return (0.57 if stacked else 0.76) if self.half else 0.69
+        return (0.72 if stacked else 0.76) if self.half else 0.69
 
 
 def _draw_row(
