@@ -487,7 +487,7 @@ def held_contrast(
 
     def draws(n: int) -> np.ndarray:
         in_train = rng.hypergeometric(n_train, n_units - n_train, units.size, n)
-        return np.concatenate([counted(*side) for side in _label_words(units.size, in_train, rng)])
+        return np.concatenate([counted(*side) for side in label_words(units.size, in_train, rng)])
 
     test = sequential_test(observed, map(draws, block_sizes(n_permutations, _AT_ONCE)))
     return replace(test, least=least_of_listed(units.size, n_train, n_units, n_permutations))
@@ -526,11 +526,11 @@ def _relabelled_sides(
     `n_train` says for each relabelling how many of the copies are train.
     """
     starts = np.concatenate([[0], np.cumsum(copies)[:-1]])
-    for words, n in _label_words(int(copies.sum()), n_train, rng):
+    for words, n in label_words(int(copies.sum()), n_train, rng):
         yield n, (np.bitwise_or.reduceat(words, starts), np.bitwise_or.reduceat(~words, starts))
 
 
-def _label_words(
+def label_words(
     n_rows: int, n_train: np.ndarray, rng: np.random.Generator
 ) -> Iterator[tuple[np.ndarray, int]]:
     """Yield random labels of rows, 64 relabellings a word, and how many of the bits are used."""
@@ -548,17 +548,25 @@ def _statistics(
     lists: MatchLists, values: np.ndarray, in_train: np.ndarray, in_holdout: np.ndarray, n: int
 ) -> np.ndarray:
     """Return the statistic under each of the first `n` bits."""
+    total = np.zeros(_WORD)
+    for block, sign in signs(lists, values, in_train, in_holdout):
+        total += lists.weights[block] @ sign
+    return total[:n]
+
+
+def signs(
+    lists: MatchLists, values: np.ndarray, in_train: np.ndarray, in_holdout: np.ndarray
+) -> Iterator[tuple[slice, np.ndarray]]:
+    """Yield lists, and for each and each bit 1 if it has train rows alone, -1 if holdout ones."""
     train, holdout = (
         np.bitwise_or.reduceat(words.astype(np.uint64)[values], lists.starts[:-1])
         for words in (in_train, in_holdout)
     )
-    total = np.zeros(_WORD)
     for start in range(0, train.size, _LISTS_AT_ONCE):
         block = slice(start, start + _LISTS_AT_ONCE)
         only_train = _bits(train[block] & ~holdout[block])
         only_holdout = _bits(holdout[block] & ~train[block])
-        total += lists.weights[block] @ (only_train.astype(np.int8) - only_holdout)
-    return total[:n]
+        yield block, only_train.astype(np.int8) - only_holdout
 
 
 def _bits(words: np.ndarray) -> np.ndarray:

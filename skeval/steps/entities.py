@@ -23,7 +23,7 @@ import numpy as np
 from skeval.core.context import Context, shared
 from skeval.exceptions import InvalidParameterError
 from skeval.steps.samples import drawn_positions, named_seed, sample_positions
-from skeval.steps.texts import plain_texts
+from skeval.steps.texts import plain_texts, units_of, word_spans, words_of
 from skeval.tables.keys import key_codes
 from skeval.utils.files import replacing
 from skeval.utils.formatting import risk_level
@@ -31,7 +31,8 @@ from skeval.utils.formatting import risk_level
 _ROLES = ("train", "holdout", "synthetic")
 _MOST_OVERLAP = 50.0  # percent of train's entities: above, risk is high by SynEval's rule
 _BLOCK = 2000  # texts recognized between two writes to the disk
-_FORM = 1  # of what is kept on disk: raised where hashes or their meaning change
+_FORM = 2  # of what is kept on disk: raised where hashes or their meaning change
+_MOST_WORDS = 4  # of an entity that are looked at one by one
 _WORD = re.compile(r"\w(?:[\w'\u2019-]*\w)?")
 _SEPARATED = re.compile(r"[\d\s()+./-]*\d[\d\s()+./-]*|[A-Z]{2}\d\d[ A-Z0-9]+")
 _MARKS = "'\"\u2018\u2019\u201c\u201d\u00ab\u00bb.,;:!?()[]{}*_- "
@@ -141,12 +142,14 @@ class Recognized(NamedTuple):
     """The entities of one text: types, hashes of shape (n_entities, 1 + n_windows), words.
 
     The first hash is the entity's, the others those of the phrases around it, 0 for none. Lengths
-    are words of each entity, `n_words` those of the text.
+    are words of each entity, `n_words` those of the text. Places, of shape (n_entities, 2), say
+    which of the words that tables have of the text is its first, and how many there are.
     """
 
     types: tuple[str, ...]
     hashes: np.ndarray
     lengths: np.ndarray
+    places: np.ndarray
     n_words: int
 
 
@@ -164,6 +167,8 @@ class Mentions:
         The hashes of the entity and of the phrases around it.
     lengths : ndarray of shape (n_mentions,)
         Words of the entity.
+    words : ndarray of uint64 of shape (n_mentions, 4)
+        The first of these, as the words of texts are known; 0 for none.
     n_rows, n_words : int
         Rows that were read, and words in them.
     """
@@ -172,6 +177,7 @@ class Mentions:
     types: np.ndarray
     hashes: np.ndarray
     lengths: np.ndarray
+    words: np.ndarray
     n_rows: int
     n_words: int
 
@@ -223,8 +229,12 @@ def mentions(context: Context, reading: Reading, role: str) -> Mentions:
     if role == "synthetic":
         known = recognize(_distinct(context, reading, [role]), reading, known)
     rows = rows_read(context, reading, role)
-    places, parts, n_words = [], [], 0
+    places: list[int] = []
+    parts: list[Recognized] = []
+    n_words = 0
+    words = [np.empty((0, _MOST_WORDS), dtype=np.uint64)]
     for column in reading.columns:
+        first = len(parts)
         for place, text in zip(rows, plain_texts(context, role, column)[rows], strict=True):
             if isinstance(text, str):
                 part = known[text]
@@ -232,15 +242,34 @@ def mentions(context: Context, reading: Reading, role: str) -> Mentions:
                 if part.types:
                     places.append(place)
                     parts.append(part)
+        words.append(_words(context, role, column, places[first:], parts[first:]))
     none = np.empty((0, 1 + reading.n_windows), dtype=np.uint64)
     return Mentions(
         rows=np.repeat(np.array(places, dtype=np.int64), [len(part.types) for part in parts]),
         types=np.array([kind for part in parts for kind in part.types], dtype=np.str_),
         hashes=np.concatenate([none, *(part.hashes for part in parts)]),
         lengths=np.concatenate([np.empty(0, np.int64), *(part.lengths for part in parts)]),
+        words=np.concatenate(words),
         n_rows=rows.size,
         n_words=n_words,
     )
+
+
+def _words(
+    context: Context, role: str, column: str, rows: Sequence[int], parts: Sequence[Recognized]
+) -> np.ndarray:
+    """Return the first words of the entities in some rows of a column, mention after mention."""
+    if not parts:
+        return np.empty((0, _MOST_WORDS), dtype=np.uint64)
+    units = units_of(context, role, column)
+    text = np.repeat(units.which[np.asarray(rows)], [len(part.types) for part in parts])
+    first, n_each = np.concatenate([part.places for part in parts]).T
+    places = (units.starts[text] + first)[:, None] + np.arange(_MOST_WORDS)
+    inside = np.arange(_MOST_WORDS) < n_each[:, None]
+    inside &= places < units.starts[text + 1][:, None]
+    found = np.zeros(places.shape, dtype=np.uint64)
+    found[inside] = units.keys[units.codes[places[inside]]]
+    return found
 
 
 def _distinct(context: Context, reading: Reading, roles: Iterable[str]) -> list[str]:
@@ -336,22 +365,37 @@ def normalized(text: str) -> str:
 
 def _hashed(text: str, entities: Sequence[Entity], reading: Reading, secret: bytes) -> Recognized:
     words = [match.span() for match in _WORD.finditer(text)]
+    plain = word_spans(text)
     starts, ends = [start for start, _ in words], [end for _, end in words]
     kept = [e for e in entities if reading.keep is None or reading.keep.keeps(e)]
     hashes = np.zeros((len(kept), 1 + reading.n_windows), dtype=np.uint64)
-    lengths = np.zeros(len(kept), dtype=np.int64)
+    lengths, places = np.zeros(len(kept), dtype=np.int64), np.zeros((len(kept), 2), np.int64)
     for i, (row, entity) in enumerate(zip(hashes, kept, strict=True)):
         name = normalized(entity.text)
         row[0] = _number(name, secret)
         first, last = bisect_right(ends, entity.start), bisect_left(starts, entity.end)
-        lengths[i] = last - first
+        lengths[i], places[i] = last - first, _place(text, plain, entity, name)
         for n in range(1, reading.n_windows + 1):
             if first - n < 0 and last + n > len(words):
                 break  # no word more than in the narrower window
             left, right = words[max(0, first - n) : first], words[last : last + n]
             around = [text[a:b].casefold() for a, b in left] + ["\0", name, "\0"]
             row[n] = _number(" ".join(around + [text[a:b].casefold() for a, b in right]), secret)
-    return Recognized(tuple(e.label for e in kept), hashes, lengths, len(words))
+    return Recognized(tuple(e.label for e in kept), hashes, lengths, places, len(words))
+
+
+def _place(
+    text: str, words: Sequence[tuple[int, int]], entity: Entity, name: str
+) -> tuple[int, int]:
+    """Return the first of a text's words that an entity's compared form has, and how many."""
+    first = bisect_right(words, (entity.start, entity.start))
+    last = bisect_left(words, (entity.end, entity.end))
+    own = [text[start:end].casefold() for start, end in words[first:last]]
+    compared = words_of(name)
+    if compared and compared[0] in own:  # what is left out, such as an article, is no word of it
+        first += own.index(compared[0])
+        last = min(last, first + len(compared))
+    return first, last - first
 
 
 def _number(text: str, secret: bytes) -> int:
@@ -406,6 +450,7 @@ class _Store:
                 n_words=np.array([part.n_words for part in parts], dtype=np.int64),
                 n_entities=np.array([len(part.types) for part in parts], dtype=np.int64),
                 lengths=np.concatenate([part.lengths for part in parts]),
+                places=np.concatenate([part.places for part in parts]),
                 kinds=np.array(kinds, dtype=np.str_),
                 types=np.array([number[k] for p in parts for k in p.types], dtype=np.int64),
                 hashes=np.concatenate([none, *(p.hashes for p in parts)]),
@@ -416,14 +461,15 @@ def _unpacked(file: Any) -> dict[bytes, Recognized]:
     kinds = [str(kind) for kind in file["kinds"]]
     ends = np.cumsum(file["n_entities"])
     starts = ends - file["n_entities"]
-    types, hashes, lengths, n_words = (
-        file[name] for name in ("types", "hashes", "lengths", "n_words")
+    types, hashes, lengths, places, n_words = (
+        file[name] for name in ("types", "hashes", "lengths", "places", "n_words")
     )
     return {
         bytes(key): Recognized(
             tuple(kinds[i] for i in types[start:end]),
             hashes[start:end],
             lengths[start:end],
+            places[start:end],
             int(words),
         )
         for key, start, end, words in zip(file["texts"], starts, ends, n_words, strict=True)

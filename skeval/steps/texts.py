@@ -191,6 +191,18 @@ def words_of(text: str) -> list[str]:
     return words
 
 
+def word_spans(text: str) -> list[tuple[int, int]]:
+    """Return where the words of a text begin and end, as many as tables have of it.
+
+    Examples
+    --------
+    >>> from skeval.steps.texts import word_spans
+    >>> word_spans("Don't PANIC")
+    [(0, 3), (4, 5), (6, 11)]
+    """
+    return [match.span() for match in _word(text.isascii()).finditer(text)]
+
+
 def word_hashes(texts: list[str]) -> tuple[np.ndarray, np.ndarray]:
     """Return how many words each text has, and a hash of each word, as tables have them."""
     return _cut(texts, "words")

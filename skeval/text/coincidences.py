@@ -1,34 +1,98 @@
-"""How much else two texts share that mention one entity: what a common subject explains.
+"""How likely two texts that mention one entity would do so by chance, and what if one leaked.
 
-A name that two texts on one matter have in common is no surprise, and one in texts that share
-nothing else is. Which real text is of train plays no part.
+Three things tell a leak from a coincidence: how near the two texts are to each other among all,
+in how many other names the words of the entity stand, and whether others write these words small.
+Which real text is of train plays no part.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 
 from skeval.core.context import Context
 from skeval.steps.entities import Mentions, Reading, mentions
 from skeval.steps.texts import units_of
 
 _FEW_ROWS = 8  # synthetic rows of one entity that are looked at
-_COMMON = 0.02  # share of all rows beyond which a word is common
-_A_WORD = 0.2  # what a coincidence is worth for each rare word that is shared besides
-_LEAST = 0.02
-_SINGLE = 0.05  # of a word by itself, which is a name of thousands, or of a place
+_PLACED = 1000  # texts among which the place of a likeness is sought
 _NUMBERS = ("EMAIL", "URL", "IBAN", "CARD", "IP", "PHONE")  # that nobody else has
-_AT_ONCE = 2**14  # pairs of rows
+_AT_ONCE = 2**12  # pairs of rows
 _REAL = ("train", "holdout")
+# How much likelier a leak is than a coincidence, found on paragraphs of an encyclopaedia with names
+# planted; a power moves little if one of these is doubled or halved.
+_LEAKED = 0.013  # share of the entities in common that leaked where there is a leak
+_ANY, _NEW, _ONLY, _SMALL = 120.0, 1000.0, 3000.0, 30.0
+_OTHERS = 0.13  # where the texts have further entities in common
+_SINGLE = 3e-4  # of a word by itself, which is a name of thousands, or of a place
 
 
-def surprise(
-    context: Context, reading: Reading, hashes: np.ndarray, lengths: np.ndarray, types: np.ndarray
-) -> np.ndarray:
-    """Return for each entity how little explains that real and synthetic texts have it in common.
+@dataclass(frozen=True)
+class Coincidence:
+    """What is known of entities that real and synthetic texts have in common.
+
+    Parameters
+    ----------
+    nearness : ndarray
+        Geometric mean of two shares: of synthetic texts that are as like the real one, and of real
+        texts that are as like the synthetic one. Near 0 where a common subject explains the entity.
+    others : ndarray of bool
+        Whether the two texts have further entities in common.
+    rarest, commonest : ndarray of float
+        In how many other texts the rarest, and the most common, word of the entity stands.
+    named : ndarray of float
+        In how many other texts the word stands that is most often a part of an entity, as such.
+    small : ndarray of float
+        In how many other texts each word of the entity stands by itself, at least.
+    single : ndarray of bool
+        Whether it is one word, and no address or number.
+    """
+
+    nearness: np.ndarray
+    others: np.ndarray
+    rarest: np.ndarray
+    commonest: np.ndarray
+    named: np.ndarray
+    small: np.ndarray
+    single: np.ndarray
+
+    def weightings(self) -> np.ndarray:
+        """Return weights of shape (4, n_entities), each against another kind of leaked name.
+
+        Any name; one with a word that no other text has; one of such words only; one of words that
+        other texts have, but not in names. A weight is the logarithm of how much likelier the
+        entity is if some leaked: sums of these are the most powerful test of each alternative.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from skeval.text.coincidences import Coincidence
+        >>> one = np.ones(2)
+        >>> far = Coincidence(np.array([0.5, 0.01]), one < 0, 0 * one, one, one, 0 * one, one < 0)
+        >>> far.weightings().round(2).tolist()
+        [[0.44, 0.01], [1.84, 0.1], [0.0, 0.0], [0.13, 0.0]]
+        """
+        alike = self.nearness * np.where(self.others, _OTHERS, 1.0)
+        alike = alike * np.where(self.single, _SINGLE, 1.0)
+        new = self.rarest == 0
+        odds = np.array(
+            [
+                _ANY / np.sqrt(1.0 + self.named),
+                _NEW * new / (1.0 + self.commonest) ** 0.3,
+                _ONLY * (new & (self.commonest == 0)),
+                _SMALL * (1.0 + self.small) ** 1.25 / np.sqrt(1.0 + self.named),
+            ]
+        )
+        return np.asarray(np.log1p(_LEAKED * alike * odds))
+
+
+def coincidence(
+    context: Context, reading: Reading, hashes: np.ndarray, types: np.ndarray
+) -> Coincidence:
+    """Return what is known of entities that synthetic texts have, and one real text or few.
 
     Parameters
     ----------
@@ -37,36 +101,174 @@ def surprise(
     reading : Reading
         How texts are read.
     hashes : ndarray of uint64
-        Entities of the synthetic texts that one real text or few mention, ascending.
-    lengths, types : ndarray
-        Their words and types.
-
-    Returns
-    -------
-    ndarray in (0, 1]
-        1 where the texts share no other rare word, and no other text has one of those of the
-        entity. Each further rare word makes it 0.2 times as much, further entities the least of
-        all. A word by itself that is no address or number has a twentieth of it.
+        The entities, ascending.
+    types : ndarray
+        Their types.
     """
     found = [mentions(context, reading, role) for role in (*_REAL, "synthetic")]
-    n_rows = [context.n_rows(role) for role in _REAL]
-    real_rows = np.concatenate([found[0].rows, n_rows[0] + found[1].rows])
-    real_keys = np.concatenate([one.hashes[:, 0] for one in found[:2]])
-    key, left, right = _pairs(hashes, (real_rows, real_keys), found[2])
-    entities = [(real_rows, real_keys), (found[2].rows, found[2].hashes[:, 0])]
-    words = [_words(context, reading.columns, roles) for roles in (_REAL, ("synthetic",))]
-    sizes = sum(n_rows), context.n_rows("synthetic")
-    n_others = np.concatenate([n for n, _ in _shared(entities, sizes, left, right)]) - 1
-    rare = list(_shared(words, sizes, left, right, most=max(2.0, _COMMON * sum(sizes))))
-    n_words, fewest = (np.concatenate(part) for part in zip(*rare, strict=True))
-    mentioned = np.unique(np.column_stack([key, right]), axis=0)[:, 0]
-    n_same = np.bincount(mentioned, minlength=hashes.size)[key]
-    worth = _A_WORD ** np.maximum(n_words - lengths[key], 0) / np.maximum(fewest - n_same, 1.0)
-    worth = np.where(n_others > 0, _LEAST, np.maximum(worth, _LEAST))
-    least = np.ones(hashes.size)
-    np.minimum.at(least, key, worth)
-    least[(lengths <= 1) & ~np.isin(types, _NUMBERS)] *= _SINGLE
-    return least
+    sizes = [context.n_rows(role) for role in (*_REAL, "synthetic")]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    n_real = int(starts[2])
+    rows = np.concatenate([start + one.rows for start, one in zip(starts, found, strict=False)])
+    keys = np.concatenate([one.hashes[:, 0] for one in found])
+    words = np.concatenate([one.words for one in found])
+    texts = _Texts.of(context, reading.columns)
+    own = texts.places(words[_first(keys, hashes)])
+    pairs = _pairs(hashes, (rows[rows < n_real], keys[rows < n_real]), found[2])
+    held, named = texts.counts(), _named(rows, texts.places(words), texts.held.shape)
+    n_own = _n_rows(rows, keys, hashes)[:, None]
+    there = own >= 0
+    in_texts, in_names = (
+        np.where(there, np.maximum(count[own] - n_own, 0.0), np.nan) for count in (held, named)
+    )
+    none = ~there.any(axis=1)
+    in_texts[none], in_names[none] = 0.0, 0.0
+    number = np.isin(types, _NUMBERS)
+    rarest, commonest, most = (
+        np.where(number, 0.0, value)
+        for value in (
+            np.nanmin(in_texts, axis=1),
+            np.nanmax(in_texts, axis=1),
+            np.nanmax(in_names, axis=1),
+        )
+    )
+    small = np.where(number, 0.0, np.nanmin(np.maximum(in_texts - in_names, 0.0), axis=1))
+    single = (there.sum(axis=1) <= 1) & ~number
+    nearness = _nearness(texts, pairs, own, n_real, hashes.size)
+    others = _with_others(rows, keys, pairs, n_real, hashes.size)
+    return Coincidence(nearness, others, rarest, commonest, most, small, single)
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """Which words the rows of all tables have, train first, and vectors of length 1 of these."""
+
+    keys: np.ndarray
+    held: csr_array
+
+    @classmethod
+    def of(cls, context: Context, columns: Sequence[str]) -> _Texts:
+        rows, words = _words(context, columns, (*_REAL, "synthetic"))
+        keys, cells = np.unique(words, return_inverse=True)
+        n_rows = sum(context.n_rows(role) for role in (*_REAL, "synthetic"))
+        return cls(keys, _held(rows, cells, (n_rows, max(1, keys.size))))
+
+    def places(self, words: np.ndarray) -> np.ndarray:
+        """Return the columns of words, -1 for none."""
+        if not self.keys.size:
+            return np.full(words.shape, -1)
+        at = np.minimum(np.searchsorted(self.keys, words), self.keys.size - 1)
+        return np.where(self.keys[at] == words, at, -1)
+
+    def counts(self) -> np.ndarray:
+        """Return how many rows have each word."""
+        return np.bincount(self.held.indices, minlength=self.held.shape[1]).astype(np.float64)
+
+    def rarity(self) -> np.ndarray:
+        """Return the weight of each word, the logarithm of one over the share of rows with it."""
+        weights: np.ndarray = np.log((self.held.shape[0] + 1.0) / (self.counts() + 1.0))
+        return weights
+
+    def vectors(self) -> csr_array:
+        """Return the weights of the words of each row, by their length."""
+        weighted = csr_array(self.held @ diags_array(self.rarity()))
+        lengths = np.sqrt(_sums(weighted.multiply(weighted)))
+        return csr_array(diags_array(1.0 / np.where(lengths > 0, lengths, 1.0)) @ weighted)
+
+    def sample(self, start: int, end: int) -> np.ndarray:
+        """Return up to 1,000 of some rows, chosen by their words: their order does not matter."""
+        if end - start <= _PLACED:
+            return np.arange(start, end)
+        marks = self.keys[: self.held.shape[1]] if self.keys.size else np.zeros(1, np.uint64)
+        part = self.held[start:end]
+        sums = np.bitwise_xor.reduceat(
+            np.append(marks[part.indices], np.uint64(0)), part.indptr[:-1]
+        )
+        return start + np.argsort(sums, kind="stable")[:_PLACED]
+
+
+def _held(rows: np.ndarray, cells: np.ndarray, shape: tuple[int, int]) -> csr_array:
+    """Return 1 for each cell of these rows; places below 0 are none."""
+    cells = cells[cells >= 0]
+    held = csr_array((np.ones(cells.size), (rows, cells)), shape=shape)
+    held.sum_duplicates()
+    held.data[:] = 1.0
+    return held
+
+
+def _sums(rows: csr_array) -> np.ndarray:
+    return np.asarray(rows.sum(axis=1)).ravel()
+
+
+def _first(keys: np.ndarray, hashes: np.ndarray) -> np.ndarray:
+    """Return the first mention of each of some entities."""
+    distinct, first = np.unique(keys, return_index=True)
+    return np.asarray(first[np.searchsorted(distinct, hashes)])
+
+
+def _n_rows(rows: np.ndarray, keys: np.ndarray, hashes: np.ndarray) -> np.ndarray:
+    """Return how many rows of all tables mention each of some entities."""
+    own = np.isin(keys, hashes)
+    mentioned = np.unique(np.column_stack([np.searchsorted(hashes, keys[own]), rows[own]]), axis=0)
+    return np.bincount(mentioned[:, 0], minlength=hashes.size).astype(np.float64)
+
+
+def _named(rows: np.ndarray, places: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
+    """Return how many rows have each word in an entity."""
+    there = places >= 0
+    pairs = np.column_stack([np.repeat(rows, there.sum(axis=1)), places[there]])
+    in_names = np.unique(pairs, axis=0)[:, 1]
+    return np.bincount(in_names, minlength=shape[1]).astype(np.float64)
+
+
+def _nearness(
+    texts: _Texts,
+    pairs: tuple[np.ndarray, np.ndarray, np.ndarray],
+    own: np.ndarray,
+    n_real: int,
+    n_keys: int,
+) -> np.ndarray:
+    """Return for each entity how near its two texts are; of several pairs the nearest."""
+    key, left, right = pairs
+    vectors, nearness = texts.vectors(), np.ones(n_keys)
+    real, other = (
+        csr_array(vectors[texts.sample(*ends)].T)
+        for ends in ((0, n_real), (n_real, vectors.shape[0]))
+    )
+    for start in range(0, key.size, _AT_ONCE):
+        block = slice(start, start + _AT_ONCE)
+        a, b = vectors[left[block]], vectors[n_real + right[block]]
+        both = csr_array(a.multiply(b))
+        name = _held(np.nonzero(own[key[block]] >= 0)[0], own[key[block]], both.shape)
+        like = _sums(both) - _sums(both.multiply(name))
+        # as many others are as near by the words besides the name
+        shares = [
+            (1.0 + ((one @ them).toarray() >= like[:, None] - 1e-12).sum(axis=1))
+            / (them.shape[1] + 1.0)
+            for one, them in ((a, other), (b, real))
+        ]
+        np.minimum.at(nearness, key[block], np.sqrt(shares[0] * shares[1]))
+    return nearness
+
+
+def _with_others(
+    rows: np.ndarray,
+    keys: np.ndarray,
+    pairs: tuple[np.ndarray, np.ndarray, np.ndarray],
+    n_real: int,
+    n_keys: int,
+) -> np.ndarray:
+    """Return for each entity whether two of its texts have another one in common."""
+    distinct, code = np.unique(keys, return_inverse=True)
+    n_rows = int(max(rows.max(initial=0), n_real + pairs[2].max(initial=0))) + 1
+    held = _held(rows, code, (n_rows, max(1, distinct.size)))
+    key, left, right = pairs
+    shared = np.zeros(n_keys, dtype=np.bool_)
+    for start in range(0, key.size, _AT_ONCE):
+        block = slice(start, start + _AT_ONCE)
+        both = csr_array(held[left[block]].multiply(held[n_real + right[block]]))
+        shared[key[block][_sums(both) > 1]] = True
+    return shared
 
 
 def _pairs(
@@ -100,40 +302,3 @@ def _words(
             keys.append(units.keys[units.codes[places + np.repeat(first, lengths)]])
         start += context.n_rows(role)
     return np.concatenate(rows), np.concatenate(keys)
-
-
-def _shared(
-    tables: Sequence[tuple[np.ndarray, np.ndarray]],
-    sizes: tuple[int, int],
-    left: np.ndarray,
-    right: np.ndarray,
-    most: float = np.inf,
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield of each pair of rows how many keys it shares, and how many rows have the rarest.
-
-    Keys that more than `most` rows have do not count; the rarest of none is in no row.
-    """
-    columns = np.intersect1d(tables[0][1], tables[1][1])
-    sets: list[csr_array] = []
-    for (rows, keys), n in zip(tables, sizes, strict=True):
-        of_both = np.isin(keys, columns)
-        cells = np.searchsorted(columns, keys[of_both])
-        held = csr_array(
-            (np.ones(cells.size), (rows[of_both], cells)), shape=(n, max(columns.size, 1))
-        )
-        held.sum_duplicates()
-        held.data[:] = 1.0
-        sets.append(held)
-    counts = [np.bincount(one.indices, minlength=one.shape[1]) for one in sets]
-    frequency = counts[0] + counts[1]
-    kept = np.flatnonzero(frequency <= most)
-    sets, frequency = [one[:, kept] for one in sets], frequency[kept]
-    yield np.empty(0, np.int64), np.empty(0)
-    for start in range(0, left.size, _AT_ONCE):
-        block = slice(start, start + _AT_ONCE)
-        both = csr_array(sets[0][left[block]].multiply(sets[1][right[block]]))
-        n_shared, fewest = np.diff(both.indptr), np.zeros(both.shape[0])
-        some = np.flatnonzero(n_shared)
-        if some.size:
-            fewest[some] = np.minimum.reduceat(frequency[both.indices], both.indptr[:-1][some])
-        yield n_shared, fewest

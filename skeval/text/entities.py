@@ -27,17 +27,18 @@ from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, list_contrast
 from skeval.stats.relabelling import Relabelled, holm, least_p_value
 from skeval.stats.risks import Matched
+from skeval.stats.weightings import weightings_contrast
 from skeval.steps.entities import Reading, mentions, row_groups, rows_read, texts_in_numbers
 from skeval.steps.relabelled import with_claim
-from skeval.text.coincidences import surprise
+from skeval.text.coincidences import Coincidence, coincidence
 from skeval.text.corpus import CorpusMetric
 from skeval.text.recognizers import Names, PatternRecognizer, SpacyBackend, piped
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Count, Interval, Legal, has_methods
 
 REAL = ("train", "holdout")
-_MOST_WORDS = 3  # of an entity: more count as three
 _SCALE = 8  # of the least weight: weights are rounded to whole numbers
+_MOST_TIMES = 1000  # the greatest weight is of the least, where there is one weighting
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,8 @@ class RareKeys:
         The places of these.
     types : ndarray of str of shape (n_repeated,)
         Empty strings for phrases.
-    weights : ndarray of shape (n_repeated,)
-        The more, the more seldom synthetic texts repeat what is of its kind.
+    weights : ndarray of shape (n_weightings, n_repeated)
+        What each counts, by one weighting or several, of which the strongest decides.
     n_synthetic : int
         Number of distinct entities of the synthetic texts.
     n_rare : tuple of (int, int)
@@ -100,12 +101,29 @@ class RareKeys:
         chances = hypergeom.pmf(n_each, n_real, n_each, evidence.n_train)
         return float(how_many @ chances) / self.n_synthetic
 
-    def lists(self, chosen: np.ndarray | None = None) -> MatchLists:
-        """Return the documents of each entity, or of some, with whole numbers as weights."""
-        weights = np.rint(_SCALE * self.weights / self.weights.min()).astype(np.int64)
-        chosen = np.ones(weights.size, dtype=np.bool_) if chosen is None else chosen
-        every = MatchLists(self.starts, self.units, weights, int(weights[chosen].sum()))
+    def lists(self, weights: np.ndarray, chosen: np.ndarray) -> MatchLists:
+        """Return the documents of some of the entities, with whole numbers as their weights."""
+        least = max(weights[chosen].min(), weights[chosen].max() / _MOST_TIMES)
+        whole = np.rint(_SCALE * np.maximum(weights / least, 1.0)).astype(np.int64)
+        every = MatchLists(self.starts, self.units, whole, int(whole[chosen].sum()))
         return every.some(chosen)
+
+    def test(
+        self,
+        sides: tuple[np.ndarray, np.ndarray],
+        n_permutations: int,
+        seed: int,
+        chosen: np.ndarray,
+    ) -> Relabelled:
+        """Compare weights of what is of train alone, less the holdout's, with relabellings."""
+        settings: dict[str, Any] = {"n_permutations": n_permutations, "seed": seed}
+        weights = self.weights[:, chosen]
+        scaled = weights[weights.sum(axis=1) > 0]
+        scaled = scaled / scaled.sum(axis=1, keepdims=True)
+        lists = self.lists(self.weights[0], chosen)
+        if np.allclose(scaled, scaled[0]):  # one weighting: there is an exact test
+            return list_contrast(lists, *sides, **settings)
+        return weightings_contrast(lists, weights, *sides, **settings)
 
 
 @dataclass(frozen=True)
@@ -160,10 +178,10 @@ class Evidence:
         self, keys: RareKeys, n_permutations: int, seed: int, chosen: np.ndarray | None = None
     ) -> Relabelled:
         """Compare the weighted share of train among repeated entities with random relabellings."""
-        if not keys.weights[... if chosen is None else chosen].size:
+        chosen = np.ones(keys.types.size, dtype=np.bool_) if chosen is None else chosen
+        if not chosen.any():
             return Relabelled(0.0, 0.0, 0.0, 1.0, 1.0)
-        lists, settings = keys.lists(chosen), {"n_permutations": n_permutations, "seed": seed}
-        test = list_contrast(lists, self.in_train, self.in_holdout, **settings)
+        test = keys.test((self.in_train, self.in_holdout), n_permutations, seed, chosen)
         # shares of train alone less those of the holdout alone: if an entity is of one document,
         # that is twice the share of train, less one
         return replace(
@@ -208,19 +226,16 @@ def evidence_of(context: Context, reading: Reading, max_documents: int) -> Evide
     unit = np.searchsorted(
         units, np.concatenate([groups[role][by_role[role].rows] for role in REAL])
     )
-    types, lengths = (
-        np.concatenate([getattr(found, name) for found in real]) for name in ("types", "lengths")
-    )
+    types = np.concatenate([found.types for found in real])
     windows = tuple(
         rare_keys(
             np.concatenate([found.hashes[:, n] for found in real]),
             unit,
             types if n == 0 else None,
-            lengths if n == 0 else None,
             by_role["synthetic"].hashes[:, n],
             (in_train, in_holdout),
             max_documents,
-            partial(surprise, context, reading) if n == 0 else None,
+            partial(coincidence, context, reading) if n == 0 else None,
         )
         for n in range(1 + reading.n_windows)
     )
@@ -232,11 +247,10 @@ def rare_keys(
     hashes: np.ndarray,
     unit: np.ndarray,
     types: np.ndarray | None,
-    lengths: np.ndarray | None,
     synthetic: np.ndarray,
     sides: tuple[np.ndarray, np.ndarray],
     max_documents: int,
-    worth: Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray] | None = None,
+    known: Callable[[np.ndarray, np.ndarray], Coincidence] | None = None,
 ) -> RareKeys:
     """Return what at most `max_documents` real documents mention, and synthetic texts too.
 
@@ -246,16 +260,14 @@ def rare_keys(
         What each mention in a real text is (0 counts nothing), and in which document.
     types : ndarray of str of shape (n_mentions,) or None
         Its type; the most frequent one is that of the entity.
-    lengths : ndarray of shape (n_mentions,) or None
-        Words of the entity.
     synthetic : ndarray
         The hashes in synthetic texts.
     sides : tuple of (ndarray, ndarray)
         1 where a document is of train alone, and of the holdout alone.
     max_documents : int
         How many documents mention what is rare.
-    worth : callable, optional
-        What the weight of each that is repeated is multiplied by, from its hash, words and type.
+    known : callable, optional
+        What is known of each that is repeated, from its hash and type; all weigh alike without.
     """
     present = hashes != 0
     distinct, key = np.unique(hashes[present], return_inverse=True)
@@ -270,32 +282,28 @@ def rare_keys(
     own = rare & (in_train == n_each), rare & (in_holdout == n_each)
     others = np.unique(synthetic[synthetic != 0])
     repeated = rare & np.isin(distinct, others)
-    kinds, stratum = np.zeros(distinct.size, dtype=np.str_), np.zeros(distinct.size, np.int64)
-    words = np.zeros(distinct.size, dtype=np.int64)
-    if types is not None and lengths is not None:
+    kinds = np.zeros(distinct.size, dtype=np.str_)
+    if types is not None:
         kinds = most_frequent(key, types[present], distinct.size)
-        np.maximum.at(words, key, lengths[present])
-        stratum = np.unique(kinds, return_inverse=True)[1] * _MOST_WORDS
-        stratum += np.clip(words, 1, _MOST_WORDS) - 1
     starts = np.concatenate([[0], np.cumsum(n_each[repeated])])
     units = unit_of[repeated[key_of]]
-    weights = weights_of(stratum, rare, repeated)[repeated]
-    if worth is not None and weights.size:
-        weights = weights * worth(distinct[repeated], words[repeated], kinds[repeated])
+    weights = np.ones((1, int(repeated.sum())))
+    if known is not None and weights.size:
+        weights = known(distinct[repeated], kinds[repeated]).weightings()
     return RareKeys(
         units=units,
         starts=starts,
         train_only=own[0][repeated],
         holdout_only=own[1][repeated],
         types=kinds[repeated],
-        weights=spread_out(weights, units, starts),
+        weights=np.array([spread_out(row, units, starts) for row in weights]),
         n_synthetic=others.size,
         n_rare=(int(own[0].sum()), int(own[1].sum())),
     )
 
 
 def spread_out(weights: np.ndarray, units: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return weights over the root of the sum of those in the same document.
+    """Return weights by the root of how many of the greatest in the same document they make up.
 
     A document that lists twenty towns would else decide alone: labels change document by document.
 
@@ -308,8 +316,11 @@ def spread_out(weights: np.ndarray, units: np.ndarray, starts: np.ndarray) -> np
     """
     if not weights.size:
         return weights
-    totals = np.bincount(units, weights=np.repeat(weights, np.diff(starts)))
-    spread: np.ndarray = weights / np.sqrt(np.maximum.reduceat(totals[units], starts[:-1]))
+    repeated = np.repeat(weights, np.diff(starts))
+    totals, greatest = np.bincount(units, weights=repeated), np.zeros(int(units.max()) + 1)
+    np.maximum.at(greatest, units, repeated)
+    n_alike = np.where(greatest > 0, totals / np.where(greatest > 0, greatest, 1.0), 1.0)
+    spread: np.ndarray = weights / np.sqrt(np.maximum.reduceat(n_alike[units], starts[:-1]))
     return spread
 
 
@@ -330,34 +341,15 @@ def most_frequent(key: np.ndarray, types: np.ndarray, n_keys: int) -> np.ndarray
     return named
 
 
-def weights_of(stratum: np.ndarray, rare: np.ndarray, repeated: np.ndarray) -> np.ndarray:
-    """Return a weight for each entity: one over the share of its stratum that is repeated.
-
-    Common names are repeated by chance, and full names hardly ever: if each has the same chance to
-    leak, the sum with these weights differs most from chance. Labels play no part.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.text.entities import weights_of
-    >>> stratum, every = np.array([0, 0, 0, 1, 1, 1]), np.ones(6, dtype=bool)
-    >>> weights_of(stratum, every, np.array([1, 1, 1, 1, 0, 0], dtype=bool)).round(2).tolist()
-    [1.14, 1.14, 1.14, 2.67, 2.67, 2.67]
-    """
-    n_rare = np.bincount(stratum, weights=rare)
-    n_repeated = np.bincount(stratum, weights=repeated)
-    weights: np.ndarray = ((n_rare + 1.0) / (n_repeated + 0.5))[stratum]
-    return weights
-
-
 def joined(windows: Sequence[RareKeys]) -> RareKeys:
     """Return the phrases of several windows as one set."""
     lengths = np.concatenate([np.diff(keys.starts) for keys in windows])
     train, holdout = (sum(keys.n_rare[i] for keys in windows) for i in (0, 1))
-    names = ("units", "train_only", "holdout_only", "types", "weights")
+    names = ("units", "train_only", "holdout_only", "types")
     return RareKeys(
         **{name: np.concatenate([getattr(keys, name) for keys in windows]) for name in names},
         starts=np.concatenate([[0], np.cumsum(lengths)]),
+        weights=np.concatenate([keys.weights for keys in windows], axis=1),
         n_synthetic=sum(keys.n_synthetic for keys in windows),
         n_rare=(train, holdout),
     )
