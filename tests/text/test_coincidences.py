@@ -9,7 +9,7 @@ import pytest
 from skeval.core.context import Context
 from skeval.steps.entities import Reading, mentions
 from skeval.text import CallableRecognizer, EntityLeakage, PatternRecognizer
-from skeval.text.coincidences import surprise
+from skeval.text.coincidences import coincidence
 
 SCHEMA = {"note": "text"}
 FILLER = [f"plain words of all texts {i % 2}" for i in range(60)]
@@ -23,8 +23,8 @@ def table(*texts):
     return pd.DataFrame({"note": [*texts, *FILLER]})
 
 
-def worth(train, holdout, synthetic, max_hashes=9):
-    """Return the surprise of each entity that a real text and a synthetic one have."""
+def known(train, holdout, synthetic):
+    """Return what is known of each entity that a real text and a synthetic one have."""
     context = Context.of(train, holdout, schema=SCHEMA).with_synthetic(synthetic)
     reading = Reading(("note",), CallableRecognizer(by_brackets, "spans"), n_windows=0)
     real, other = (
@@ -32,42 +32,69 @@ def worth(train, holdout, synthetic, max_hashes=9):
         for roles in (("train", "holdout"), ("synthetic",))
     )
     hashes = np.concatenate([one.hashes[:, 0] for one in real])
-    known = np.isin(hashes, other[0].hashes[:, 0])
-    found, first = np.unique(hashes[known], return_index=True)
-    lengths, types = (
-        np.concatenate([getattr(one, name) for one in real])[known][first]
-        for name in ("lengths", "types")
-    )
-    return surprise(context, reading, found, lengths, types).tolist()
+    shared = np.isin(hashes, other[0].hashes[:, 0])
+    found, first = np.unique(hashes[shared], return_index=True)
+    types = np.concatenate([one.types for one in real])[shared][first]
+    return coincidence(context, reading, found, types)
 
 
-def test_a_name_in_texts_that_share_nothing_else_is_a_surprise():
-    alone = table("we saw Ada Lovelace there"), table("no one"), table("he met Ada Lovelace")
-    assert worth(*alone) == [1.0]
-    # on one subject: two rare words are shared besides, or another name
-    subject = table("an orbit of quasars by Ada Lovelace"), alone[1], table(
-        "quasars have an orbit Ada Lovelace"
+def test_a_name_in_texts_that_share_nothing_else_is_no_coincidence():
+    none = table("no one")
+    alone = known(table("we saw Ada Lovelace there"), none, table("he met Ada Lovelace"))
+    subject = known(
+        table("an orbit of quasars by Ada Lovelace"), none, table("quasars have an orbit Ada Lovelace")
     )  # fmt: skip
-    assert worth(*subject) == [0.02]
-    others = (
-        table("so Ada Lovelace met Kim Novak"),
-        alone[1],
-        table("so Kim Novak met Ada Lovelace"),
+    # as many others are as near: all of them, or no other
+    assert alone.nearness == pytest.approx([1.0])
+    n_others = len(FILLER) + 1
+    nearest = np.sqrt(2 / (n_others + 1) * 2 / (2 * n_others + 1))
+    assert subject.nearness == pytest.approx([nearest])
+    others = known(
+        table("so Ada Lovelace met Kim Novak"), none, table("so Kim Novak met Ada Lovelace")
     )
-    assert worth(*others) == [0.02, 0.02]
+    assert (alone.others.tolist(), others.others.tolist()) == ([False], [True, True])
+    assert (subject.weightings() < alone.weightings())[:3].all()
+    assert (others.weightings()[:3] < alone.weightings()[:3]).all()
 
 
 def test_which_table_the_name_stands_in_does_not_matter():
     there, none = table("we saw Ada Lovelace there", "a Kim"), table("no one", "a b")
     synthetic = table("he met Ada Lovelace", "a Kim of towns")
-    assert worth(there, none, synthetic) == worth(none, there, synthetic)
+    either = (known(*tables, synthetic).weightings() for tables in ((there, none), (none, there)))
+    np.testing.assert_array_equal(*either)
 
 
-def test_common_words_and_single_ones_are_no_surprise():
-    train = table("we saw Ada Lovelace there", "so said Kim", *(["an Ada too"] * 3))
-    synthetic = table("he met Ada Lovelace", "then came Kim")
-    both = sorted(worth(train, table("no one"), synthetic))
-    assert both == [pytest.approx(0.05), 1.0]
+def test_words_of_a_name_are_counted_in_other_texts_and_other_names():
+    train = table("we saw Ada Lovelace there", "so said Kim", "the Ada Byron", "no ada is here")
+    found = known(train, table("no one"), table("he met Ada Lovelace", "then came Kim"))
+    by_length = np.argsort(found.single)
+    assert found.single[by_length].tolist() == [False, True]
+    # two other texts have "ada", one of them in another name; nobody else has "lovelace" or "kim"
+    assert found.rarest[by_length].tolist() == [0.0, 0.0]
+    assert found.commonest[by_length].tolist() == [2.0, 0.0]
+    assert found.named[by_length].tolist() == [1.0, 0.0]
+    assert found.small[by_length].tolist() == [0.0, 0.0]
+
+
+def test_words_that_others_write_small_are_seen():
+    train = table("we saw Green Stone there", *(["the green stone of all"] * 3))
+    found = known(train, table("no one"), table("he met Green Stone"))
+    assert (found.rarest[0], found.named[0], found.small[0]) == (3.0, 0.0, 3.0)
+
+
+def test_articles_and_genitives_are_no_words_of_a_name():
+    train = table("we saw the Ada Lovelace's there", *(["the s of all"] * 3))
+    found = known(train, table("no one"), table("he met Ada Lovelace"))
+    assert (found.commonest[0], found.single[0]) == (0.0, False)
+
+
+def test_numbers_are_nobody_elses():
+    train = table("write to ada@plain.org", *(["plain ada of org"] * 3))
+    context = Context.of(train, table("x"), schema=SCHEMA).with_synthetic(table("ada@plain.org"))
+    reading = Reading(("note",), PatternRecognizer(), n_windows=0)
+    own = mentions(context, reading, "train")
+    found = coincidence(context, reading, own.hashes[:1, 0], own.types[:1])
+    assert (found.commonest[0], found.single[0]) == (0.0, False)
 
 
 def test_openings_of_sentences_are_no_part_of_a_name():
@@ -108,8 +135,8 @@ def found(thirds, n_runs, n_leaked):
 
 @pytest.mark.slow
 @pytest.mark.calibration
-def test_names_of_8_in_400_texts_are_found_in_about_half_of_the_runs(thirds):
-    assert found(thirds, 16, 8) >= 6
+def test_names_of_8_in_400_texts_are_found_in_most_runs(thirds):
+    assert found(thirds, 16, 8) >= 9
 
 
 @pytest.mark.slow

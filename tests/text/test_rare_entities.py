@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import hypergeom
 
-from skeval.text.entities import Evidence, joined, rare_keys, spread_out, weights_of
+from skeval.text.entities import Evidence, joined, rare_keys, spread_out
 
 # documents 0 to 2 are train, 3 to 5 holdout
 SIDES = np.array([1, 1, 1, 0, 0, 0]), np.array([0, 0, 0, 1, 1, 1])
@@ -18,7 +18,6 @@ def keys(hashes, units, synthetic, max_documents=1, sides=SIDES, types=None):
         number,
         np.array(units),
         np.array(types or ["X"] * number.size),
-        np.ones(number.size, dtype=np.int64),
         np.array(synthetic, dtype=np.uint64),
         sides,
         max_documents,
@@ -49,12 +48,12 @@ def test_two_documents_may_be_rare():
     assert np.diff(found.starts).tolist() == [2, 2]
 
 
-def test_weights():
-    stratum = np.array([0, 0, 1, 1])
-    repeated = np.array([True, True, True, False])
-    assert weights_of(stratum, np.ones(4, bool), repeated).tolist() == [1.2, 1.2, 2.0, 2.0]
-    spread = spread_out(np.array([3.0, 1.0, 1.0]), np.array([0, 0, 1]), np.arange(4))
-    assert spread.tolist() == [1.5, 0.5, 1.0]
+def test_a_document_that_lists_many_weighs_less_for_each():
+    units = np.array([0, 0, 0, 0, 1])
+    assert spread_out(np.full(5, 3.0), units, np.arange(6)).tolist() == [1.5] * 4 + [3.0]
+    # what is far below the greatest takes hardly anything from it
+    spread = spread_out(np.array([3.0, 0.003, 1.0]), np.array([0, 0, 1]), np.arange(4))
+    assert spread == pytest.approx([3.0, 0.003, 1.0], rel=1e-3)
     assert spread_out(np.empty(0), np.empty(0, int), np.zeros(1, int)).size == 0
 
 
