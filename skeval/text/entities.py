@@ -448,12 +448,15 @@ class EntityLeakage(CorpusMetric, ClaimTested):
 
     The baseline is the value by chance: given the synthetic texts and the pool of real documents,
     all choices of which were train are equally likely if none was learned. The share of train among
-    the rare entities that are repeated is compared with that of random choices. A kind of entities,
-    of one type and number of words, has a larger weight if it is seldom repeated by anyone: full
-    names weigh more than names of towns. An entity weighs less the more other rare words its texts
-    have in common, and least if they share other entities, since a common subject explains it; so
-    does a word by itself that is no address or number. Labels play no part in this. A document that
-    lists many entities weighs less for each, by the root. The p-value is one-sided, and exact
+    the rare entities that are repeated is compared with that of random choices. An entity weighs
+    as the logarithm of how much likelier it is where some leaked. That falls with how near its two
+    texts are, among all others, by the words besides it: a common subject explains it. It falls
+    with how many other entities have its words, and with further entities that the texts share. A
+    word by itself that is no address or number weighs least. Four weightings are tested as one,
+    by labels in common: any name; names with a word that no other text has; names of such words
+    only; names of words that others write small. The strongest decides. Labels play no part in a
+    weight. A document that lists many entities weighs less for each, by the root. The p-value is
+    one-sided, and exact
     if rows that belong together change places together (`group`). If both tables have an author,
     documents were no samples of authors: such authors are left out, with a warning.
 
