@@ -499,7 +499,10 @@ class EntityLeakage(CorpusMetric, ClaimTested):
     0.5
     """
 
-    tags = replace(SCREEN_TAGS, needs=frozenset({"holdout", "text"}), display="EntitiesDisplay")
+    # names are the faintest leak of texts, and copies of texts are found at a smaller share as well
+    tags = replace(
+        SCREEN_TAGS, needs=frozenset({"holdout", "text"}), display="EntitiesDisplay", weight=2.0
+    )
 
     recognizer: Recognizer = "patterns"
     _: KW_ONLY
