@@ -77,7 +77,7 @@ class SimilarityMatrix(Metric):
         Categories beyond this many, the most frequent, are pooled.
     n_pairs : int or None, default=24
         For how many pairs the joint histograms go into the details, None for all: half those that
-        agree least, half those that are most strongly associated in train.
+        agree least, half those that are most strongly associated in train (by Cramer's V).
     pair_columns : None, int or list of str, default=None
         The columns among which those pairs are chosen.
     min_count : int, default=10
@@ -180,12 +180,15 @@ class SimilarityMatrix(Metric):
         among = chosen_columns(context.schema, self.pair_columns)
         every = combinations([i for i, name in enumerate(names) if name in among], 2)
         drawn = worst_first = sorted(every, key=lambda ij: matrix[ij])
+        binning = Binning(self.n_bins, self.strategy, self.max_categories)
+        v = np.nan_to_num(cramers_v_matrix(context, "train", tuple(names), binning))
         if self.n_pairs is not None and len(worst_first) > self.n_pairs:
-            binning = Binning(self.n_bins, self.strategy, self.max_categories)
-            v = cramers_v_matrix(context, "train", tuple(names), binning)
-            drawn = _worst_and_strongest(worst_first, np.nan_to_num(v), self.n_pairs)
+            drawn = _worst_and_strongest(worst_first, v, self.n_pairs)
         least = self.min_count
-        scored = [(names[i], names[j], float(matrix[i, j])) for i, j in drawn]
+        scored = [
+            (names[i], names[j], {"score": float(matrix[i, j]), "association": float(v[i, j])})
+            for i, j in drawn
+        ]
         histograms = {
             "marginals": {name: marginal(context, name, min_count=least) for name in names},
             "pairs": joint_bars(context, scored, least),
@@ -459,12 +462,12 @@ def marginal(
 
 @by_context
 def joint_bars(
-    context: Context, scored: Sequence[tuple[str, str, float]], min_count: int
+    context: Context, scored: Sequence[tuple[str, str, dict[str, float]]], min_count: int
 ) -> list[dict[str, Any]]:
-    """Return what is drawn of the rows of pairs of columns, each with its score."""
+    """Return what is drawn of the rows of pairs of columns, each with its numbers."""
     return [
-        pair(context, first, second, min_count=min_count) | {"score": score}
-        for first, second, score in scored
+        pair(context, first, second, min_count=min_count) | numbers
+        for first, second, numbers in scored
     ]
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from skeval.core.tags import Risk
 from skeval.reporting.decision import titles_of
-from skeval.reporting.layout import Form, Grid, Part
+from skeval.reporting.layout import Form, Grid, Part, Words
 from skeval.reporting.scores import entries, numbers_of, numbers_tested
 from skeval.reporting.style import judged
 from skeval.results.provenance import call_of, defaults_of, described
@@ -39,6 +39,9 @@ RISKS: dict[Risk, str] = {
 _NONE = object()  # a parameter without a default
 _NOT_THERE = "No metric of skeval: see its own documentation."
 _ROLE = re.compile(r":\w+:`[~!]?(?:[\w.]*\.)?(\w+)`|``([^`]*)``|`([^`]*)`")
+_TITLE = re.compile(r', "[^"]*"(?=[^"]*?(?:doi:|arXiv:))')
+_NAME = r"(?:[A-Z]\. ?)+(?:\w{2,3} ){0,2}[\w'-]+"
+_SEVERAL = re.compile(rf"({_NAME})(?:, {_NAME}){{2,}}")
 _FORM = (("Name", "Role", "Date"), ("Decision", "Conditions", "Signature"))
 
 
@@ -54,9 +57,10 @@ def definitions(results: SuiteResult) -> tuple[Part, ...]:
     -------
     tuple of Part
         For each class, in a table, its definition in a sentence, of an attack the attacker that is
-        assumed, what it cannot see, and references.
+        assumed, what it cannot see, and references; those of privacy first.
     """
-    kinds = dict.fromkeys(r.metric for r in results.values() if r.metric)
+    first = sorted(results.values(), key=lambda r: r.tags is None or r.tags.aspect != "privacy")
+    kinds = dict.fromkeys(r.metric for r in first if r.metric)
     rows = tuple((title_of(kind), " ".join(definition_of(kind))) for kind in kinds)
     heads = ("Metric", "What it is, and what it cannot see")
     return (Grid(heads, rows, (0.24, 0.76), flows=True),) if rows else ()
@@ -93,8 +97,13 @@ def definition_of(metric: str) -> list[str]:
     if limits := sections.get("Warnings"):
         texts.append(f"Limits: {limits}")
     if references := sections.get("References"):
-        texts.append(f"References: {references}")
+        texts.append(f"References: {_cited(references)}")
     return texts
+
+
+def _cited(references: str) -> str:
+    """Return references in short: those that can be looked up need no title, nor all authors."""
+    return _SEVERAL.sub(r"\1 et al.", _TITLE.sub("", references))
 
 
 @cache
@@ -212,12 +221,15 @@ def provenance_parts(suite_result: SuiteResult) -> tuple[Part, ...]:
     provenance = suite_result.provenance
     if provenance is None:
         return ()
-    heads, calls = ("Kind", "Columns", "Doubt"), tuple(_calls(provenance))
+    heads, (calls, plain) = ("Kind", "Columns", "Doubt"), _calls(provenance)
+    made = Grid(("Name", "Made by"), calls, (0.25, 0.75), title="Metrics", flows=True)
+    by_default = f"Metrics by the defaults of this version: {', '.join(plain)}."
     return (
         Grid((), tuple(_facts(provenance)), (0.25, 0.75), title="Evaluation", flows=True),
-        Grid(("Table", "Rows", "SHA-256"), _inputs(provenance), (0.2, 0.1, 0.7), title="Inputs"),
+        Grid(("Table", "Rows", "SHA-256"), _inputs(provenance), (0.18, 0.1, 0.72), title="Inputs"),
         Grid(heads, _kinds(provenance), (0.25, 0.5, 0.25), title="Kinds of columns", flows=True),
-        Grid(("Name", "Made by"), calls, (0.25, 0.75), title="Metrics", flows=True),
+        *((made,) if calls else ()),
+        *((Words(by_default, "quiet"),) if plain else ()),
     )
 
 
@@ -232,21 +244,21 @@ def _kinds(provenance: Provenance) -> tuple[tuple[str, str, str], ...]:
     return tuple((kind, ", ".join(names), doubt) for (kind, doubt), names in together.items())
 
 
-def _calls(provenance: Provenance) -> Iterator[tuple[str, str]]:
-    """Yield what makes each metric again by its version: parameters that are no defaults."""
-    plain: list[str] = []
+def _calls(provenance: Provenance) -> tuple[tuple[tuple[str, str], ...], list[str]]:
+    """Return what makes metrics again with parameters that are no defaults, and all others."""
+    made, plain = list[tuple[str, str]](), list[str]()
     for name, content in provenance.metrics.items():
-        kind = _classes().get(content["class"].rpartition(".")[2])
-        given = content["parameters"]
+        own = content["class"].rpartition(".")[2]
+        kind, given = _classes().get(own), content["parameters"]
         if kind is not None:
             standard = {n: described(default) for n, default in defaults_of(kind).items()}
             given = {n: value for n, value in given.items() if standard.get(n, _NONE) != value}
         if given:
-            yield name, call_of({**content, "parameters": given}).removeprefix("skeval.")
+            made.append((name, call_of({**content, "parameters": given}).removeprefix("skeval.")))
         else:
-            plain.append(f"{name} ({content['class'].rpartition('.')[2]})")
-    if plain:
-        yield "by the defaults of this version", ", ".join(plain)
+            same = own.lower() == name.replace("_", "").lower()
+            plain.append(name if same else f"{name} ({own})")
+    return tuple(made), plain
 
 
 def _facts(provenance: Provenance) -> Iterator[tuple[str, str]]:

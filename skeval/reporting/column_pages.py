@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from skeval.reporting.displays.distributions import MarginalDisplay, PairDisplay
-from skeval.reporting.filling import aspect_of, bivariate, univariate
+from skeval.reporting.filling import aspect_of, every_pair, univariate
 from skeval.reporting.flaws import Flaw, worst_columns
 from skeval.reporting.layout import Folded, Grid, Item, Listed, Number, Part, Words
 from skeval.reporting.scores import entries, matrix_of, names_of, number_of, numbers_of
@@ -51,7 +51,7 @@ def column_pages(results: Mapping[str, Result], columns: Any) -> tuple[Folded, .
     >>> [(page.title, page.note) for page in column_pages({"ks": ks}, None)]
     [('age', '1 fault'), ('sex', 'no fault found')]
     """
-    figures = [*univariate(results, columns)[0], *bivariate(results, columns)[0]]
+    figures = [*univariate(results, columns)[0], *every_pair(results, columns)]
     flawed: dict[str, list[Flaw]] = {}
     for found in worst_columns(SuiteResult(results)).values():
         flawed.setdefault(found[0].column, []).extend(found)

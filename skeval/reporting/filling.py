@@ -22,10 +22,11 @@ from skeval.reporting.displays.values import (
     display_of,
 )
 from skeval.reporting.flaws import worst_columns
-from skeval.reporting.layout import Grid, Item, Listed, Part, Words
+from skeval.reporting.layout import BIVARIATE, Grid, Item, Listed, Part, Words
 from skeval.reporting.scores import (
     UNREADABLE,
     entries,
+    matrix_of,
     names_of,
     number_of,
     numbers_of,
@@ -43,7 +44,8 @@ Filled = tuple[tuple[Item, ...], str]  # figures, and a note on their choice
 _MOST_COEFFICIENTS = 20
 _MOST_FLAWED = 10  # columns in the list of the worst
 _MOST_FLAWS = 7  # lines of each
-_MOST_PAIRS = 6  # of columns in a list
+_MOST_PAIRS = 5  # of columns in a list
+_FEWEST_PAIRS = 9  # drawn, however well all of them agree
 _MOST_BARS, _FEW_BARS = 120, 40  # as those of every pair of columns of two tables
 _TIMES = " \N{MULTIPLICATION SIGN} "
 _LENGTHS = (
@@ -109,21 +111,26 @@ def curves(results: Mapping[str, Result], columns: Any) -> Filled:
 
 
 def checked(results: SuiteResult) -> tuple[Part, ...]:
-    """Write a row for each check of columns, types and values: where it falls short, and how."""
-    titles, rows = titles_of(results), []
+    """Write a row for each check of columns, types and values that falls short, and name others."""
+    titles, rows, best_of = titles_of(results), [], list[str]()
     for name, result in results.items():
         if result.error or math.isnan(result.value):
             continue
         scores = numbers_of(result.details, "columns")
         sign = result.tags.sign if result.tags else 1
         best = (max if sign >= 0 else min)(result.tags.bounds) if result.tags else math.inf
+        if result.value == best:
+            best_of.append(titles[name])
+            continue
         short = {n: s for n, s in scores.items() if sign * (best - s) > 0}
         worst = sorted(short, key=lambda n: sign * short[n])
         said = ", ".join(f"{n} {number(short[n])}" for n in worst[:_MOST_FLAWS])
         more = f" and {len(worst) - _MOST_FLAWS} more" if len(worst) > _MOST_FLAWS else ""
         rows.append((titles[name], number(result.value), number(result.baseline), said + more))
     heads = ("Check", "Value", "Fresh real rows", "Columns short of the best value")
-    return (Grid(heads, tuple(rows), (0.27, 0.09, 0.13, 0.51), (1, 2)),) if rows else ()
+    table = Grid(heads, tuple(rows), (0.27, 0.08, 0.16, 0.49), (1, 2))
+    fine = Words(f"At their best value: {', '.join(best_of)}.")
+    return (*((fine,) if best_of else ()), *((table,) if rows else ()))
 
 
 def rows_against_real(results: SuiteResult) -> tuple[Part, ...]:
@@ -288,6 +295,18 @@ def univariate(results: Mapping[str, Result], columns: Any) -> Filled:
     return items, note
 
 
+def undrawn(items: Sequence[Item], drawn: Sequence[Item]) -> Filled:
+    """Return the figures of columns without those that are drawn already, and say so."""
+    known = {one.display.name for one in drawn if isinstance(one.display, MarginalDisplay)}
+    left = tuple(
+        one
+        for one in items
+        if not (isinstance(one.display, MarginalDisplay) and one.display.name in known)
+    )
+    n_gone = len(items) - len(left)
+    return left, f"{n_gone:,} more are drawn among the columns to mend." if n_gone else ""
+
+
 def _agreement(details: Mapping[str, Any], name: str) -> str:
     score, fresh = (
         numbers_of(details, key).get(name, math.nan) for key in ("columns", "baseline_columns")
@@ -299,17 +318,53 @@ def _agreement(details: Mapping[str, Any], name: str) -> str:
 
 
 def bivariate(results: Mapping[str, Result], columns: Any) -> Filled:
-    """Draw the chosen pairs of columns."""
-    details = _with(results, "pairs")
-    names = set(among(names_of(details), getattr(columns, "biv", None)))
-    pairs = [pair for pair in _pairs(details) if set(pair["columns"]) <= names]
+    """Draw the pairs of columns that were chosen, or that have something to show."""
+    details, asked = _with(results, "pairs"), getattr(columns, "biv", None)
+    names = set(among(names_of(details), asked))
+    pairs = _among_pairs(details, asked)
     n_given = number_of(details.get("n_pairs", 0))
     n_all = int(min(n_given if n_given >= 0 else 0, len(names) * (len(names) - 1) // 2))
-    items = tuple(_pair_item(pair) for pair in pairs)
-    if len(pairs) >= n_all:
-        return items, f"All {len(pairs):,} pairs, those that agree least first."
-    how = "half that agree least, half most strongly associated in train"
-    return items, f"{len(pairs):,} of {n_all:,} pairs: {how}."
+    by_name = getattr(columns, "pairs", None) == "all" or not isinstance(asked, int | None)
+    drawn = pairs if by_name else _telling(details, pairs)
+    note = f"All {len(pairs):,} pairs, those that agree least first."
+    if len(pairs) < n_all:
+        how = "half agree least, half are most associated"
+        note = f"{len(pairs):,} of {n_all:,} pairs: {how}."
+    if n_left := len(pairs) - len(drawn):
+        note += f" Not drawn: {n_left:,} that agree as two samples of real rows would."
+    return tuple(map(_pair_item, drawn)), note
+
+
+def every_pair(results: Mapping[str, Result], columns: Any) -> tuple[Item, ...]:
+    """Draw all pairs of the chosen columns that the results hold."""
+    pairs = _among_pairs(_with(results, "pairs"), getattr(columns, "biv", None))
+    return tuple(map(_pair_item, pairs))
+
+
+def _among_pairs(details: Mapping[str, Any], asked: int | Sequence[str] | None) -> list[Any]:
+    names = set(among(names_of(details), asked))
+    return [pair for pair in _pairs(details) if set(pair["columns"]) <= names]
+
+
+def _telling(details: Mapping[str, Any], pairs: Sequence[Any]) -> list[Any]:
+    """Return the pairs that agree less than two samples of the real rows, and a few others.
+
+    The others are the most associated in train: that they are kept is worth a look.
+    """
+    names = names_of(details)
+    ceiling = matrix_of(details, "ceiling", len(names))
+    if ceiling is None:
+        return list(pairs)
+
+    def gap(pair: Any) -> float:
+        i, j = (names.index(name) for name in pair["columns"])
+        return float(ceiling[i, j]) - number_of(pair.get("score"))
+
+    short = [pair for pair in pairs if not gap(pair) <= 0.0]
+    fine = [pair for pair in pairs if gap(pair) <= 0.0]
+    fine.sort(key=lambda pair: -number_of(pair.get("association", 0.0)))
+    n_fine = max(_FEWEST_PAIRS - len(short), -len(short) % BIVARIATE.per_row)
+    return [*short, *fine[:n_fine]]
 
 
 def _pair_item(pair: Mapping[str, Any]) -> Item:

@@ -39,7 +39,7 @@ _MOST_BARS = 25
 _BAR = 3.9
 _PITCH, _NARROW_PITCH = 50.0, 45.0  # of panels below each other
 _FLAT = 0.8  # of the height that a figure of half the width would have
-_LEAST_CELLS = 34.0  # points of the cells of a pair, from bottom to top
+_LEAST_CELLS = 31.0  # points of the cells of a pair, from bottom to top
 _GAP = 7.0  # between figures of a row
 HALF = (WIDTH - _GAP) / 2.0  # the width of a column
 _ANY = Margins(110.0, 10.0, 40.0, 26.0, 12.0, (103.0,))  # of figures of any kind
@@ -528,7 +528,7 @@ FRONT = Layout(tall=lambda display, wide: 72.0)
 HALVED = Layout(half=True)
 UNIVARIATE = Layout(per_row=4, tall=lambda display, wide: 27.0, grid="grid", legend=True)
 BIVARIATE = Layout(per_row=3, tall=_pair, grid="grid pairs")
-BESIDE = Layout(2, tall=lambda display, wide: 30.0, words_left=True, grid="grid", legend=True)
+BESIDE = Layout(2, tall=lambda display, wide: 28.0, words_left=True, grid="grid", legend=True)
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import chain, groupby
+from itertools import groupby, permutations
 
 from skeval.reporting.layout import TOP, Block, Page, Placed
+
+_MOST_ORDERED = 6  # sections in two columns whose orders are tried
+_STEP = 15.0  # millimetres that are worth another order
 
 
 def paged(blocks: Iterable[Block]) -> list[list[Placed]]:
     """Place blocks on pages, on a new one where those that keep together do not fit.
 
     Blocks of half the width fill two columns. A block that begins something, as a section or an
-    entry, goes into the column that ends higher; the others follow the block before them. A whole
-    section that fits below is drawn up where the one before it must begin a new page.
+    entry, goes into the column that ends higher; the others follow the block before them. Sections
+    that follow each other in columns change places where that takes less room.
 
     Parameters
     ----------
@@ -63,6 +66,16 @@ def _least(run: Sequence[Block]) -> float:
     return sum(block.height if block.least is None else block.least for block in run)
 
 
+def _orders(n: int) -> Iterator[Sequence[int]]:
+    """Yield the orders of n sections in which none moves by more than two places."""
+    if n > _MOST_ORDERED:
+        yield range(n)
+        return
+    for order in permutations(range(n)):
+        if all(abs(i - place) <= 2 for place, i in enumerate(order)):
+            yield order
+
+
 class _Sheets:
     """Pages that are being filled: where both columns of the last one end."""
 
@@ -80,32 +93,24 @@ class _Sheets:
         self.ends = [self.ends[0]] * 2
 
     def fill(self, sections: Sequence[Sequence[Sequence[Block]]]) -> None:
-        """Place sections in two columns, in their order or with rests of pages filled: the better.
+        """Place sections in two columns, in the order that takes least room.
 
-        That has fewer pages, then less room below any but the last.
+        No section moves by more than two places, and only where that saves a page or much of one.
         """
-        ways = [self._copy(), self._copy()]
-        for way, in_order in zip(ways, (True, False), strict=True):
-            way._fill(list(sections), in_order)
-        best = min(
-            ways, key=lambda way: (len(way.pages), round(way._rest(len(self.pages) - 1), -1))
-        )
-        vars(self).update(vars(best))
+        ways = []
+        for order in _orders(len(sections)):
+            way = self._copy()
+            for i in order:
+                for run in sections[i]:
+                    way.place_half(run)
+            ways.append(way)
+        vars(self).update(vars(min(ways, key=_Sheets._taken)))
 
-    def _fill(self, sections: list[Sequence[Sequence[Block]]], in_order: bool) -> None:
-        while sections:
-            fits = (i for i, runs in enumerate(sections) if self._fit([*chain(*runs)]))
-            first = 0 if in_order or self._fit(sections[0][0]) else next(fits, 0)
-            for run in sections.pop(first):
-                self.place_half(run)
-
-    def _fit(self, run: Sequence[Block]) -> bool:
-        return any(self._fits(run, column) for column in (0, 1))
-
-    def _rest(self, start: int) -> float:
-        """Return the most room that a page has left, of those from one to the last but one."""
-        ends = [max(y + height for y, height, _ in page) for page in self.pages[start:-1]]
-        return Page.floor - min(ends, default=Page.floor)
+    def _taken(self) -> tuple[int, float, float]:
+        """Return pages, where the last one ends, to a step, and the room left on those before."""
+        ends = [max(y + height for y, height, _ in page) for page in self.pages[:-1]]
+        left = sum(Page.floor - end for end in ends)
+        return len(self.pages), round(max(self.ends) / _STEP), round(left / _STEP)
 
     def _copy(self) -> _Sheets:
         made = _Sheets()

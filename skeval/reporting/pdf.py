@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from skeval.reporting.comparison import comparison_plan
 from skeval.reporting.figures import FileRenderer, save
+from skeval.reporting.filling import undrawn
 from skeval.reporting.layout import (
     HALF,
     MARGIN,
@@ -83,6 +84,7 @@ class PDFRenderer(FileRenderer):
     def _write(self, content: Plan, file: Path) -> None:
         from pypdf import PdfReader, PdfWriter
 
+        content = _drawn_once(content)
         drawn, firsts, links, root, owners = self._drawn(content)
         writer = PdfWriter(clone_from=PdfReader(drawn))
         tables: dict[str, Any] = {}
@@ -127,6 +129,22 @@ class PDFRenderer(FileRenderer):
                 save(page.figure, pdf, "pdf")
         buffer.seek(0)
         return buffer, firsts, links, root, owners
+
+
+def _drawn_once(content: Plan) -> Plan:
+    """Return the plan in which a column among those to mend has no second histogram."""
+    worst = {
+        section.table: section.items for section in content.sections if section.name == "worst"
+    }
+    sections = []
+    for section in content.sections:
+        if section.name == "univariate" and section.table in worst:
+            items, note = undrawn(section.items, worst[section.table])
+            if not items:
+                continue
+            section = replace(section, items=items, intro=f"{section.intro} {note}".strip())
+        sections.append(section)
+    return replace(content, sections=tuple(sections))
 
 
 def draw_pages(

@@ -30,7 +30,8 @@ _Texts = Sequence[tuple[str, float, dict[str, Any]]]  # a text, its size and its
 
 # where the columns of the tables of scores and of tests stand: numbers end there, others begin
 _SCORE_PLACES = (0.0, 55.0, 89.0, 115.0, 130.0, 160.0, 163.0)
-_TEST_PLACES = (0.0, 58.0, 61.0, 101.0, 124.0, 138.0, 140.0, 152.0)
+_TEST_PLACES = (0.0, 55.5, 58.0, 101.5, 124.0, 138.0, 140.0, 152.0)
+_SCORE_WIDTH = 12.0  # of the column in front of the interval
 _STRIP_WIDTH = 20.0
 _GAP = 2.0  # between a number and what stands left of it
 
@@ -132,13 +133,13 @@ def _test(name: str, result: Result, alarm: bool, page: Page, base: float) -> No
     page.fitted(MARGIN, base, name, room - _GAP, 8.5, least=6.0, weight="bold")
     colour = {"color": ALARM} if alarm else {}
     _ended(page, base, (room, end), ((observed, 8.5, {"weight": "bold", **colour}),))
-    page.fitted(MARGIN + left, base, against, ends[0] - 13.0 - left, 8.0, least=6.5)
+    page.fitted(MARGIN + left, base, against, ends[0] - _SCORE_WIDTH - left, 8.0, least=6.5)
     texts: _Texts = (
         (number(result.value), 8.0, {}),
         (shown_interval(result.interval), 8.0, {}),
         (number(result.baseline), 8.0, {"color": COLOURS["holdout"]}),
     )
-    _ended(page, base, (ends[0] - 13.0, *ends), texts)
+    _ended(page, base, (ends[0] - _SCORE_WIDTH, *ends), texts)
     page.text(MARGIN + last, base, good(result), 7.5)
     page.fitted(MARGIN + kind, base, evidence(result), WIDTH - kind, 7.5)
 

@@ -196,10 +196,9 @@ SECTIONS = (
     Section(
         "worst",
         "Columns to mend",
-        """Columns by what is wrong with them over all metrics, the worst first: scores that fall
-        short of those of fresh real rows, or are closer to train than they are, pairs and
-        associations that are lost, attacks that succeed by them; each beside its histogram. The
-        order is no test.""",
+        """What is wrong with columns over all metrics, the worst first: scores short of those of
+        fresh real rows, or closer to train than they are, pairs and associations that are lost,
+        attacks that succeed by them. The order is no test.""",
         display=_OWN,
         fill=mended,
         layout=BESIDE,
@@ -286,6 +285,7 @@ SECTIONS = (
         is a sign of rows copied from train. The last bar holds all greater ratios.""",
         display="ProximityDisplay",
         layout=STACKED_HALF,
+        on_request=True,
     ),
     Section(
         "distances",
@@ -406,9 +406,8 @@ SECTIONS = (
     Section(
         "bivariate",
         "Bivariate distributions",
-        """The joint shares of pairs of columns in train (left) and synthetic (right), on the same
-        colours; darker is more, in steps of the square root so that small cells show. Cells of
-        fewer than ten rows are blank in both.""",
+        """Joint shares in train (left) and synthetic (right), darker is more, by the square root;
+        fewer than ten rows are blank.""",
         display="SimilarityMatrixDisplay",
         fill=bivariate,
         layout=BIVARIATE,
@@ -426,8 +425,8 @@ SECTIONS = (
     Section(
         "risks",
         "Singling out, linkability, inference",
-        """The three risks that the Article 29 working party (Opinion 05/2014) asks of a release,
-        and what the metrics of this suite found of each.""",
+        """The three risks of Opinion 05/2014 of the Article 29 working party, and what was found of
+        each.""",
         display=_ANY,
         write=three_risks,
         fill=nothing,

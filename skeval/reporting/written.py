@@ -31,7 +31,7 @@ from skeval.reporting.score_rows import score_blocks
 from skeval.reporting.structure import Element
 from skeval.reporting.style import ALARM, GREY, LABELS, drawable, text_width, wrap
 
-_LISTED, _ENTRY = 8.0, 7.0  # sizes of letters in lists and in entries
+_LISTED, _ENTRY = 8.0, 6.5  # sizes of letters in lists and in entries
 _LEAST_LEADING = 1.24  # of lines on a page that has much to say
 _PADDING, _LEAST_PADDING = 2.0, 1.1  # of the rows of tables, and where they need room
 
@@ -360,7 +360,7 @@ def _cell_lines(grid: Grid, k: int, text: str, room: float, size: float) -> list
 
 def _form(form: Form) -> Block:
     """Return boxes to be filled in by hand."""
-    tall, above = 13.0, 9.0 if form.title else 2.0
+    tall, above = 12.0, 9.0 if form.title else 1.0
 
     def draw(page: Page, y: float, height: float) -> None:
         if form.title:

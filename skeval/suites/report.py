@@ -51,8 +51,9 @@ class ReportColumns:
     phik : int or list of str, default=20
         Phik matrices.
     pairs : int or "all", default=24
-        How many pairs are drawn: half those that agree least, half those that are most strongly
-        associated in train.
+        How many pairs are kept: half those that agree least, half those that are most strongly
+        associated in train. Some that agree as well as two samples of real rows would are not drawn,
+        unless it is "all" or `biv` is a list.
 
     See Also
     --------

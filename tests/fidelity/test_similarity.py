@@ -178,6 +178,9 @@ def test_which_pairs_are_kept():
     pairs = [tuple(pair["columns"]) for pair in result.details["pairs"]]
     assert pairs[0] == ("e", "f")
     assert len(set(pairs)) == 4
+    kept = {tuple(pair["columns"]): pair["association"] for pair in result.details["pairs"]}
+    assert kept.pop(("e", "f")) == pytest.approx(1.0)
+    assert all(association < 0.3 for association in kept.values())
     assert result.details["n_pairs"] == 15
     every = SimilarityMatrix(n_pairs=None, pair_columns=3).fit(train).evaluate(synthetic)
     assert {tuple(p["columns"]) for p in every.details["pairs"]} == {

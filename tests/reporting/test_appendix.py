@@ -115,3 +115,19 @@ def test_the_form_has_what_a_signature_needs(suite_result: SuiteResult) -> None:
     assert isinstance(form, Form)
     fields = {field for row in form.fields for field in row}
     assert {"Name", "Role", "Date", "Decision", "Signature"} <= fields
+
+
+def test_a_reference_that_can_be_looked_up_is_short() -> None:
+    """Titles go where a doi or an arXiv number leads to them, and no other."""
+    known = (
+        'A. B. Lee, C. van der Berg, D. E. Fox, "A title, and more", ICML 2020, arXiv:2001.00001.'
+    )
+    book = 'J. W. Tukey, "Exploratory Data Analysis", Addison-Wesley (1977).'
+    pair = 'A. Lee, C. Fox, "Other" (2021), doi:10.1/2, on screens.'
+    assert appendix._cited(known) == "A. B. Lee et al., ICML 2020, arXiv:2001.00001."
+    assert (
+        appendix._cited(f"{book} {pair}")
+        == f"{book} A. Lee, C. Fox (2021), doi:10.1/2, on screens."
+    )
+    (references,) = (t for t in definition_of("MembershipInference") if t.startswith("References"))
+    assert "et al., CCS 2020, doi:10.1145/3372297.3417238." in references

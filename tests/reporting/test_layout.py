@@ -190,3 +190,18 @@ def test_a_section_fills_the_rest_of_a_page_only_where_that_is_better() -> None:
     assert [block.section for *_, block in second] == ["c"]
     (page,) = paged([section(name, 0.4) for name in "abcd"])
     assert [block.section for *_, block in page] == ["a", "b", "c", "d"]
+
+
+def test_sections_change_places_where_that_saves_a_page() -> None:
+    def nothing(page: Page, y: float, height: float) -> None: ...
+
+    room = Page.floor - TOP
+    shares = {"a": 0.5, "b": 0.6, "c": 0.4, "d": 0.5}
+    blocks = [
+        Block(share * room, nothing, half=True, begins=True, section=name)
+        for name, share in shares.items()
+    ]
+    (page,) = paged(blocks)  # in their order, c goes below a and leaves no room for d
+    columns = [{b.section for *_, b in page if b.column == column} for column in (0, 1)]
+    assert columns == [{"a", "d"}, {"b", "c"}]
+    assert max(y + height for y, height, _ in page) <= Page.floor + 1e-9

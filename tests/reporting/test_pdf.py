@@ -5,17 +5,21 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 from pypdf import PdfReader
 
 from skeval import Metric, MetricSuite, MetricTags, Result, SuiteResult
 from skeval.exceptions import InvalidParameterError
 from skeval.reporting import PDFRenderer, pdf
+from skeval.reporting.filling import bivariate
 from skeval.reporting.layout import Page
-from skeval.reporting.sections import Plan
+from skeval.reporting.sections import Plan, plan
 from skeval.reporting.structure import Element
 from skeval.utils.formatting import number
 
@@ -171,6 +175,51 @@ def test_columns_and_sections_can_be_chosen(suite_result: SuiteResult, tmp_path:
     assert "income" not in first
     assert "1 of 7 columns" in first
     assert second.count("similarity 0") == 1
+
+
+def test_a_column_among_those_to_mend_is_drawn_once(suite_result: SuiteResult) -> None:
+    content = plan(suite_result)
+    drawn = pdf._drawn_once(content)
+    sections = [{one.name: one for one in each.sections} for each in (content, drawn)]
+    mended = {item.heading for item in sections[0]["worst"].items}
+    every = [item.heading for item in sections[0]["univariate"].items]
+    assert mended < set(every)
+    left = sections[1]["univariate"]
+    assert [item.heading for item in left.items] == [n for n in every if n not in mended]
+    assert left.intro.endswith(f"{len(mended)} more are drawn among the columns to mend.")
+    none_left = replace(sections[0]["univariate"], items=sections[0]["worst"].items)
+    alone = replace(content, sections=(sections[0]["worst"], none_left))
+    assert [section.name for section in pdf._drawn_once(alone).sections] == ["worst"]
+
+
+def test_pairs_that_hold_nothing_new_are_not_drawn(suite_result: SuiteResult) -> None:
+    """Of ten pairs short of their ceiling all are drawn, of the others the most associated."""
+    names = [f"c{i}" for i in range(8)]
+    every = [(i, j) for i in range(8) for j in range(i)]
+    ceiling = np.full((8, 8), 0.8)
+    bars = suite_result["similarity"].details["pairs"][0]
+    scored = [{"score": 0.7 if k < 10 else 0.8, "association": k / 100} for k in range(28)]
+    pairs = [
+        {**bars, **one, "columns": [names[i], names[j]]}
+        for one, (i, j) in zip(scored, every, strict=True)
+    ]
+    details: dict[str, Any] = {"names": names, "ceiling": ceiling, "matrix": ceiling}
+    details |= {"columns": dict.fromkeys(names, 1.0), "pairs": pairs, "n_pairs": 28}
+
+    def drawn(columns: object = None) -> tuple[list[str], str]:
+        result = replace(suite_result["similarity"], details=details)
+        items, note = bivariate({"similarity": result}, columns)
+        return [item.heading.replace(" \N{MULTIPLICATION SIGN} ", "/") for item in items], note
+
+    shown, note = drawn()
+    short = [f"{names[i]}/{names[j]}" for i, j in every[:10]]
+    assert shown == [*short, *(f"{names[i]}/{names[j]}" for i, j in every[:-3:-1])]  # whole rows
+    assert "Not drawn: 16 that agree as two samples" in note
+    for asked in (SimpleNamespace(biv=names), SimpleNamespace(biv=20, pairs="all")):
+        assert len(drawn(asked)[0]) == 28
+    for pair in pairs:
+        pair["score"] = 0.9
+    assert len(drawn()[0]) == 9
 
 
 def test_unknown_sections_are_named(suite_result: SuiteResult, tmp_path: Path) -> None:

@@ -207,7 +207,7 @@ class ProximityDisplay(HistogramDisplay):
         for ax, (which, table, short) in zip(axes, panels, strict=True):
             self._bars(ax, which)
             tail = percent(number_of(self.result.details.get(f"p_{which}")))
-            title = f"{short}: to the nearest {table}; {tail} of train rows in the tail"
+            title = f"{short}, to the nearest {table}: {tail} in the tail"
             self._label(ax, title, top)
         axes[-1].set_xlabel("distance to that row / distance to the nearest other train row")
 
