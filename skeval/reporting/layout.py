@@ -147,7 +147,7 @@ class Page:
         """
         bold = style.get("weight") == "bold"
         if least is not None and (width := text_width(text, size, bold) * MM) > room:
-            size = max(least, size * room / width)
+            size = max(least, 0.99 * size * room / width)  # widths do not quite follow sizes
         if least != 0.0:
             text = shorten(text, room / MM, size, bold)
         self.text(x, y, text, size, **style)

@@ -52,8 +52,8 @@ class ReportColumns:
         Phik matrices.
     pairs : int or "all", default=24
         How many pairs are kept: half those that agree least, half those that are most strongly
-        associated in train. Some that agree as well as two samples of real rows would are not drawn,
-        unless it is "all" or `biv` is a list.
+        associated in train. Some that agree as well as two samples of real rows would are not
+        drawn, unless it is "all" or `biv` is a list.
 
     See Also
     --------
