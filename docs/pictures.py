@@ -17,7 +17,7 @@ from PIL import Image
 from skeval import SuiteResult, make_suite
 from skeval.datasets import load_flights
 from skeval.generators import GaussianCopula
-from skeval.reporting.pdf import draw_pages
+from skeval.reporting.pdf import draw_pages, drawn_once
 from skeval.reporting.sections import plan
 from skeval.reporting.style import theme
 
@@ -26,7 +26,7 @@ COLUMNS = ["dep_time", "dep_delay", "arr_delay", "carrier", "origin", "air_time"
 PICTURES = {  # by the section, of the page on which it begins
     "decision": "report_first.png",
     "worst": "report_columns.png",
-    "membership": "report_attacks.png",
+    "attacks": "report_attacks.png",
     "utility": "report_utility.png",
 }
 LAST = {"utility"}  # of which the figures, on its last page, are shown
@@ -46,7 +46,7 @@ def draw(result: SuiteResult) -> None:
     """Write a page of some sections as a picture: that on which they begin, or the last."""
     drawn_of = dict[str, io.BytesIO]()
     with theme():
-        for sections, page in draw_pages(plan(result, None, None), "Synthetic flights"):
+        for sections, page in draw_pages(drawn_once(plan(result)), "Synthetic flights"):
             shown = [n for n in sections if n in PICTURES and (n in LAST or n not in drawn_of)]
             if shown:
                 drawn = io.BytesIO()

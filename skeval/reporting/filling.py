@@ -326,11 +326,13 @@ def bivariate(results: Mapping[str, Result], columns: Any) -> Filled:
     n_all = int(min(n_given if n_given >= 0 else 0, len(names) * (len(names) - 1) // 2))
     by_name = getattr(columns, "pairs", None) == "all" or not isinstance(asked, int | None)
     drawn = pairs if by_name else _telling(details, pairs)
-    note = f"All {len(pairs):,} pairs, those that agree least first."
+    n_left = len(pairs) - len(drawn)
+    every = f"{len(drawn):,} of {n_all:,}" if n_left else f"All {n_all:,}"
+    note = f"{every} pairs, those that agree least first."
     if len(pairs) < n_all:
         how = "half agree least, half are most associated"
         note = f"{len(pairs):,} of {n_all:,} pairs: {how}."
-    if n_left := len(pairs) - len(drawn):
+    if n_left:
         note += f" Not drawn: {n_left:,} that agree as two samples of real rows would."
     return tuple(map(_pair_item, drawn)), note
 

@@ -84,7 +84,7 @@ class PDFRenderer(FileRenderer):
     def _write(self, content: Plan, file: Path) -> None:
         from pypdf import PdfReader, PdfWriter
 
-        content = _drawn_once(content)
+        content = drawn_once(content)
         drawn, firsts, links, root, owners = self._drawn(content)
         writer = PdfWriter(clone_from=PdfReader(drawn))
         tables: dict[str, Any] = {}
@@ -131,7 +131,7 @@ class PDFRenderer(FileRenderer):
         return buffer, firsts, links, root, owners
 
 
-def _drawn_once(content: Plan) -> Plan:
+def drawn_once(content: Plan) -> Plan:
     """Return the plan in which a column among those to mend has no second histogram."""
     worst = {
         section.table: section.items for section in content.sections if section.name == "worst"

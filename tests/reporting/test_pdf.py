@@ -177,9 +177,9 @@ def test_columns_and_sections_can_be_chosen(suite_result: SuiteResult, tmp_path:
     assert second.count("similarity 0") == 1
 
 
-def test_a_column_among_those_to_mend_is_drawn_once(suite_result: SuiteResult) -> None:
+def test_a_column_among_those_to_mend_isdrawn_once(suite_result: SuiteResult) -> None:
     content = plan(suite_result)
-    drawn = pdf._drawn_once(content)
+    drawn = pdf.drawn_once(content)
     sections = [{one.name: one for one in each.sections} for each in (content, drawn)]
     mended = {item.heading for item in sections[0]["worst"].items}
     every = [item.heading for item in sections[0]["univariate"].items]
@@ -189,7 +189,7 @@ def test_a_column_among_those_to_mend_is_drawn_once(suite_result: SuiteResult) -
     assert left.intro.endswith(f"{len(mended)} more are drawn among the columns to mend.")
     none_left = replace(sections[0]["univariate"], items=sections[0]["worst"].items)
     alone = replace(content, sections=(sections[0]["worst"], none_left))
-    assert [section.name for section in pdf._drawn_once(alone).sections] == ["worst"]
+    assert [section.name for section in pdf.drawn_once(alone).sections] == ["worst"]
 
 
 def test_pairs_that_hold_nothing_new_are_not_drawn(suite_result: SuiteResult) -> None:
