@@ -39,6 +39,7 @@ _MOST_BARS = 25
 _BAR = 3.9
 _PITCH, _NARROW_PITCH = 50.0, 45.0  # of panels below each other
 _FLAT = 0.8  # of the height that a figure of half the width would have
+_LINE = 7.7  # points of a name in small letters, of those below each other
 _LEAST_CELLS = 31.0  # points of the cells of a pair, from bottom to top
 _GAP = 7.0  # between figures of a row
 HALF = (WIDTH - _GAP) / 2.0  # the width of a column
@@ -303,8 +304,12 @@ def _natural(display: Display, wide: float) -> float:
     """Return the millimetres that a figure of this width is high, with all that it names."""
     if isinstance(display, ColumnScoresDisplay):
         return _BAR * len(display.frame()) + 7.0
-    natural = MM * display.tall(wide / MM, _around(display, wide)) + 4.0
-    return _FLAT * natural if wide <= HALF else natural
+    around = _around(display, wide)
+    natural = MM * display.tall(wide / MM, around) + 4.0
+    if wide > HALF:
+        return natural
+    named = MM * (around.top + around.bottom + _LINE * display.n_named) + 4.0
+    return max(_FLAT * natural, min(natural, named))
 
 
 def _around(display: Display, wide: float) -> Margins:

@@ -93,6 +93,8 @@ class Display:
     figsize: tuple[float, float] = (5.5, 3.0)
     crossed: tuple[str, ...] = ()
     """The two columns that its heading names; in a narrow place each name is shortened."""
+    n_named = 0
+    """How many rows of cells have their names beside them, which letters must fit."""
 
     def __init__(self, result: Result) -> None:
         self.result = result

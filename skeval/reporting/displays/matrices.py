@@ -130,6 +130,7 @@ class SimilarityMatrixDisplay(Display):
         super().__init__(result)
         self.names = [str(name) for name in result.details.get("names", [])]
         self.matrix = numbers(result.details.get("matrix", np.empty((0, 0))))
+        self.n_named = len(self.names)
         self.figsize = _square(len(self.names))
 
     def frame(self) -> pd.DataFrame:
