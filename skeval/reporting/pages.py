@@ -96,12 +96,15 @@ class _Sheets:
         """Place sections in two columns, in the order that takes least room.
 
         No section moves by more than two places, and only where that saves a page or much of one.
+        What goes on with the section above has no heading of its own, and stays below it.
         """
+        above = self.pages[-1][-1][2].section if self.pages[-1] else None
+        n_fixed = int(sections[0][0][0].section == above)
         ways = []
-        for order in _orders(len(sections)):
+        for order in _orders(len(sections) - n_fixed):
             way = self._copy()
-            for i in order:
-                for run in sections[i]:
+            for section in (*sections[:n_fixed], *(sections[n_fixed + i] for i in order)):
+                for run in section:
                     way.place_half(run)
             ways.append(way)
         vars(self).update(vars(min(ways, key=_Sheets._taken)))
@@ -129,7 +132,8 @@ class _Sheets:
         elif self._fits([*again, *run], other):
             self._put([*again, *run], other)
         else:
-            self._turn(first.head)
+            if self.pages[-1]:
+                self._turn(first.head)
             self._put(run, 0)
 
     def _fits(self, run: Sequence[Block], column: int) -> bool:

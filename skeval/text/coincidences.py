@@ -176,7 +176,10 @@ class _Texts:
         return csr_array(diags_array(1.0 / np.where(lengths > 0, lengths, 1.0)) @ weighted)
 
     def sample(self, start: int, end: int) -> np.ndarray:
-        """Return up to 1,000 of some rows, chosen by their words: their order does not matter."""
+        """Return up to 1,000 of some rows, chosen by their words: their order does not matter.
+
+        Those without a word come last.
+        """
         if end - start <= _PLACED:
             return np.arange(start, end)
         marks = self.keys[: self.held.shape[1]] if self.keys.size else np.zeros(1, np.uint64)
@@ -184,6 +187,7 @@ class _Texts:
         sums = np.bitwise_xor.reduceat(
             np.append(marks[part.indices], np.uint64(0)), part.indptr[:-1]
         )
+        sums[np.diff(part.indptr) == 0] = np.iinfo(np.uint64).max  # reduceat gives another row's word
         return start + np.argsort(sums, kind="stable")[:_PLACED]
 
 

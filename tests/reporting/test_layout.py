@@ -205,3 +205,23 @@ def test_sections_change_places_where_that_saves_a_page() -> None:
     columns = [{b.section for *_, b in page if b.column == column} for column in (0, 1)]
     assert columns == [{"a", "d"}, {"b", "c"}]
     assert max(y + height for y, height, _ in page) <= Page.floor + 1e-9
+
+
+def test_figures_stay_below_the_heading_of_their_section() -> None:
+    def nothing(page: Page, y: float, height: float) -> None: ...
+
+    room = Page.floor - TOP
+    heading = Block(0.05 * room, nothing, keeps=True, section="a")
+    half = Block(0.3 * room, nothing, half=True, begins=True, section="a")
+    other = Block(0.5 * room, nothing, half=True, begins=True, section="b")
+    tall = replace(half, height=0.4 * room)
+    pages = paged([heading, half, half, tall, tall, other])
+    order = [block.section for page in pages for *_, block in page]
+    assert order == sorted(order)
+
+
+def test_a_block_higher_than_a_page_leaves_no_page_empty() -> None:
+    def nothing(page: Page, y: float, height: float) -> None: ...
+
+    tall = Block(1.2 * (Page.floor - TOP), nothing, half=True, begins=True)
+    assert [len(page) for page in paged([tall, tall])] == [1, 1]

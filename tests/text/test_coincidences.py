@@ -9,7 +9,7 @@ import pytest
 from skeval.core.context import Context
 from skeval.steps.entities import Reading, mentions
 from skeval.text import CallableRecognizer, EntityLeakage, PatternRecognizer
-from skeval.text.coincidences import coincidence
+from skeval.text.coincidences import _Texts, coincidence
 
 SCHEMA = {"note": "text"}
 FILLER = [f"plain words of all texts {i % 2}" for i in range(60)]
@@ -144,3 +144,11 @@ def test_names_of_8_in_400_texts_are_found_in_most_runs(thirds):
 def test_names_that_nobody_leaked_raise_few_alarms(thirds):
     """An exact test rejects 1 of 20 on average, and more than 4 once in four hundred times."""
     assert found(thirds, 20, 0) <= 4
+
+
+def test_texts_without_a_word_are_no_yardstick_of_nearness():
+    texts = [["" if i % 3 == 0 else f"word{i} word{i + 1}" for i in range(2100)], ["none"]]
+    train, holdout = (pd.DataFrame({"note": one}) for one in texts)
+    context = Context.of(train, holdout, schema=SCHEMA).with_synthetic(holdout)
+    every = _Texts.of(context, ("note",))
+    assert np.diff(every.held[every.sample(0, 2101)].indptr).min() == 1
