@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from skeval.exceptions import InvalidParameterError
 from skeval.reporting.decision import titles_of
 from skeval.reporting.displays.attacks import AttacksDisplay
@@ -345,7 +347,7 @@ def every_pair(results: Mapping[str, Result], columns: Any) -> tuple[Item, ...]:
 
 def _among_pairs(details: Mapping[str, Any], asked: int | Sequence[str] | None) -> list[Any]:
     names = set(among(names_of(details), asked))
-    return [pair for pair in _pairs(details) if set(pair["columns"]) <= names]
+    return [pair for pair in _pairs(details) if set(map(str, pair["columns"])) <= names]
 
 
 def _telling(details: Mapping[str, Any], pairs: Sequence[Any]) -> list[Any]:
@@ -359,12 +361,13 @@ def _telling(details: Mapping[str, Any], pairs: Sequence[Any]) -> list[Any]:
         return list(pairs)
 
     def gap(pair: Any) -> float:
-        i, j = (names.index(name) for name in pair["columns"])
+        i, j = (names.index(str(name)) for name in pair["columns"])
         return float(ceiling[i, j]) - number_of(pair.get("score"))
 
     short = [pair for pair in pairs if not gap(pair) <= 0.0]
     fine = [pair for pair in pairs if gap(pair) <= 0.0]
-    fine.sort(key=lambda pair: -number_of(pair.get("association", 0.0)))
+    # what is no number would leave the others in no order
+    fine.sort(key=lambda pair: -np.nan_to_num(number_of(pair.get("association"))))
     n_fine = max(_FEWEST_PAIRS - len(short), -len(short) % BIVARIATE.per_row)
     return [*short, *fine[:n_fine]]
 

@@ -187,7 +187,8 @@ class _Texts:
         sums = np.bitwise_xor.reduceat(
             np.append(marks[part.indices], np.uint64(0)), part.indptr[:-1]
         )
-        sums[np.diff(part.indptr) == 0] = np.iinfo(np.uint64).max  # reduceat gives another row's word
+        # of an empty row reduceat gives a word of the next one
+        sums[np.diff(part.indptr) == 0] = np.iinfo(np.uint64).max
         return start + np.argsort(sums, kind="stable")[:_PLACED]
 
 

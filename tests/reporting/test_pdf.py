@@ -177,7 +177,7 @@ def test_columns_and_sections_can_be_chosen(suite_result: SuiteResult, tmp_path:
     assert second.count("similarity 0") == 1
 
 
-def test_a_column_among_those_to_mend_isdrawn_once(suite_result: SuiteResult) -> None:
+def test_a_column_among_those_to_mend_is_drawn_once(suite_result: SuiteResult) -> None:
     content = plan(suite_result)
     drawn = pdf.drawn_once(content)
     sections = [{one.name: one for one in each.sections} for each in (content, drawn)]
@@ -220,6 +220,23 @@ def test_pairs_that_hold_nothing_new_are_not_drawn(suite_result: SuiteResult) ->
     for pair in pairs:
         pair["score"] = 0.9
     assert len(drawn()[0]) == 9
+
+
+def test_pairs_of_another_form_are_not_drawn(suite_result: SuiteResult) -> None:
+    """As in a file by another hand; a pair is drawn whose association is no number."""
+    result = suite_result["similarity"]
+    good = [{**pair, "association": "?"} for pair in result.details["pairs"][:2]]
+    odd = [
+        {**good[0], "columns": [["age"], {"a": 1}]},
+        {**good[0], "columns": ["age"]},
+        {**good[0], "shares": {role: [[1.0]] for role in ("train", "synthetic")}},
+    ]
+    details = {**result.details, "pairs": [*odd, *good]}
+    items, _ = bivariate({"similarity": replace(result, details=details)}, None)
+    assert len(items) == 2
+    few = replace(result, details={**result.details, "names": result.details["names"][:2]})
+    figures = {one.name for one in plan(SuiteResult({"similarity": few})).sections if one.items}
+    assert "similarity" not in figures
 
 
 def test_unknown_sections_are_named(suite_result: SuiteResult, tmp_path: Path) -> None:

@@ -434,6 +434,13 @@ class PairDisplay(Display):
         self.bars = tuple(Bars(axis) for axis in pair["axes"])
         self.shares = {role: numbers(pair["shares"][role]) for role in ("train", "synthetic")}
 
+    def check(self) -> None:
+        """Raise where the cells are not those of the bars of both columns."""
+        shape = tuple(len(bars.names) for bars in self.bars)
+        if any(shares.shape != shape for shares in self.shares.values()):
+            raise ValueError("The shares of a pair must have a cell for each bar of its columns.")
+        super().check()
+
     def frame(self) -> pd.DataFrame:
         """Return the bars of both columns and the shares of train and synthetic, one row a cell."""
         name, other = self.columns

@@ -97,6 +97,9 @@ def _pairs(
     names: Sequence[str], matrices: Mapping[str, np.ndarray], beyond: int = 0
 ) -> pd.DataFrame:
     """Return the cells of matrices from the diagonal on, or `beyond` it, by names of columns."""
+    shape = (len(names),) * 2
+    if any(matrix.shape != shape for matrix in matrices.values()):
+        raise ValueError("A matrix must have a row and a column for each of the names.")
     i, j = np.triu_indices(len(names), beyond)
     labels = np.array(names, dtype=object)
     frame = pd.DataFrame({"first": labels[i], "second": labels[j]})
