@@ -242,16 +242,17 @@ def _nearness(
     )
     for start in range(0, key.size, _AT_ONCE):
         block = slice(start, start + _AT_ONCE)
-        a, b = vectors[left[block]], vectors[n_real + right[block]]
+        rows, which = _distinct_pairs(left[block], n_real + right[block])
+        a, b = vectors[rows[0]], vectors[rows[1]]
         both = csr_array(a.multiply(b))
-        name = _held(np.nonzero(own[key[block]] >= 0)[0], own[key[block]], both.shape)
-        like = _sums(both) - _sums(both.multiply(name))
+        like = _sums(both)[which] - _of_names(both, which, own[key[block]])
         # as many others are as near by the words besides the name
-        shares = [
-            (1.0 + ((one @ them).toarray() >= like[:, None] - 1e-12).sum(axis=1))
-            / (them.shape[1] + 1.0)
-            for one, them in ((a, other), (b, real))
-        ]
+        shares = []
+        for ends, them in zip(rows, (other, real), strict=True):
+            texts_of, at = np.unique(ends, return_inverse=True)
+            alike = (vectors[texts_of] @ them).toarray()[at[which]]
+            n_alike = (alike >= like[:, None] - 1e-12).sum(axis=1)
+            shares.append((1.0 + n_alike) / (them.shape[1] + 1.0))
         np.minimum.at(nearness, key[block], np.sqrt(shares[0] * shares[1]))
     return nearness
 
@@ -271,9 +272,31 @@ def _with_others(
     shared = np.zeros(n_keys, dtype=np.bool_)
     for start in range(0, key.size, _AT_ONCE):
         block = slice(start, start + _AT_ONCE)
-        both = csr_array(held[left[block]].multiply(held[n_real + right[block]]))
-        shared[key[block][_sums(both) > 1]] = True
+        rows, which = _distinct_pairs(left[block], n_real + right[block])
+        both = csr_array(held[rows[0]].multiply(held[rows[1]]))
+        shared[key[block][_sums(both)[which] > 1]] = True
     return shared
+
+
+def _distinct_pairs(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return distinct pairs of rows, and which each is: long texts have thousands of names."""
+    pairs, which = np.unique(np.column_stack([left, right]), axis=0, return_inverse=True)
+    return pairs.T, which.ravel()
+
+
+def _of_names(both: csr_array, which: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """Return what the words of names, each once, add to the likeness of these pairs of texts."""
+    own = np.sort(own, axis=1)
+    own[:, 1:][own[:, 1:] == own[:, :-1]] = -1
+    row, place = np.nonzero(own >= 0)
+    both.sort_indices()
+    wide, n_each = both.shape[1], np.diff(both.indptr)
+    held = np.repeat(np.arange(n_each.size), n_each) * wide + both.indices
+    wanted = which[row] * wide + own[row, place]
+    at = np.searchsorted(held, wanted)
+    found = np.append(held, -1)[at] == wanted
+    values = np.where(found, np.append(both.data, 0.0)[at], 0.0)
+    return np.bincount(row, weights=values, minlength=which.size)
 
 
 def _pairs(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -152,3 +154,15 @@ def test_texts_without_a_word_are_no_yardstick_of_nearness():
     context = Context.of(train, holdout, schema=SCHEMA).with_synthetic(holdout)
     every = _Texts.of(context, ("note",))
     assert np.diff(every.held[every.sample(0, 2101)].indptr).min() == 1
+
+
+def test_a_text_of_many_names_takes_no_more_room_than_its_words():
+    text = " ".join(f"[Ada{i} Lovelace{i}]" for i in range(2000))
+    tables = pd.DataFrame({"note": [text]}), pd.DataFrame({"note": ["no one"]})
+    tracemalloc.start()
+    metric = EntityLeakage(CallableRecognizer(by_brackets, "spans"), n_windows=0)
+    result = metric.fit(*tables, schema=SCHEMA).evaluate(tables[0])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert result.details["tests"]["entities"]["train"] == 2000
+    assert peak < 50e6
