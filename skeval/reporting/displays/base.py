@@ -94,7 +94,7 @@ class Display:
     crossed: tuple[str, ...] = ()
     """The two columns that its heading names; in a narrow place each name is shortened."""
     n_named = 0
-    """The number of names that stand below each other, beside what is drawn."""
+    """The number of names that stand below each other at the left of what is drawn."""
 
     def __init__(self, result: Result) -> None:
         self.result = result
