@@ -334,7 +334,7 @@ def bivariate(results: Mapping[str, Result], columns: Any) -> Filled:
         how = "half agree least, half are most associated"
         note = f"{len(pairs):,} of {n_all:,} pairs: {how}."
     if n_left:
-        note += f" Not drawn: {n_left:,} that agree as two samples of real rows would."
+        note += f" {n_left:,} are not drawn: they agree as two samples of real rows would."
     return tuple(map(_pair_item, drawn)), note
 
 

@@ -27,12 +27,12 @@ from skeval.stats.intervals import wilson
 from skeval.stats.matches import MatchLists, list_contrast
 from skeval.stats.relabelling import Relabelled, holm, least_p_value
 from skeval.stats.risks import Matched
-from skeval.stats.weightings import weightings_contrast
 from skeval.steps.entities import Reading, mentions, row_groups, rows_read, texts_in_numbers
 from skeval.steps.relabelled import with_claim
 from skeval.text.coincidences import Coincidence, coincidence
 from skeval.text.corpus import CorpusMetric
 from skeval.text.recognizers import Names, PatternRecognizer, SpacyBackend, piped
+from skeval.text.weightings import weightings_contrast
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Count, Interval, Legal, has_methods
 

@@ -214,7 +214,7 @@ def test_pairs_that_hold_nothing_new_are_not_drawn(suite_result: SuiteResult) ->
     shown, note = drawn()
     short = [f"{names[i]}/{names[j]}" for i, j in every[:10]]
     assert shown == [*short, *(f"{names[i]}/{names[j]}" for i, j in every[:-3:-1])]  # whole rows
-    assert "Not drawn: 16 that agree as two samples" in note
+    assert "16 are not drawn: they agree as two samples" in note
     for asked in (SimpleNamespace(biv=names), SimpleNamespace(biv=20, pairs="all")):
         assert len(drawn(asked)[0]) == 28
     for pair in pairs:

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import hypergeom
 
 from skeval.stats.matches import MatchLists
-from skeval.stats.weightings import weightings_contrast
+from skeval.text.weightings import weightings_contrast
 
 
 def lists_of(n):

@@ -54,7 +54,7 @@ def weightings_contrast(
 
     >>> import numpy as np
     >>> from skeval.stats.matches import MatchLists
-    >>> from skeval.stats.weightings import weightings_contrast
+    >>> from skeval.text.weightings import weightings_contrast
     >>> lists = MatchLists(np.arange(11), np.arange(10), np.ones(10, dtype=int), n_rows=10)
     >>> is_train = np.arange(20) % 10 < 5
     >>> test = weightings_contrast(
