@@ -11,7 +11,7 @@ import typer
 from skeval.cli.options import Given, say
 from skeval.exceptions import InvalidParameterError
 from skeval.results.policy import FAIL_ON, Policy, RuleOutcome, failed_metrics, junit, together
-from skeval.results.release import Release
+from skeval.results.release import Release, gate_policy
 from skeval.results.suite_result import SuiteResult
 from skeval.suites.suite import MetricSuite
 from skeval.utils.files import check_output, replacing
@@ -32,12 +32,12 @@ def policy_of(options: Given, release: Release | None = None) -> Policy | None:
             f"--fail-on must be among {', '.join(FAIL_ON)}, got {', '.join(unknown)}."
         )
     given = Policy.from_toml(file) if file is not None else None
-    agreed = release.thresholds if release is not None else None
-    of_options = Policy(tuple(fail_on or ()), tuple(require or ())) if fail_on or require else None
-    if of_options is not None and (given or agreed):  # the level is that of a file
-        least = min(one.level for one in (given, agreed) if one is not None)
-        of_options = replace(of_options, level=least)
-    policy = together([given, agreed, of_options])
+    if fail_on or require:
+        of_options = Policy(tuple(fail_on or ()), tuple(require or ()))
+        if given is not None:  # options state no level
+            of_options = replace(of_options, level=given.level)
+        given = together([given, of_options])
+    policy = gate_policy(given, release)
     if policy is None and options.junit is not None:
         raise InvalidParameterError(
             "--junit needs --fail-on, --require, --policy or thresholds of --release."
@@ -48,7 +48,10 @@ def policy_of(options: Given, release: Release | None = None) -> Policy | None:
 def check_policy(policy: Policy | None, suite: MetricSuite | None) -> None:
     """Refuse a policy on what the suite does not measure, before the work."""
     if policy is not None and suite is not None:
-        policy.check_names({name: type(metric).__name__ for name, metric in suite.all_metrics})
+        metrics = dict(suite.all_metrics)
+        classes = {name: type(metric).__name__ for name, metric in metrics.items()}
+        bounds = {name: metric.tags.bounds for name, metric in metrics.items()}
+        policy.check_names(classes, bounds)
 
 
 def write_junit(

@@ -9,7 +9,7 @@ from dataclasses import replace
 from skeval.exceptions import InvalidParameterError
 from skeval.reporting.layout import Facts, Grid, Part, Words
 from skeval.results.policy import Policy, RuleOutcome
-from skeval.results.release import NOT_STATED, Release, outcomes_of
+from skeval.results.release import NOT_STATED, Release, gate_policy, outcomes_of
 from skeval.results.suite_result import SuiteResult
 
 HELD, VIOLATED = "held", "violated"
@@ -36,7 +36,7 @@ def stated_parts(results: Mapping[str, SuiteResult]) -> Iterator[Part]:
         yield Facts(known)
     if release.missing:
         yield Words(f"Not stated: {', '.join(release.missing)}.", "quiet")
-    agreed = release.thresholds
+    agreed = gate_policy(None, release)
     if agreed is not None:
         rules = list(outcomes(agreed, results))
         yield Grid(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import math
-import operator
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,6 +15,8 @@ from xml.etree import ElementTree
 import numpy as np
 
 from skeval.exceptions import InvalidParameterError, MetricFailedWarning
+from skeval.results.ranges import ARITHMETIC, COMPARISONS, Range, fault_of
+from skeval.results.verdict import counts_copies
 from skeval.stats.relabelling import ALARM_LEVEL
 from skeval.stats.repeats import UNCOUNTED
 from skeval.utils.files import foreign_toml
@@ -39,18 +40,6 @@ _MOST_BITS = 1000  # of whole numbers, more than which no float holds
 _QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"|`([^`]+)`")
 # "column_shapes/ks_complement" is a name; "low / high" a quotient
 _SLASHED = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:/[A-Za-z_]\w*)+")
-_ARITHMETIC: Mapping[type[ast.AST], Callable[[float, float], float]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-}
-_COMPARISONS: Mapping[type[ast.AST], Callable[[float, float], bool]] = {
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-}
 _HOW = (
     'Write a comparison of a result, such as "tstr >= 0.95 * baseline": names of results, '
     f"{', '.join(FIELDS)}, details.PATH.TO.A.NUMBER, numbers, + - * / and < <= > >="
@@ -120,9 +109,16 @@ class Requirement:
             raise InvalidParameterError(f"a requirement is a text of at most {_LONGEST} letters.")
         try:
             spelled = _SLASHED.sub(self._placed, _QUOTED.sub(self._placed, text))
+            if "#" in spelled:
+                raise InvalidParameterError(
+                    f"{text!r} has text after '#', which would be ignored. Remove the text, or "
+                    "write a second requirement."
+                )
             with warnings.catch_warnings():  # such as of "1if", which is no requirement either
                 warnings.simplefilter("error", SyntaxWarning)
                 tree = ast.parse(spelled.strip(), mode="eval").body
+        except InvalidParameterError:
+            raise
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             raise InvalidParameterError(f"{text!r} is no requirement. {_HOW}.") from error
         self._tree = tree
@@ -135,7 +131,7 @@ class Requirement:
 
     def _checked(self, tree: ast.AST) -> tuple[str, ...]:
         """Return the names of results, in the order of the text; refuse what is no comparison."""
-        if not isinstance(tree, ast.Compare) or any(type(o) not in _COMPARISONS for o in tree.ops):
+        if not isinstance(tree, ast.Compare) or any(type(o) not in COMPARISONS for o in tree.ops):
             raise InvalidParameterError(f"{self.text!r} compares nothing. {_HOW}.")
         names: list[str] = []
         for part in (tree.left, *tree.comparators):
@@ -145,7 +141,7 @@ class Requirement:
         return tuple(dict.fromkeys(names))
 
     def _walk(self, node: ast.AST, names: list[str]) -> None:
-        if isinstance(node, ast.BinOp) and type(node.op) in _ARITHMETIC:
+        if isinstance(node, ast.BinOp) and type(node.op) in ARITHMETIC:
             self._walk(node.left, names)
             self._walk(node.right, names)
         elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
@@ -153,6 +149,10 @@ class Requirement:
         elif isinstance(node, ast.Name | ast.Attribute):
             name, _ = self._reference(node)
             names.extend([name] if name else [])
+        elif isinstance(node, ast.Constant) and node.value in (math.inf, math.nan):
+            raise InvalidParameterError(
+                f"{self.text!r} compares with an infinite number. Write a finite number."
+            )
         elif not (isinstance(node, ast.Constant) and _is_number(node.value)):
             raise InvalidParameterError(f"{self.text!r} is no requirement. {_HOW}.")
 
@@ -191,9 +191,11 @@ class Requirement:
         Raises
         ------
         InvalidParameterError
-            If a name is that of no result.
+            If a name is that of no result, or the comparison is true of any result or of none.
         """
         read: dict[str, float] = {}
+        known = {name: one.tags.bounds for name, one in results.items() if one.tags is not None}
+        self.check_ranges(results, known)
         failed = [f"{n} was not measured: {e}" for n in self.names if (e := _error(results, n))]
         if failed:
             return RuleOutcome(self.text, False, "; ".join(failed))
@@ -203,8 +205,28 @@ class Requirement:
         if lacking := [name for name, value in read.items() if math.isnan(value)]:
             return RuleOutcome(self.text, False, f"there is no {' and no '.join(lacking)}")
         pairs = zip(self._tree.ops, sides[:-1], sides[1:], strict=True)
-        passed = all(_COMPARISONS[type(o)](left, right) for o, left, right in pairs)
+        passed = all(COMPARISONS[type(o)](left, right) for o, left, right in pairs)
         return RuleOutcome(self.text, passed, shown)
+
+    def check_ranges(
+        self, metrics: Mapping[str, Any], bounds: Mapping[str, tuple[float, float]]
+    ) -> None:
+        """Refuse a comparison that any values within these bounds meet, or none."""
+
+        def known(node: ast.Name | ast.Attribute) -> Range:
+            name, path = self._reference(node)
+            of_metric = Range(*bounds.get(_key(metrics, name or self.names[0]), Range()))
+            width = of_metric.high - of_metric.low
+            of_field = {
+                **dict.fromkeys(("value", "baseline", "low", "high"), of_metric),
+                **dict.fromkeys(("diff_low", "diff_high"), Range(-width, width)),
+                **dict.fromkeys(("p_value", "p_adjusted"), Range(0.0, 1.0)),
+            }
+            return of_field.get(path[0], Range())
+
+        assert isinstance(self._tree, ast.Compare)
+        if fault := fault_of(self._tree, known):
+            raise InvalidParameterError(f"{self.text!r}: {fault}")
 
     def limit(self, results: SuiteResult) -> tuple[str, float] | None:
         """Return whose value is compared with what number; None if it is another comparison.
@@ -227,7 +249,7 @@ class Requirement:
         if isinstance(node, ast.BinOp):
             left, right = (self._number(s, results, read) for s in (node.left, node.right))
             try:
-                return _ARITHMETIC[type(node.op)](left, right)
+                return ARITHMETIC[type(node.op)](left, right)
             except ZeroDivisionError:
                 return math.nan
         if isinstance(node, ast.UnaryOp):
@@ -254,7 +276,7 @@ class Policy:
         "leak": an alarm of the verdict or copies beyond chance, and also that nothing could be
         told, since a gate must not open because nobody looked. "alarm": the same without copies: it
         goes by the tests alone. "fact": anything that was counted of privacy, such as a single copy
-        of a train row.
+        of a train row, and also that no metric counted copies.
     require : tuple of str, default=()
         Comparisons, see :class:`Requirement`.
     level : float, default=0.05
@@ -345,17 +367,28 @@ class Policy:
             )
         return cls(**content)
 
-    def check_names(self, metrics: Mapping[str, str]) -> None:
-        """Refuse requirements on what a suite does not measure, before it is fitted.
+    def check_names(
+        self, metrics: Mapping[str, str], bounds: Mapping[str, tuple[float, float]] | None = None
+    ) -> None:
+        """Refuse requirements that a suite cannot decide, before the suite is fitted.
 
         Parameters
         ----------
         metrics : mapping of str to str
             Classes of the metrics, by their names in the suite.
+        bounds : mapping of str to (float, float), optional
+            Smallest and largest value of the metrics, by the same names.
+
+        Raises
+        ------
+        InvalidParameterError
+            If a requirement names what the suite does not measure, or is true of any value within
+            the bounds or of none.
         """
         for requirement in self.requirements:
             for name in requirement.names:
                 _key(metrics, name)
+            requirement.check_ranges(metrics, bounds or {})
 
     def judge(self, results: SuiteResult) -> list[RuleOutcome]:
         """Return of each rule whether the results meet it.
@@ -412,7 +445,7 @@ class Policy:
 
 
 def together(policies: Iterable[Policy | None]) -> Policy | None:
-    """Return the policy that holds all rules of several, with the greatest level; None of none.
+    """Return the policy with all rules of several and the strictest level; None of none.
 
     Examples
     --------
@@ -483,8 +516,10 @@ def _failures(results: SuiteResult) -> RuleOutcome:
 
 
 def _facts(results: SuiteResult) -> RuleOutcome:
-    facts = results.verdict().facts
-    return RuleOutcome("nothing counted against privacy", not facts, " ".join(facts) or "no fact")
+    rule, facts = "nothing counted against privacy", results.verdict().facts
+    if not facts and not any(map(counts_copies, results.values())):
+        return RuleOutcome(rule, False, f"nothing can be told: {UNCOUNTED}")
+    return RuleOutcome(rule, not facts, " ".join(facts) or "no fact")
 
 
 def _key(metrics: Mapping[str, Any], name: str) -> str:

@@ -369,6 +369,17 @@ class Release(_Record):
 Stated = Release | Mapping[str, Any] | str | Path | None
 
 
+def gate_policy(policy: Policy | None, release: Release | None) -> Policy | None:
+    """Return a policy with the thresholds of a release added; None if there are neither.
+
+    The release is written by those whom the gate checks, so that its thresholds add rules and never
+    weaken one: the significance level is that of the policy, or the default, unless the release has
+    a stricter one.
+    """
+    agreed = release.thresholds if release is not None else None
+    return together([policy or (None if agreed is None else Policy(fail_on=())), agreed])
+
+
 def stated_release(given: Stated, metrics: Iterable[tuple[str, Any]]) -> Release | None:
     """Return a release in any form, whose thresholds are on what these named metrics measure.
 
@@ -379,7 +390,10 @@ def stated_release(given: Stated, metrics: Iterable[tuple[str, Any]]) -> Release
     """
     release = Release.of(given)
     if release is not None and release.thresholds is not None:
-        release.thresholds.check_names({name: type(one).__name__ for name, one in metrics})
+        named = dict(metrics)
+        classes = {name: type(one).__name__ for name, one in named.items()}
+        bounds = {name: one.tags.bounds for name, one in named.items()}
+        release.thresholds.check_names(classes, bounds)
     return release
 
 
@@ -393,10 +407,11 @@ def assert_release(
     results : SuiteResult
         The results of the synthetic table that is to be released.
     policy : Policy or path, optional
-        Or the TOML file that holds it. By default only the thresholds of the release hold, or,
-        without any, ``Policy()``: no leak found, no metric failed.
+        Or the TOML file that contains it. The default is ``Policy()``: no leak found, no metric
+        failed.
     release : Release, mapping or path to a TOML file, optional
-        Its thresholds hold as well; by default it is that of the provenance of the results.
+        Its thresholds are added to the policy and cannot weaken it; by default it is the release of
+        the provenance of the results.
 
     Raises
     ------
@@ -420,8 +435,8 @@ def assert_release(
     stated = Release.of(release)
     if stated is None and results.provenance is not None:
         stated = results.provenance.release
-    agreed = stated.thresholds if stated is not None else None
-    policy = together([policy, agreed]) or Policy()
+    policy = gate_policy(policy or Policy(), stated)
+    assert policy is not None
     violated = [outcome for outcome in policy.judge(results) if not outcome.passed]
     if violated:
         leak = any(outcome.rule in OF_LEAKS for outcome in violated)

@@ -49,6 +49,7 @@ Outcome = Literal["leak found", "copies found", "cannot be told", "no leak found
 NOTHING_OF_PRIVACY = "No metric of privacy was measured."
 _LACKS_HOLDOUT = ("holdout", "population")
 _LEAST_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
+_COUNTED = "Copies of train rows were counted, which is not a test."
 _CAVEAT = "Such tests can raise an alarm and never clear a release."
 DROP_COPIES = "Drop the copied rows."
 REFIT = (
@@ -296,6 +297,7 @@ def verdict(
         skipped = {name: _of_whole(reason) for name, reason in skipped.items()}
     tested = {name: of_privacy[name] for name in looked_at}
     copies = tuple(dict.fromkeys(one for r in of_privacy.values() for one in r.copies))
+    is_counted = any(map(counts_copies, of_privacy.values()))
     in_release = [one.of_holdout for one in copies if one.of_holdout]
     facts = tuple(dict.fromkeys([*(r.fact for r in of_privacy.values() if r.fact), *in_release]))
     voided = [str(n) for n in notices if tested and isinstance(n, _VOID)]
@@ -305,11 +307,17 @@ def verdict(
     advice = () if shifted else advised(_advising(of_privacy, alarms))
     said: list[tuple[SaidKind, Iterable[str]]] = [
         ("not looked at", [_left_out(skipped, len(skipped) + len(tested), called)]),
+        ("not looked at", [_COUNTED] if skipped and not tested and is_counted else []),
         ("fact", facts),
         ("void", (why for why in dict.fromkeys(void) if why not in facts)),
         ("copies", (one.found for one in copies)),
         ("alarms", [_alarmed(alarms, tested, shifted, called)] if alarms else []),
-        ("no alarm", [_without_alarm(tested, copies, outcome)] if of_privacy else []),
+        (
+            "no alarm",
+            [_without_alarm(tested, copies, outcome)]
+            if tested or (of_privacy and not skipped)
+            else [],
+        ),
         ("advice", advice),
     ]
     return Verdict(
@@ -393,6 +401,12 @@ def _too_little(
     yield from (one.untold for one in copies if one.untold)
 
 
+def counts_copies(result: Result) -> bool:
+    """Return whether a result shows how many units of train the release repeats."""
+    is_share = is_quoted(result, "copies") and not math.isnan(result.value)
+    return bool(result.copies or result.fact) or is_share
+
+
 def aspect_of(result: Result) -> str:
     """Return the kind of question that a result answers, "" where it does not say."""
     return result.tags.aspect if result.tags is not None else ""
@@ -457,9 +471,10 @@ def _left_out(skipped: Mapping[str, Reason], n_wanted: int, called: Mapping[str,
     (first, n_first), *others = [(what, n) for what, n in counts.items() if n]
     of_all = f"{n_first} of {n_wanted} tests {first}"
     why = ", and ".join([of_all, *(f"{n} {what}" for what, n in others)])
+    if len(skipped) == n_wanted:
+        return f"No test of privacy was possible, because {why}."
     if 2 * len(skipped) >= n_wanted:
-        looked = "not" if len(skipped) == n_wanted else "hardly"
-        return f"Privacy was {looked} looked at: {why}."
+        return f"Privacy was hardly looked at: {why}."
     return f"Not looked at: {', '.join(called[name] for name in skipped)} ({why})."
 
 

@@ -8,9 +8,11 @@ import tomllib
 from importlib.resources import files
 from xml.etree import ElementTree
 
+import pandas as pd
 import pytest
 
 from skeval import Release, SuiteResult
+from skeval.datasets import make_mixed
 from skeval.results.release import PrivacyClaim
 
 THREE = ("train.csv", "holdout.csv", "synthetic.csv")
@@ -79,6 +81,37 @@ def test_faults_are_found_before_the_tables_are_read(
     code, _, err = run("evaluate", "no.csv", "no.csv", *arguments)
     assert code == 2
     assert message in err
+    assert len(err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("stated", ["level = 1e-3", "level = 1e-3\nfail_on = []"])
+def test_release_file_does_not_lower_the_level(folder, run, stated):
+    """The table has 25 copies with other numbers: significant at 5%, not at 0.1%."""
+    train, release = (make_mixed(120, random_state=seed) for seed in (0, 2))
+    copies = train.head(25)
+    numbers = copies.select_dtypes("float").columns
+    copies = copies.assign(**(copies[numbers] * 1.01))
+    pd.concat([release.iloc[25:], copies]).to_csv("synthetic.csv", index=False)
+    (folder / "release.toml").write_text(f"[thresholds]\n{stated}\n")
+    asked = ("--metrics", "dcr_share", "--fail-on", "alarm")
+    assert run("evaluate", *THREE, *asked)[0] == 1
+    code, _, err = run("evaluate", *THREE, *asked, "--release", "release.toml")
+    assert code == 1, err
+    assert "alarm of dcr_share" in err
+
+
+def test_fact_gate_fails_without_a_count_of_copies(folder, run):
+    code, _, err = run("evaluate", *LEAK, "--metrics", "ks_complement", "--fail-on", "fact")
+    assert code == 1
+    assert "copies of train rows were not counted" in err
+
+
+@pytest.mark.parametrize(
+    "requirement", ["exact_matches <= 10", "exact_matches >= -5", "dcr_share > 0 # or less"]
+)
+def test_requirement_that_decides_nothing_is_refused_before_the_work(run, folder, requirement):
+    code, _, err = run("evaluate", *THREE, *SCREENS, "--require", requirement)
+    assert code == 2
     assert len(err.strip().splitlines()) == 1
 
 

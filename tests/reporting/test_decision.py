@@ -135,7 +135,7 @@ def test_what_leaks_is_closed_first() -> None:
 def test_without_a_holdout_it_is_asked_for(without_holdout: SuiteResult) -> None:
     page = DecisionPage.of(without_holdout)
     assert any(step.startswith("Give holdout rows") for step in page.steps)
-    assert page.facets[-1].text.startswith("Privacy was not looked at")
+    assert page.facets[-1].text.startswith("No test of privacy was possible")
     assert any(step.startswith("Name a target") for step in page.steps)
 
 

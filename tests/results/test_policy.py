@@ -85,8 +85,60 @@ def test_what_is_no_requirement_is_refused_in_a_sentence(text):
 
 
 def test_numbers_too_large_do_not_pass():
-    assert not Requirement("tstr > 1e999").judge(results()).passed
+    with pytest.raises(InvalidParameterError, match="infinite"):
+        Requirement("tstr <= 1e999")
     assert not Requirement("tstr > 1e308 * 10 - 1e308 * 10").judge(results()).passed
+
+
+SIMILARITY = MetricTags("fidelity", greater_is_better=True, bounds=(0, 100))
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("similarity >= 0.9", "Did you mean 90"),
+        ("similarity.baseline < 0.5", "Did you mean 50"),
+        ("screen <= 10", "Did you mean 0.1"),
+        ("10 >= screen", "Did you mean 0.1"),
+        *(
+            (f"screen {rest}", "0 to 1")
+            for rest in (">= -5", "<= 1", "> 1", "< 0", "<= baseline + 1")
+        ),
+        ("screen.p_value >= 5", "0 to 1"),
+        ("0 <= screen <= 0.1", "0 to 1"),
+        ("2 * screen > 3", "0 to 2"),
+        ("screen.diff_high <= 1", "-1 to 1"),
+    ],
+)
+def test_requirements_that_no_result_decides_are_refused(text, hint):
+    known = results(similarity=Result(89.0, baseline=92.0, tags=SIMILARITY))
+    with pytest.raises(InvalidParameterError, match=hint):
+        Requirement(text).judge(known)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("screen <= 0", "screen >= 1", "screen > 0", "screen < 1", "screen <= 0.01"),
+        *("similarity >= 90", "similarity >= 0.9 * baseline", "similarity - baseline >= -0.5"),
+        *("screen <= baseline + 0.01", "screen.p_value > 0.05", "screen / baseline <= 2"),
+    ],
+)
+def test_requirements_that_results_decide_are_judged(text):
+    known = results(similarity=Result(89.0, baseline=92.0, tags=SIMILARITY))
+    Requirement(text).judge(known)
+
+
+@pytest.mark.parametrize("text", ["tstr > 0.5 # and tstr < 0.6", "tstr > 0.5#"])
+def test_text_behind_a_number_sign_is_refused(text):
+    with pytest.raises(InvalidParameterError, match="#"):
+        Requirement(text)
+    assert Requirement("'a#b' > 0.5").judge(results(**{"a#b": Result(0.6)})).passed
+
+
+def test_nothing_is_a_fact_where_copies_were_not_counted():
+    blind = SuiteResult({"tstr": Result(0.71, metric="TSTR")}, sizes={"holdout": 10})
+    assert not Policy(fail_on="fact").judge(blind)[0].passed
 
 
 def test_names_are_checked_before_the_work():

@@ -192,7 +192,14 @@ def test_its_thresholds_are_held(results):
         assert_release(results, Policy(fail_on=()), release=Release(thresholds=agreed))
     stated = dataclasses.replace(results.provenance, release=Release(thresholds=agreed))
     kept = SuiteResult(dict(results), sizes=results.sizes, provenance=stated)
-    with pytest.raises(AssertionError) as caught:
-        assert_release(kept)
-    assert "no leak" not in str(caught.value)  # which nobody agreed
-    assert_release(kept, release=Release(thresholds={"fail_on": [], "require": ["ks > 0.1"]}))
+    with pytest.raises(AssertionError, match=r"ks >= 0\.999"):
+        assert_release(kept, Policy(fail_on=()))
+    agreed = {"fail_on": [], "require": ["ks > 0.1"]}
+    assert_release(kept, Policy(fail_on=()), release=Release(thresholds=agreed))
+
+
+def test_release_cannot_weaken_the_default_policy(results):
+    """No metric of privacy is in these results, whatever their release asks for."""
+    agreed = Policy(fail_on=(), require=("ks > 0.1",), level=1e-3)
+    with pytest.raises(AssertionError, match="no leak found"):
+        assert_release(results, release=Release(thresholds=agreed))

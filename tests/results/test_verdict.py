@@ -150,7 +150,7 @@ def test_tests_that_cannot_alarm_are_not_looked_at():
         "Privacy was hardly looked at: 9 of 10 tests could raise no alarm with so few holdout rows"
     )
     alone = suite(a=made(0.5, contrast=named("a", least_p=0.5))).verdict()
-    assert alone.sentence.endswith("No test of privacy was made.")
+    assert alone.sentence.startswith("No test of privacy was possible, because 1 of 1 tests")
     # 0.02 would do for two tests and not for three, of which then two are left out
     three = {f"t{i}": made(0.02, contrast=named(f"t{i}", least_p=0.02)) for i in range(3)}
     assert suite(**three).verdict().n_tests == 0
@@ -271,8 +271,19 @@ def test_what_was_not_looked_at_is_said_first():
     )
     blind = SuiteResult({"a": Result(1.0, tags=TAGS["screen"])}, sizes={"train": 9})
     assert blind.verdict().sentence == (
-        "Privacy was not looked at: 1 of 1 tests needs holdout rows. No test of privacy was made."
+        "No test of privacy was possible, because 1 of 1 tests needs holdout rows."
     )
+
+
+def test_verdict_without_holdout_agrees_with_its_facts():
+    train, _, release = (make_mixed(80, random_state=seed) for seed in range(3))
+    release.iloc[0] = train.iloc[0]
+    verdict = make_suite("screens").fit(train).evaluate(release).verdict()
+    assert verdict.n_tests == 0
+    assert verdict.facts
+    assert "not looked at" not in verdict.sentence
+    assert "No test of privacy was possible" in verdict.sentence
+    assert "Copies of train rows were counted" in verdict.sentence
     assert SuiteResult({}).verdict().sentence == "No metric of privacy was measured."
     assert summary(SuiteResult({})) == ""
 
