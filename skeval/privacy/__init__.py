@@ -13,6 +13,7 @@ from skeval.privacy.attacks.dp_audit import DPAudit
 from skeval.privacy.attacks.linear_reconstruction import LinearReconstructionAttack
 from skeval.privacy.attacks.membership.disclosure_f1 import MembershipDisclosureF1
 from skeval.privacy.attacks.membership.membership_inference import MembershipInference
+from skeval.privacy.attacks.membership.partial_membership import PartialMembershipInference
 from skeval.privacy.attacks.one_run_audit import OneRunDPAudit
 from skeval.privacy.attacks.record_reconstruction import RecordReconstruction
 from skeval.privacy.attacks.shadow.likelihood_ratio import LikelihoodRatioMIA
@@ -68,6 +69,7 @@ __all__ = [
     "NearDuplicateShare",
     "NewRowShare",
     "OneRunDPAudit",
+    "PartialMembershipInference",
     "PrivacyGain",
     "PrivacyScore",
     "RecordReconstruction",

@@ -111,6 +111,7 @@ def _headlines() -> Named:
         ("near_duplicates", privacy.NearDuplicateShare()),
         ("dcr_overfitting", privacy.DCROverfittingProtection()),
         ("membership", privacy.MembershipInference()),
+        ("partial_membership", privacy.PartialMembershipInference()),
         ("anonymeter", privacy.AnonymeterRisk()),
         ("reconstruction", privacy.RecordReconstruction()),
         ("one_run_audit", privacy.OneRunDPAudit()),
@@ -156,6 +157,7 @@ def _attacks(sensitive: str | None) -> Named:
 
     metrics: Named = [
         ("membership", privacy.MembershipInference()),
+        ("partial_membership", privacy.PartialMembershipInference()),
         ("membership_f1", privacy.MembershipDisclosureF1()),
         ("singling_out_univariate", privacy.SinglingOutRisk("univariate")),
         ("singling_out_multivariate", privacy.SinglingOutRisk("multivariate")),

@@ -1,0 +1,448 @@
+"""Membership inference from parts of rows: combinations of columns, and single cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from skeval.core.context import Context, shared
+from skeval.core.declared import declared
+from skeval.core.families import RelabelledTest
+from skeval.core.tags import ATTACK_TAGS
+from skeval.results.result import Result, undefined
+from skeval.results.verdict import Contrast
+from skeval.stats.relabelling import (
+    Relabelled,
+    block_sizes,
+    least_p_value,
+    sequential_tests,
+    shuffled,
+)
+from skeval.steps.exposure import names_listed
+from skeval.steps.neighbors import encoded, encoded_columns, gower_scale, reference_index
+from skeval.steps.samples import drawn_positions, drawn_subsets, named_seed
+from skeval.utils.parameters import Interval
+
+Kind = Literal["combination", "inferred cell"]
+_REAL = ("train", "holdout")
+_MAX_PAIRS, _MAX_TRIPLES = 300, 500  # column combinations, a seeded sample of more
+_N_CANDIDATES = 16  # nearest synthetic rows, among which the nearest in the other columns is chosen
+_MAX_TABLE = 2**22  # possible combinations, up to which their presence is a table
+_LEAST_SPREAD = 1e-12
+
+
+@dataclass(frozen=True)
+class Clues:
+    """What the synthetic data reveal of each real row, by several clues of one kind.
+
+    Attributes
+    ----------
+    kind : str
+        The kind of the clues.
+    names : list of tuple of str
+        The columns of each clue.
+    revealed, possible : ndarray of shape (n_clues, n_rows)
+        The bits that are revealed of each real row, and the bits that could be revealed.
+    """
+
+    kind: Kind
+    names: list[tuple[str, ...]]
+    revealed: np.ndarray
+    possible: np.ndarray
+
+    def shares(self, clue: int, is_train: np.ndarray) -> tuple[float, float]:
+        """Return the revealed share of what could be revealed of training and of holdout rows."""
+        sums = [
+            (float(self.revealed[clue, part].sum()), float(self.possible[clue, part].sum()))
+            for part in (is_train, ~is_train)
+        ]
+        of_train, of_holdout = (some / whole if whole else 0.0 for some, whole in sums)
+        return of_train, of_holdout
+
+
+@dataclass(frozen=True)
+class Strongest:
+    """The clue that distinguishes training rows most, and its test.
+
+    Attributes
+    ----------
+    kind : str
+        The kind of the clue.
+    columns : tuple of str
+        Its columns.
+    of_train, of_holdout : float
+        The share that the synthetic data reveal of training rows, and of holdout rows.
+    by_chance : float
+        The difference of the two shares that the strongest clue has by chance.
+    test : Relabelled
+        The test of the largest deviation of this kind.
+    """
+
+    kind: Kind
+    columns: tuple[str, ...]
+    of_train: float
+    of_holdout: float
+    by_chance: float
+    test: Relabelled
+
+    @property
+    def p_value(self) -> float:
+        """The p-value, corrected for the clues of this kind."""
+        return self.test.p_value
+
+    @property
+    def difference(self) -> float:
+        """By how much the share of training rows exceeds that of holdout rows."""
+        return self.of_train - self.of_holdout
+
+    @property
+    def what(self) -> str:
+        """The share, as a noun phrase."""
+        listed = names_listed(self.columns)
+        if self.kind == "inferred cell":
+            return (
+                f"share of the information on {listed} of a training row that the most similar "
+                "synthetic row reveals"
+            )
+        if len(self.columns) == 1:
+            return f"training rows whose value of {listed} occurs, weighted by rarity"
+        return f"training rows whose values of {listed} occur together, weighted by rarity"
+
+
+@declared
+class PartialMembershipInference(RelabelledTest):
+    r"""Membership inference from parts of rows, by the strongest of many clues.
+
+    A generator can memorize a part of a training row and draw the rest again. No whole row then has
+    a near copy, and attacks that compare whole rows do not find the leak. This attack uses two
+    kinds of clues: rare combinations of values of one, two or three columns that occur in the
+    synthetic data, and single cells that are inferred, because the synthetic row that is most
+    similar in all other columns has the same value or a close one.
+
+    The value is the share that the strongest clue reveals of training rows, less the share that it
+    reveals of holdout rows. It is 1 if everything is revealed of training rows alone. The baseline
+    is the value that the strongest clue has by chance. Lower is better.
+
+    Parameters
+    ----------
+    max_rows : int, default=5000
+        Number of rows of the training data and of the holdout data that are attacked, a seeded
+        sample of larger tables, and ten times as many synthetic rows.
+
+    Warnings
+    --------
+    This is one attack: no significant difference does not clear a release. A combination of more
+    than three columns, or a combination that is copied in a small part of the rows only, is not
+    found. If a table has more than 25 columns, only a sample of the pairs and of the triples of
+    columns is used.
+
+    See Also
+    --------
+    MembershipInference : Compares whole rows.
+    AttributeInferenceRisk : One sensitive attribute, inferred by models.
+    RecordReconstruction : Half of the columns, all of which must be right.
+    NearDuplicateShare : Synthetic rows that are nearly copies.
+
+    Notes
+    -----
+    Let :math:`\lambda` be the expected number of synthetic rows with a combination of values, if
+    columns were independent and had the frequencies of all real rows. A combination that occurs in
+    the synthetic data reveals :math:`\log_2(1 + 1 / \lambda)` bits, otherwise 0. A single cell
+    reveals :math:`(1 - g) \log_2(1 + 1 / f)` bits. Here f is the share of real rows whose value is
+    as close to the cell as the inferred value, or closer. For a category it is the frequency of the
+    category if the inferred category is correct, otherwise 1. The number g rescales f, so that it
+    is 0 for a correct value and 1 if all values are as close. Sums over rows are divided by the
+    bits that could be revealed. The most similar row in the other columns is chosen among the 16
+    nearest synthetic rows, by the mean over columns of capped differences.
+
+    No clue depends on which real rows are training rows. So the labels of the real rows are
+    exchangeable if the synthetic data do not depend on them. Each clue is standardized by its
+    exact mean and spread over all labels. The largest of each kind is compared with the largest
+    under random labels that all clues share, and the smaller p-value is multiplied by the number of
+    kinds.
+
+    ``details`` contains the ``kind`` of the strongest clue, its ``columns`` and the shares of
+    ``train`` and ``holdout``. ``by_kind`` contains the same for the strongest clue of each kind,
+    with the p-value before the multiplication.
+
+    References
+    ----------
+    S. Golob et al., "Privacy vulnerabilities in marginals-based synthetic data", SaTML 2025,
+    arXiv:2410.05506, on attacks by low-order marginals.
+    P. H. Westfall, S. S. Young, "Resampling-based multiple testing", Wiley 1993, on the largest of
+    several statistics under common relabelings.
+
+    Examples
+    --------
+    >>> from skeval.datasets import make_census
+    >>> from skeval.privacy import PartialMembershipInference
+    >>> train, holdout, fresh = (make_census(200, random_state=seed) for seed in range(3))
+    >>> attack = PartialMembershipInference().fit(train, holdout)
+    >>> attack.evaluate(fresh).p_value > 0.05
+    True
+    >>> parts = ["age", "employer", "income"]  # copied together, all other cells are fresh
+    >>> result = attack.evaluate(fresh.assign(**{name: train[name] for name in parts}))
+    >>> result.details["columns"], result.p_value < 0.01
+    (['age', 'employer', 'income'], True)
+    """
+
+    tags = replace(ATTACK_TAGS, risks=frozenset({"inference"}), bounds=(-1.0, 1.0))
+
+    _: KW_ONLY
+    max_rows: Annotated[int, Interval(20)] = 5000
+
+    def _compute(self, context: Context) -> Result:
+        if not context.schema.measured:
+            return undefined("no column of this table can be measured.")
+        if min(context.n_rows(role) for role in _REAL) < 2:
+            return undefined("train and holdout need two rows each.")
+        found = self._found(context)
+        return Result(min(found, key=_by_p_value).difference if found else 0.0)
+
+    def _in_relation(self, context: Context, result: Result) -> Result:
+        if np.isnan(result.value):
+            return result
+        found = self._found(context)
+        if not found:  # the synthetic data reveal nothing, or the same of every real row
+            return replace(result, p_value=1.0, baseline=0.0)
+        best = min(found, key=_by_p_value)
+        sizes = (min(context.n_rows(role), self.max_rows) for role in _REAL)
+        return replace(
+            result,
+            p_value=min(1.0, len(found) * best.p_value),
+            baseline=best.by_chance,
+            contrast=Contrast(
+                best.what,
+                best.of_train,
+                max(0.0, best.of_holdout + best.by_chance),
+                least_p=min(1.0, len(found) * least_p_value(*sizes, self.n_permutations)),
+            ),
+            advice=_advice(best),
+            refit=True,
+            details={
+                **_described(best),
+                "by_kind": {one.kind: {**_described(one), "p_value": one.p_value} for one in found},
+            },
+        )
+
+    def _summary(self, result: Result) -> str:
+        if result.contrast is None:
+            return "The synthetic data reveal the same of every real row."
+        observed, expected = result.contrast.written
+        return f"{_capitalized(result.contrast.what)}: {observed}, by chance {expected}."
+
+    def _found(self, context: Context) -> tuple[Strongest, ...]:
+        return strongest_clues(context, self.max_rows, self.n_permutations, self.random_state)
+
+
+def _capitalized(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}"
+
+
+def _by_p_value(one: Strongest) -> tuple[float, float]:
+    return one.p_value, -one.test.observed
+
+
+def _described(one: Strongest) -> dict[str, Any]:
+    shares = {"train": one.of_train, "holdout": one.of_holdout}
+    return {"kind": one.kind, "columns": list(one.columns), **shares}
+
+
+def _advice(one: Strongest) -> str:
+    listed = names_listed(one.columns)
+    if one.kind == "inferred cell":
+        return f"Draw {listed} anew, or drop the column: it follows from single training rows."
+    return f"Draw {listed} anew, or use coarser values: they are those of single training rows."
+
+
+@shared
+def strongest_clues(
+    context: Context, max_rows: int, n_permutations: int, seed: int
+) -> tuple[Strongest, ...]:
+    """Return the strongest clue of each kind in which real rows differ."""
+    places = {role: drawn_positions(context, role, max_rows, seed) for role in _REAL}
+    is_train = np.repeat([True, False], [places[role].size for role in _REAL])
+    kinds = [
+        Clues(one.kind, [one.names[i] for i in kept], one.revealed[kept], one.possible[kept])
+        for one in (combinations(context, places, max_rows, seed), inferred_cells(context, places))
+        if (kept := np.flatnonzero(one.revealed.std(axis=1) > _LEAST_SPREAD)).size
+    ]
+    if not kinds:
+        return ()
+    tests, best = clues_test([one.revealed for one in kinds], is_train, n_permutations, seed)
+    strongest = []
+    for clues, test, i in zip(kinds, tests, best, strict=True):
+        shares = clues.shares(i, is_train)
+        unit = (shares[0] - shares[1]) / test.observed if test.observed else 0.0
+        strongest.append(Strongest(clues.kind, clues.names[i], *shares, test.mean * unit, test))
+    return tuple(strongest)
+
+
+def clues_test(
+    kinds: Sequence[np.ndarray], is_train: np.ndarray, n_permutations: int, seed: int
+) -> tuple[list[Relabelled], list[int]]:
+    """Compare the largest clue of each kind with the largest under random labels.
+
+    Parameters
+    ----------
+    kinds : sequence of ndarray of shape (n_clues, n_rows)
+        What is revealed of each real row; no clue is constant.
+    is_train : ndarray of shape (n_rows,), bool
+        The actual labels.
+    n_permutations, seed : int
+        The largest number of random labels, and their seed.
+
+    Returns
+    -------
+    tests : list of Relabelled
+        One for each kind, of the mean of training rows in standard deviations over all labels.
+    strongest : list of int
+        The clue that deviates most, for each kind.
+    """
+    n, n_train = is_train.size, int(is_train.sum())
+    spread = np.sqrt(n_train * (n - n_train) / (n - 1.0))
+    scores = [
+        (one - one.mean(axis=1, keepdims=True)) / (one.std(axis=1, keepdims=True) * spread)
+        for one in kinds
+    ]
+
+    def deviations(labels: np.ndarray) -> Iterator[np.ndarray]:
+        with threadpool_limits(1, user_api="blas"):
+            # sums of the same rows in another order are equal
+            yield from (np.round(one @ labels.astype(np.float64), 9) for one in scores)
+
+    actual = list(deviations(is_train[:, None]))
+    rng = np.random.default_rng(named_seed("partial membership", seed))
+    blocks = (
+        np.column_stack([one.max(axis=0) for one in deviations(shuffled(is_train, m, rng))])
+        for m in block_sizes(n_permutations)
+    )
+    tests = sequential_tests(np.array([one.max() for one in actual]), blocks)
+    return tests, [int(one.argmax()) for one in actual]
+
+
+def combinations(
+    context: Context, places: dict[str, np.ndarray], max_rows: int, seed: int
+) -> Clues:
+    """Return whether combinations of values of up to three columns occur in the synthetic data."""
+    released = drawn_positions(context, "synthetic", 10 * max_rows, seed)
+    order = np.argsort(encoded_columns(context.schema), kind="stable")
+    names = [encoded_columns(context.schema)[j] for j in order]
+    real = np.concatenate([encoded(context, role)[places[role]] for role in _REAL])[:, order]
+    synthetic = encoded(context, "synthetic")[released][:, order]
+    columns = [_shared_values(*both) for both in zip(real.T, synthetic.T, strict=True)]
+    frequencies = [np.log(_frequencies(column)) for column in real.T]
+    limits = {1: None, 2: _MAX_PAIRS, 3: _MAX_TRIPLES}
+    subsets = [
+        subset
+        for k, limit in limits.items()
+        if k <= len(names)
+        for subset in drawn_subsets(range(len(names)), k, limit, seed)
+    ]
+    possible = np.array(
+        [_bits(sum(frequencies[j] for j in one) + np.log(len(synthetic))) for one in subsets]
+    )
+    revealed = possible * [_occurs([columns[j] for j in one]) for one in subsets]
+    named = [tuple(names[j] for j in one) for one in subsets]
+    return Clues("combination", named, revealed, possible)
+
+
+def _bits(log_expected: np.ndarray) -> np.ndarray:
+    """Return the information of an event that is expected this many times."""
+    return np.asarray(np.logaddexp(0.0, -log_expected) / np.log(2.0))
+
+
+def _frequencies(values: np.ndarray) -> np.ndarray:
+    """Return the share of rows with the value of each row; missing is a value."""
+    _, code, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray(counts[code] / values.size)
+
+
+def _shared_values(real: np.ndarray, synthetic: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return codes of the values that occur in both tables; those of other values are -1."""
+    common = np.intersect1d(np.unique(real), np.unique(synthetic))
+    codes = []
+    for values in (real, synthetic):
+        code = np.minimum(np.searchsorted(common, values), max(common.size - 1, 0))
+        known = common[code] if common.size else np.full(values.size, np.inf)
+        codes.append(np.where((known == values) | (np.isnan(known) & np.isnan(values)), code, -1))
+    return codes[0], codes[1]
+
+
+def _occurs(columns: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Return whether the combination of each real row occurs among the synthetic rows."""
+    joint, n_levels = [np.zeros(part.size, dtype=np.int64) for part in columns[0]], 1
+    known = [np.ones(part.size, dtype=np.bool_) for part in columns[0]]
+    for column in columns:
+        width = int(column[0].max(initial=-1)) + 1
+        for part, codes in enumerate(column):
+            joint[part] = joint[part] * width + codes
+            known[part] &= codes >= 0
+        n_levels *= width
+    released = joint[1][known[1]]
+    if n_levels <= _MAX_TABLE:
+        present = np.zeros(n_levels + 1, dtype=np.bool_)
+        present[released] = True
+        return known[0] & present[np.where(known[0], joint[0], n_levels)]
+    return known[0] & np.isin(joint[0], released)
+
+
+def inferred_cells(context: Context, places: dict[str, np.ndarray]) -> Clues:
+    """Return what the synthetic row that is most similar in all other columns reveals of a cell."""
+    real = np.concatenate([encoded(context, role)[places[role]] for role in _REAL])
+    synthetic = encoded(context, "synthetic")
+    index = reference_index(context, "synthetic", "gower", None, None, 0)
+    _, candidates = index.kneighbors(real, min(_N_CANDIDATES, len(synthetic)))
+    ranges, is_nominal = gower_scale(context, None)
+    differences = [
+        _differences(real[:, j], synthetic[:, j][candidates], 0.0 if is_nominal[j] else ranges[j])
+        for j in range(real.shape[1])
+    ]
+    total = np.sum(differences, axis=0)
+    revealed, possible = np.empty((2, real.shape[1], len(real)))
+    for j in range(real.shape[1]):
+        # differences of sums in another order are equal
+        nearest = np.round(total - differences[j], 9).argmin(axis=1)
+        guess = synthetic[candidates[np.arange(len(real)), nearest], j]
+        exact = _frequencies(real[:, j])
+        near = _share_as_near(real[:, j], guess, bool(is_nominal[j]))
+        possible[j] = _bits(np.log(exact))
+        # nothing if all other values are as near, all if the guess is right
+        revealed[j] = _bits(np.log(near)) * (1.0 - near) / np.maximum(1.0 - exact, _LEAST_SPREAD)
+    names = [(name,) for name in encoded_columns(context.schema)]
+    return Clues("inferred cell", names, revealed, possible)
+
+
+def _differences(values: np.ndarray, others: np.ndarray, scale: float) -> np.ndarray:
+    """Return the capped differences of values from several others each; categories at scale 0."""
+    own = values[:, None]
+    if scale > 0.0:
+        apart = np.minimum(np.abs(own - others) / scale, 1.0)
+    else:
+        apart = (own != others).astype(np.float64)
+    missing = np.isnan(own), np.isnan(others)
+    apart[missing[0] | missing[1]] = 1.0
+    apart[missing[0] & missing[1]] = 0.0
+    return apart
+
+
+def _share_as_near(values: np.ndarray, guesses: np.ndarray, is_nominal: bool) -> np.ndarray:
+    """Return the share of the values that are as near to each value as its guess, or nearer."""
+    exact = _frequencies(values)
+    if is_nominal:
+        right = (values == guesses) | (np.isnan(values) & np.isnan(guesses))
+        return np.where(right, exact, 1.0)
+    present = np.sort(values[~np.isnan(values)])
+    apart = np.abs(values - guesses)
+    with np.errstate(invalid="ignore"):
+        upper = np.searchsorted(present, values + apart, side="right")
+        lower = np.searchsorted(present, values - apart, side="left")
+    near = np.maximum((upper - lower) / values.size, exact)
+    both, either = (
+        op(np.isnan(values), np.isnan(guesses)) for op in (np.logical_and, np.logical_or)
+    )
+    return np.where(both, exact, np.where(either, 1.0, near))

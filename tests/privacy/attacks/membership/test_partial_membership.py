@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval import make_suite
+from skeval.core.context import Context
+from skeval.datasets import make_census, make_mixed
+from skeval.privacy import PartialMembershipInference
+from skeval.steps.neighbors import nearest
+from tests.calibrations import Claim, rate_of
+
+PARTS = ["age", "employer", "income"]
+
+
+def tables(n: int, seed: int) -> list[pd.DataFrame]:
+    rows = make_census(3 * n, random_state=100 + seed)
+    return [rows.iloc[i * n : (i + 1) * n].reset_index(drop=True) for i in range(3)]
+
+
+def taken_from_nearest(train: pd.DataFrame, fresh: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return fresh rows with the value of the training row that is nearest in other columns."""
+    context = Context.of(train.drop(columns=name), fresh.drop(columns=name))
+    _, places = nearest(context, "holdout", "train")
+    values = train[name].iloc[places[:, 0]].reset_index(drop=True)
+    return fresh.assign(**{name: values})
+
+
+def with_parts_of(train: pd.DataFrame, fresh: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Return fresh rows, each with the values that some training row has in three columns."""
+    parts = train[PARTS].sample(frac=1.0, random_state=seed).reset_index(drop=True)
+    return fresh.assign(**{name: parts[name] for name in PARTS})
+
+
+@pytest.mark.slow
+def test_report_finds_combinations_of_train_in_rows_that_are_fresh_otherwise():
+    train, holdout, fresh = tables(300, 0)
+    verdict = make_suite("report").fit(train, holdout).evaluate(with_parts_of(train, fresh, 0))
+    assert verdict.verdict().outcome == "leak found"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("preset", ["report", "privacy"])
+def test_presets_find_one_attribute_that_is_taken_from_the_nearest_training_row(preset):
+    train, holdout, fresh = tables(1000, 1)
+    suite = make_suite(preset)
+    names = ("membership", "partial_membership", "reconstruction")
+    suite.set_params(metrics=[(name, one) for name, one in suite.metrics if name in names])
+    released = taken_from_nearest(train, fresh, "income")
+    assert suite.fit(train, holdout).evaluate(released).verdict().outcome == "leak found"
+
+
+def test_strongest_clue_names_the_columns_that_were_copied():
+    train, holdout, fresh = tables(300, 2)
+    metric = PartialMembershipInference().fit(train, holdout)
+    result = metric.evaluate(with_parts_of(train, fresh, 2))
+    assert result.details["kind"] == "combination"
+    assert result.details["columns"] == sorted(PARTS)
+    assert result.details["train"] == pytest.approx(1.0)  # each combination of train occurs
+    assert result.value == pytest.approx(result.details["train"] - result.details["holdout"])
+    inferred = metric.evaluate(taken_from_nearest(train, fresh, "hours_per_week"))
+    assert inferred.details["by_kind"]["inferred cell"]["columns"] == ["hours_per_week"]
+    assert inferred.p_value < 0.01
+
+
+def test_shares_by_hand_of_one_column():
+    # values 0 to 9 once each: every value reveals the same number of bits
+    train, holdout = pd.DataFrame({"x": np.arange(5.0)}), pd.DataFrame({"x": np.arange(5.0, 10.0)})
+    synthetic = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0, 9.0]})
+    combined = PartialMembershipInference().fit(train, holdout).evaluate(synthetic)
+    found = combined.details["by_kind"]["combination"]
+    assert (found["train"], found["holdout"]) == pytest.approx((0.8, 0.2))
+    # 26 of the 252 choices of five rows have at least four of the five rows that occur
+    assert found["p_value"] == pytest.approx(26 / 252, abs=0.03)
+
+
+@pytest.mark.filterwarnings("ignore")  # both real tables are equal, and constant
+def test_nothing_differs_if_every_real_row_is_revealed_alike():
+    train, holdout, _ = tables(50, 3)
+    everything = pd.concat([train, holdout], ignore_index=True)
+    result = PartialMembershipInference().fit(train, holdout).evaluate(everything)
+    assert result.p_value > 0.05
+    constant = pd.DataFrame({"x": np.ones(20)})
+    result = PartialMembershipInference().fit(constant, constant).evaluate(constant)
+    assert (result.value, result.p_value) == (0.0, 1.0)
+
+
+def test_columns_rows_and_their_order_do_not_matter():
+    train, holdout, synthetic = (make_mixed(80, random_state=seed) for seed in range(3))
+    result = PartialMembershipInference().fit(train, holdout).evaluate(synthetic)
+    turned = [
+        frame.iloc[::-1, ::-1].reset_index(drop=True) for frame in (train, holdout, synthetic)
+    ]
+    other = PartialMembershipInference().fit(*turned[:2]).evaluate(turned[2])
+    assert other.value == result.value
+    assert other.p_value == result.p_value
+
+
+def test_sample_of_rows_and_of_combinations_is_used_for_large_tables():
+    train, holdout, fresh = tables(120, 4)
+    wide = [pd.concat([one, one.add_suffix("_2")], axis=1) for one in (train, holdout, fresh)]
+    metric = PartialMembershipInference(max_rows=60).fit(*wide[:2])
+    assert metric.evaluate(wide[2]).p_value > 0.01
+    assert metric.evaluate(wide[0]).p_value < 0.01
+
+
+def null_tables(kind: str, rng: np.random.Generator) -> list[pd.DataFrame]:
+    """Return exchangeable tables: ties, wide, of unequal size, with missing cells, of codes."""
+    sizes = {"unequal": (300, 30, 100), "small holdout": (60, 600, 100)}.get(kind, (80, 80, 80))
+    n, width = sum(sizes), {"two columns": 2, "wide": 60}.get(kind, 8)
+    values = rng.normal(size=(n, width)) + rng.normal(size=(n, 1))
+    if kind == "ties":
+        values = np.round(values)
+    table = pd.DataFrame(values.round(2), columns=[f"x{j}" for j in range(width)])
+    for j in range(0, width, 2):
+        levels = 400 if kind == "codes" else 4
+        table[f"x{j}"] = np.char.add("k", rng.integers(0, levels, n).astype(str))
+    if kind == "missing":
+        table = table.mask(rng.random((n, width)) < 0.45)
+    if kind == "constant":
+        table = table.assign(x0="a", x1=1.0)
+    parts = np.split(np.arange(n), np.cumsum(sizes)[:-1])
+    return [table.iloc[part].reset_index(drop=True) for part in parts]
+
+
+KINDS = ("ties", "two columns", "wide", "unequal", "small holdout", "missing", "codes", "constant")
+
+
+def is_significant(seed: int) -> bool:
+    rng = np.random.default_rng(seed)
+    parts = null_tables(KINDS[seed % len(KINDS)], rng)
+    metric = PartialMembershipInference(random_state=seed).fit(*parts[:2])
+    return metric.evaluate(parts[2]).p_value <= 0.05
+
+
+@pytest.mark.calibration
+@pytest.mark.filterwarnings("ignore")
+def test_level_holds_where_train_was_not_learned():
+    rate = rate_of(map(is_significant, range(400)), Claim(0.04, 0.01, 0.075))
+    assert rate.holds, rate
