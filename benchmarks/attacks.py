@@ -48,8 +48,8 @@ REPEATS = 3
 NOTES = (
     "Singling out: predicates are drawn at random, with other generators; ours count one predicate "
     "a synthetic row at most, and divide by the number tried, theirs by the number asked for.",
-    "Linkability: one split of the columns, the same for both. Of equally near rows ours counts "
-    "all, theirs those that a sort puts first.",
+    "Linkability: one split of the columns, the same for both. Of equally near rows both choose "
+    "at random; ours counts a link with its probability.",
     "Inference: of equally near rows ours shares the guess. Numbers: ours within 5% of the truth, "
     "theirs of the guess. Both draw the rows that they attack, theirs without a seed.",
 )

@@ -129,7 +129,7 @@ EXTRA: tuple[tuple[str, dict[str, Any]], ...] = (
     ("KMarginalSimilarity", {"k": 1, "group_by": "$secret"}),
     ("KeyUniqueness", {"keys": "$number"}),
     ("LDiversity", {"quasi_identifiers": "$known", "sensitive": "$secret", "mode": "cluster"}),
-    ("LinkabilityRisk", {"ties": "first", "n_neighbors": 3}),
+    ("LinkabilityRisk", {"n_neighbors": 3}),
     ("MaximumMeanDiscrepancy", {"kernel": "laplacian", "unbiased": False}),
     ("MembershipInference", {"attack": "distance", "scoring": "tpr_at_fpr"}),
     ("MixedAssociationDifference", {"num": "spearman", "cat": "theils_u", "norm": "fro"}),

@@ -43,6 +43,10 @@ for k in given["k"]:
     found.append([results.n_success, results.n_control, evaluator.risk().value])
 """
 )
+MIXED_LINKS = LINKS.replace(
+    'for k in given["k"]:',
+    "for k, seed in [(k, r) for k in given['k'] for r in range(given['n_draws'])]:",
+).replace("syn=synthetic", "syn=synthetic.sample(frac=1.0, random_state=seed)")
 GUESSES = (
     FRAMES
     + """
@@ -120,6 +124,20 @@ def test_links_of_wine(peer, wine):
         ours = LinkabilityRisk(parts, n_neighbors=k).fit(*tables[:2]).evaluate(tables[2])
         assert counts(ours) == [train, control]
         assert ours.value == pytest.approx(risk, abs=1e-12)
+
+
+def test_links_of_coarse_columns(peer):
+    """If rows tie, one random choice is made there, whose expected number ours reports."""
+    rng = np.random.default_rng(0)
+    real = pd.DataFrame(rng.integers(0, 4, size=(400, 4)).astype(str), columns=list("abcd"))
+    real.loc[rng.random(400) < 0.5, "b"] = real["a"]
+    tables = real[:200], real[200:], real[:200].sample(100, random_state=0)
+    parts = [["a", "b"], ["c", "d"]]
+    theirs = np.array(asked(peer, MIXED_LINKS, tables, parts=parts, k=[1, 5], n_draws=20))
+    for k, draws in zip((1, 5), np.split(theirs[:, :2], 2), strict=True):
+        errors = draws.std(axis=0, ddof=1) / np.sqrt(len(draws))
+        ours = LinkabilityRisk(parts, n_neighbors=k).fit(*tables[:2]).evaluate(tables[2])
+        assert (np.abs(draws.mean(axis=0) - counts(ours)) < 3 * np.maximum(errors, 0.1)).all()
 
 
 def test_guesses_of_wine(peer, wine):

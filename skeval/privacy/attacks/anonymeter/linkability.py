@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, replace
-from typing import Annotated, Literal
+from typing import Annotated
 
 import numpy as np
+from scipy.special import gammaln
 
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
@@ -16,10 +17,10 @@ from skeval.privacy.attacks.anonymeter.risks import (
     Evidence,
     ResidualRiskMetric,
     check_enough_columns,
+    index_over,
     n_targets,
     near_rows,
     nearest_synthetic,
-    places,
     risk_of,
     shown_level,
     shown_rates,
@@ -30,10 +31,8 @@ from skeval.results.result import Result
 from skeval.results.verdict import Contrast
 from skeval.stats.relabelling import least_p_value
 from skeval.stats.risks import random_link_rate, scores_p_value
-from skeval.steps.neighbors import ranges
 from skeval.steps.relabelled import name_of_test
-from skeval.steps.samples import chosen_columns, column_key
-from skeval.tables.preprocessing import NOMINAL
+from skeval.steps.samples import ColumnChoice, chosen_columns, column_key
 from skeval.utils.parameters import Columns, Count, Legal, are_columns
 
 _SHARED = (
@@ -42,9 +41,7 @@ _SHARED = (
 )
 _WHAT = "train rows of which two parts lead to the same synthetic row"
 PartRows = tuple[tuple[str, ...], tuple[str, ...]]
-_UNITS = 2.0**32  # the engine rounds sums of distances over columns to one part of it
-_LISTED = 16  # rows near to both parts together that are looked at first
-_PAIRS = 2**20  # held at once
+_LISTED = 32  # synthetic rows of each part; if more rows tie, a random choice of them is listed
 _DRAWS = 20  # of halves, for each that is wanted
 
 
@@ -83,9 +80,6 @@ class LinkabilityRisk(ResidualRiskMetric):
         Number of most similar synthetic rows of each part; one in common makes a link.
     n_splits : int, default=5
         Number of random halves; fewer where the columns allow no more. Risks are averaged.
-    ties : {"all", "first"}, default="all"
-        Which rows count where several are as near as the last of `n_neighbors`: all of them, or
-        only `n_neighbors`, at random but the same ones for both parts.
     columns : None, int or list of str, default=None
         The columns that are halved.
 
@@ -121,12 +115,16 @@ class LinkabilityRisk(ResidualRiskMetric):
     nothing. Guessing takes two random sets of k of the n synthetic rows; they have a row in common
     with the chance ``1 - C(n - k, k) / C(n, k)``.
 
-    A table of few categories has many rows equally near: then most rows are linked, of train and of
-    the holdout alike, and the interval is wide.
+    If a part has few different values, many synthetic rows are equally near. An attacker then
+    chooses among them at random, in each part independently, and a target counts with the
+    probability of a link: c / (a b) if the parts have a and b nearest rows and c of them are in
+    both. The number of links is therefore the expected number of records that are linked, and it
+    need not be a whole number. Guessing chooses at random among all rows, by the same rule.
+    Anonymeter makes one such choice, so that its counts vary around the expected number.
 
     The p-value is one-sided: if the synthetic table does not depend on which of the pooled real
-    rows were train, all choices of them are equally likely. It is that of Fisher's exact test, or,
-    over several halves, of 9,999 random choices.
+    rows were train, all choices of them are equally likely. It is that of Fisher's exact test if
+    each target is linked or not, and of 9,999 random choices otherwise.
 
     References
     ----------
@@ -148,7 +146,6 @@ class LinkabilityRisk(ResidualRiskMetric):
     _: KW_ONLY
     n_neighbors: Count = 1
     n_splits: Count = 5
-    ties: Literal["all", "first"] = "all"
     columns: Columns = None
 
     def _prepare(self, context: Context) -> None:
@@ -175,9 +172,8 @@ class LinkabilityRisk(ResidualRiskMetric):
         else:
             first, second = (chosen_columns(context.schema, part) for part in self.aux_cols)
             splits = [(first, second)]
-        seed, n_attacks = self.random_state, self.n_attacks
         return linkability(
-            context, splits, self.n_neighbors, self.ties, n_attacks=n_attacks, seed=seed
+            context, splits, self.n_neighbors, n_attacks=self.n_attacks, seed=self.random_state
         )
 
     def _summary(self, result: Result) -> str:
@@ -210,19 +206,18 @@ def linkability(
     context: Context,
     splits: Sequence[PartRows],
     n_neighbors: int,
-    ties: str,
     *,
     n_attacks: int | None,
     seed: int,
 ) -> Attack:
-    """Return how often both parts of a row lead to the same synthetic row, for each split."""
+    """Return the expected number of rows whose parts lead to the same synthetic row, per split."""
     n, n_synthetic = n_targets(context, n_attacks), context.n_rows("synthetic")
     k = min(n_neighbors, n_synthetic)
-    links = np.stack([_links(context, parts, k, ties, n_attacks, seed) for parts in splits])
+    links = np.stack([_links(context, parts, k, n_attacks, seed) for parts in splits])
     train, holdout = links[:, :n], links[:, n:]
     by_row = train.mean(axis=0), holdout.mean(axis=0)
     shares = float(train.mean()), float(holdout.mean())
-    tests = (name_of_test("linkability", splits, k, ties, n_attacks, seed),)
+    tests = (name_of_test("linkability", splits, k, n_attacks, seed),)
     shown = (_WHAT, *shares, "of holdout rows")
     contrast = Contrast(*shown, tests=tests, least_p=least_p_value(n, n))
     return Attack(
@@ -239,71 +234,73 @@ def linkability(
 
 @shared
 def _links(
-    context: Context, parts: PartRows, k: int, ties: str, n_attacks: int | None, seed: int
+    context: Context, parts: PartRows, k: int, n_attacks: int | None, seed: int
 ) -> np.ndarray:
-    """Return for each target whether a synthetic row is among the k nearest to both its parts."""
-    keys = [column_key(context.schema, part) for part in parts]
-    near = [nearest_synthetic(context, key, k, n_attacks, seed) for key in keys]
-    if ties == "first":
-        both = np.sort(np.concatenate([near[0][1], near[1][1]], axis=1), axis=1)
-        return np.asarray((both[:, 1:] == both[:, :-1]).any(axis=1))
-    radii = [_units(d[:, -1], len(p)) for (d, _), p in zip(near, parts, strict=True)]
-    union = tuple(dict.fromkeys((*parts[0], *parts[1])))
-    listed, candidates = nearest_synthetic(
-        context, column_key(context.schema, union), 1 if k == 1 else _LISTED, n_attacks, seed
+    """Return for each target the probability that both parts lead to the same synthetic row."""
+    first, second = (column_key(context.schema, part) for part in parts)
+    listed = max(k, _LISTED)
+    return link_rates(
+        nearest_synthetic(context, first, listed, n_attacks, seed),
+        _nearest_in_another_order(context, second, listed, n_attacks, seed),
+        k,
     )
-    # what is near enough to both parts is no farther than this from the two together
-    farthest = radii[0] + radii[1] + 1.0
-    within = _units(listed, len(union)) <= farthest[:, None]
-    if k == 1 and len(union) == len(parts[0]) + len(parts[1]):
-        return within[:, 0]  # a sum is that of both least ones only if both are the least
-    linked = _both_within(context, parts, radii, candidates, n_attacks, seed)
-    linked = (linked & within).any(axis=1)
-    unsure = np.flatnonzero(within[:, -1] & ~linked)  # there may be further rows as near
-    everything = np.arange(context.n_rows("synthetic"))
-    for chunk in np.array_split(unsure, -(-unsure.size * everything.size // _PAIRS) or 1):
-        candidates = np.broadcast_to(everything, (chunk.size, everything.size))
-        close = _both_within(context, parts, radii, candidates, n_attacks, seed, chunk)
-        linked[chunk] = close.any(axis=1)
-    return linked
 
 
-def _units(distances: np.ndarray, n_columns: int) -> np.ndarray:
-    """Return sums over columns as the whole numbers that the engine rounds them to."""
-    return np.rint(distances * n_columns * _UNITS)
+@shared
+def _nearest_in_another_order(
+    context: Context, columns: ColumnChoice, k: int, n_attacks: int | None, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the k nearest synthetic rows, with ties in an order that no other part has.
+
+    If more rows tie than are listed, the rows that are listed are a random choice. The choices of
+    the two parts must be independent, because the probability of a link is otherwise too high.
+    """
+    order = np.random.default_rng(seed).permutation(context.n_rows("synthetic"))
+    index = index_over(context, columns, near_rows(context, columns)[order])
+    asked = targets(context, columns, n_attacks, seed)
+    distances, rows = index.kneighbors(asked, min(k, order.size))
+    return distances, order[rows]
 
 
-def _both_within(
-    context: Context,
-    parts: PartRows,
-    radii: Sequence[np.ndarray],
-    candidates: np.ndarray,
-    n_attacks: int | None,
-    seed: int,
-    chosen: np.ndarray | slice = slice(None),
+def link_rates(
+    first: tuple[np.ndarray, np.ndarray], second: tuple[np.ndarray, np.ndarray], k: int
 ) -> np.ndarray:
-    """Return which candidates are near enough to both parts, shape (n_targets, n_candidates)."""
-    near = np.ones(candidates.shape, dtype=np.bool_)
-    for part, radius in zip(parts, radii, strict=True):
-        key = column_key(context.schema, part)
-        asked = targets(context, key, n_attacks, seed)[chosen]
-        sums = _sums(context, part, asked, near_rows(context, key), candidates)
-        near &= np.rint(sums * _UNITS) <= radius[chosen, None] + 1.0
-    return near
+    """Return the probability that k nearest rows of one list and k of another have one in common.
+
+    Each list has distances and rows, nearest first. Of the rows that are as near as row number k,
+    as many as are needed are drawn at random, independently in each list.
+    """
+    sides = []
+    for distances, _ in (first, second):
+        radius = distances[:, k - 1, None]
+        sides.append((distances < radius).astype(np.int8) + 2 * (distances == radius))
+    rows = np.concatenate([first[1], second[1]], axis=1)
+    kinds = np.concatenate(sides, axis=1)
+    order = np.argsort(rows, axis=1, kind="stable")  # a row of both lists is next to itself
+    rows, kinds = (np.take_along_axis(one, order, axis=1) for one in (rows, kinds))
+    same, one, other = rows[:, 1:] == rows[:, :-1], kinds[:, :-1], kinds[:, 1:]
+    certain, sure_tied, tied_sure, tied = (
+        (same & (one == a) & (other == b)).sum(axis=1) for a, b in ((1, 1), (1, 2), (2, 1), (2, 2))
+    )
+    (needed, n_tied), (other_needed, n_other) = (
+        (k - (side == 1).sum(axis=1), (side == 2).sum(axis=1)) for side in sides
+    )
+    apart = np.zeros(len(rows))
+    for drawn in range(k + 1):  # tied rows of both lists that the first list's draw has
+        left = n_other - sure_tied - drawn
+        apart += np.exp(
+            _log_choices(tied, drawn)
+            + _log_choices(n_tied - tied_sure - tied, needed - drawn)
+            - _log_choices(n_tied, needed)
+            + _log_choices(left, other_needed)
+            - _log_choices(n_other, other_needed)
+        )
+    return np.where(certain > 0, 1.0, np.clip(1.0 - apart, 0.0, 1.0))
 
 
-def _sums(
-    context: Context, part: Sequence[str], asked: np.ndarray, rows: np.ndarray, which: np.ndarray
-) -> np.ndarray:
-    """Return the sums over columns of differences between 0 and 1, as the engine has them."""
-    there = places(context.schema)
-    nominal, scales = context.schema.columns(*NOMINAL), ranges(context)
-    total = np.zeros(which.shape)
-    for j, name in enumerate(sorted(part, key=there.__getitem__)):
-        a, b, scale = asked[:, j, None], rows[which, j], scales[there[name]]
-        if name in nominal or scale < 1e-300:
-            total += (a != b) & ~(np.isnan(a) & np.isnan(b))
-            continue
-        gap = np.minimum(np.abs(a - b) / scale, 1.0)
-        total += np.where(np.isnan(gap), np.isnan(a) != np.isnan(b), gap)
-    return total
+def _log_choices(n: np.ndarray, k: np.ndarray | int) -> np.ndarray:
+    """Return the logarithm of n over k; of 0 if k rows cannot be drawn from n."""
+    possible = (np.asarray(k) >= 0) & (np.asarray(k) <= n)
+    n, k = np.where(possible, n, 0), np.where(possible, k, 0)
+    logs = gammaln(n + 1.0) - gammaln(k + 1.0) - gammaln(n - k + 1.0)
+    return np.where(possible, logs, -np.inf)

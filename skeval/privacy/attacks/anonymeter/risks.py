@@ -526,7 +526,12 @@ def near_rows(context: Context, columns: ColumnChoice) -> np.ndarray:
 @shared
 def synthetic_index(context: Context, columns: ColumnChoice) -> Index:
     """Return the search structure over the synthetic rows in some columns."""
-    kept, rows = kept_features(context, "gower", columns), near_rows(context, columns)
+    return index_over(context, columns, near_rows(context, columns))
+
+
+def index_over(context: Context, columns: ColumnChoice, rows: np.ndarray) -> Index:
+    """Return a search structure over encoded rows; the first of equally near rows are found."""
+    kept = kept_features(context, "gower", columns)
     nominal = context.schema.columns(*NOMINAL)
     categorical = np.array([name in nominal for name in places(context.schema)])[kept]
     engine = MixedNearestNeighbors(ranges=ranges(context)[kept], categorical=categorical)
