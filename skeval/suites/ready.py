@@ -5,17 +5,21 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from skeval.exceptions import InvalidParameterError, Sentence
-from skeval.suites.names import proper_name
+from skeval.suites.names import proper_name, unknown_name
 from skeval.suites.populations import is_whole
 from skeval.suites.presets import PRESETS, survival, with_disclosure
+from skeval.suites.registry import metric_named
 from skeval.suites.suite import MetricSuite, Named
 from skeval.tables.relational_schema import RelationalSchema
+from skeval.utils.formatting import snake_case
 from skeval.utils.parameters import bound_by
 
 if TYPE_CHECKING:
+    from skeval.core.base import Metric
     from skeval.results.release import Stated
 
 
@@ -40,10 +44,12 @@ def make_suite(
 
     Parameters
     ----------
-    preset : str, list of Metric, or dict of str to Metric, default="report"
+    preset : str, list of Metric or str, or dict of str to Metric, default="report"
         A list of metrics, or of suites, is named by their classes as ``make_pipeline`` names steps,
-        a dict by its keys; they keep their own targets and seeds. Else a preset. "report": all that
-        the report shows, of privacy the headlines only. "fidelity": the headlines of fidelity.
+        a dict by its keys; they keep their own targets and seeds. A list may also contain names of
+        metrics that need no parameter, such as "ks_complement". Otherwise a preset. "report":
+        all that the report shows, of privacy the headlines only. "fidelity": the headlines of
+        fidelity.
         "utility": all metrics of one `target`. "privacy": every screen and attack, and the audit.
         "screens", "attacks": one kind of them. "syneval": what SynEval's privacy report holds, with
         the overall risk. "quality" and "diagnostic": what SDMetrics' two reports hold, the shapes
@@ -105,7 +111,7 @@ def make_suite(
     ['ks_complement', 'tv_complement', 'similarity', 'relations', 'phik_difference']
     >>> from skeval.fidelity import KSComplement, TVComplement
     >>> [name for name, _ in make_suite([KSComplement(), TVComplement()]).metrics]
-    ['kscomplement', 'tvcomplement']
+    ['ks_complement', 'tv_complement']
     """
     settings: dict[str, Any] = {"n_jobs": n_jobs, "check_holdout": check_holdout, "space": space}
     if isinstance(preset, Sequence | Mapping) and not isinstance(preset, str):
@@ -189,14 +195,30 @@ _OF_PERSONS = ("report", "privacy")  # presets to which measures of persons are 
 
 
 def _named(metrics: Sequence[Any]) -> list[tuple[str, Any]]:
-    """Name metrics by their classes in lower case, those of one class by a number behind it."""
-    names = [type(metric).__name__.lower() for metric in metrics]
+    """Name metrics by their classes in snake case, those of one class by a number behind it."""
+    metrics = [_of_name(one) if isinstance(one, str) else one for one in metrics]
+    names = [snake_case(type(metric).__name__) for metric in metrics]
     counts, seen = Counter(names), Counter[str]()
     pairs = []
     for name, metric in zip(names, metrics, strict=True):
         seen[name] += 1
         pairs.append((f"{name}-{seen[name]}" if counts[name] > 1 else name, metric))
     return pairs
+
+
+def _of_name(name: str) -> Metric:
+    """Return the metric that is called so; one that needs parameters is refused."""
+    proper = proper_name(name)
+    if proper is None:
+        raise InvalidParameterError(f"make_suite: {unknown_name(name)}")
+    kind, ready = metric_named(proper, "", "")
+    parameters = signature(kind).parameters.values()
+    if required := [one.name for one in parameters if one.default is one.empty]:
+        raise InvalidParameterError(
+            f"make_suite: {name} needs {', '.join(required)}. Pass the metric in place of its "
+            f"name: {kind.__name__}({', '.join(f'{one}=...' for one in required)})."
+        )
+    return kind() if ready is None else ready
 
 
 def _known(preset: str) -> str:

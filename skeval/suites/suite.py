@@ -47,6 +47,7 @@ from skeval.tables.schema import Accept, TableSchema
 from skeval.tables.transformers import with_fitted
 from skeval.utils.engines import carried
 from skeval.utils.execution import Cores, Progress, sharing, using, waiting, within_limits
+from skeval.utils.formatting import did_you_mean
 from skeval.utils.parameters import (
     Count,
     JobCount,
@@ -322,7 +323,10 @@ class MetricSuite(_BaseComposition):
         if not isinstance(name, str):
             name = self._pairs[name][0]
         fitted: dict[str, Metric] = getattr(self, "metrics_", {})
-        return {**dict(self.all_metrics), **dict(self._pairs), **fitted}[name]
+        known = {**dict(self.all_metrics), **dict(self._pairs), **fitted}
+        if name not in known:
+            raise KeyError(f"There is no metric {name!r}.{did_you_mean([name], known)}")
+        return known[name]
 
     @property
     def named_metrics(self) -> Bunch:

@@ -48,6 +48,7 @@ _ABBREVIATED = {
     "NNDR": "nearest-neighbour distance ratio (NNDR)",
 }
 _WORD = re.compile(r"[A-Z]\d|[A-Z]+(?=[A-Z][a-z]|\b)|[A-Z]?[a-z]+|\d+")
+_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")  # begins a word
 _LETTER = re.compile(r"\b([A-Z]) (?=[a-z])")
 
 
@@ -106,6 +107,18 @@ def pair(first: float, second: float, *, share: bool) -> tuple[str, str]:
         if texts[0] != texts[1]:
             return texts
     return (percent(first), percent(second)) if share else (number(first), number(second))
+
+
+def snake_case(metric: str) -> str:
+    """Return the name of a class as results are named: words in lower case.
+
+    Examples
+    --------
+    >>> from skeval.utils.formatting import snake_case
+    >>> snake_case("KSComplement"), snake_case("DCRShare"), snake_case("TSTR")
+    ('ks_complement', 'dcr_share', 'tstr')
+    """
+    return _CAPITAL.sub("_", metric).lower()
 
 
 def title_of(metric: str) -> str:

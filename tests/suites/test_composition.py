@@ -141,24 +141,41 @@ def test_a_dict_is_taken_and_cloned():
 def test_metrics_are_named_as_make_pipeline_names_steps():
     suite = make_suite([KSComplement(), TVComplement(), KSComplement(columns=["age"])], n_jobs=2)
     assert [name for name, _ in suite.metrics] == [
-        "kscomplement-1",
-        "tvcomplement",
-        "kscomplement-2",
+        "ks_complement-1",
+        "tv_complement",
+        "ks_complement-2",
     ]
     assert suite.n_jobs == 2
     assert list(values(make_suite([of_columns(), DCRShare()]))) == [
-        "metricsuite/ks",
-        "metricsuite/tv",
-        "dcrshare",
+        "metric_suite/ks",
+        "metric_suite/tv",
+        "dcr_share",
     ]
     assert list(make_suite({"a": DCRShare()}).metrics) == ["a"]
+
+
+def test_metrics_by_name_are_those_of_the_shell():
+    suite = make_suite(["ks_complement", "DCRShare", "NewRowSynthesis"])
+    kinds = [(name, type(one).__name__) for name, one in suite.metrics]
+    assert kinds == [
+        ("ks_complement", "KSComplement"),
+        ("dcr_share", "DCRShare"),
+        ("new_row_share", "NewRowShare"),
+    ]
+
+
+def test_an_unknown_metric_of_a_suite_is_a_key_error_that_names_a_near_one():
+    suite = make_suite([KSComplement(), DCRShare()])
+    with pytest.raises(KeyError, match="Did you mean dcr_share"):
+        suite["dcr_shares"]
 
 
 @pytest.mark.parametrize(
     ("call", "said"),
     [
         (lambda: make_suite([KSComplement()], target="age"), "target and sensitive are of presets"),
-        (lambda: make_suite(["ks"]), "no Metric: str"),
+        (lambda: make_suite(["ks_complemant"]), "there is no metric ks_complemant"),
+        (lambda: make_suite(["tstr"]), r"TSTR\(target=...\)"),
         (
             lambda: MetricSuite([KSComplement()]).fit(TRAIN),
             r"make_suite\(\[KSComplement\(\)\]\) names",

@@ -267,8 +267,8 @@ def link_rates(
 ) -> np.ndarray:
     """Return the probability that k nearest rows of one list and k of another have one in common.
 
-    Each list has distances and rows, nearest first. Of the rows that are as near as row number k,
-    as many as are needed are drawn at random, independently in each list.
+    Each list has distances and rows, nearest first. If several rows are as near as row number k,
+    the ones that are needed are drawn at random among them, independently in each list.
     """
     sides = []
     for distances, _ in (first, second):
