@@ -258,6 +258,65 @@ def test_failures_raise_warn_or_are_expected(monkeypatch):
     assert {r["check"]: r["status"] for r in records}["check_bounds"] == "expected"
 
 
+class SumsInTheOrderOfColumns(Sound):
+    """See Sound."""
+
+    def _compute(self, context):
+        columns = context.schema.columns("continuous")
+        return float(np.mean([1.0 / (7.0 + len(n)) for n in columns] * 3 + [0.1]) / 9)
+
+
+class Wage(Sound):
+    """See Sound; `power` and `column`."""
+
+    def __init__(self, power=1, column="wage"):
+        self.power, self.column = power, column
+
+    def _compute(self, context):
+        return float(context.synthetic[self.column].mean() > 0)
+
+
+class BreaksTwo(OutOfBounds):
+    """Does not name its parameter."""
+
+    def _compute(self, context):
+        return Result(2.0, interval=(3.0, 4.0))
+
+
+def test_all_failures_are_reported_at_once_those_of_style_last(monkeypatch):
+    from skeval.checks.contract import CheckFailedError
+
+    choose(monkeypatch, "check_docstring_names_parameters", "check_bounds", "check_interval")
+    with pytest.raises(CheckFailedError) as raised:
+        check_metric(BreaksTwo())
+    lines = str(raised.value).splitlines()
+    assert [any(name in line for line in lines) for name in ("bounds", "interval", "doc")] == [
+        1
+    ] * 3
+    assert "docstring" in lines[-1]
+    kinds = {r["check"]: r["kind"] for r in check_metric(BreaksTwo(), on_fail="record")}
+    assert kinds["check_docstring_names_parameters"] == "style"
+    assert kinds["check_bounds"] == "contract"
+
+
+def test_a_fault_of_style_alone_warns(monkeypatch):
+    choose(monkeypatch, "check_docstring_names_parameters")
+    with pytest.warns(UserWarning, match="Undocumented"):
+        (record,) = check_metric(Undocumented())
+    assert (record["status"], record["kind"]) == ("failed", "style")
+
+
+def test_the_last_bit_of_a_sum_over_columns_is_of_style(monkeypatch):
+    choose(monkeypatch, "check_column_order_ignored")
+    with pytest.warns(UserWarning, match="fsum"):
+        check_metric(SumsInTheOrderOfColumns())
+
+
+def test_columns_that_the_tables_do_not_have_are_named():
+    with pytest.raises(InvalidParameterError, match=r"Wage names wage.*age, "):
+        check_metric(Wage())
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

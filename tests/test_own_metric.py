@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from pypdf import PdfReader
 
-from skeval import Metric, MetricSuite, check_metric
+from skeval import Metric, MetricSuite, Result, check_metric, make_suite
 from skeval.datasets import make_mixed
 from skeval.fidelity import KSComplement
 
@@ -29,7 +29,7 @@ BLOCKS = [
 def example():
     return [
         next(block for block in BLOCKS if f"class {name}" in block)
-        for name in ("TailGap", "TailBars")
+        for name in ("TailGap", "TailBars", "RepeatedValueShare")
     ]
 
 
@@ -44,6 +44,39 @@ def metric(example, tmp_path_factory):
     spec.loader.exec_module(module)
     yield module.TailGap
     del sys.modules[path.stem]
+
+
+def screen(metric):
+    return sys.modules[metric.__module__].RepeatedValueShare
+
+
+def test_a_screen_of_twelve_lines_has_a_verdict(example, metric):
+    body = example[2].partition("needs=")[2].strip().splitlines()
+    assert len([line for line in body if line.strip()]) <= 12
+    train, holdout, synthetic = (make_mixed(200, random_state=seed) for seed in range(3))
+    suite = make_suite([screen(metric)()]).fit(train, holdout)
+    found = suite.evaluate(train).verdict()
+    assert found.outcome == "leak found"
+    assert found.alarms == ("repeated_value_share",)
+    assert suite.evaluate(synthetic).verdict().n_tests == 1
+
+
+def test_a_screen_without_a_test_is_told_what_to_return(metric):
+    class Silent(screen(metric)):
+        def _compute(self, context):
+            return Result(0.56, details={"train": 0.56, "holdout": 0.0})
+
+    train, holdout, synthetic = (make_mixed(60, random_state=seed) for seed in range(3))
+    found = make_suite([Silent()]).fit(train, holdout).evaluate(synthetic).verdict()
+    assert found.n_tests == 0
+    assert "silent" in found.sentence
+    assert "p_value=" in found.sentence
+    assert "contrast=" in found.sentence
+
+
+@pytest.mark.slow
+def test_the_screen_keeps_the_contract(metric):
+    assert {record["status"] for record in check_metric(screen(metric)())} == {"passed"}
 
 
 def test_at_most_25_lines(example):
@@ -80,3 +113,21 @@ def test_its_sentence_and_its_figure_are_in_the_report(metric, tmp_path):
     assert "Further figures" in text  # where displays stand that no section names
     page = result.to_html(tmp_path / "r.html").read_text(encoding="utf-8")
     assert sentence in page
+
+
+@pytest.mark.slow
+def test_the_example_of_the_developer_guide_keeps_the_contract(tmp_path):
+    text = (PAGE.parents[1] / "developer_guide.rst").read_text(encoding="utf-8")
+    blocks = re.findall(r"code-block:: python\n\n((?:(?:   .*)?\n)+)", text)
+    (example,) = (textwrap.dedent(one) for one in blocks if "class WassersteinDistance" in one)
+    path = tmp_path / "developer_guide_example.py"
+    path.write_text(example)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[path.stem] = module
+    spec.loader.exec_module(module)
+    try:
+        records = check_metric(module.WassersteinDistance(p=2))
+    finally:
+        del sys.modules[path.stem]
+    assert {record["status"] for record in records} == {"passed"}

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
+import pandas as pd
 from sklearn.base import clone
 
-from skeval.checks.contract import CHECKS, Check, CheckFailedError, Evaluations
+from skeval.checks.contract import CHECKS, Check, CheckFailedError, Evaluations, StyleError
 from skeval.checks.tables import Tables, default_tables
 from skeval.core.base import Metric
 from skeval.exceptions import InvalidParameterError
@@ -35,21 +38,26 @@ def check_metric(
         of metrics of several tables, RelationalData, by default from
         :func:`skeval.datasets.make_relational`.
     on_fail : {"raise", "warn", "record"}, default="raise"
-        What a failure does; it is in the records in any case.
+        What failures do after all checks have run; they are in the records in any case. If the only
+        failures are of style, "raise" warns too.
     expected_failures : mapping of str to str, optional
         Names of checks that are known to fail, and why.
 
     Returns
     -------
     list of dict
-        `check`, `status` ("passed", "failed", "expected") and `message`, one a check.
+        `check`, `status` ("passed", "failed", "expected"), `message` and `kind`, one for each
+        check. The kind of a failure is "style" if the metric is correct and does not follow a rule
+        of form, such as a parameter that the docstring does not name; otherwise it is "contract".
 
     Raises
     ------
     CheckFailedError
-        At the first unexpected failure, if `on_fail` is "raise".
+        If `on_fail` is "raise" and there is an unexpected failure of the contract. The error names
+        all failures.
     InvalidParameterError
-        If `metric` is a class, or `on_fail` or an expected failure names nothing known.
+        If `metric` is a class, if `on_fail` or an expected failure names nothing known, or if the
+        tables do not have a column that the metric names.
 
     See Also
     --------
@@ -66,14 +74,21 @@ def check_metric(
     _check_arguments(metric, on_fail, expected)
     tables = tables or default_tables(metric)
     shared = Evaluations(metric, tables)
+    _check_columns(metric, tables, shared)
     records = []
     for check in CHECKS:
-        name = check.__name__
-        message = _run(check, metric, tables, shared)
-        status = "passed" if message is None else "expected" if name in expected else "failed"
-        records.append({"check": name, "status": status, "message": message or ""})
-        if status == "failed":
-            _fail(f"{type(metric).__name__}, {name}: {message}", on_fail)
+        name, kind = check.__name__, "contract"
+        message = ""
+        try:
+            check(clone(metric), tables, shared)
+        except Exception as error:  # what a faulty metric raises is what the check reports
+            message = f"{type(error).__name__}: {error}"
+            kind = "style" if isinstance(error, StyleError) else "contract"
+        status = "passed" if not message else "expected" if name in expected else "failed"
+        records.append({"check": name, "status": status, "message": message, "kind": kind})
+    failed = [record for record in records if record["status"] == "failed"]
+    if failed:
+        _fail(type(metric).__name__, failed, on_fail)
     return records
 
 
@@ -88,20 +103,34 @@ def _check_arguments(metric: Metric, on_fail: str, expected: Mapping[str, str]) 
         raise InvalidParameterError(f"expected_failures names no check: {', '.join(unknown)}.")
 
 
-def _run(check: Check, metric: Metric, tables: Tables, shared: Evaluations) -> str | None:
-    try:
-        check(clone(metric), tables, shared)
-    except Exception as error:  # what a faulty metric raises is what the check reports
-        return f"{type(error).__name__}: {error}"
-    return None
+def _check_columns(metric: Metric, tables: Tables, shared: Evaluations) -> None:
+    """Refuse tables that do not have a column that the metric names: every check would fail."""
+    if not isinstance(tables[0], pd.DataFrame):
+        return
+    columns, named = list(map(str, tables[0].columns)), []
+    with suppress(Exception):  # what else is wrong with the metric is found by the checks
+        named = [name for names in metric.named_columns().values() for name in names]
+        try:
+            assert shared.first
+        except KeyError as error:
+            named += [name for name in error.args if isinstance(name, str)]
+    if lacking := [name for name in dict.fromkeys(named) if name not in columns]:
+        raise InvalidParameterError(
+            f"check_metric: {type(metric).__name__} names {', '.join(lacking)}, and the tables "
+            f"that it is checked on have the columns {', '.join(columns)}. Pass tables=(train, "
+            "holdout, synthetic) that have them, or name other columns."
+        )
 
 
-def _fail(text: str, on_fail: str) -> None:
-    if on_fail == "raise":
+def _fail(metric: str, failed: Sequence[Mapping[str, str]], on_fail: str) -> None:
+    ordered = sorted(failed, key=lambda record: record["kind"] == "style")
+    style = {"style": "style, "}
+    text = "\n".join(
+        f"{metric}, {style.get(one['kind'], '')}{one['check']}: {one['message']}" for one in ordered
+    )
+    if on_fail == "raise" and ordered[0]["kind"] == "contract":
         raise CheckFailedError(text)
-    if on_fail == "warn":
-        import warnings
-
+    if on_fail != "record":
         warnings.warn(text, UserWarning, stacklevel=3)
 
 

@@ -58,18 +58,32 @@ class CheckFailedError(SkevalError, AssertionError):
     """A metric breaks a promise of the contract."""
 
 
-def demand(kept: bool, promise: str) -> None:
+class StyleError(CheckFailedError):
+    """A metric is correct, and does not follow a rule of form."""
+
+
+def demand(kept: bool, promise: str, kind: type[CheckFailedError] = CheckFailedError) -> None:
     """Raise unless the promise is kept."""
     if not kept:
-        raise CheckFailedError(promise)
+        raise kind(promise)
 
 
 def demand_the_same_bits(first: Result, second: Result, what: str) -> None:
-    """Raise where a number of two results differs, be it in its last bit."""
+    """Raise where a number of two results differs; a difference in the last bits is of form."""
+    last_bits = ""
     for name, (before, after) in _numbers_of(first, second).items():
         one, other = np.asarray(before, dtype=float), np.asarray(after, dtype=float)
-        equal = np.array_equal(one, other, equal_nan=True)
-        demand(equal, f"the {name} depends on {what}: {before}, then {after}.")
+        near = np.allclose(one, other, rtol=_ROUNDING, atol=_ROUNDING, equal_nan=True)
+        said = f"the {name} depends on {what}: {before}, then {after}."
+        demand(near, said)
+        if not last_bits and not np.array_equal(one, other, equal_nan=True):
+            last_bits = said
+    demand(
+        not last_bits,
+        f"{last_bits} Only the last bits differ. Add up in one order: math.fsum(values), or sort "
+        "the columns by name first.",
+        StyleError,
+    )
 
 
 def _numbers_of(first: Result, second: Result) -> dict[str, tuple[Any, Any]]:
@@ -115,6 +129,7 @@ def _of_one_size(train: pd.DataFrame, n_rows: int) -> dict[str, pd.DataFrame]:
     }
 
 
+_ROUNDING = 1e-12  # a difference between numbers of which the last bits depend on an order
 # Each is given a metric and tables of its own, and the evaluations that it shares with the others.
 Check = Callable[[Metric, Tables, "Evaluations"], None]
 # what metrics ask for that no default can stand for, as columns of the default tables
@@ -175,7 +190,9 @@ def check_docstring_names_parameters(metric: Metric, tables: Tables, shared: Eva
     text = type(metric).__doc__ or ""
     missing = [name for name in metric.get_params(deep=False) if name not in text]
     demand(
-        bool(text.strip()) and not missing, f"the docstring does not name {missing or 'anything'}."
+        bool(text.strip()) and not missing,
+        f"the docstring does not name {missing or 'anything'}.",
+        StyleError,
     )
 
 

@@ -49,7 +49,7 @@ from skeval.tables.schema import Accept, TableSchema
 from skeval.tables.transformers import with_fitted
 from skeval.utils.execution import sharing
 from skeval.utils.formatting import as_float
-from skeval.utils.parameters import Legal, Scaling, check_parameters, legal_sets
+from skeval.utils.parameters import Legal, Scaling, check_parameters, legal_sets, with_known_names
 
 if TYPE_CHECKING:
     from skeval.core.relational_context import RelationalContext
@@ -336,6 +336,11 @@ class Metric(BaseEstimator):
     _halved: ClassVar[Halved] = False
 
     context_: Context
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__init__" in vars(cls):
+            cls.__init__ = with_known_names(cls.__init__)  # type: ignore[method-assign]
 
     def __sklearn_clone__(self) -> Self:
         """Return an unfitted metric of the same parameters; fitted transformers stay fitted."""

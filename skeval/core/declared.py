@@ -10,6 +10,8 @@ from functools import cache
 from itertools import groupby
 from typing import Any, TypeVar, dataclass_transform
 
+from skeval.utils.parameters import with_known_names
+
 T = TypeVar("T", bound=type)
 _SECTIONS = ("Parameters", "Attributes")
 _HEADING = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.M)
@@ -79,7 +81,10 @@ def declared(kind: T) -> T:
     ['column : str', 'q : float, default=0.5', 'context_ : Context']
     """
     doc = kind.__doc__  # None with python -OO, where a dataclass would write its signature there
+    writes_its_own = "__init__" in vars(kind)
     made: Any = dataclass(eq=False, repr=False)(kind)
+    if not writes_its_own:
+        made.__init__ = with_known_names(made.__init__)
     stated = vars(kind).get("__annotations__", {})
     given = [f.name for f in fields(made) if f.init and f.name in vars(kind)]
     if lost := [name for name in given if name not in stated]:

@@ -28,7 +28,14 @@ from skeval.exceptions import (
     TableError,
 )
 from skeval.tables.frames import as_frame, with_columns
-from skeval.utils.parameters import Count, Legal, Seed, check_parameters, legal_sets
+from skeval.utils.parameters import (
+    Count,
+    Legal,
+    Seed,
+    check_parameters,
+    legal_sets,
+    with_known_names,
+)
 
 SEEDS = ("random_state", "seed")  # what parameters are called that hold one
 _TABLE = "table"  # what SDV calls the one table
@@ -443,6 +450,7 @@ class GeneratorAdapter(BaseEstimator):
     ((5, 7), (300, 7))
     """
 
+    @with_known_names
     def __init__(
         self,
         generator: Generator,

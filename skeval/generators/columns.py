@@ -19,7 +19,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skeval.exceptions import NotRememberedError, TableError
-from skeval.utils.parameters import Count, Seed, check_parameters, legal_sets
+from skeval.utils.parameters import Count, Seed, check_parameters, legal_sets, with_known_names
 
 # Floats with at most that many decimals are taken as rounded, and rounded again when sampled.
 _MOST_DECIMALS = 6
@@ -65,6 +65,11 @@ class Sampler(BaseEstimator):
 
     random_state: int | None
     _needs_hashes: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__init__" in vars(cls):
+            cls.__init__ = with_known_names(cls.__init__)  # type: ignore[method-assign]
 
     def fit(self, table: pd.DataFrame, y: Any = None) -> Self:
         """Learn from a training table.

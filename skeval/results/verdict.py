@@ -48,6 +48,10 @@ _MOST_ALARMS = 3  # that the sentence spells out; the others are named
 Outcome = Literal["leak found", "copies found", "cannot be told", "no leak found"]
 NOTHING_OF_PRIVACY = "No metric of privacy was measured."
 _LACKS_HOLDOUT = ("holdout", "population")
+_RETURN = (
+    " No p-value was reported by {names}; a metric of your own makes a test if it returns "
+    "Result(value, p_value=..., baseline=..., contrast=Contrast(...))."
+)
 _LEAST_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
 _COUNTED = "Copies of train rows were counted, which is not a test."
 _CAVEAT = "Such tests can raise an alarm and never clear a release."
@@ -81,6 +85,7 @@ class Reason:
 
 _UNABLE = Reason("unable", "there are too few holdout rows or relabellings to raise an alarm.")
 _NEEDS_HOLDOUT = Reason("needs holdout", "its test needs holdout rows.")
+_NO_P_VALUE = Reason("untested", "it reports no p-value.")
 _MEANINGLESS = Reason(
     "meaningless", "its test needs holdout rows, and train is the whole population."
 )
@@ -445,7 +450,7 @@ def _reason(result: Result, holdout: bool) -> Reason | None:
         return Reason("untested", " ".join(untested))
     if result.row()["evidence"] == "disclosure":
         return None
-    return Reason("untested", "it made no test.") if holdout else _NEEDS_HOLDOUT
+    return _NO_P_VALUE if holdout else _NEEDS_HOLDOUT
 
 
 def _of_whole(reason: Reason) -> Reason:
@@ -471,11 +476,13 @@ def _left_out(skipped: Mapping[str, Reason], n_wanted: int, called: Mapping[str,
     (first, n_first), *others = [(what, n) for what, n in counts.items() if n]
     of_all = f"{n_first} of {n_wanted} tests {first}"
     why = ", and ".join([of_all, *(f"{n} {what}" for what, n in others)])
+    silent = ", ".join(called[name] for name, one in skipped.items() if one is _NO_P_VALUE)
+    cure = _RETURN.format(names=silent) if silent else ""
     if len(skipped) == n_wanted:
-        return f"No test of privacy was possible, because {why}."
+        return f"No test of privacy was possible, because {why}.{cure}"
     if 2 * len(skipped) >= n_wanted:
-        return f"Privacy was hardly looked at: {why}."
-    return f"Not looked at: {', '.join(called[name] for name in skipped)} ({why})."
+        return f"Privacy was hardly looked at: {why}.{cure}"
+    return f"Not looked at: {', '.join(called[name] for name in skipped)} ({why}).{cure}"
 
 
 def is_shifted(notices: Iterable[MetricWarning]) -> bool:

@@ -56,6 +56,7 @@ from skeval.utils.parameters import (
     Space,
     check_parameters,
     legal_sets,
+    with_known_names,
 )
 
 if TYPE_CHECKING:
@@ -203,6 +204,7 @@ class MetricSuite(_BaseComposition):
     __metadata_request__fit = {"holdout": UNUSED, "schema": UNUSED}
     __metadata_request__evaluate = {"progress": UNUSED, "date": UNUSED, "release": UNUSED}
 
+    @with_known_names
     def __init__(
         self,
         metrics: Sequence[tuple[str, Any]] | Mapping[str, Any],

@@ -18,7 +18,6 @@ A parameter whose annotation states no set, as `int` or `Any`, is not checked.
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 import sys
@@ -43,6 +42,7 @@ from typing import (
 from weakref import WeakKeyDictionary
 
 from skeval.exceptions import InvalidParameterError
+from skeval.utils.formatting import did_you_mean
 
 __all__ = [
     "AnyColumns",
@@ -388,6 +388,26 @@ Space = Annotated[Any, has_methods(_TRANSFORMER, values=("gower", "euclidean"))]
 MatrixSpace = Annotated[Any, has_methods(_TRANSFORMER, values=("euclidean",))]
 
 
+def with_known_names(init: Callable[P, R]) -> Callable[P, R]:
+    """Have a constructor that is given an unknown parameter name the parameters that it has."""
+
+    @functools.wraps(init)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return init(*args, **kwargs)
+        except TypeError:
+            known = list(inspect.signature(init).parameters)[1:]
+            if unknown := [name for name in kwargs if name not in known]:
+                raise InvalidParameterError(
+                    f"{type(args[0]).__name__} has no parameter {', '.join(unknown)}."
+                    f"{did_you_mean(unknown, known)} Its parameters are "
+                    f"{', '.join(known) or 'none'}."
+                ) from None
+            raise
+
+    return checked
+
+
 def bound_by(cure: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Have a call that does not fit the signature end in a sentence of ours, with the cure.
 
@@ -418,14 +438,8 @@ def bound_by(cure: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                 signature.bind(*args, **kwargs)
             except TypeError as error:
                 known = list(signature.parameters)
-                near = [
-                    f" Did you mean {close[0]}?"
-                    for name in kwargs
-                    if name not in known and (close := difflib.get_close_matches(name, known))
-                ]
-                raise InvalidParameterError(
-                    f"{function.__name__}: {error}.{''.join(near)} {cure}"
-                ) from None
+                near = did_you_mean([name for name in kwargs if name not in known], known)
+                raise InvalidParameterError(f"{function.__name__}: {error}.{near} {cure}") from None
             return function(*args, **kwargs)
 
         return called

@@ -118,8 +118,8 @@ def test_presets_are_found_by_any_capitals():
     [
         ("qualty", "Did you mean quality?"),
         ("TSPR", "PrivacyScore is a metric: make_suite([metric])"),
-        (["quality"], "no Metric: str"),
-        (("quality", 3), "no Metric: str, int"),
+        (["quality"], "there is no metric quality"),
+        ((3, 4), "no Metric: int-1, int-2"),
         (3, "got 3."),
     ],
 )
