@@ -70,20 +70,13 @@ def demand(kept: bool, promise: str, kind: type[CheckFailedError] = CheckFailedE
 
 def demand_the_same_bits(first: Result, second: Result, what: str) -> None:
     """Raise where a number of two results differs; a difference in the last bits is of form."""
-    last_bits = ""
+    last_bits = []
     for name, (before, after) in _numbers_of(first, second).items():
         one, other = np.asarray(before, dtype=float), np.asarray(after, dtype=float)
-        near = np.allclose(one, other, rtol=_ROUNDING, atol=_ROUNDING, equal_nan=True)
         said = f"the {name} depends on {what}: {before}, then {after}."
-        demand(near, said)
-        if not last_bits and not np.array_equal(one, other, equal_nan=True):
-            last_bits = said
-    demand(
-        not last_bits,
-        f"{last_bits} Only the last bits differ. Add up in one order: math.fsum(values), or sort "
-        "the columns by name first.",
-        StyleError,
-    )
+        demand(np.allclose(one, other, rtol=1e-12, atol=1e-12, equal_nan=True), said)
+        last_bits += [] if np.array_equal(one, other, equal_nan=True) else [said]
+    demand(not last_bits, f"{' '.join(last_bits)} {_LAST_BITS}", StyleError)
 
 
 def _numbers_of(first: Result, second: Result) -> dict[str, tuple[Any, Any]]:
@@ -129,7 +122,7 @@ def _of_one_size(train: pd.DataFrame, n_rows: int) -> dict[str, pd.DataFrame]:
     }
 
 
-_ROUNDING = 1e-12  # a difference between numbers of which the last bits depend on an order
+_LAST_BITS = "Only last bits differ: add with math.fsum, or sort the columns by name before."
 # Each is given a metric and tables of its own, and the evaluations that it shares with the others.
 Check = Callable[[Metric, Tables, "Evaluations"], None]
 # what metrics ask for that no default can stand for, as columns of the default tables
@@ -189,11 +182,8 @@ def check_docstring_names_parameters(metric: Metric, tables: Tables, shared: Eva
     """The class says what it measures, and names every parameter."""
     text = type(metric).__doc__ or ""
     missing = [name for name in metric.get_params(deep=False) if name not in text]
-    demand(
-        bool(text.strip()) and not missing,
-        f"the docstring does not name {missing or 'anything'}.",
-        StyleError,
-    )
+    named = bool(text.strip()) and not missing
+    demand(named, f"the docstring does not name {missing or 'anything'}.", StyleError)
 
 
 def check_parameters_are_checked(metric: Metric, tables: Tables, shared: Evaluations) -> None:
