@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -399,6 +401,20 @@ def test_one_row_is_not_counted_as_rows():
         "1 of 1 synthetic row is a complete copy of a train row, unique there; "
         "1 is of a holdout row."
     )
+
+
+def test_the_count_at_equal_sizes_is_exact_and_takes_no_time_for_each_row():
+    n, n_holdout = 30_000, 10_000
+    counts = {role: np.zeros(n + n_holdout, dtype=int) for role in ("train", "holdout")}
+    counts["train"][:n], counts["holdout"][n:] = 1, 1
+    counts["train"][0] = 3
+    release = np.zeros(n + n_holdout, dtype=int)
+    release[:4] = 1
+    start = time.process_time()
+    said = copies_in_words({"synthetic": release, **counts})
+    assert time.process_time() - start < 1.0
+    # three of them by 1/3, and one by 1 - (2/3)^3
+    assert "where of as many train rows 1.7 would be" in said
 
 
 @pytest.mark.parametrize("disguise", ["upper case", "spaces", "digits", "none"])
