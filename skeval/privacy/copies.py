@@ -27,6 +27,7 @@ from skeval.stats import matches as stats
 from skeval.stats.disclosure import class_counts, joint_classes
 from skeval.stats.intervals import wilson
 from skeval.stats.matches import digits_kept
+from skeval.stats.repeated_values import value_copies, values_in_words
 from skeval.stats.repeats import Copied, Copies, changed_copies, copies_of
 from skeval.stats.risks import Matched
 from skeval.steps.exposure import names_listed
@@ -122,6 +123,7 @@ def _beyond_real(context: Context, name: str) -> np.ndarray:
 
 
 _MOST_NAMED = 5  # columns in a sentence
+_IDENTIFYING = 0.95  # of the values of an id column that a single training row has
 _MOST_DECIMALS = 6  # by which a column's numbers count as rounded
 
 
@@ -212,6 +214,8 @@ class ExactMatchShare(CopyScreen, ClaimTested):
     rows with a changed value: rows without one column, without cells that are missing or of no real
     row, or without any one or two cells. It lists them if there are more than chance explains. It
     does not find a few of them in a table of few columns, because real rows agree as far there.
+    ``copies`` also lists each column in which the release repeats one value of a single train row
+    more often than 19 of 20 releases of new rows would.
     ``copies`` also has the identifiers of train persons: values of id columns, and of categories
     nearly all of which are unique, such as names and e-mails. Counters and other values that can be
     guessed are no identifiers; numbers are, if the schema says that their column is one of ids.
@@ -287,18 +291,23 @@ class ExactMatchShare(CopyScreen, ClaimTested):
         read, spelled = folded_counts(context, *chosen, self.decimals)
         where = chosen_in_words(context.schema, self.columns)
         of_rows = copies_in_words(read, where, spelled=spelled)
+        of_whole = () if where else copies_of_rows(context, chosen, self.decimals, read)
         of_identifiers = () if where else identifier_copies(context)
-        renew = advice_on_identifiers(of_identifiers)
+        of_values = () if where else copies_of_values(context, chosen, self.decimals)
+        renew = advice_on_identifiers((*of_identifiers, *of_values))
+        facts = (
+            of_rows,
+            identifiers_in_words(of_identifiers),
+            values_in_words(of_values, context.n_rows("synthetic")),
+        )
         result = replace(
             result,
             interval=wilson(k, n),
             details=details,
-            fact=" ".join(filter(None, (of_rows, identifiers_in_words(of_identifiers)))),
+            fact=" ".join(filter(None, facts)),
             advice=" ".join(filter(None, (DROP_COPIES if of_rows or not renew else "", renew))),
             refit=bool(of_rows) or not renew,
-            copies=()
-            if where
-            else (*copies_of_rows(context, chosen, self.decimals, read), *of_identifiers),
+            copies=() if where else (*of_whole, *of_identifiers, *of_values),
         )
         return super()._in_relation(context, result)
 
@@ -544,15 +553,46 @@ def _changed(
     context: Context, measured: tuple[str, ...], texts: tuple[str, ...], decimals: int | None
 ) -> tuple[str, Copied] | None:
     """Return which cells to leave out to find copies, and how many there are without them."""
-    n_rows = tuple(context.n_rows(role) if role in context else 0 for role in ROLES)
-    roles = [role for role in ROLES if role in context]
+    codes = cell_codes(context, measured, texts, decimals)
+    return changed_copies(codes, _n_rows(context), strange_cells(context, measured, codes))
+
+
+def copies_of_values(
+    context: Context, chosen: Compared, decimals: int | None
+) -> tuple[Copies, ...]:
+    """Return the columns in which a release often repeats a value of a single training row."""
+    codes = dict(cell_codes(context, *chosen, decimals))
+    for name in context.schema.columns("id"):
+        cells = [_spelled(_objects(context, role, name), True) for role in _roles(context)]
+        codes[name] = pd.factorize(np.concatenate(cells))[0].astype(np.int32)
+        n_each = np.bincount(codes[name][: context.n_rows("train")] + 1)[1:]
+        if (n_each == 1).sum() < _IDENTIFYING * n_each.sum():  # keys of other tables may repeat
+            del codes[name]
+    return value_copies(codes, _n_rows(context))
+
+
+def _objects(context: Context, role: str, name: str) -> np.ndarray:
+    return np.asarray(context[role][name].astype(object).to_numpy(dtype=object))
+
+
+def _roles(context: Context) -> list[str]:
+    return [role for role in ROLES if role in context]
+
+
+def _n_rows(context: Context) -> tuple[int, ...]:
+    return tuple(context.n_rows(role) if role in context else 0 for role in ROLES)
+
+
+@shared
+def cell_codes(
+    context: Context, measured: tuple[str, ...], texts: tuple[str, ...], decimals: int | None
+) -> dict[str, np.ndarray]:
+    """Return by column the codes of the cells of all tables, regardless of how they are written."""
     codes = {name: pd.factorize(_spelled(text_values(context, name), True))[0] for name in texts}
     names = [name for name in encoded_columns(context.schema) if name in measured]
-    of_others = _measured_codes(context, roles, measured, decimals, True)
+    of_others = _measured_codes(context, _roles(context), measured, decimals, True)
     codes |= dict(zip(names, of_others, strict=True))
-    ordered = {name: codes[name].astype(np.int32) for name in sorted(codes)}
-    strange = strange_cells(context, measured, ordered)
-    return changed_copies(ordered, n_rows, strange)
+    return {name: codes[name].astype(np.int32) for name in sorted(codes)}
 
 
 def name_of_equal_rows(measured: tuple[str, ...], texts: tuple[str, ...]) -> str:

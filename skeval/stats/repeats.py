@@ -9,7 +9,7 @@ Rows of a release that equal a unique row of a real table but for a few cells.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate, combinations
 from typing import Any
@@ -121,12 +121,12 @@ def repeats_seen(counts: np.ndarray, n_reference: int, n_drawn: int) -> Repeats:
 
 
 def _repeat_chance(copies: np.ndarray, pool: int, reference: int, drawn: int) -> np.ndarray:
-    once = _once(copies, pool, reference)
+    once = chance_of_one(copies, pool, reference)
     undrawn = np.exp(_log_ways(pool - copies, drawn) - _log_ways(pool, drawn))
-    return np.maximum(0.0, once - undrawn * _once(copies, pool - drawn, reference))
+    return np.maximum(0.0, once - undrawn * chance_of_one(copies, pool - drawn, reference))
 
 
-def _once(copies: np.ndarray, pool: int, reference: int) -> np.ndarray:
+def chance_of_one(copies: np.ndarray, pool: int, reference: int) -> np.ndarray:
     """Return the chance that exactly one of the copies is among the reference."""
     log = _log_ways(pool - copies, reference - 1) - _log_ways(pool, reference)
     return np.asarray(copies * np.exp(log))
@@ -196,6 +196,8 @@ class Copies:
         Share of the cells of the release that could be compared, of the share that train has.
     unread : int, default=0
         Number of rows of the release with cells that cannot be read.
+    of_value : bool, default=False
+        Whether rows are counted that repeat one value, which a single training row has.
 
     Examples
     --------
@@ -211,6 +213,7 @@ class Copies:
     n_expected: int
     known: float = 1.0
     unread: int = 0
+    of_value: bool = False
 
     @property
     def found(self) -> str:
@@ -231,6 +234,8 @@ class Copies:
     @property
     def _standing(self) -> str:
         n = self.train.n
+        if self.of_value:
+            return f"{n:,} {self.what} that a single training row has are in the release"
         which, stand = ("one of the", "stands") if n == 1 else (f"{n:,}", "stand")
         return f"{which} {self.what} that are unique in train {stand} in the release"
 
@@ -293,7 +298,9 @@ class Copies:
             raise TypeError("copies lack those of train.")
         numbers["unread"] = int(content.get("unread", 0))  # which earlier files lack
         known = as_float(content["known"])
-        return cls(str(content["what"]), of["train"], of["holdout"], **numbers, known=known)
+        of_value = bool(content.get("of_value", False))
+        tables = of["train"], of["holdout"]
+        return cls(str(content["what"]), *tables, **numbers, known=known, of_value=of_value)
 
 
 def copied(
@@ -363,12 +370,12 @@ def distinct_expected(pool: np.ndarray, n_rows: int) -> float:
     return float((pool > 0).sum()) * min(1.0, n_rows / max(1, int(pool.sum())))
 
 
+BLANKED = "missing cells left out"
 STRANGE = "cells that are missing or of no real row left out"
 _MOST_READ = 2 * 10**7  # rows, times the ways to leave cells out
 _MOST_PATTERNS = 256
 _FEWEST_COLUMNS = 5  # of a table: narrower rows, of some cells alone, meet too often by chance
 _MOST_NAMED = 5  # columns in a sentence
-_PAIRS = ((0, 2), (0, 1), (1, 2))  # rows of which table are met by rows of which
 
 
 def changed_copies(
@@ -390,20 +397,23 @@ def changed_copies(
     -------
     tuple of (str, Copied), or None
         What was left out, and the count without it, by the first rule that finds more than chance
-        explains: one column of all rows; the strange cells of each row; any one column of a row;
-        any two.
+        explains: one column of all rows; the missing cells of each row; the strange cells of each
+        row; any one column of a row; any two.
     """
     if part := partial_copies(codes, n_rows):
         names, train = part
         where = ", ".join(names) if len(names) <= _MOST_NAMED else f"{len(names)} columns"
         return f"{where} left out", train
-    without = strange_copies(codes, n_rows, strange, CHANCE / 2)
-    if without is not None and without.beyond_chance:
-        return STRANGE, without
-    for k, cells in ((1, "any one cell left out"), (2, "any two cells left out")):
-        without = scattered_copies(codes, n_rows, k, CHANCE / 4)
+    rules: tuple[tuple[str, Callable[[], Copied | None]], ...] = (
+        (BLANKED, lambda: blanked_copies(codes, n_rows, CHANCE / 4)),
+        (STRANGE, lambda: strange_copies(codes, n_rows, strange, CHANCE / 4)),
+        ("any one cell left out", lambda: scattered_copies(codes, n_rows, 1, CHANCE / 4)),
+        ("any two cells left out", lambda: scattered_copies(codes, n_rows, 2, CHANCE / 4)),
+    )
+    for left_out, rule in rules:
+        without = rule()
         if without is not None and without.beyond_chance:
-            return cells, without
+            return left_out, without
     return None
 
 
@@ -463,59 +473,72 @@ def partial_copies(
     return max(found, key=lambda pair: (pair[1].n - pair[1].most, pair[0]), default=None)
 
 
+def blanked_copies(
+    codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...], chance: float = CHANCE
+) -> Copied | None:
+    """Count the unique training rows that a release repeats except for missing cells.
+
+    Each row of the release is compared in the columns in which it has a value. How often real rows
+    repeat each other in these columns is estimated from their pairs. A cell is never left out
+    because of its value, since the cells that remain would agree with real rows more often than
+    pairs of real rows do. The result is None if no cell is missing, or if the table has fewer than
+    five columns. Among very many combinations of columns, the most frequent ones are compared.
+    """
+    n_train, start = n_rows[0], sum(n_rows[:2])
+    marks = {name: of_column[start:] < 0 for name, of_column in codes.items()}
+    met, expected, n_drawn = np.zeros(n_train, dtype=bool), 0.0, 0
+    for classes, chosen in _patterns(codes, n_rows, marks):
+        real, release_rows = classes[:start], classes[start:]
+        train, pool, release, own = _counts(
+            classes, real[:n_train], real, release_rows, release_rows[chosen]
+        )
+        met |= ((train == 1) & (own > 0))[real[:n_train]]
+        drawn = int((own > 0).sum())
+        expected += _expected(pool, release, n_train, drawn)
+        n_drawn += drawn
+    if not n_drawn:
+        return None
+    exposure = repeats_seen(np.ones(start, dtype=int), n_train, n_drawn).exposure
+    seen = Repeats(expected * exposure, exposure)
+    return Copied(int(met.sum()), seen.bound(chance), repeats=seen)
+
+
 def strange_copies(
     codes: Mapping[str, np.ndarray],
     n_rows: tuple[int, ...],
     strange: Mapping[str, np.ndarray],
     chance: float = CHANCE,
 ) -> Copied | None:
-    """Count the unique train rows that a release repeats but for cells that no real row has.
+    """Count the unique training rows that a release repeats except for cells that no real row has.
 
-    Each row of the release is compared in the columns in which it has other cells; how often real
-    rows repeat each other there, their pairs show. None if there are no such cells, or fewer than
-    five columns. Among very many combinations of columns the most frequent are looked at.
-
-    Examples
-    --------
-    Twenty rows of 300 are those of train with two cells blanked, in each row others.
-
-    >>> import numpy as np
-    >>> from skeval.stats.repeats import strange_copies
-    >>> rng = np.random.default_rng(0)
-    >>> codes = rng.integers(0, 100, (6, 900))
-    >>> codes[:, 600:620] = codes[:, :20]
-    >>> for row in range(600, 620):
-    ...     codes[rng.choice(6, 2, replace=False), row] = -1
-    >>> strange = dict(zip("abcdef", codes[:, 600:] == -1))
-    >>> strange_copies(dict(zip("abcdef", codes)), (300, 300, 300), strange)
-    Copied(n=20, most=3)
+    Every cell that remains is known to be real, and in columns of many levels such cells often
+    agree with a real row. How many rows agree by chance is therefore counted among the holdout
+    rows, from which the cells are selected in the same way. The result is None without holdout
+    rows, if there are no such cells, or if the table has fewer than five columns.
     """
-    names, n_train, start = list(codes), n_rows[0], sum(n_rows[:2])
-    marks = np.column_stack([strange[name] for name in names])
-    if len(names) < _FEWEST_COLUMNS or not marks.any():
-        return None
-    patterns, which, sizes = np.unique(marks, axis=0, return_inverse=True, return_counts=True)
-    n_looked_at = min(_MOST_PATTERNS, max(1, _MOST_READ // sum(n_rows)))
-    chosen = np.argsort(-sizes, kind="stable")[:n_looked_at]
+    return _beside_holdout(_patterns(codes, n_rows, strange), n_rows, chance)
+
+
+def _patterns(
+    codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...], marks: Mapping[str, np.ndarray]
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield classes of all rows without the columns that release rows have marked, and which do."""
+    names = list(codes)
+    marked = np.column_stack([marks[name] for name in names])
+    if len(names) < _FEWEST_COLUMNS or not marked.any():
+        return
+    patterns, which, sizes = np.unique(marked, axis=0, return_inverse=True, return_counts=True)
+    most = min(_MOST_PATTERNS, max(1, _MOST_READ // sum(n_rows)))
+    chosen = np.argsort(-sizes, kind="stable")[:most]
     left_out = [tuple(np.array(names)[patterns[i]]) for i in chosen]
-    met, expected, n_drawn = np.zeros(n_train, dtype=bool), 0.0, 0
     for i, values in zip(chosen, _without(codes, left_out), strict=True):
-        classes = pd.factorize(values)[0]
-        train, pool, release, own = (
-            np.bincount(part, minlength=classes.max() + 1)
-            for part in (
-                *(classes[:n_train], classes[:start], classes[start:]),
-                classes[start:][which.ravel() == i],
-            )
-        )
-        of_train = classes[:n_train]
-        met |= (train[of_train] == 1) & (own[of_train] > 0)
-        drawn = int((own > 0).sum())
-        expected += _expected(pool, release, n_train, drawn)
-        n_drawn += drawn
-    exposure = repeats_seen(np.ones(start, dtype=int), n_train, n_drawn).exposure
-    seen = Repeats(expected * exposure, exposure)
-    return Copied(int(met.sum()), seen.bound(chance), repeats=seen)
+        yield pd.factorize(values)[0], which.ravel() == i
+
+
+def _counts(classes: np.ndarray, *parts: np.ndarray) -> list[np.ndarray]:
+    """Return how often each of the classes is in each of the parts."""
+    n_classes = int(classes.max(initial=-1)) + 1
+    return [np.bincount(part, minlength=n_classes) for part in parts]
 
 
 def _expected(pool: np.ndarray, release: np.ndarray, n_train: int, n_drawn: int) -> float:
@@ -527,46 +550,47 @@ def _expected(pool: np.ndarray, release: np.ndarray, n_train: int, n_drawn: int)
 def scattered_copies(
     codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...], k: int, chance: float = CHANCE
 ) -> Copied | None:
-    """Count the unique train rows that a release repeats but for any `k` cells of each row.
+    """Count the unique training rows that a release repeats except for any `k` cells of each row.
 
-    How many there are by chance, the rows of the holdout show: how many of them train repeats so,
-    and how many the release does. None without a holdout, where no column would be left, or where
-    rows and columns are too many.
+    How many rows agree by chance is counted among the holdout rows. The result is None without
+    holdout rows, if no column would be left, or if there are too many rows and columns.
+    """
+    left_out = list(combinations(codes, k))
+    if len(codes) <= k + 1 or len(left_out) * sum(n_rows) > _MOST_READ:
+        return None
+    every = np.ones(n_rows[2], dtype=bool)
+    compared = ((pd.factorize(values)[0], every) for values in _without(codes, left_out))
+    return _beside_holdout(compared, n_rows, chance)
 
-    Examples
-    --------
-    Twenty rows of 300 are those of train with another cell, in each row another one.
 
-    >>> import numpy as np
-    >>> from skeval.stats.repeats import scattered_copies
-    >>> codes = np.random.default_rng(0).integers(0, 100, (6, 900))
-    >>> codes[:, 600:620] = codes[:, :20]
-    >>> codes[np.arange(20) % 6, np.arange(600, 620)] = 101
-    >>> scattered_copies(dict(zip("abcdef", codes)), (300, 300, 300), 1)
-    Copied(n=20, most=5)
+def _beside_holdout(
+    compared: Iterator[tuple[np.ndarray, np.ndarray]], n_rows: tuple[int, ...], chance: float
+) -> Copied | None:
+    """Count the training rows that release rows match, and the holdout rows in the same way.
+
+    Only a row that no other real row equals counts, so that a row counts for the training data and
+    for the holdout data under the same condition, at any sizes of the two.
     """
     n_train, n_holdout, n_release = n_rows
-    left_out = list(combinations(codes, k))
-    if not n_holdout or len(codes) <= k + 1 or len(left_out) * sum(n_rows) > _MOST_READ:
+    start = n_train + n_holdout
+    hit, by = np.zeros(start, dtype=bool), np.zeros((2, n_release), dtype=bool)
+    n_compared = 0
+    for classes, chosen in compared if n_holdout else ():
+        real, release = classes[:start], classes[start:]
+        train, holdout, own = _counts(classes, real[:n_train], real[n_train:], release[chosen])
+        met = (train + holdout == 1) & (own > 0)
+        hit |= met[real]
+        for side, table in zip(by, (train, holdout), strict=True):
+            side |= chosen & (met & (table == 1))[release]
+        n_compared += 1
+    if not n_compared:
         return None
-    met = {pair: [np.zeros(n_rows[i], dtype=bool) for i in pair] for pair in _PAIRS}
-    for values in _without(codes, left_out):
-        classes, distinct = pd.factorize(values)
-        parts = np.split(classes, list(accumulate(n_rows))[:-1])
-        counts = [np.bincount(part, minlength=len(distinct)) for part in parts]
-        for (one, other), (hit, by) in met.items():
-            shared = (counts[one] == 1) & (counts[other] > 0)
-            hit |= shared[parts[one]]
-            by |= shared[parts[other]]
-    of_release, of_holdout, unseen = (
-        min(int(hit.sum()), int(by.sum())) for hit, by in met.values()
+    of_train, of_holdout = (
+        min(int(rows.sum()), int(side.sum()))
+        for rows, side in zip((hit[:n_train], hit[n_train:]), by, strict=True)
     )
-    chances = (
-        Repeats(float(of_holdout), n_holdout / n_release),
-        Repeats(float(unseen), n_holdout / n_train),
-    )
-    repeats = max(chances, key=lambda one: one.bound(chance))
-    return Copied(of_release, repeats.bound(chance), repeats=repeats)
+    repeats = Repeats(float(of_holdout), n_holdout / n_train)
+    return Copied(of_train, repeats.bound(chance), repeats=repeats)
 
 
 def _without(

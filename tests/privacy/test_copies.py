@@ -11,6 +11,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy.copies import ExactMatchShare, IdenticalMatchShare, copies_in_words
 from skeval.privacy.hitting_rate import NewRowShare
+from skeval.stats.repeats import Copies
 from tests.calibrations import LEVEL, rate_of
 
 TRAIN = pd.DataFrame({"n": [1, 1, 2], "c": ["a", "a", "b"]})
@@ -469,3 +470,50 @@ def test_rows_that_cannot_be_read_are_no_rows_without_copies(gaps, hidden):
     assert "Of the rows of the release, 20 have cells that cannot be read" in judged.sentence
     told = suite.evaluate(release.fillna("?") if gaps else release)["copies"].copies[0]
     assert (told.unread, told.train.beyond_chance) == (0, True)
+
+
+def codes(rng, n, n_levels, n_readable=0):
+    columns = {
+        f"k{i}": np.char.add("K", rng.integers(0, n_levels, n).astype(str)) for i in range(6)
+    }
+    columns |= {f"age{i}": rng.integers(18, 90, n) for i in range(n_readable)}
+    return pd.DataFrame(columns)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_readable", [0, 2])
+@pytest.mark.parametrize("n_levels", [2_000, 5_000, 20_000])
+def test_codes_of_many_levels_are_no_copies(n_levels, n_readable):
+    rng = np.random.default_rng([n_levels, n_readable])
+    for sizes in ((400, 400, 400), (400, 100, 400), (200, 600, 400)):
+        tables = (codes(rng, n, n_levels, n_readable) for n in sizes)
+        result = evaluate(ExactMatchShare(n_permutations=19), *tables)
+        assert not any(one.found for one in result.copies)
+
+
+def with_identifiers(seed, n=500):
+    rng = np.random.default_rng([seed, 1])
+    return make_mixed(n, random_state=seed).assign(
+        mail=[f"{rng.bytes(5).hex()}@mail.org" for _ in range(n)],
+        code=np.char.add("K", rng.integers(0, 20_000, n).astype(str)),
+        rounded=rng.normal(50_000, 10_000, n).round(1),
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["income", "mail", "code", "rounded"])
+def test_one_value_of_a_single_training_row_in_one_of_a_hundred_rows(name):
+    train, holdout, release = (with_identifiers(seed) for seed in range(3))
+    fresh = evaluate(ExactMatchShare(n_permutations=19), train, holdout, release)
+    assert not any(one.found for one in fresh.copies)
+    n_real = pd.concat([train, holdout])[name].value_counts()
+    value = next(value for value in train[name] if n_real[value] == 1)
+    release.loc[10:14, name] = value
+    result = evaluate(ExactMatchShare(n_permutations=19), train, holdout, release)
+    (found,) = [one for one in result.copies if one.found]
+    assert (found.train.n, found.what.split()[-1]) == (5, name)
+    assert str(value) not in found.found
+    assert Copies.from_dict(found.to_dict()) == found
+    release[name] = release[name].sample(frac=1, random_state=0).to_numpy()
+    again = evaluate(ExactMatchShare(n_permutations=19), train, holdout, release)
+    assert again.copies == result.copies

@@ -1,0 +1,129 @@
+"""Values that a single training row has and that many rows of a release repeat."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from skeval.stats.disclosure import joint_classes
+from skeval.stats.repeats import CHANCE, Copied, Copies, chance_of_one
+
+MIN_ROWS = 3  # of the release, below which a repeated value is not examined
+_LEVEL_OF_FACTS = 0.05
+_PRIOR = 0.5  # Jeffreys' prior of a Poisson rate, in events seen
+
+
+def value_copies(codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...]) -> tuple[Copies, ...]:
+    """Return the columns in which a release often repeats a value of a single training row.
+
+    Parameters
+    ----------
+    codes : mapping of str to ndarray of int of shape (n_rows,)
+        The codes of the cells of each column, -1 if missing: first those of the training rows, then
+        those of the holdout rows, of which there may be none, then those of the release.
+    n_rows : tuple of int
+        Number of rows of the three tables.
+
+    Returns
+    -------
+    tuple of Copies
+        One for each column in which one of 20 releases of new rows, at most, would repeat such a
+        value as often in any column. It is beyond chance at a level of 1%, again for all columns
+        together.
+
+    Notes
+    -----
+    A row that the release contains several times counts once, because a generator of few rows
+    repeats all of their values.
+    """
+    start = sum(n_rows[:2])
+    rows = joint_classes((of_column[start:] for of_column in codes.values()), n_rows[2])
+    first = np.unique(rows, return_index=True)[1]
+    found = []
+    for name, of_column in codes.items():
+        tables = (of_column[: n_rows[0]], of_column[n_rows[0] : start], of_column[start:][first])
+        n_values = int(of_column.max(initial=-1)) + 1
+        counts = (np.bincount(cells[cells >= 0], minlength=n_values) for cells in tables)
+        expected = expected_values(*counts)
+        if expected.size >= MIN_ROWS and expected[-1] * len(codes) <= _LEVEL_OF_FACTS:
+            most = int((expected * len(codes) > CHANCE).sum())
+            one = Copied(expected.size, most)
+            what = f"rows with one value of {name}"
+            found.append(Copies(what, one, None, n_distinct=0, n_expected=0, of_value=True))
+    return tuple(found)
+
+
+def values_in_words(found: Iterable[Copies], n_rows: int) -> str:
+    """Return how often a release repeats values of single training rows, as chance may explain."""
+    return " ".join(
+        f"{one.train.n:,} of {n_rows:,} synthetic {one.what}, which a single training row has; at "
+        f"most {one.train.most:,} are expected by chance."
+        for one in found
+        if not one.train.beyond_chance
+    )
+
+
+def expected_values(train: np.ndarray, holdout: np.ndarray, release: np.ndarray) -> np.ndarray:
+    """Return how many values of single training rows a release of new rows repeats so often.
+
+    Parameters
+    ----------
+    train, holdout, release : ndarray of int of shape (n_values,)
+        How often each value is in each table.
+
+    Returns
+    -------
+    ndarray of float
+        The expected number of values that the release contains at least once, at least twice, and
+        so on, up to the number of times that it contains any of them; empty if it contains none.
+
+    Notes
+    -----
+    Two numbers are computed, and the larger one is returned. A release of new rows is a sample of
+    the same population as the real rows: of all values that occur `c` times in the three tables
+    together, a known proportion occurs only once in the real tables. A generator may repeat values
+    more often. How often it repeats those of single holdout rows is therefore extrapolated as well.
+    """
+    n_real = train + holdout
+    alone = (train == 1) & (holdout == 0)
+    most = int(release[alone].max(initial=0))
+    if not most:
+        return np.empty(0)
+    others = release[(train == 0) & (holdout == 1)]
+    if holdout.any():
+        ratio = float(train.sum() / holdout.sum())
+    else:
+        ratio, others = 1.0, np.sort(release[alone])[:-1]
+    new = release[(n_real == 0) & (release > 0)]
+    by_release = ratio * _extrapolated(others, new, most)
+    of_train = float(train.sum() / n_real.sum())
+    return np.maximum(by_release, of_train * _of_new_rows(n_real, release, alone, most))
+
+
+def _of_new_rows(
+    n_real: np.ndarray, release: np.ndarray, alone: np.ndarray, most: int
+) -> np.ndarray:
+    """Return how many values of single real rows new rows repeat once, twice, and so on."""
+    n_rows, n_released = int(n_real.sum()), int(release.sum())
+    # the values in question are left out, and one that was not seen may be as frequent
+    usual, n_values = np.unique((n_real + release)[~alone], return_counts=True)
+    totals = np.concatenate([usual, np.arange(2, most + 2)])
+    chances = chance_of_one(totals, n_rows + n_released, n_rows)
+    seen, unseen = chances[: usual.size] * n_values, chances[usual.size :]
+    several = np.array([seen[usual > k].sum() for k in range(1, most + 1)])
+    repeated = (n_values[usual > 1].sum() + _PRIOR) / (n_values[usual > 0].sum() + 2.0 * _PRIOR)
+    return np.asarray(several + _PRIOR * repeated * unseen)
+
+
+def _extrapolated(others: np.ndarray, new: np.ndarray, most: int) -> np.ndarray:
+    """Return how many of such values a release has once, twice, and so on.
+
+    The ratios of subsequent numbers do not fall: they are constant for geometric numbers and fall
+    for Poisson numbers. If few of the values are in the release, the ratio is that of new values.
+    """
+    rare = np.concatenate([new, others])
+    usual = ((rare > 1).sum() + _PRIOR) / ((rare > 0).sum() + 2.0 * _PRIOR)
+    at_least = np.array([(others >= k).sum() for k in range(1, most + 1)], dtype=np.float64)
+    steps = np.maximum.accumulate((at_least[1:] + usual) / (at_least[:-1] + 1.0))
+    return np.asarray((at_least[0] + _PRIOR) * np.cumprod(np.append(1.0, steps)))
