@@ -36,6 +36,7 @@ __all__ = [
     "TableError",
     "TextLeftOutWarning",
     "UnequalSizesWarning",
+    "UnreadCellsWarning",
     "VoidAttackWarning",
     "WholePopulationWarning",
 ]
@@ -230,6 +231,10 @@ class TextLeftOutWarning(MetricWarning):
 
 class UnequalSizesWarning(MetricWarning):
     """Train is much larger than the holdout, or smaller: most nearest rows are there by chance."""
+
+
+class UnreadCellsWarning(InvalidValueWarning):
+    """Some cells contain text in a column of numbers or dates and count as missing."""
 
 
 class VoidAttackWarning(DegenerateInputWarning):

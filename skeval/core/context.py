@@ -33,19 +33,17 @@ from skeval.exceptions import (
     SharedRowsWarning,
 )
 from skeval.tables.frames import (
-    Precision,
     as_frame,
-    at_precision,
-    coarsest,
     conform,
     hashed_share,
     learn_levels,
     order_of_content,
     row_hashes,
     rows_at,
-    stored_precision,
     with_levels,
+    without_unread,
 )
+from skeval.tables.precision import Precision, at_precision, coarsest, stored_precision
 from skeval.tables.schema import Accept, Kind, TableSchema
 from skeval.utils.execution import Stopped, waiting
 from skeval.utils.ties import tied
@@ -241,6 +239,7 @@ class Context:
         if holdout is not None:
             frames["holdout"] = as_frame(holdout, "holdout")
         read = {role: conform(rows, schema, role) for role, rows in frames.items()}
+        frames = {role: without_unread(frames[role], rows) for role, (rows, _) in read.items()}
         levels = learn_levels([rows for rows, _ in read.values()], schema)
         precision = coarsest(
             stored_precision(frames[role], rows, decimals=role == "train")

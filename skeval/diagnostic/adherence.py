@@ -26,9 +26,11 @@ from skeval.diagnostic.columns import (
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.results.result import Result, undefined
 from skeval.steps.samples import columns_of, extent
-from skeval.tables.frames import column_values, rounded_to
+from skeval.tables.cells import plain_values
+from skeval.tables.frames import column_values
+from skeval.tables.precision import rounded_to
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, numbers
-from skeval.tables.schema import Kind, plain_values, read_column, with_real_levels
+from skeval.tables.schema import Kind, read_column, with_real_levels
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns
 

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from skeval.core.context import Context
 from skeval.exceptions import InvalidParameterError, needed
 from skeval.generators.adapter import GeneratorAdapter, reseeded, seeded_call, unknown_parameters
 from skeval.model_selection.selection import same_rows
-from skeval.tables.frames import as_frame
 
 if TYPE_CHECKING:
     from skeval.model_selection.training import TrainingMonitor
@@ -248,7 +248,8 @@ def fit_by_epochs(
         raise InvalidParameterError(
             f"fit_by_epochs: epochs must be whole numbers that ascend, got {list(epochs)!r}."
         )
-    if not same_rows(as_frame(train, "train"), monitor.suite.context_.given("train")):
+    known = monitor.suite.context_
+    if not same_rows(Context.of(train, schema=known.schema).given("train"), known.given("train")):
         raise InvalidParameterError(
             "fit_by_epochs: train must hold the rows that the monitor compares with, got others. "
             "Pass the same table to both."

@@ -17,6 +17,7 @@ from skeval.exceptions import (
     RepeatedRowsWarning,
     SharedRowsWarning,
     UnequalSizesWarning,
+    UnreadCellsWarning,
     VoidAttackWarning,
     WholePopulationWarning,
 )
@@ -76,6 +77,7 @@ _ODD = (
     RepeatedRowsWarning,
     SharedRowsWarning,
     UnequalSizesWarning,
+    UnreadCellsWarning,
     WholePopulationWarning,
 )
 _ODD_FOR_METRICS = (GivenAwayWarning, UnequalSizesWarning, VoidAttackWarning)

@@ -21,8 +21,9 @@ from skeval.steps.samples import (
     positions_by_content,
     sampled,
 )
-from skeval.tables.frames import as_frame, coarsest, order_of_content, rows_at
+from skeval.tables.frames import as_frame, order_of_content, rows_at
 from skeval.tables.levels import labels_together
+from skeval.tables.precision import coarsest
 from skeval.tables.schema import Accept, Kind, TableSchema
 from skeval.tables.sources import FrameSource, TableSource
 from skeval.utils.parameters import Scaling

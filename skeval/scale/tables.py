@@ -16,18 +16,8 @@ import pandas as pd
 
 from skeval.exceptions import MetricWarning
 from skeval.scale.engines import TASKS_A_THREAD, n_workers
-from skeval.tables.frames import (
-    Levels,
-    Oddities,
-    Precision,
-    Storage,
-    at_precision,
-    coarsest,
-    read_as,
-    stored_precision,
-    with_columns,
-    with_levels,
-)
+from skeval.tables.frames import Levels, Oddities, read_as, with_columns, with_levels
+from skeval.tables.precision import Precision, Storage, at_precision, coarsest, stored_precision
 from skeval.tables.reasons import ColumnReason, column_reasons, reasons_of
 from skeval.tables.schema import Accept, Kind, TableSchema
 from skeval.tables.sources import TableSource, as_pandas, batch_rows

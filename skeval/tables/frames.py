@@ -5,21 +5,15 @@ UTC, and categories (booleans too) as pandas categoricals whose levels are strin
 first. Codes of two tables of one context can therefore be compared.
 
 Columns set by name: any name, whether or not it is one of pandas' own arguments.
-
-To how many digits tables are stored, and values of several tables at the coarsest of these.
-
-The float32 copy of 0.1 is not the float64 0.1. If tables are stored to different precisions, values
-are compared at the coarser one. Nor is 0.3 - 0.2 the float64 0.1: in a column whose real values
-have few decimals, values that miss one of these by rounding errors are that value.
 """
 
 from __future__ import annotations
 
 import difflib
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -30,19 +24,26 @@ from skeval.exceptions import (
     InvalidValueWarning,
     MetricWarning,
     SchemaMismatchError,
+    Sentence,
     TableError,
+    UnreadCellsWarning,
+)
+from skeval.tables.cells import (
+    EXACT,
+    are_placeholders,
+    described,
+    is_plain,
+    nearly_all,
+    plain_values,
 )
 from skeval.tables.levels import labels_together
 from skeval.tables.reading import read_given
 from skeval.tables.schema import (
-    EXACT,
     Kind,
     TableSchema,
     dates_of_periods,
     name_of,
-    plain_values,
     read_column,
-    storage_dtype,
     with_real_levels,
 )
 from skeval.tables.sources import source_of
@@ -74,8 +75,8 @@ _WANTED = {
     "datetime": "dates",
     "boolean": "true/false, yes/no, y/n, t/f or 1/0",
 }
+_UNREAD = "has cells of another type, counted as missing: {}. Empty these cells, or, if they are"
 _NOTICES = (
-    (InvalidValueWarning, "has cells of another type, counted as missing: {}."),
     (InvalidValueWarning, "has infinite values, taken as beyond all real ones: {}."),
     (InvalidValueWarning, "has values beyond 4.5e+307, taken as infinite: {}."),
     (
@@ -94,6 +95,7 @@ _NOTICES = (
         "them, or give them to all tables.",
     ),
 )
+_MAX_NAMED = 3  # columns in a notice
 _LONGEST_NAME = 60  # characters of a further column
 _LARGEST = 2.0**1022  # the difference of larger numbers may be none
 _WHOLE = frozenset({"integer", "mixed-integer-float"})
@@ -346,7 +348,7 @@ class Oddities:
         exact = role == "holdout"
         if (self.absent and not lenient) or (self.extra and exact):
             check_columns(list(present), list(schema.kinds), role, exact=exact)
-        self._cells: list[str] = []
+        self._cells: dict[str, str] = {}  # by column
         self._faults: list[str] = []
         self._by_format = False
         self._infinite: list[str] = []
@@ -361,7 +363,7 @@ class Oddities:
         # a cell that is missing reads as missing, and others do where they are of another type
         n_unread = 0 if n_read == len(read) else int(given.count() - n_read)
         if kind in {"continuous", "datetime", "boolean"} and n_unread > 0:
-            self._add_unread(name, given, n_unread)
+            self._add_unread(name, given, read.isna().to_numpy())
         if name not in self.absent and not n_read:
             self._empty.append(name)
         if kind != "continuous":
@@ -380,18 +382,21 @@ class Oddities:
         """Add what is odd in columns that follow these, which were looked at by themselves."""
         for mine, theirs in zip(self._lists(), others._lists(), strict=True):
             mine.extend(theirs)
+        self._cells |= others._cells
         self._by_format |= others._by_format
 
     def _lists(self) -> tuple[list[str], ...]:
-        return (
-            *(self._cells, self._faults, self._infinite),
-            *(self._huge, self._inexact, self._empty),
-        )
+        return (*(self._faults, self._infinite, self._huge), *(self._inexact, self._empty))
 
-    def _add_unread(self, name: str, given: pd.Series, count: int) -> None:
+    def _add_unread(self, name: str, given: pd.Series, missing: np.ndarray) -> None:
         form, n_cells = _format_of_strings(given, self.schema), int(given.notna().sum())
-        self._cells.append(f"{name} ({count} cells{f', no dates as {form}' if form else ''})")
-        if self.role not in _REAL and count < n_cells:
+        unread = given[missing & given.notna().to_numpy(dtype=bool)]
+        count, cells = len(unread), "1 cell" if len(unread) == 1 else f"{len(unread)} cells"
+        n_read, n_other = n_cells - count, count - int(are_placeholders(unread, name).sum())
+        said = f"no dates as {form}" if form and n_other else described(unread, name)
+        self._cells[name] = f"{name} ({cells}: {said})"
+        stated = name not in self.schema.inferred and n_other < n_read
+        if n_read and (self.role not in _REAL or stated or nearly_all(n_read, n_other)):
             return
         self._by_format |= form is not None
         expected = (
@@ -411,13 +416,27 @@ class Oddities:
                 f"{self.role} has {what} in {', '.join(self._infinite or self._huge)}. "
                 "Replace them by missing values or finite ones."
             )
-        columns = (self._cells, self._infinite, self._huge, self._inexact, self._empty)
+        columns = (self._infinite, self._huge, self._inexact, self._empty)
         # a name that a stranger gave may itself hold a row
         extra = [name if len(name) <= _LONGEST_NAME else f"{name[:12]}..." for name in self.extra]
-        return tuple(
+        unread = (UnreadCellsWarning(self._of_unread()),) if self._cells else ()
+        return unread + tuple(
             kind(f"{self.role} {text.format(', '.join(names))}")
             for (kind, text), names in zip(_NOTICES, (*columns, self.absent, extra), strict=True)
             if names
+        )
+
+    def _of_unread(self) -> Sentence:
+        """Return the sentence on cells that were not read, with at most three columns."""
+        named = list(self._cells)[:_MAX_NAMED]
+        more = len(self._cells) - len(named)
+        columns = ", ".join(self._cells[name] for name in named)
+        columns += f" and {more} more column{'s' * (more > 1)}" if more else ""
+        said = f"{self.role} {_UNREAD.format(columns)}"
+        kinds = ", ".join(f"{name!r}: 'categorical'" for name in named)
+        return Sentence(
+            f"{said} categories, pass schema={{{kinds}}}.",
+            f"{said} categories, pass --categorical {','.join(named)}.",
         )
 
     def _refuse_types(self) -> None:
@@ -432,6 +451,17 @@ class Oddities:
             f"{self.role} has columns of another type than train or its schema says: "
             f"{', '.join(self._faults)}. {cure}"
         )
+
+
+def without_unread(given: pd.DataFrame, read: pd.DataFrame) -> pd.DataFrame:
+    """Return a table as it was given with cells that were not read as missing."""
+    masks = {
+        name: read[name].isna().to_numpy() & given[name].notna().to_numpy(dtype=bool)
+        for name in read
+        if name in given.columns and not is_plain(given[name].dtype)
+    }
+    masked = {name: given[name].mask(mask, None) for name, mask in masks.items() if mask.any()}
+    return with_columns(given, masked) if masked else given
 
 
 def _with_infinities(values: pd.Series) -> pd.Series:
@@ -595,132 +625,3 @@ def rows_at(table: pd.DataFrame, positions: np.ndarray) -> pd.DataFrame:
 
 def _hashable(cell: Any) -> bytes:
     return str(cell).encode("utf-8", "surrogatepass")
-
-
-class Decimals(NamedTuple):
-    """How many decimals the values of a column have, and how far rounding errors reach."""
-
-    places: int
-    within: float
-    itemsize: int = 8  # of the storage: any that is coarser decides
-
-
-Storage = np.dtype | Decimals
-Precision = Mapping[str, Storage]
-_HALF, _SINGLE = np.dtype("float16"), np.dtype("float32")
-_N_HEAD = 100  # values that settle nearly every column at a fraction of the cost
-_MOST_PLACES = 9
-_ROUNDING = 1e-13  # of the largest value: what arithmetic in float64 may add
-_APART = 100.0  # values with the decimals of a column are as many times farther apart
-_SHORT = 2.0**16  # whole numbers and few bits, such as halves, look the same in any storage
-
-
-def stored_precision(
-    given: pd.DataFrame, read: pd.DataFrame, *, decimals: bool = False
-) -> dict[str, Storage]:
-    """Return the storage of each column of numbers that holds fewer digits than float64.
-
-    Parameters
-    ----------
-    given : DataFrame
-        A table as it was given.
-    read : DataFrame
-        The same table in canonical form.
-    decimals : bool, default=False
-        Whether to look for columns of few decimals too, as is done in train.
-
-    Returns
-    -------
-    dict of str to dtype or Decimals
-        float32 or float16 by the type of the column, or float32 by its values: those of a generator
-        that computes in float32 often come as float64. Columns of float64 are not in it, but for
-        those of few decimals.
-    """
-    precision: dict[str, Storage] = {}
-    present = set(given.columns)
-    for name, dtype in zip(read.columns, read.dtypes, strict=True):
-        if dtype.kind != "f" or name not in present:
-            continue
-        stored = storage_dtype(given[name])
-        if stored in {_HALF, _SINGLE}:
-            precision[name] = stored
-        elif stored.kind not in "biu" and _is_single(read[name].to_numpy()):
-            precision[name] = _SINGLE
-        elif decimals and (few := few_decimals(read[name].to_numpy())):
-            precision[name] = few
-    return precision
-
-
-def few_decimals(values: np.ndarray) -> Decimals | None:
-    """Return how many decimals numbers have, rounding errors aside; None if they have too many.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.tables.frames import few_decimals
-    >>> few_decimals(np.array([0.3 - 0.2, 7.0])).places
-    1
-    >>> few_decimals(np.array([np.pi])) is None
-    True
-    """
-    finite = values[np.isfinite(values)]
-    within = _ROUNDING * float(np.abs(finite).max(initial=0.0))
-    for places in range(_MOST_PLACES + 1):
-        if 10.0**-places < _APART * within:
-            return None
-        if all(
-            (np.abs(np.round(part, places) - part) <= within).all()
-            for part in (finite[:_N_HEAD], finite)
-        ):
-            return Decimals(places, within)
-    return None
-
-
-def coarsest(precisions: Iterable[Precision]) -> dict[str, Storage]:
-    """Return the coarsest storage of each column over several tables."""
-    coarse: dict[str, Storage] = {}
-    for precision in precisions:
-        for name, dtype in precision.items():
-            coarse[name] = min(dtype, coarse.get(name, dtype), key=lambda one: one.itemsize)
-    return coarse
-
-
-def at_precision(frame: pd.DataFrame, precision: Precision) -> pd.DataFrame:
-    """Return a canonical frame with the values that columns have in a coarser storage.
-
-    The columns stay float64. Finite values beyond the range of the storage stay as they are; a
-    frame in which nothing changes is returned itself.
-    """
-    if hasattr(frame, "at_precision"):  # a large table rounds what it reads
-        return frame.at_precision(precision)
-    rounded = {}
-    for name, dtype in precision.items():
-        values = frame[name].to_numpy()
-        coarse = rounded_to(values, dtype)
-        if not np.array_equal(coarse, values, equal_nan=True):
-            rounded[name] = coarse
-    return with_columns(frame, rounded) if rounded else frame
-
-
-def rounded_to(values: np.ndarray, dtype: Storage) -> np.ndarray:
-    """Return float64 values as `dtype` stores them, those beyond its range as they are.
-
-    For decimals, these are values that miss one by more than rounding errors.
-    """
-    if isinstance(dtype, Decimals):
-        with np.errstate(invalid="ignore", over="ignore"):
-            coarse = np.round(values, dtype.places) + 0.0
-            return np.where(np.abs(coarse - values) <= dtype.within, coarse, values)
-    with np.errstate(over="ignore", under="ignore"):
-        coarse = values.astype(dtype).astype(np.float64)
-    return np.where(np.isinf(coarse), values, coarse)
-
-
-def _is_single(values: np.ndarray) -> bool:
-    """Return whether all values are float32 numbers, and not only because they are short."""
-    for part in (values[:_N_HEAD], values):
-        finite = part[np.isfinite(part)]
-        if not np.array_equal(rounded_to(finite, _SINGLE), finite):
-            return False
-    bits = np.frexp(finite)[0] * _SHORT
-    return bool(((finite != np.rint(finite)) & (bits != np.rint(bits))).any())

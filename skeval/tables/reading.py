@@ -33,8 +33,8 @@ from skeval.exceptions import (
     TableError,
     needed_pyarrow,
 )
+from skeval.tables.cells import LEADING_ZERO, datetime_format
 from skeval.tables.places import DATABASES, PARQUET, WORKBOOKS, Place, gathered, read_part
-from skeval.tables.schema import LEADING_ZERO, datetime_format
 
 _HEAD = 1 << 16  # bytes that are looked at
 _MOST_LINES = 50

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from skeval.tables.schema import (
-    MOST_CODES,
-    Kind,
-    TableSchema,
+from skeval.tables.cells import (
+    MAX_LEVELS,
+    described,
     inferred_type,
-    n_codes,
+    is_plain,
     plain_values,
-    read_column,
+    read_numbers,
 )
+from skeval.tables.schema import MOST_CODES, Kind, TableSchema, n_codes, read_column
 
 _FEW = 20  # different whole numbers, up to which they may be codes of categories
 _FEWEST_ROWS = 20  # below, few values say nothing
@@ -77,19 +77,31 @@ def column_reasons(frame: Any, schema: TableSchema) -> dict[str, ColumnReason]:
 
 def reasons_of(frame: Any, names: Sequence[str], schema: TableSchema) -> dict[str, ColumnReason]:
     """Return what :func:`column_reasons` does, for some of the columns."""
-    kinds = schema.kinds
-    return {
-        name: ColumnReason(
-            kinds[name],
-            *_reason(frame[name], kinds[name], schema, name),
-            "categorical"
-            if name in schema.inferred
-            and kinds[name] == "continuous"
-            and n_codes(frame[name], MOST_CODES)
-            else None,
-        )
-        for name in names
-    }
+    reasons = {}
+    for name in names:
+        values, kind = frame[name], schema.kinds[name]
+        why, doubt = _reason(values, kind, schema, name)
+        proposed: Kind | None = None
+        if name in schema.inferred and kind == "continuous" and n_codes(values, MOST_CODES):
+            proposed = "categorical"
+        elif name in schema.inferred and (read := _mostly_numbers(values, kind)):
+            proposed, doubt = "continuous", read
+        reasons[name] = ColumnReason(kind, why, doubt, proposed)
+    return reasons
+
+
+def _mostly_numbers(values: pd.Series, kind: Kind) -> str:
+    """Return a doubt about texts most of which read as numbers; empty if there is none."""
+    if kind not in {"categorical", "id"} or is_plain(values.dtype):
+        return ""
+    present = plain_values(values.dropna())
+    if len(present) < _FEWEST_ROWS or isinstance(values.dtype, pd.CategoricalDtype):
+        return ""
+    read = read_numbers(present)
+    share = read.notna().mean()
+    if not 0.5 <= share < 1.0 or read.nunique() <= MAX_LEVELS:
+        return ""
+    return f"{share:.0%} of the cells read as numbers: numbers with cells to be emptied?"
 
 
 def _reason(values: pd.Series, kind: Kind, schema: TableSchema, name: str) -> tuple[str, str]:
@@ -105,7 +117,9 @@ def _reason(values: pd.Series, kind: Kind, schema: TableSchema, name: str) -> tu
         form = schema.datetime_formats.get(name, "")
         both = form.startswith(("%m/%d", "%d/%m")) and not _beyond_twelve(present)
         doubt = "day and month cannot be told apart: month first?" if both else ""
-        return f"texts that all read as dates, {form}" if form else "dates", doubt
+        why = f"texts that all read as dates, {form}" if form else "dates"
+        unread = read_column(present, "datetime", form or None).isna()
+        return _with_unread(why, present[unread.to_numpy()], name), doubt
     if kind == "boolean":
         return "true and false", ""
     if kind == "text":
@@ -124,6 +138,8 @@ def _of_numbers(present: pd.Series, name: str, *, in_texts: bool) -> tuple[str, 
     if present.dtype.kind == "m":
         return "durations", ""
     read = read_column(present, "continuous", None)
+    why = _with_unread(why, present[read.isna().to_numpy()], name)
+    read = read.dropna()
     if not (read % 1 == 0).all():
         return why, ""
     why = why.replace("numbers", "whole numbers")
@@ -136,6 +152,15 @@ def _of_numbers(present: pd.Series, name: str, *, in_texts: bool) -> tuple[str, 
     if _NAMED_LIKE_CODE.search(name):
         return why, "named like a code: categories, perhaps with leading zeros that were lost?"
     return why, ""
+
+
+def _with_unread(why: str, unread: pd.Series, name: str) -> str:
+    """Return why a column is of its kind, with the cells that count as missing although."""
+    if unread.empty:
+        return why
+    cells = "1 cell" if len(unread) == 1 else f"{len(unread):,} cells"
+    read = why.replace("that all read", "that read")
+    return f"{read}; {cells} counted as missing: {described(unread, name)}"
 
 
 def _of_categories(distinct: Iterable[str], n_rows: int, *, in_texts: bool) -> tuple[str, str]:

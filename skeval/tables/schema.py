@@ -7,7 +7,6 @@ labels.
 from __future__ import annotations
 
 import datetime as dt
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,21 +19,28 @@ import numpy as np
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError, Sentence, TableError
+from skeval.tables.cells import (
+    MIN_CELLS,
+    are_numbers,
+    are_placeholders,
+    datetime_format,
+    inferred_type,
+    nearly_all,
+    plain_values,
+    read_dates,
+    read_numbers,
+)
 from skeval.utils.files import foreign_json
 
 Kind = Literal["continuous", "categorical", "boolean", "datetime", "text", "id"]
-# "007" and "02139" are codes, "0" and "0.5" numbers
-LEADING_ZERO = re.compile(r"\s*[-+]?0\d")
 _LAST_YEAR = 290_000  # that a number of microseconds reaches, before and after 1970
 _MICROSECONDS = np.dtype("datetime64[us]")
 _HEAD = 100  # cells that show whether objects are periods
-_MANY_CODES = 50  # more distinct whole numbers in strings than that are numbers
 Accept = Literal["accept"]  # in a schema's place: whole numbers of few values are categories
 _FEWEST_ROWS = 20  # below, few values say nothing
 _SEEN = 1000  # rows that show of nearly every column that it takes many values
 MOST_CODES = 12  # different whole numbers, up to which categories are proposed
 _LONGEST_FORMAT = 100  # characters of a format of dates
-EXACT = 2.0**53  # beyond, float64 cannot tell whole numbers apart
 _NAMED_LIKE_KEY = re.compile(r"(^|[_\W])(?i:id|ids|key|uuid|guid)$|[a-z]Id$")
 _SDV_KINDS: Mapping[str, Kind] = {
     "numerical": "continuous",
@@ -53,16 +59,6 @@ _TRUTH = {
 }
 # "0010", "1_0" and "1e1" also read as ten, but are labels of their own
 _WHOLE_NUMBER = re.compile(r"(-?[0-9]+)\.0+")
-# a date needs three parts with separators: "2020", "12" or "MAY" alone stay what they are
-_LOOKS_LIKE_DATE = re.compile(r"\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
-_DATE_FORMATS = (
-    "ISO8601",
-    *(
-        date + time
-        for date in ("%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%Y/%m/%d")
-        for time in ("", " %H:%M", " %H:%M:%S")
-    ),
-)
 
 
 @dataclass(frozen=True)
@@ -398,6 +394,8 @@ def _infer_kind(values: pd.Series) -> Kind:
         return "id" if named_like_key and present.is_unique else "continuous"
     # what object, string and exotic Arrow dtypes may hold
     guess = inferred_type(present)
+    if guess in {"mixed", "mixed-integer"}:
+        guess = _type_of_most(present)
     if guess == "boolean":
         return "boolean"
     if guess in {"integer", "floating", "mixed-integer-float", "decimal", "timedelta"}:
@@ -409,11 +407,13 @@ def _infer_kind(values: pd.Series) -> Kind:
     return "categorical"
 
 
-def inferred_type(present: pd.Series) -> str:
-    """Return what pandas takes values to be, none of them missing; strings need no look at each."""
-    if isinstance(present.dtype, pd.StringDtype) and len(present):
-        return "string"
-    return str(pd.api.types.infer_dtype(present, skipna=True))
+def _type_of_most(present: pd.Series) -> str:
+    """Return what nearly all cells are in a column of several types, such as numbers and "?"."""
+    is_date = np.array([isinstance(cell, dt.date | np.datetime64) for cell in present])
+    n_others = int((~is_date & ~are_placeholders(present, str(present.name))).sum())
+    if is_date.sum() >= MIN_CELLS and nearly_all(int(is_date.sum()), n_others):
+        return "datetime"
+    return "floating" if are_numbers(present) else "mixed"
 
 
 def n_codes(values: pd.Series, most: int) -> int:
@@ -431,9 +431,9 @@ def n_codes(values: pd.Series, most: int) -> int:
     present = plain_values(values.dropna() if values.hasnans else values)
     if len(present) < _FEWEST_ROWS or isinstance(present.iloc[0], dt.timedelta):
         return 0
-    if present.iloc[:_SEEN].nunique() > most:  # as of nearly every column of numbers
+    if read_numbers(present.iloc[:_SEEN]).nunique() > most:  # as of nearly every column of numbers
         return 0
-    read = _read_numbers(present)
+    read = read_numbers(present).dropna()
     n = int(read.nunique())
     return n if 2 <= n <= most and bool((read % 1 == 0).all()) else 0
 
@@ -456,9 +456,9 @@ def is_column_entry(given: Any) -> bool:
 
 
 def _infer_string_kind(present: pd.Series, *, named_like_key: bool) -> Kind:
-    distinct = np.asarray(present.unique(), dtype=object)
-    if _read_as_numbers(distinct):
+    if are_numbers(present):
         return "id" if named_like_key and present.is_unique else "continuous"
+    distinct = np.asarray(present.unique(), dtype=object)
     words = np.median([len(str(text).split()) for text in distinct[:1000]])
     share = len(distinct) / len(present)
     if words >= 5 and share > 0.5:
@@ -466,23 +466,6 @@ def _infer_string_kind(present: pd.Series, *, named_like_key: bool) -> Kind:
     if len(present) >= 20 and share == 1.0 and (words == 1 or named_like_key):
         return "id"
     return "categorical"
-
-
-def _read_as_numbers(texts: np.ndarray) -> bool:
-    if str(texts[0])[:1].isalpha():  # as of most columns; of numbers, nan and inf are none of these
-        return False
-    # the head settles nearly every other column at a fraction of the cost
-    head = pd.to_numeric(pd.Series(texts[:100], dtype=object), errors="coerce")
-    if not np.isfinite(head.astype(np.float64)).all():
-        return False
-    distinct = pd.Series(texts, dtype=object)
-    numbers = pd.to_numeric(distinct, errors="coerce").astype(np.float64)
-    if not np.isfinite(numbers).all() or distinct.str.match(LEADING_ZERO).any():
-        return False
-    whole = distinct.str.strip().str.lstrip("+-").str.isdigit()
-    if whole.all() and len(distinct) <= _MANY_CODES:  # "1", "2", "3" as strings are codes
-        return False
-    return not (whole & (numbers.abs() > EXACT)).any()
 
 
 def read_column(
@@ -506,21 +489,12 @@ def read_column(
         codes = values.to_numpy().astype(np.intp)
         return _recoded(codes, _BOOLEAN_LEVELS, _BOOLEAN_LEVELS, real)
     if kind == "continuous":
-        return _read_numbers(plain_values(values))
+        return read_numbers(plain_values(values))
     if kind == "datetime":
-        return _read_dates(plain_values(values), form)
+        return read_dates(plain_values(values), form)
     if kind in {"categorical", "boolean"}:
         return _read_labels(values, real, boolean=kind == "boolean")
     return values.astype(object).where(values.notna(), None)
-
-
-def plain_values(values: pd.Series) -> pd.Series:
-    """Return a categorical column as its values; others as they are."""
-    if not isinstance(values.dtype, pd.CategoricalDtype):
-        return values
-    dtype = values.cat.categories.dtype
-    # integers, and intervals of them, have no place for missing cells
-    return values.astype(object if values.hasnans and dtype.kind not in "mM" else dtype)
 
 
 def storage_dtype(values: pd.Series) -> np.dtype:
@@ -531,66 +505,6 @@ def storage_dtype(values: pd.Series) -> np.dtype:
     for part in ("numpy_dtype", "subtype"):
         dtype = getattr(dtype, part, dtype)
     return dtype if isinstance(dtype, np.dtype) else np.dtype(object)
-
-
-def _read_numbers(values: pd.Series) -> pd.Series:
-    if values.dtype.kind == "M":
-        return pd.Series(np.nan, index=values.index, dtype="float64")
-    if values.dtype.kind == "m":
-        values = values.dt.total_seconds()
-    elif pd.api.types.infer_dtype(values, skipna=True) == "timedelta":
-        values = values.map(lambda span: span.total_seconds(), na_action="ignore")
-    elif not pd.api.types.is_numeric_dtype(values.dtype):
-        values = values.astype(object).where(values.notna(), None).map(_floating)
-        values = pd.to_numeric(values, errors="coerce")
-    return pd.Series(values.to_numpy(dtype="float64", na_value=np.nan), index=values.index)
-
-
-def _floating(cell: Any) -> Any:
-    """Return what pandas cannot convert as infinite, where it is too large, or as missing."""
-    if type(cell) is int and abs(cell) > EXACT:
-        return float(cell) if cell.bit_length() < 1024 else math.inf * (1 if cell > 0 else -1)
-    return math.nan if isinstance(cell, complex) else cell
-
-
-def _read_dates(values: pd.Series, form: str | None) -> pd.Series:
-    if pd.api.types.is_numeric_dtype(values.dtype):
-        dates = pd.Series(pd.NaT, index=values.index, dtype="datetime64[us, UTC]")
-    elif pd.api.types.infer_dtype(values, skipna=True) != "string":
-        dates = pd.to_datetime(values, errors="coerce", utc=True)
-    else:
-        dates = pd.to_datetime(values, format=form or "ISO8601", errors="coerce", utc=True)
-        # where the format of the schema reads nothing, that of the strings
-        if not dates.notna().any() and (own := datetime_format(values)):
-            dates = pd.to_datetime(values, format=own, errors="coerce", utc=True)
-    return dates.astype("datetime64[us, UTC]").dt.tz_localize(None)
-
-
-def datetime_format(values: pd.Series) -> str | None:
-    """Return the format in which all strings of `values` read as dates, or None.
-
-    The first format that reads every distinct value wins, ISO 8601 first, month before day where
-    both fit.
-    """
-    present = values.dropna() if values.hasnans else values
-    if isinstance(values.dtype, pd.CategoricalDtype):
-        present = plain_values(present)
-    if present.empty or inferred_type(present) != "string":
-        return None
-    if not _LOOKS_LIKE_DATE.match(str(present.iloc[0])):  # as of most columns
-        return None
-    distinct = present.drop_duplicates().astype(str)
-    head = distinct.iloc[:100]  # it settles nearly every format at a fraction of the cost
-    if not all(_LOOKS_LIKE_DATE.match(text) for text in head):
-        return None
-    for form in _DATE_FORMATS:
-        parts = (
-            pd.to_datetime(part, format=form, errors="coerce", utc=True)
-            for part in (head, distinct)
-        )
-        if all(part.notna().all() for part in parts):
-            return form
-    return None
 
 
 def _read_labels(values: pd.Series, real: Sequence[str] | None, *, boolean: bool) -> pd.Series:

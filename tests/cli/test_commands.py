@@ -220,7 +220,7 @@ def test_bad_holdouts(folder, run):
         (lambda t: t.assign(income=[np.inf, *t["income"][1:]]), "synthetic has infinite values"),
         (
             lambda t: t.assign(age=["?", *t["age"][1:]]),
-            "cells of another type, counted as missing: age (1 cells)",
+            "cells of another type, counted as missing: age (1 cell: '?')",
         ),
         (lambda t: t.assign(more=1), "ignored: more"),
     ],

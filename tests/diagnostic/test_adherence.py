@@ -65,7 +65,7 @@ def test_unreadable_cells_are_violations_even_where_missing_ones_are_allowed():
 def test_a_column_of_another_type_scores_zero(warned):
     train = pd.DataFrame({"x": [1.0, 2.0], "y": [1.0, 2.0]})
     synthetic = pd.DataFrame({"x": ["a", "b"], "y": [1.0, 2.0]})
-    with warned("synthetic has cells of another type, counted as missing: x (2 cells)"):
+    with warned("synthetic has cells of another type, counted as missing: x (2 cells: other text)"):
         found = BoundaryAdherence().fit(train).evaluate(synthetic)
     assert found.details["columns"] == {"x": 0.0, "y": 1.0}
     assert found.details["worst"] == {"column": "x", "value": 0.0}
@@ -302,7 +302,7 @@ def test_formats_that_train_shows():
     train = pd.DataFrame({"d": DATES, "x": [1.0, 2.0, 3.0], "t": pd.to_datetime(DATES)})
     synthetic = train.assign(d=["2020-01-02", "02.01.2020", "2020-05-05"])
     metric = FormatAdherence().fit(train)
-    with pytest.warns(InvalidValueWarning, match="1 cells"):
+    with pytest.warns(InvalidValueWarning, match="1 cell: no dates"):
         found = metric.evaluate(synthetic)
     assert found.details["columns"] == {"d": pytest.approx(2 / 3)}
     assert (found.details["n_used"], found.details["n_total"]) == (1, 3)

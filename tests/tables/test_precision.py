@@ -9,7 +9,7 @@ from skeval import Context, shared
 from skeval.diagnostic import BoundaryAdherence
 from skeval.fidelity import KSComplement, TVComplement
 from skeval.privacy import ExactMatchShare, IdenticalMatchShare, NewRowShare
-from skeval.tables.frames import at_precision, coarsest, rounded_to, stored_precision
+from skeval.tables.precision import at_precision, coarsest, rounded_to, stored_precision
 
 SINGLE, HALF = np.dtype("float32"), np.dtype("float16")
 
@@ -148,7 +148,7 @@ def test_rounding_errors_make_no_values():
     [([1.0, 2.0], 0), ([0.25, np.nan, np.inf], 2), ([1e300, 1.0], None), ([np.pi], None)],
 )
 def test_decimals_of_a_column(values, places):
-    from skeval.tables.frames import few_decimals
+    from skeval.tables.precision import few_decimals
 
     few = few_decimals(np.array(values))
     assert (few and few.places) == places

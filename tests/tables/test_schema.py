@@ -14,7 +14,7 @@ from skeval import TableSchema
 from skeval.datasets import make_mixed
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError
 from skeval.fidelity import KSComplement
-from skeval.tables.schema import datetime_format
+from skeval.tables.cells import datetime_format
 
 N = 40
 WORDS = ["north", "south", "east", "west"] * (N // 4)

@@ -1,0 +1,223 @@
+"""How numbers and dates are written in cells, and how cells that are neither are described."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+# "007" and "02139" are codes, "0" and "0.5" numbers
+LEADING_ZERO = re.compile(r"\s*[-+]?0\d")
+EXACT = 2.0**53  # beyond, float64 cannot tell whole numbers apart
+MAX_UNREAD = 0.05  # fraction of the cells of a column of numbers that may be something else
+MIN_CELLS = 20  # with fewer cells, every cell must be a number
+MAX_LEVELS = 12  # with a placeholder among up to this number of levels, it is another level
+_MANY_CODES = 50  # more distinct whole numbers in strings than that are numbers
+_SAMPLE = 100  # cells that settle nearly every column at a fraction of the cost
+_DESCRIBED = 1000  # distinct texts that are looked at for a description
+# words that stand for a missing value, or begin a footer; only these are quoted in messages
+_PLACEHOLDERS = frozenset(
+    (
+        *("?", "-", "--", "---", ".", "..", "...", "*", "#", "/", "na", "n/a", "n.a.", "nan"),
+        *("<na>", "none", "null", "unknown", "unk", "missing", "blank", "empty", "nil", "no data"),
+        *(
+            "not applicable",
+            "not available",
+            "not known",
+            "tbd",
+            "total",
+            "totals",
+            "grand total",
+            "sum",
+        ),
+        *("#n/a", "#value!", "#div/0!", "#ref!", "#name?", "#num!", "#null!"),
+    )
+)
+_NUMBER = r"[-+]?\d[\d.,]*"
+_FORMS = (
+    (re.compile(rf"\s*[<≤]=?\s*{_NUMBER}\s*"), "'<' before a number"),
+    (re.compile(rf"\s*[>≥]=?\s*{_NUMBER}\s*"), "'>' before a number"),
+    (re.compile(rf"\s*{_NUMBER}\s*[-\u2013]\s*{_NUMBER}\s*"), "a range of numbers"),
+    (re.compile(rf"\s*{_NUMBER}\s*\+\s*"), "'+' after a number"),
+    (re.compile(rf"\s*[~≈]\s*{_NUMBER}\s*"), "'~' before a number"),
+    (re.compile(rf"\s*{_NUMBER}\s*\D+"), "text after a number"),
+)
+# groups of three digits: 1,234 and 1,234.50
+_GROUPED = re.compile(r"\s*([-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?)\s*")
+# a date needs three parts with separators: "2020", "12" or "MAY" alone stay what they are
+_LOOKS_LIKE_DATE = re.compile(r"\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
+_DATE_FORMATS = (
+    "ISO8601",
+    *(
+        date + time
+        for date in ("%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%Y/%m/%d")
+        for time in ("", " %H:%M", " %H:%M:%S")
+    ),
+)
+
+
+def plain_values(values: pd.Series) -> pd.Series:
+    """Return a categorical column as its values; others as they are."""
+    if not isinstance(values.dtype, pd.CategoricalDtype):
+        return values
+    dtype = values.cat.categories.dtype
+    # integers, and intervals of them, have no place for missing cells
+    return values.astype(object if values.hasnans and dtype.kind not in "mM" else dtype)
+
+
+def is_plain(dtype: Any) -> bool:
+    """Return whether every cell of a column of this type is a number, a date or missing."""
+    return isinstance(dtype, np.dtype) and dtype.kind in "biufmM"
+
+
+def inferred_type(present: pd.Series) -> str:
+    """Return what pandas takes values to be, none of them missing; strings need no look at each."""
+    if isinstance(present.dtype, pd.StringDtype) and len(present):
+        return "string"
+    return str(pd.api.types.infer_dtype(present, skipna=True))
+
+
+def are_placeholders(cells: pd.Series, column: str) -> np.ndarray:
+    """Return which cells are blank, stand for a missing value, or repeat the column's name."""
+    said = cells.astype(str).str.strip().str.casefold()
+    return said.isin({*_PLACEHOLDERS, "", column.strip().casefold()}).to_numpy(dtype=bool)
+
+
+def described(cells: pd.Series, column: str) -> str:
+    """Describe cells that were not read: placeholders are quoted, others described by form."""
+    texts = cells.astype(str).drop_duplicates().iloc[:_DESCRIBED]
+    is_placeholder = are_placeholders(texts, column)
+    forms = {_quoted(text, column) for text in texts[is_placeholder]}
+    for text in texts[~is_placeholder]:
+        forms.add(next((form for like, form in _FORMS if like.fullmatch(text)), "other text"))
+    return ", ".join(sorted(forms))
+
+
+def _quoted(text: str, column: str) -> str:
+    word = text.strip()
+    if word.casefold() == column.strip().casefold():
+        return "the name of the column"
+    return f"'{word}'" if word else "blanks"
+
+
+def nearly_all(n_read: int, n_other: int) -> bool:
+    """Return whether a column with this number of read and other cells counts as read."""
+    return not n_other or (n_read >= MIN_CELLS and n_other <= MAX_UNREAD * (n_read + n_other))
+
+
+def are_numbers(present: pd.Series) -> bool:
+    """Return whether nearly all texts in a column are numbers, not codes such as "007".
+
+    Placeholders such as "?" do not count. A column of few distinct whole numbers contains codes,
+    unless a few placeholders show that it was only read as text because of them.
+    """
+    name = str(present.name)
+    sample = present.iloc[:: max(1, len(present) // _SAMPLE)].astype(str)
+    if not _share_read(sample, read_numbers(sample), name):
+        return False
+    counts = present.astype(str).value_counts()
+    distinct, n = counts.index.to_series().reset_index(drop=True), counts.to_numpy()
+    numbers = read_numbers(distinct).to_numpy()
+    is_read = np.isfinite(numbers)
+    is_placeholder = ~is_read & are_placeholders(distinct, name)
+    n_read, n_placeholders = int(n[is_read].sum()), int(n[is_placeholder].sum())
+    n_other = len(present) - n_read - n_placeholders
+    if not n_read or not nearly_all(n_read, n_other) or (n_placeholders and n_read < MIN_CELLS):
+        return False
+    texts = distinct[is_read]
+    if texts.str.match(LEADING_ZERO).any():
+        return False
+    whole = texts.str.strip().str.lstrip("+-").str.isdigit().to_numpy()
+    if whole.all() and len(texts) <= _MANY_CODES:  # "1", "2", "3" as strings are codes
+        few = n_placeholders <= MAX_UNREAD * len(present)
+        return bool(n_placeholders and few and not n_other and len(texts) > MAX_LEVELS)
+    return not (whole & (np.abs(numbers[is_read]) > EXACT)).any()
+
+
+def _share_read(sample: pd.Series, read: pd.Series, name: str) -> bool:
+    """Return whether enough cells of a sample were read to go through the whole column."""
+    n_read = int(np.isfinite(read.to_numpy()).sum() if read.dtype.kind == "f" else read.count())
+    n_other = len(sample) - n_read
+    if n_other and n_read:
+        n_other -= int(are_placeholders(sample, name).sum())
+    return n_read > 0 and n_other <= 2 * MAX_UNREAD * len(sample) + 1
+
+
+def read_numbers(values: pd.Series) -> pd.Series:
+    """Read cells as float64; a cell that is not a number is missing."""
+    if values.dtype.kind == "M":
+        return pd.Series(np.nan, index=values.index, dtype="float64")
+    if values.dtype.kind == "m":
+        values = values.dt.total_seconds()
+    elif pd.api.types.infer_dtype(values, skipna=True) == "timedelta":
+        values = values.map(lambda span: span.total_seconds(), na_action="ignore")
+    elif not pd.api.types.is_numeric_dtype(values.dtype):
+        cells = values.astype(object).where(values.notna(), None).map(_floating)
+        values = pd.to_numeric(cells, errors="coerce")
+        if values.hasnans:
+            values = values.where(values.notna(), _grouped_digits(cells[values.isna()]))
+    return pd.Series(values.to_numpy(dtype="float64", na_value=np.nan), index=values.index)
+
+
+def _grouped_digits(cells: pd.Series) -> pd.Series:
+    """Read texts with a comma between groups of three digits, such as "1,234.00"."""
+    texts = cells[[isinstance(cell, str) for cell in cells]].astype(object)
+    read = texts[texts.str.fullmatch(_GROUPED).astype(bool)] if len(texts) else texts
+    return read.str.replace(",", "").astype(np.float64) if len(read) else read.astype(np.float64)
+
+
+def _floating(cell: Any) -> Any:
+    """Return what pandas cannot convert as infinite, where it is too large, or as missing."""
+    if type(cell) is int and abs(cell) > EXACT:
+        return float(cell) if cell.bit_length() < 1024 else math.inf * (1 if cell > 0 else -1)
+    return math.nan if isinstance(cell, complex) else cell
+
+
+def read_dates(values: pd.Series, form: str | None) -> pd.Series:
+    """Read cells as dates in UTC; a cell that is not a date is missing."""
+    if pd.api.types.is_numeric_dtype(values.dtype):
+        dates = pd.Series(pd.NaT, index=values.index, dtype="datetime64[us, UTC]")
+    elif pd.api.types.infer_dtype(values, skipna=True) != "string":
+        dates = pd.to_datetime(values, errors="coerce", utc=True)
+    else:
+        dates = pd.to_datetime(values, format=form or "ISO8601", errors="coerce", utc=True)
+        # where the format of the schema reads nothing, that of the strings
+        if not dates.notna().any() and (own := datetime_format(values)):
+            dates = pd.to_datetime(values, format=own, errors="coerce", utc=True)
+    return dates.astype("datetime64[us, UTC]").dt.tz_localize(None)
+
+
+def datetime_format(values: pd.Series) -> str | None:
+    """Return the format in which nearly all strings of `values` read as dates, or None.
+
+    The first format that reads every distinct value wins, ISO 8601 first, month before day where
+    both fit. Placeholders such as "?" do not count.
+    """
+    present = values.dropna() if values.hasnans else values
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        present = plain_values(present)
+    if present.empty or inferred_type(present) != "string":
+        return None
+    name = str(values.name)
+    sample = present.iloc[:: max(1, len(present) // _SAMPLE)].astype(str)
+    looks = sample.str.match(_LOOKS_LIKE_DATE).astype(bool)
+    if not _share_read(sample, looks.where(looks, None), name):
+        return None
+    counts = present.astype(str).value_counts()
+    distinct, n = counts.index.to_series().reset_index(drop=True), counts.to_numpy()
+    counted = ~are_placeholders(distinct, name)
+    for form in _DATE_FORMATS:
+        if not _share_read(sample, _dates_as(sample, form), name):
+            continue
+        is_read = _dates_as(distinct, form).notna().to_numpy()
+        n_read, n_other = int(n[is_read].sum()), int(n[~is_read & counted].sum())
+        if nearly_all(n_read, n_other) and (counted.all() or n_read >= MIN_CELLS):
+            return form
+    return None
+
+
+def _dates_as(texts: pd.Series, form: str) -> pd.Series:
+    return pd.to_datetime(texts, format=form, errors="coerce", utc=True)
