@@ -11,6 +11,7 @@ from typing import Any, Self
 __all__ = [
     "ConstantColumnWarning",
     "DegenerateInputWarning",
+    "DifferentFormWarning",
     "GeneratorFailedError",
     "GivenAwayWarning",
     "HoldoutShiftWarning",
@@ -172,6 +173,10 @@ class ConstantColumnWarning(MetricWarning):
 
 class DegenerateInputWarning(MetricWarning):
     """Too few rows or values for the measure; the value is nan or the worst one."""
+
+
+class DifferentFormWarning(MetricWarning):
+    """Tables contain a column in different forms; its values are compared in the coarser form."""
 
 
 class GivenAwayWarning(MetricWarning):

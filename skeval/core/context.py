@@ -37,13 +37,23 @@ from skeval.tables.frames import (
     conform,
     hashed_share,
     learn_levels,
+    levels_of,
     order_of_content,
+    respelled_columns,
     row_hashes,
     rows_at,
     with_levels,
     without_unread,
 )
-from skeval.tables.precision import Precision, at_precision, coarsest, stored_precision
+from skeval.tables.precision import (
+    Precision,
+    at_precision,
+    coarser_forms,
+    coarsest,
+    form_notices,
+    forms_of,
+    stored_precision,
+)
 from skeval.tables.schema import Accept, Kind, TableSchema
 from skeval.utils.execution import Stopped, waiting
 from skeval.utils.ties import tied
@@ -245,6 +255,13 @@ class Context:
             stored_precision(frames[role], rows, decimals=role == "train")
             for role, (rows, _) in read.items()
         )
+        notices = [notice for _, given in read.values() for notice in given]
+        if holdout is not None:
+            forms = (forms_of(rows) for rows, _ in read.values())
+            coarser = coarser_forms(*forms)
+            precision = coarsest([precision, coarser])
+            of_tables = (levels_of(rows, schema) for rows, _ in read.values())
+            notices += form_notices(coarser, respelled_columns(*of_tables))
         tables = {role: with_levels(rows, levels) for role, (rows, _) in read.items()}
         if precision:
             tables = {role: at_precision(rows, precision) for role, rows in tables.items()}
@@ -258,7 +275,7 @@ class Context:
             )
         parts: dict[str, Any] = {"levels": levels, "given": frames, "precision": precision}
         context = cls(schema, tables, ordered=ordered, places=places, **parts)
-        context.notices = tuple(notice for _, given in read.values() for notice in given)
+        context.notices = tuple(notices)
         if holdout is not None:
             context.notices += shared_rows(context)
         return context

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from skeval.diagnostic.columns import check_names, lacks, unreadable
 from skeval.exceptions import MetricWarning, Sentence, TableError
 from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.steps.samples import ROLES
+from skeval.tables.cells import plain_values, read_numbers
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Legal
 
@@ -176,9 +177,9 @@ class TableStructure(Metric):
     Parameters
     ----------
     dtypes : {"exact", "kind"}, default="exact"
-        Whether types must be the same to the letter, int64 and float64 being two, or only of one
-        kind: numbers, truth values, dates, durations, or all else. Cells are looked at only in
-        columns of Python objects; dates written as text are text.
+        Types are whole numbers, numbers with decimals, Boolean values, dates, durations and text.
+        If "kind", whole numbers and numbers with decimals are one type. Dates that are written as
+        text are text.
 
     See Also
     --------
@@ -192,8 +193,9 @@ class TableStructure(Metric):
     missing one once. ``details`` names the columns ``missing``, ``extra`` and ``retyped``, with
     both types.
 
-    Types are those of the tables as given, so a table written to CSV and read again may differ from
-    one in memory: read both in the same way.
+    The type of a column depends on its values in the table as given, not on how they are stored:
+    whole numbers in a float column, as pandas reads whole numbers with blanks, are whole numbers,
+    and nullable, Arrow, object and categorical columns have the type of their values.
 
     References
     ----------
@@ -214,15 +216,18 @@ class TableStructure(Metric):
     dtypes: Literal["exact", "kind"] = "exact"
 
     def _compute(self, context: Context) -> Result:
-        train, synthetic = (_types(context.given(role), self.dtypes) for role in ROLES)
-        ours, theirs = set(train.items()), set(synthetic.items())
+        tables = [context.given(role) for role in ROLES]
+        train, synthetic = (_types(table, self.dtypes) for table in tables)
+        stored = [{str(name): table[name].dtype for name in table.columns} for table in tables]
+        common = [name for name in train if name in synthetic]
         retyped = {
-            name: {"train": kind, "synthetic": synthetic[name]}
-            for name, kind in train.items()
-            if name in synthetic and synthetic[name] != kind
+            name: {"train": train[name], "synthetic": synthetic[name]}
+            for name in common
+            if train[name] != synthetic[name] and not _are_stored_alike(*(s[name] for s in stored))
         }
+        n_agreed = len(common) - len(retyped)
         return Result(
-            len(ours & theirs) / len(ours | theirs),
+            n_agreed / (len(train) + len(synthetic) - n_agreed),
             details={
                 "missing": [name for name in train if name not in synthetic],
                 "extra": [name for name in synthetic if name not in train],
@@ -242,9 +247,25 @@ class TableStructure(Metric):
 
 def _types(table: pd.DataFrame, dtypes: str) -> Mapping[str, str]:
     """Return the type of each column by name."""
-    if dtypes == "exact":
-        return {name: str(dtype) for name, dtype in table.dtypes.items()}
-    return {str(name): kind_of_type(table[name]) for name in table.columns}
+    kinds = {str(name): kind_of_type(table[name]) for name in table.columns}
+    if dtypes == "kind":
+        return kinds
+    return {
+        name: "whole number" if kind == "number" and _is_whole(table[name]) else kind
+        for name, kind in kinds.items()
+    }
+
+
+def _are_stored_alike(one: Any, other: Any) -> bool:
+    """Return whether two columns have one type of numbers, though only one has decimals."""
+    return isinstance(one, np.dtype) and one.kind == "f" and one == other
+
+
+def _is_whole(values: pd.Series) -> bool:
+    """Return whether all numbers of a column are whole; blanks make a float column of integers."""
+    numbers = read_numbers(plain_values(values)).to_numpy()
+    finite = numbers[np.isfinite(numbers)]
+    return bool(finite.size and (finite == np.rint(finite)).all())
 
 
 _OF_OBJECTS = {

@@ -11,6 +11,7 @@ from itertools import islice
 
 from skeval.exceptions import (
     ConstantColumnWarning,
+    DifferentFormWarning,
     GivenAwayWarning,
     MetricWarning,
     MostlySharedRowsWarning,
@@ -74,6 +75,7 @@ _MOST_DOUBTS = 3  # columns whose kind is in doubt, that are spelled out
 # warnings of the real tables, and of metrics that such tables make void
 _ODD = (
     ConstantColumnWarning,
+    DifferentFormWarning,
     RepeatedRowsWarning,
     SharedRowsWarning,
     UnequalSizesWarning,

@@ -21,9 +21,9 @@ from skeval.steps.samples import (
     positions_by_content,
     sampled,
 )
-from skeval.tables.frames import as_frame, order_of_content, rows_at
+from skeval.tables.frames import as_frame, order_of_content, respelled_columns, rows_at
 from skeval.tables.levels import labels_together
-from skeval.tables.precision import coarsest
+from skeval.tables.precision import coarser_forms, coarsest, form_notices
 from skeval.tables.schema import Accept, Kind, TableSchema
 from skeval.tables.sources import FrameSource, TableSource
 from skeval.utils.parameters import Scaling
@@ -98,12 +98,17 @@ class LargeContext(Context):
             for name in complete.columns("categorical", "boolean")
         }
         precision = coarsest(look.precision for look in looks.values())
+        notices = [notice for look in looks.values() for notice in look.notices]
+        if holdout is not None:
+            coarser = coarser_forms(*(look.forms for look in looks.values()))
+            precision = coarsest([precision, coarser])
+            of_tables = (look.labels for look in looks.values())
+            notices += form_notices(coarser, respelled_columns(*of_tables))
         tables: dict[str, Any] = {
             role: CanonicalTable(source, complete, levels, precision)
             for role, source in sources.items()
         }
         given: dict[str, Any] = {role: LargeTable(source) for role, source in sources.items()}
-        notices = [notice for look in looks.values() for notice in look.notices]
         context = cls(
             complete,
             tables,

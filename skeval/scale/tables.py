@@ -17,7 +17,15 @@ import pandas as pd
 from skeval.exceptions import MetricWarning
 from skeval.scale.engines import TASKS_A_THREAD, n_workers
 from skeval.tables.frames import Levels, Oddities, read_as, with_columns, with_levels
-from skeval.tables.precision import Precision, Storage, at_precision, coarsest, stored_precision
+from skeval.tables.precision import (
+    Form,
+    Precision,
+    Storage,
+    at_precision,
+    coarsest,
+    forms_of,
+    stored_precision,
+)
 from skeval.tables.reasons import ColumnReason, column_reasons, reasons_of
 from skeval.tables.schema import Accept, Kind, TableSchema
 from skeval.tables.sources import TableSource, as_pandas, batch_rows
@@ -315,6 +323,8 @@ class Learned:
         The labels that occur in each categorical column.
     precision : dict of str to dtype or Decimals
         The storage of numbers, of train's the decimals too.
+    forms : dict of str to Form
+        How many values of each column miss decimals, or units of time.
     notices : tuple of MetricWarning
         The warnings about the table.
     """
@@ -322,6 +332,7 @@ class Learned:
     schema: TableSchema
     labels: dict[str, list[str]]
     precision: dict[str, Storage]
+    forms: dict[str, Form]
     notices: tuple[MetricWarning, ...]
 
 
@@ -358,18 +369,20 @@ def look_at(
     oddities = Oddities(known, role, source.names, lenient=lenient)
     labels: dict[str, list[str]] = {}
     precision: dict[str, Storage] = {}
+    forms: dict[str, Form] = {}
     present = [name for name in known.kinds if name not in oddities.absent]
     given = (known, role, levels or {}, lenient)
     for of_columns in over_columns(LargeTable(source), present, _looked_at, *given):
         oddities.join(of_columns.oddities)
         labels |= of_columns.labels
         precision |= of_columns.precision
+        forms |= of_columns.forms
     for name in oddities.absent:
         empty = pd.Series([None], name=name, dtype=object)
         read = read_as(empty.to_frame(), known, levels or {}, names=[name], oddities=oddities)
         if isinstance(read[name].dtype, pd.CategoricalDtype):
             labels[name] = list(read[name].cat.categories)
-    return Learned(known, labels, precision, oddities.notices())
+    return Learned(known, labels, precision, forms, oddities.notices())
 
 
 class _Look(NamedTuple):
@@ -378,6 +391,7 @@ class _Look(NamedTuple):
     oddities: Oddities
     labels: dict[str, list[str]]
     precision: Precision
+    forms: dict[str, Form]
 
 
 def _looked_at(
@@ -390,14 +404,17 @@ def _looked_at(
 ) -> _Look:
     oddities, labels = Oddities(known, role, lenient=lenient), {}
     precision: dict[str, Storage] = {}
+    forms: dict[str, Form] = {}
     for name in names:
         given = table[[name]]
         read = read_as(given, known, {}, names=[name], oddities=oddities)
         if isinstance(read[name].dtype, pd.CategoricalDtype):
+            oddities.note_spelling(name, read[name].cat.categories, levels.get(name, []))
             read = with_levels(read, {name: levels.get(name, [])})
             labels[name] = list(read[name].cat.categories)
         precision |= stored_precision(given, read, decimals=role == "train")
-    return _Look(oddities, labels, precision)
+        forms |= forms_of(read) if role != "synthetic" else {}
+    return _Look(oddities, labels, precision, forms)
 
 
 def infer_kinds(

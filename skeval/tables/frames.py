@@ -39,6 +39,7 @@ from skeval.tables.cells import (
 from skeval.tables.levels import labels_together
 from skeval.tables.reading import read_given
 from skeval.tables.schema import (
+    RESPELLED,
     Kind,
     TableSchema,
     dates_of_periods,
@@ -47,6 +48,7 @@ from skeval.tables.schema import (
     with_real_levels,
 )
 from skeval.tables.sources import source_of
+from skeval.tables.spelling import MAX_NAMED, listed, respelled, spelled
 
 
 def with_columns(frame: pd.DataFrame, columns: Mapping[str, Any] | pd.DataFrame) -> pd.DataFrame:
@@ -95,7 +97,6 @@ _NOTICES = (
         "them, or give them to all tables.",
     ),
 )
-_MAX_NAMED = 3  # columns in a notice
 _LONGEST_NAME = 60  # characters of a further column
 _LARGEST = 2.0**1022  # the difference of larger numbers may be none
 _WHOLE = frozenset({"integer", "mixed-integer-float"})
@@ -355,6 +356,7 @@ class Oddities:
         self._huge: list[str] = []
         self._inexact: list[str] = []
         self._empty: list[str] = []
+        self._respelled: list[str] = []
 
     def add(self, given: pd.Series, read: pd.Series) -> pd.Series:
         """Look at a column as it was given and as it was read; return the latter as it is used."""
@@ -366,6 +368,8 @@ class Oddities:
             self._add_unread(name, given, read.isna().to_numpy())
         if name not in self.absent and not n_read:
             self._empty.append(name)
+        if read.attrs.get(RESPELLED):
+            self._respelled.append(name)
         if kind != "continuous":
             return read
         numbers = read.to_numpy()
@@ -378,6 +382,11 @@ class Oddities:
         (self._infinite if np.isinf(numbers).any() else self._huge).append(name)
         return _with_infinities(read)
 
+    def note_spelling(self, name: str, levels: Sequence[str], real: Sequence[str]) -> None:
+        """Note whether a column spells real levels differently."""
+        if respelled(levels, real):
+            self._respelled.append(name)
+
     def join(self, others: Oddities) -> None:
         """Add what is odd in columns that follow these, which were looked at by themselves."""
         for mine, theirs in zip(self._lists(), others._lists(), strict=True):
@@ -386,7 +395,8 @@ class Oddities:
         self._by_format |= others._by_format
 
     def _lists(self) -> tuple[list[str], ...]:
-        return (*(self._faults, self._infinite, self._huge), *(self._inexact, self._empty))
+        lists = self._faults, self._infinite, self._huge, self._inexact, self._empty
+        return (*lists, self._respelled)
 
     def _add_unread(self, name: str, given: pd.Series, missing: np.ndarray) -> None:
         form, n_cells = _format_of_strings(given, self.schema), int(given.notna().sum())
@@ -419,8 +429,10 @@ class Oddities:
         columns = (self._infinite, self._huge, self._inexact, self._empty)
         # a name that a stranger gave may itself hold a row
         extra = [name if len(name) <= _LONGEST_NAME else f"{name[:12]}..." for name in self.extra]
-        unread = (UnreadCellsWarning(self._of_unread()),) if self._cells else ()
-        return unread + tuple(
+        said: list[MetricWarning] = [*spelled(self.role, self._respelled)]
+        if self._cells:
+            said.insert(0, UnreadCellsWarning(self._of_unread()))
+        return tuple(said) + tuple(
             kind(f"{self.role} {text.format(', '.join(names))}")
             for (kind, text), names in zip(_NOTICES, (*columns, self.absent, extra), strict=True)
             if names
@@ -428,11 +440,8 @@ class Oddities:
 
     def _of_unread(self) -> Sentence:
         """Return the sentence on cells that were not read, with at most three columns."""
-        named = list(self._cells)[:_MAX_NAMED]
-        more = len(self._cells) - len(named)
-        columns = ", ".join(self._cells[name] for name in named)
-        columns += f" and {more} more column{'s' * (more > 1)}" if more else ""
-        said = f"{self.role} {_UNREAD.format(columns)}"
+        named = list(self._cells)[:MAX_NAMED]
+        said = f"{self.role} {_UNREAD.format(listed(list(self._cells.values())))}"
         kinds = ", ".join(f"{name!r}: 'categorical'" for name in named)
         return Sentence(
             f"{said} categories, pass schema={{{kinds}}}.",
@@ -460,7 +469,11 @@ def without_unread(given: pd.DataFrame, read: pd.DataFrame) -> pd.DataFrame:
         for name in read
         if name in given.columns and not is_plain(given[name].dtype)
     }
-    masked = {name: given[name].mask(mask, None) for name, mask in masks.items() if mask.any()}
+    masked = {
+        name: read[name] if read[name].dtype == np.float64 else given[name].mask(mask, None)
+        for name, mask in masks.items()
+        if mask.any()
+    }
     return with_columns(given, masked) if masked else given
 
 
@@ -543,6 +556,19 @@ def learn_levels(frames: Sequence[pd.DataFrame], schema: TableSchema) -> dict[st
         name: labels_together(*(frame[name].dtype.categories for frame in frames))
         for name in schema.columns("categorical", "boolean")
     }
+
+
+def respelled_columns(
+    train: Mapping[str, Sequence[str]], other: Mapping[str, Sequence[str]]
+) -> list[str]:
+    """Return the columns in which another real table spells levels of train differently."""
+    return [name for name, levels in other.items() if respelled(levels, train[name])]
+
+
+def levels_of(frame: pd.DataFrame, schema: TableSchema) -> dict[str, list[str]]:
+    """Return the levels of each categorical column of a canonical table."""
+    names = schema.columns("categorical", "boolean")
+    return {name: list(frame[name].dtype.categories) for name in names}
 
 
 def shared_share(train: pd.DataFrame, holdout: pd.DataFrame, texts: Sequence[str] = ()) -> float:

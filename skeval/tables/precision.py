@@ -3,17 +3,23 @@
 The float32 copy of 0.1 is not the float64 0.1. If tables are stored to different precisions, values
 are compared at the coarser one. Nor is 0.3 - 0.2 the float64 0.1: in a column whose real values
 have few decimals, values that miss one of these by rounding errors are that value.
+
+If nearly all values of train have one decimal and those of the holdout have three, the text of a
+holdout row is longer than that of a train row. Every test that compares the two would report that
+difference. Therefore, such columns are rounded to the coarser form in all tables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from skeval.exceptions import DifferentFormWarning
 from skeval.tables.schema import storage_dtype
+from skeval.tables.spelling import listed, spelled
 
 
 class Decimals(NamedTuple):
@@ -131,13 +137,116 @@ def rounded_to(values: np.ndarray, dtype: Storage) -> np.ndarray:
 
     For decimals, these are values that miss one by more than rounding errors.
     """
+    if isinstance(dtype, np.dtype) and dtype.kind == "M":
+        return values.astype(dtype).astype(values.dtype)
     if isinstance(dtype, Decimals):
         with np.errstate(invalid="ignore", over="ignore"):
             coarse = np.round(values, dtype.places) + 0.0
-            return np.where(np.abs(coarse - values) <= dtype.within, coarse, values)
+            fits = np.isfinite(coarse) & (np.abs(coarse - values) <= dtype.within)
+            return np.where(fits, coarse, values)
     with np.errstate(over="ignore", under="ignore"):
         coarse = values.astype(dtype).astype(np.float64)
     return np.where(np.isinf(coarse), values, coarse)
+
+
+class Form(NamedTuple):
+    """How many values a column has, and how many of them each grid misses, the coarsest first."""
+
+    n: int
+    misses: tuple[int, ...]
+
+
+_PLACES = tuple(range(-6, _MOST_PLACES + 1))
+_UNITS = {
+    **{"Y": "years", "M": "months", "D": "days", "h": "hours", "m": "minutes"},
+    **{"s": "seconds", "ms": "milliseconds"},
+}
+_BITS = 2.0**-24  # of a value: how far float32 is from it at most
+_FEWER = 0.1  # a coarser table misses a grid at most that many times as often as a finer one
+_MISSES = 20  # that a table of the finer form is expected to have at least
+
+
+def forms_of(read: pd.DataFrame) -> dict[str, Form]:
+    """Return the form of each column of numbers or dates in a canonical table."""
+    return {name: form_of(read[name]) for name in read if read[name].dtype.kind in "fM"}
+
+
+def form_of(values: pd.Series) -> Form:
+    """Return how many values of a canonical column miss decimals, or units of time."""
+    present = values.to_numpy()[values.notna().to_numpy()]
+    if present.dtype.kind == "M":
+        misses = (int((rounded_to(present, np.dtype(f"M8[{u}]")) != present).sum()) for u in _UNITS)
+        return Form(present.size, tuple(misses))
+    present = present[np.isfinite(present)]
+    within = _BITS * np.abs(present)
+    counts = dict.fromkeys(_PLACES, -1)
+
+    def count(low: int, high: int) -> None:
+        """Count misses between two numbers of decimals: with more decimals, they are fewer."""
+        if high - low < 2 or counts[low] == counts[high]:
+            counts.update(dict.fromkeys(range(low + 1, high), counts[high]))
+            return
+        middle = (low + high) // 2
+        counts[middle] = _n_misses(present, middle, within)
+        count(low, middle)
+        count(middle, high)
+
+    for end in (_PLACES[0], _PLACES[-1]):
+        counts[end] = _n_misses(present, end, within)
+    count(_PLACES[0], _PLACES[-1])
+    return Form(present.size, tuple(counts.values()))
+
+
+def _n_misses(values: np.ndarray, places: int, within: np.ndarray) -> int:
+    with np.errstate(over="ignore", invalid="ignore"):
+        return int((np.abs(np.round(values, places) - values) > within).sum())
+
+
+def coarser_forms(train: Mapping[str, Form], holdout: Mapping[str, Form]) -> dict[str, Storage]:
+    """Return the coarser form of each column that two real tables contain in different forms."""
+    coarser: dict[str, Storage] = {}
+    for name, form in train.items():
+        at = _first_difference(form, holdout[name])
+        if at is not None and len(form.misses) == len(_PLACES):
+            coarser[name] = Decimals(_PLACES[at], np.inf, itemsize=0)
+        elif at is not None:
+            coarser[name] = np.dtype(f"M8[{list(_UNITS)[at]}]")
+    return coarser
+
+
+def _first_difference(one: Form, other: Form) -> int | None:
+    """Return the coarsest grid that fits nearly all values of one table, and not of the other."""
+    n = min(one.n, other.n)
+    if n == 0:
+        return None
+    for i, (k, j) in enumerate(zip(one.misses, other.misses, strict=True)):
+        low, high = sorted((k / one.n, j / other.n))
+        if low <= _FEWER * high and high * n >= _MISSES:
+            return i
+    return None
+
+
+def form_notices(
+    coarser: Mapping[str, Storage], respelled: Sequence[str]
+) -> tuple[DifferentFormWarning, ...]:
+    """Return the warnings about columns that train and holdout contain in different forms."""
+    columns = [f"{name} ({said_of(form)})" for name, form in coarser.items()]
+    rounded = (
+        f"train and holdout are stored to different precision in {listed(columns)}. In these "
+        "columns, all tables are rounded to the coarser form. Store the columns of both tables in "
+        "the same form to compare all digits."
+    )
+    return (*((DifferentFormWarning(rounded),) if columns else ()), *spelled("holdout", respelled))
+
+
+def said_of(form: Storage) -> str:
+    """Return to which decimals or units of time values are rounded, in words."""
+    if not isinstance(form, Decimals):
+        return _UNITS[np.datetime_data(form)[0]]
+    if form.places == 0:
+        return "whole numbers"
+    decimals = f"{form.places} decimal{'s' * (form.places > 1)}"
+    return decimals if form.places > 0 else f"multiples of {10**-form.places:,}"
 
 
 def _is_single(values: np.ndarray) -> bool:

@@ -30,6 +30,7 @@ from skeval.tables.cells import (
     read_dates,
     read_numbers,
 )
+from skeval.tables.spelling import respelled
 from skeval.utils.files import foreign_json
 
 Kind = Literal["continuous", "categorical", "boolean", "datetime", "text", "id"]
@@ -52,6 +53,7 @@ _SDV_KINDS: Mapping[str, Kind] = {
 }
 
 _MAPS, _FROM_SDV = "map column names to kinds", "TableSchema.from_sdv"
+RESPELLED = "respelled"  # whether levels of a column were spelled differently in the real tables
 _BOOLEAN_LEVELS = ("False", "True")
 _TRUTH = {
     **dict.fromkeys(("true", "yes", "y", "t", "1", "1.0"), "True"),
@@ -479,7 +481,9 @@ def read_column(
     held = values.dtype.kind if isinstance(values.dtype, np.dtype) else ""
     if kind == "continuous" and held in ("i", "u", "f"):
         # one copy, which outlives changes of the table that was given
-        return pd.Series(values.to_numpy().astype(np.float64), index=values.index, copy=False)
+        numbers = values.to_numpy().astype(np.float64)
+        numbers += 0.0  # no negative zero
+        return pd.Series(numbers, index=values.index, copy=False)
     if kind == "datetime" and held == "M":
         try:
             return values.astype(_MICROSECONDS)
@@ -561,8 +565,12 @@ def with_real_levels(values: pd.Series, real: Sequence[str]) -> pd.Series:
         whole = _WHOLE_NUMBER.fullmatch(label)
         if label not in known and whole and whole[1] in known:
             labels[i] = whole[1]
+    other = respelled(labels, known)
+    labels = [other.get(label, label) for label in labels]
     unseen = sorted_labels(set(labels) - known)
-    return _recoded(values.cat.codes.to_numpy(), labels, [*real, *unseen])
+    read = _recoded(values.cat.codes.to_numpy(), labels, [*real, *unseen])
+    read.attrs[RESPELLED] = bool(other)
+    return read
 
 
 def _recoded(
