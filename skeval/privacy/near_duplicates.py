@@ -12,6 +12,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import NEIGHBOR_TAGS
 from skeval.neighbors.encoding import round_to_grid
 from skeval.privacy.copies import CopyScreen, chosen_in_words, compared
+from skeval.privacy.near_copies import near_copies
 from skeval.privacy.near_texts import NearRule, Profiles, near_texts, profiles
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import DROP_COPIES, TEST_LEVEL, Contrast
@@ -93,6 +94,16 @@ class NearDuplicateShare(CopyScreen):
     smaller than train a few near rows are none: most choices would call them train. A row near many
     real rows looks at some 16 of them, which hardly ever changes its answer.
 
+    If all columns are compared in space "gower", rows are also searched for near copies by a
+    second rule, which finds few of them. A synthetic row is a near copy of a training row if all
+    other real rows are at least 16 times more distant from that training row. The number of
+    training rows with a near copy that fresh rows would have is predicted from pairs of real rows
+    and from the near copies of holdout rows, as a bound that is exceeded with a chance of 1%. If
+    the bound is exceeded, the verdict reports that copies were found. It reports the same if ten
+    or more synthetic rows are near copies of one training row, and more than three times as many as
+    for any holdout row. If the synthetic rows are nearly all close to each other, the verdict is
+    inconclusive because there are too few different rows. This rule uses no texts.
+
     ``details`` has ``tau`` (nan where texts alone decide), the number of ``text_columns`` compared,
     the share that is near a holdout row (``to_holdout``), the difference of the two shares, its
     mean over relabellings (``expected``, not 0 if the tables are of unequal size) and its spread
@@ -154,6 +165,9 @@ class NearDuplicateShare(CopyScreen):
             "train_duplicates": share_near_itself(context, rule, "train"),
         }
         result = replace(result, interval=wilson(round(result.value * n), n), details=details)
+        whole = self.columns is None and is_gower(self.space)
+        if whole and (copies := near_copies(context)) is not None:
+            result = replace(result, copies=(copies,), advice=DROP_COPIES if copies.found else "")
         if "holdout" not in context:
             return result
         test, of_holdout = near_contrast(context, rule, self.n_permutations, self.random_state)

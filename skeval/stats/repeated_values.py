@@ -50,7 +50,9 @@ def value_copies(codes: Mapping[str, np.ndarray], n_rows: tuple[int, ...]) -> tu
             most = int((expected * len(codes) > CHANCE).sum())
             one = Copied(expected.size, most)
             what = f"rows with one value of {name}"
-            found.append(Copies(what, one, None, n_distinct=0, n_expected=0, of_value=True))
+            found.append(
+                Copies(what, one, None, n_distinct=0, n_expected=0, form="copies of a value")
+            )
     return tuple(found)
 
 

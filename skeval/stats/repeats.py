@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import accumulate, combinations
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,7 @@ from scipy.stats import nbinom
 from skeval.stats.distributions import log_choose
 from skeval.utils.formatting import as_float
 
+Form = Literal["copies", "copies of a value", "near copies", "near copies of one"]
 UNCOUNTED = "copies of train rows were not counted"  # as where no metric looks for any
 CHANCE = 0.01  # of more repeats than the bound, where nothing was copied
 _PRIOR = 0.5  # Jeffreys' prior of a Poisson rate, in events seen
@@ -196,8 +197,9 @@ class Copies:
         Share of the cells of the release that could be compared, of the share that train has.
     unread : int, default=0
         Number of rows of the release with cells that cannot be read.
-    of_value : bool, default=False
-        Whether rows are counted that repeat one value, which a single training row has.
+    form : {"copies", "copies of a value", "near copies", "near copies of one"}, default="copies"
+        What `train` counts: units with a copy, units that repeat one value of a single training
+        row, units with a near copy, or near copies of one unit.
 
     Examples
     --------
@@ -213,7 +215,7 @@ class Copies:
     n_expected: int
     known: float = 1.0
     unread: int = 0
-    of_value: bool = False
+    form: Form = "copies"
 
     @property
     def found(self) -> str:
@@ -227,15 +229,19 @@ class Copies:
     @property
     def some(self) -> str:
         """The sentence on copies that chance explains; empty if there are none."""
-        if not self.train.n or self.train.beyond_chance:
+        if not self.train.n or self.train.beyond_chance or self.form.startswith("near"):
             return ""
         return f"{self._standing}, by chance up to {self.train.most:,} would"
 
     @property
     def _standing(self) -> str:
         n = self.train.n
-        if self.of_value:
+        if self.form == "copies of a value":
             return f"{n:,} {self.what} that a single training row has are in the release"
+        if self.form == "near copies":
+            return f"{n:,} {self.what} of the training data have a near copy in the synthetic data"
+        if self.form == "near copies of one":
+            return f"{n:,} synthetic {self.what} are near copies of one training record"
         which, stand = ("one of the", "stands") if n == 1 else (f"{n:,}", "stand")
         return f"{which} {self.what} that are unique in train {stand} in the release"
 
@@ -297,10 +303,11 @@ class Copies:
         if of["train"] is None:
             raise TypeError("copies lack those of train.")
         numbers["unread"] = int(content.get("unread", 0))  # which earlier files lack
-        known = as_float(content["known"])
-        of_value = bool(content.get("of_value", False))
+        known, form = as_float(content["known"]), content.get("form", "copies")
+        if form not in get_args(Form):
+            raise TypeError(f"copies have an unknown form, {form!r}.")
         tables = of["train"], of["holdout"]
-        return cls(str(content["what"]), *tables, **numbers, known=known, of_value=of_value)
+        return cls(str(content["what"]), *tables, **numbers, known=known, form=form)
 
 
 def copied(
