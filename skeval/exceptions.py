@@ -187,6 +187,14 @@ class HoldoutShiftWarning(MetricWarning):
     """Train and holdout are not samples of one population; contrasts of the two are void."""
 
 
+class GroupedRowsWarning(HoldoutShiftWarning):
+    """Rows that belong together, as those of a person, are all in train or all in the holdout."""
+
+
+class HoldoutUsedWarning(MetricWarning):
+    """The release has values of the holdout: its generator may have used it, and tests are void."""
+
+
 class IgnoredColumnsWarning(MetricWarning):
     """A release has columns or tables that train lacks: nothing looks at what stands there."""
 
@@ -236,6 +244,10 @@ class TextLeftOutWarning(MetricWarning):
 
 class UnequalSizesWarning(MetricWarning):
     """Train is much larger than the holdout, or smaller: most nearest rows are there by chance."""
+
+
+class UnnoticedShiftWarning(MetricWarning):
+    """How large a difference of train and holdout must be to be noticed: no difference was."""
 
 
 class UnreadCellsWarning(InvalidValueWarning):

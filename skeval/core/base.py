@@ -33,8 +33,9 @@ from skeval.exceptions import (
 from skeval.results.result import Result
 from skeval.results.verdict import ALARM_LEVEL
 from skeval.stats.intervals import Sampled, Varied, halves_interval, independent_interval
+from skeval.steps.exposure import unchanged_values
+from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.neighbors import is_gower, preprocessor
-from skeval.steps.relabelled import shift_notices
 from skeval.steps.samples import (
     check_measured,
     content_order,
@@ -457,7 +458,8 @@ class Metric(BaseEstimator):
             context = measured_on(context, self._scaling)
             result = self._kept_in_family(context, self._evaluated(context))
             if advise and as_float(result.p_value) <= ALARM_LEVEL and not result.advice:
-                result = replace(result, advice=self._leak_advice(context), refit=True)
+                again = not unchanged_values(context)
+                result = replace(result, advice=self._leak_advice(context), refit=again)
         if not np.isnan(result.value):  # else the warnings say why
             result = replace(result, summary=self._summary(result))
             pooled = pooled_notices(context, self._matrix_space)

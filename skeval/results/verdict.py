@@ -18,10 +18,12 @@ from typing import Any, Literal, Protocol
 from skeval.core.tags import Quoted
 from skeval.exceptions import (
     HoldoutShiftWarning,
+    HoldoutUsedWarning,
     IgnoredColumnsWarning,
     MetricWarning,
     MostlySharedRowsWarning,
     NoTestWarning,
+    UnnoticedShiftWarning,
     WholePopulationWarning,
 )
 from skeval.results.result import Contrast as Contrast
@@ -41,7 +43,7 @@ _KINDS = {
     "audit": "audit",
     "disclosure": "measure of disclosure",
 }
-_VOID = (HoldoutShiftWarning, MostlySharedRowsWarning, IgnoredColumnsWarning)
+_VOID = (HoldoutShiftWarning, HoldoutUsedWarning, MostlySharedRowsWarning, IgnoredColumnsWarning)
 ReasonKind = Literal["needs holdout", "meaningless", "unable", "failed", "undefined", "untested"]
 SaidKind = Literal["not looked at", "fact", "void", "copies", "alarms", "no alarm", "advice"]
 _MOST_ALARMS = 3  # that the sentence spells out; the others are named
@@ -310,6 +312,8 @@ def verdict(
     outcome = _outcome(alarms, copies, void, tested)
     # of a column that differs between train and holdout, advice would be wrong
     advice = () if shifted else advised(_advising(of_privacy, alarms))
+    if alarms and not shifted:
+        advice += tuple(_on_weak_evidence(min(adjusted.values()), copies, notices))
     said: list[tuple[SaidKind, Iterable[str]]] = [
         ("not looked at", [_left_out(skipped, len(skipped) + len(tested), called)]),
         ("not looked at", [_COUNTED] if skipped and not tested and is_counted else []),
@@ -339,6 +343,19 @@ def verdict(
         outcome=outcome,
         advice=advice,
     )
+
+
+def _on_weak_evidence(
+    p_value: float, copies: Iterable[Copies], notices: Iterable[MetricWarning]
+) -> Iterator[str]:
+    """Yield what to do if an alarm may be chance, or a small shift that the check did not find."""
+    if p_value <= WARNING_LEVEL or any(one.found for one in copies):
+        return
+    yield (
+        f"The evidence is weak (adjusted p = {number(p_value, 2)}): evaluate another sample of the "
+        "same generator, and a sample of the generator fitted another time. A leak is found again."
+    )
+    yield from (str(one) for one in notices if isinstance(one, UnnoticedShiftWarning))
 
 
 def _outcome(
@@ -374,9 +391,11 @@ def advised(results: Iterable[Result]) -> tuple[str, ...]:
     """
     advising = [one for one in results if one.advice]
     pieces = list(dict.fromkeys(one.advice for one in advising))
-    again = [place for place, piece in enumerate(pieces) if piece.startswith(REFIT)]
-    for place in again[1:]:  # once is enough
-        pieces[place] = pieces[place].removeprefix(REFIT).strip()
+    for lead in (REFIT, DROP_COPIES):
+        leading = [place for place, piece in enumerate(pieces) if piece.startswith(lead)]
+        for place in leading[1:]:  # once is enough
+            pieces[place] = pieces[place].removeprefix(lead).strip()
+    again = any(piece.startswith(REFIT) for piece in pieces)
     if not again and any(one.refit for one in advising):
         pieces.append(f"Or {REFIT[0].lower()}{REFIT[1:]}")
     return tuple(filter(None, pieces))
@@ -631,11 +650,17 @@ def _similarity_sentence(results: Judged) -> str:
     fresh = "" if score.baseline is None else f", where fresh real rows score {score.baseline:.1f}"
     worst = score.details.get("worst")
     pair = worst.get("columns") if isinstance(worst, Mapping) else None
-    least = f"; least in {' and '.join(map(str, pair))}" if isinstance(pair, list | tuple) else ""
+    least = f"; least in {_place(pair)}" if isinstance(pair, list | tuple) else ""
     where, whom = "Columns", "train"
     if score.table:
         where, whom = f"In {score.table}, the table least like train, columns", "it"
     return f"{where} and pairs agree with {whom} at {score.value:.1f} of 100{fresh}{least}."
+
+
+def _place(pair: Sequence[Any]) -> str:
+    """Return a pair of columns in words; one on the diagonal of the matrix is one column."""
+    names = list(dict.fromkeys(map(str, pair)))
+    return f"the pair {' and '.join(names)}" if len(names) > 1 else f"the column {names[0]}"
 
 
 def utility_sentence(results: Judged) -> str:

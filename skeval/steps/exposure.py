@@ -17,6 +17,7 @@ from skeval.stats.roc import area_and_error, auc, auc_p_value
 from skeval.steps.members import STRONGEST, blended, member_scores
 from skeval.steps.neighbors import encoded, encoded_columns, nearest, pool_index, ranges
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, columns_of, measured_on
+from skeval.steps.single_values import single_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import counted
 
@@ -25,6 +26,10 @@ _FEWEST = 10  # train rows, and holdout rows, of a group that is named
 _MOST_NAMED = 3
 _COPIED = 0.01  # of holdout rows are as near to train as rows that count as copied
 _MOST_ATTACKED = 2000  # rows of each table, to see what dropping columns brings
+NEW_VALUES = (
+    "Let the generator draw new values between those of train, or round the values or add noise."
+)
+_POOL = "Pool their rare categories and clip their numbers before the fit."
 _OUTLIERS = "among the tenth of the rows that is least like others"
 
 
@@ -64,19 +69,24 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
     >>> train, holdout, synthetic = (make_mixed(300, random_state=seed) for seed in range(3))
     >>> released = synthetic.assign(income=train["income"], visits=train["visits"])
     >>> context = Context.of(train, holdout).with_synthetic(released)
-    >>> print(advice_on_leak(context).split(":")[0])
-    Train rows are nearer to synthetic rows than holdout rows are above all in income
+    >>> print(advice_on_leak(context))
+    Let the generator draw new values between those of train, or round the values or add noise. \
+Values of train occur unchanged in income.
     """
     if "holdout" not in context or not chosen_columns(context.schema, columns):
         return ""
     names, group = exposed_columns(context, columns), exposed_group(context, columns)
     where = f" Most exposed are the {group}." if group else ""
+    where += f" {_POOL}" if group.endswith(_OUTLIERS) else ""
     tried = measured_on(context, "sampled")
+    unchanged = unchanged_values(context, columns)
     # rows that agree in a few columns are no copies
     copied = nearly_copied(tried) if columns is None else np.zeros(1, dtype=bool)
     memorised = copied.mean() > 0.5
     if copied.any() and not memorised and _helps_without_rows(tried, copied):
         return f"{DROP_COPIES}{where}"
+    if unchanged:
+        return f"{NEW_VALUES} Values of train occur unchanged in {names_listed(unchanged)}.{where}"
     if not names:
         return f"{REFIT} No single column stands out.{where}"
     them = "them" if len(names) > 1 else "it"
@@ -87,6 +97,24 @@ def advice_on_leak(context: Context, columns: ColumnChoice = None) -> str:
     if not memorised and _helps_without_columns(tried, columns, names):
         return f"{found}: drop {them}.{where}"
     return f"{REFIT} {found}; without {them} most of it would stay.{where}"
+
+
+def unchanged_values(context: Context, columns: ColumnChoice = None) -> list[str]:
+    """Return the columns in which values of train occur as they are, if that is the cause.
+
+    It is if far more rows have such a value than are nearly copied: a copied row brings its values
+    along. The columns with the most values come first.
+    """
+    looked_at = chosen_columns(context.schema, columns)
+    if type(context) is not Context or "holdout" not in context or not looked_at:
+        return []
+    n_copied = 2.0 * nearly_copied(context).sum()
+    met = {
+        name: one.n
+        for name, one in single_values(context, "train").items()
+        if name in looked_at and one.beyond_chance and one.n > n_copied
+    }
+    return sorted(met, key=lambda name: (-met[name], name))[:_MOST_NAMED]
 
 
 def nearly_copied(context: Context) -> np.ndarray:

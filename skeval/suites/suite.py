@@ -37,8 +37,9 @@ from skeval.results.provenance import Date, describe, stamp
 from skeval.results.rendering import rendering
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult, property_warnings
-from skeval.steps.relabelled import shift_notices
+from skeval.steps.holdout_shift import shift_notices, unnoticed_shift_notices
 from skeval.steps.samples import check_measured, table_notices
+from skeval.steps.single_values import holdout_use_notices
 from skeval.steps.texts import unread_texts
 from skeval.suites.at_risk import RowsAtRisk
 from skeval.suites.messages import told
@@ -368,13 +369,16 @@ class MetricSuite(_BaseComposition):
                     skipped[name] = reason
                     if set(optional).isdisjoint(metric.unmet_needs(context)):
                         left_out[name] = _left_out(metric, reason)
-            if self.check_holdout and any(_contrasts(metric) for metric in fitted.values()):
+            is_checked = self.check_holdout and any(map(_contrasts, fitted.values()))
+            if is_checked:
                 context.notices += shift_notices(context)
         for notice in context.notices:
             warnings.warn(notice, stacklevel=2)
         # it is in results and reports: nothing is wrong that a warning at fit could cure
         kinds = [metric for metric in fitted.values() if "text" not in metric.tags.needs]
         context.notices += table_notices(context)
+        if is_checked:
+            context.notices += unnoticed_shift_notices(context)
         context.notices += unread_texts(context, [getattr(one, "space", None) for one in kinds])
         self._names = [n for n, _ in self.all_metrics if n in fitted or n in left_out]
         self._left_out = left_out
@@ -495,6 +499,11 @@ class MetricSuite(_BaseComposition):
         from skeval.results.release import stated_release
 
         check_is_fitted(self, "context_")
+        if not isinstance(tables, Mapping):
+            raise InvalidParameterError(
+                "MetricSuite.compare needs a mapping of names to synthetic tables, such as {'a': "
+                f"table_a, 'b': table_b}}, got {type(tables).__name__}."
+            )
         stamp(date)
         stated = stated_release(release, self.all_metrics)
         contexts = {str(name): self._with(table) for name, table in tables.items()}
@@ -652,6 +661,8 @@ class MetricSuite(_BaseComposition):
         }
         results, of_whole = of_population(results, release, has_holdout="holdout" in context)
         of_tables = (*self.context_.notices, *context.notices, *of_whole)
+        if any(map(_contrasts, self.metrics_.values())):  # the verdict states it
+            of_tables += holdout_use_notices(context)
         named = {n: self.metrics_.get(n, metric) for n, metric in self.all_metrics if n in results}
         provenance = describe(named, context, date, release)
         return SuiteResult(results, sizes=sizes, notices=of_tables, provenance=provenance)
@@ -709,7 +720,13 @@ class MetricSuite(_BaseComposition):
                 "[('ks', KSComplement())], or map names to metrics. make_suite([KSComplement()]) "
                 "names them."
             )
-        self._validate_names([name for name, _ in pairs])
+        names = [name for name, _ in pairs]
+        if twice := sorted({str(name) for name in names if names.count(name) > 1}):
+            raise InvalidParameterError(
+                f"MetricSuite: each metric needs a name of its own, got {', '.join(twice)} more "
+                "than once. Rename one of them, or let make_suite([...]) name them."
+            )
+        self._validate_names(names)
         check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))
         if wrong := [name for name, one in pairs if not _is_member(one)]:
             raise InvalidParameterError(

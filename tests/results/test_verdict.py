@@ -16,8 +16,10 @@ from skeval.exceptions import (
     IgnoredColumnsWarning,
     MostlySharedRowsWarning,
     SharedRowsWarning,
+    UnnoticedShiftWarning,
 )
 from skeval.results.verdict import (
+    DROP_COPIES,
     REFIT,
     Contrast,
     adjusted_p_values,
@@ -497,3 +499,33 @@ def test_names_of_classes_decide_nothing():
     assert summary(suite(tstr=Result(0.9, baseline=0.9, metric="TSTR", tags=tags))) == ""
     quoted = Result(0.9, baseline=0.9, metric="Own", tags=replace(tags, quoted="learning"))
     assert summary(suite(own=quoted)).startswith("A model of the target that learns from it")
+
+
+@pytest.mark.parametrize(("p_value", "weak"), [(0.02, True), (0.005, False), (0.2, False)])
+def test_weak_evidence_asks_for_another_sample_and_another_fit(p_value, weak):
+    notice = UnnoticedShiftWarning("A shift of 0.3 standard deviations may go unnoticed.")
+    advice = SuiteResult({"a": made(p_value)}, sizes=SIZES, notices=(notice,)).verdict().advice
+    said = " ".join(advice)
+    assert ("another sample" in said and "another time" in said) is weak
+    assert ("0.3 standard deviations" in said) is weak
+
+
+def test_weak_evidence_is_strong_where_copies_were_found():
+    copies = (Copies("rows", Copied(8, 3), None, 100, 100),)
+    assert suite(a=made(0.02, copies=copies)).verdict().advice == ()
+
+
+def test_rows_are_to_be_dropped_once():
+    about = ({"advice": DROP_COPIES}, {"advice": f"{DROP_COPIES} Most exposed are ten rows."})
+    advice = suite(a=made(1e-6, **about[0]), b=made(1e-7, **about[1])).verdict().advice
+    assert " ".join(advice).count(DROP_COPIES) == 1
+    assert "Most exposed are ten rows." in " ".join(advice)
+
+
+@pytest.mark.parametrize(
+    ("worst", "named"), [(["a", "a"], "the column a"), (["a", "b"], "the pair a and b")]
+)
+def test_the_least_similar_place_is_a_column_or_a_pair(worst, named):
+    tags = MetricTags("fidelity", greater_is_better=True, bounds=(0, 100), quoted="similarity")
+    score = Result(70.0, tags=tags, details={"worst": {"columns": worst, "value": 0.5}})
+    assert f"least in {named}." in summary(SuiteResult({"similarity": score}))

@@ -6,10 +6,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval import Context, make_suite
+from skeval import Context, MetricSuite, make_suite
 from skeval.datasets import make_mixed
+from skeval.privacy import MembershipInference
 from skeval.results.verdict import DROP_COPIES, REFIT
-from skeval.steps.exposure import advice_on_leak, exposed_columns, exposed_group, outlyingness
+from skeval.steps.exposure import (
+    NEW_VALUES,
+    advice_on_leak,
+    exposed_columns,
+    exposed_group,
+    outlyingness,
+    unchanged_values,
+)
 
 TRAIN, HOLDOUT, FRESH = (make_mixed(300, random_state=seed) for seed in range(3))
 
@@ -59,10 +67,10 @@ def test_to_drop_columns_is_advised_only_where_it_would_end_the_leak():
     values = FRESH.assign(income=TRAIN["income"].to_numpy()[order])
     noise = 1 + 0.001 * np.random.default_rng(0).normal(size=300)
     by_row = FRESH.assign(income=TRAIN["income"] * noise, age=TRAIN["age"], joined=TRAIN["joined"])
-    for released in (values, by_row):
-        said = advice_on_leak(context_of(released))
-        assert ": drop " in said
-        assert REFIT not in said
+    assert advice_on_leak(context_of(values)).startswith(NEW_VALUES)
+    said = advice_on_leak(context_of(by_row))
+    assert ": drop " in said or said.startswith(NEW_VALUES)
+    assert REFIT not in said
     train, holdout, fresh = np.random.default_rng(1).normal(size=(3, 200, 8))
     copied = np.concatenate([train[:100], fresh[100:]])
     tables = [pd.DataFrame(rows, columns=list("abcdefgh")) for rows in (train, holdout, copied)]
@@ -109,3 +117,25 @@ def test_every_alarm_says_what_to_do():
     for name in verdict.alarms:
         assert results[name].advice, name
         assert results[name].advice in verdict.sentence
+
+
+def test_values_that_occur_as_they_are_are_to_be_drawn_anew():
+    """And not rows: no row of columns in orders of their own is copied."""
+    rng = np.random.default_rng(0)
+    shuffled = TRAIN.apply(lambda column: column.to_numpy()[rng.permutation(300)])
+    said = advice_on_leak(context_of(shuffled))
+    assert said.startswith(NEW_VALUES)
+    assert REFIT not in said
+    assert unchanged_values(context_of(shuffled)) == ["income", "joined"]
+    for copied in (TRAIN, pd.concat([TRAIN[:60], FRESH[60:]], ignore_index=True), FRESH):
+        assert unchanged_values(context_of(copied)) == []
+        assert NEW_VALUES not in advice_on_leak(context_of(copied))
+
+
+def test_a_report_of_values_as_they_are_advises_no_other_training():
+    rng = np.random.default_rng(0)
+    shuffled = TRAIN.apply(lambda column: column.to_numpy()[rng.permutation(300)])
+    suite = MetricSuite([("membership", MembershipInference())]).fit(TRAIN, HOLDOUT)
+    advice = " ".join(suite.evaluate(shuffled).verdict().advice)
+    assert NEW_VALUES in advice
+    assert "less room to memorise" not in advice

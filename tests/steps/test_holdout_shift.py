@@ -8,14 +8,26 @@ import pytest
 from scipy.stats import mannwhitneyu
 from threadpoolctl import threadpool_limits
 
-import skeval.steps.relabelled
+import skeval.steps.holdout_shift
 from skeval import Context, MetricSuite, Result, SuiteResult, make_suite, report
 from skeval.datasets import make_mixed
-from skeval.exceptions import HoldoutShiftWarning, InvalidParameterError, SharedRowsWarning
+from skeval.exceptions import (
+    GroupedRowsWarning,
+    HoldoutShiftWarning,
+    InvalidParameterError,
+    SharedRowsWarning,
+    UnnoticedShiftWarning,
+)
 from skeval.fidelity import KSComplement
 from skeval.privacy import DCROverfittingProtection, PrivacyScore
 from skeval.relational import ForeignKey, RelationalContext, RelationalSchema
-from skeval.steps.relabelled import HoldoutShift, blind_separation, holdout_shift, shift_notices
+from skeval.steps.holdout_shift import (
+    HoldoutShift,
+    blind_separation,
+    column_p_value,
+    holdout_shift,
+    shift_notices,
+)
 from tests.calibrations import LEVEL, Claim, all_hold, rates_of
 
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(300, random_state=seed) for seed in range(3))
@@ -33,13 +45,13 @@ def suite_of(**settings):
 def looks(monkeypatch):
     """Count how often the classifier is trained."""
     calls = []
-    separation = skeval.steps.relabelled.blind_separation
+    separation = skeval.steps.holdout_shift.blind_separation
 
     def counting(*args, **kwargs):
         calls.append(kwargs["seed"])
         return separation(*args, **kwargs)
 
-    monkeypatch.setattr(skeval.steps.relabelled, "blind_separation", counting)
+    monkeypatch.setattr(skeval.steps.holdout_shift, "blind_separation", counting)
     return calls
 
 
@@ -118,7 +130,7 @@ def test_of_large_tables_a_part_is_looked_at():
 def test_a_suite_looks_once_for_all_metrics_and_tables(looks):
     suite = suite_of().fit(TRAIN, HOLDOUT)
     for rows in (SYNTHETIC, SYNTHETIC.iloc[::-1]):
-        assert suite.evaluate(rows).notices == ()
+        assert [type(one) for one in suite.evaluate(rows).notices] == [UnnoticedShiftWarning]
     assert looks == [0]
     assert isinstance(holdout_shift(suite.context_), HoldoutShift)
     assert looks == [0]
@@ -348,3 +360,80 @@ def test_of_several_tables_subjects_are_told_apart_and_not_their_rows():
     unknown = RelationalSchema(["people", "rows"])
     apart = tables_of_people(60, 1), tables_of_people(60, 2, shift=2.0)
     assert shift_notices(RelationalContext.of(*apart, schema=unknown)) == ()
+
+
+def normal_rows(n, seed, shift=0.0):
+    table = pd.DataFrame(np.random.default_rng(seed).normal(size=(n, 6)), columns=list("abcdef"))
+    return table.assign(a=table["a"] + shift, b=table["b"] + shift)
+
+
+@pytest.mark.slow
+def test_a_mild_shift_of_two_columns_is_noticed_and_the_columns_are_named():
+    noticed = [
+        shift_notices(Context.of(normal_rows(500, seed), normal_rows(500, 100 + seed, 0.3)))
+        for seed in range(8)
+    ]
+    assert sum(map(bool, noticed)) >= 7
+    shift = holdout_shift(Context.of(normal_rows(500, 0), normal_rows(500, 100, 0.4)))
+    assert set(shift.columns) == {"a", "b"}
+
+
+@pytest.mark.parametrize("change", [lambda x: 1.5 * x, lambda x: x.mask(x < -0.8)])
+def test_spread_and_missing_values_count_as_a_shift(change):
+    train, holdout = normal_rows(500, 0), normal_rows(500, 1)
+    shift = holdout_shift(Context.of(train, holdout.assign(c=change(holdout["c"]))))
+    assert shift.p_value < 0.01
+    assert shift.columns == ("c",)
+
+
+def test_a_result_states_the_shift_that_would_have_been_noticed():
+    def noticeable(n):
+        suite = MetricSuite([("dcr", DCROverfittingProtection())])
+        (notice,) = suite.fit(normal_rows(n, 0), normal_rows(n, 1)).context_.notices
+        assert isinstance(notice, UnnoticedShiftWarning)
+        size = holdout_shift(suite.context_).noticeable
+        assert f"{size:.2g} standard deviations" in str(notice)
+        return size
+
+    few, many = noticeable(100), noticeable(400)
+    assert few == pytest.approx(2 * many)
+    assert 0.2 < many < 0.4
+
+
+@pytest.mark.slow
+def test_the_noticeable_shift_is_noticed_in_four_of_five_cases():
+    size = holdout_shift(Context.of(normal_rows(200, 0), normal_rows(200, 1))).noticeable
+    rng = np.random.default_rng(0)
+    found = 0
+    for _ in range(400):
+        first, second = rng.normal(size=(2, 200))
+        found += column_p_value(first, second + size, False) * 2 * 6 < 0.01
+    assert 0.72 < found / 400 < 0.88
+
+
+def rows_of_persons(n_persons, seed, first=0):
+    rng = np.random.default_rng(seed)
+    person = np.char.add("P", (first + np.arange(n_persons)).repeat(5).astype(str))
+    habits = rng.normal(size=(n_persons, 3)).repeat(5, axis=0)
+    rows = habits + 0.1 * rng.normal(size=habits.shape)
+    return pd.DataFrame(rows, columns=["x", "y", "z"]).assign(person=person)
+
+
+def test_rows_of_persons_that_are_in_one_table_only_are_noticed_by_their_column():
+    train, holdout = rows_of_persons(60, 0), rows_of_persons(60, 1, first=60)
+    (notice,) = shift_notices(Context.of(train, holdout))
+    assert isinstance(notice, GroupedRowsWarning)
+    assert "divided by person: 120 values" in str(notice)
+    assert "at random" not in str(notice)
+
+
+def test_rows_of_persons_that_were_divided_at_random_are_not_groups():
+    rows = rows_of_persons(120, 0).sample(frac=1.0, random_state=0)
+    assert shift_notices(Context.of(rows[:300], rows[300:])) == ()
+
+
+def test_tables_of_two_periods_are_not_groups():
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"week": np.arange(50).repeat(8), "x": rng.normal(size=400)})
+    (notice,) = shift_notices(Context.of(rows[:200], rows[200:]))
+    assert not isinstance(notice, GroupedRowsWarning)

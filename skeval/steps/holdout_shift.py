@@ -1,0 +1,320 @@
+"""Whether train and holdout are samples of one population, without which no contrast is valid.
+
+The check uses no synthetic row. A classifier finds differences of several columns together, and a
+test of each column finds small shifts, for which a classifier of few rows is too weak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+import pandas as pd
+from scipy.stats import chi2_contingency, mannwhitneyu, norm, rankdata
+from threadpoolctl import threadpool_limits
+
+from skeval.core.context import Context, shared
+from skeval.exceptions import GroupedRowsWarning, HoldoutShiftWarning, UnnoticedShiftWarning
+from skeval.results.verdict import WARNING_LEVEL
+from skeval.stats.relabelling import holm
+from skeval.steps.neighbors import encoded_columns, rows_of
+from skeval.steps.samples import measured_on, nothing_to_measure
+from skeval.tables.preprocessing import NOMINAL
+from skeval.utils.formatting import percent
+from skeval.utils.ties import tied
+
+_MOST_ROWS = 10_000
+_FEWEST_ROWS = 20
+_MOST_NAMED = 5
+_MIN_EXPECTED = 5.0  # rows of a category in the smaller table, for the chi-square distribution
+_POWER = 0.8
+_SHIFTED = (
+    "Train and holdout are no samples of one population: {found} (p {p}). Whatever contrasts the "
+    "two is void: it cannot tell what was memorised from what differs. Divide one table at random "
+    "into the two; where a person has several rows, evaluate tables with keys, divided by person."
+)
+_GROUPED = (
+    "Train and holdout are divided by {names}: {n:,} values of it occur in several rows, and none "
+    "of them in both tables. Tests that take rows as independent are void: rows of one group are "
+    "alike, which looks like a leak. Evaluate tables with keys, so that groups are tested and not "
+    "their rows, or keep one row of each group in each table."
+)
+_MIN_GROUPS = 20  # of a division at random, one in a million has none of so many in both tables
+_BY_CLASSIFIER = (
+    "a classifier that has seen half of each tells the other halves apart (AUC {auc:.2f})"
+)
+_UNNOTICED = (
+    "The check found no difference between train and holdout. With {n_train:,} and {n_holdout:,} "
+    "rows it finds a shift of {shift} in {power} of cases. A smaller shift may go unnoticed, and "
+    "can look like a leak."
+)
+_MAX_CODE = 254  # what the histograms of the classifier hold
+_LEAF = 10
+
+
+@dataclass(frozen=True)
+class HoldoutShift:
+    """How far train and holdout differ.
+
+    Parameters
+    ----------
+    auc : float
+        Share of pairs of a train row and a holdout row, unseen both, that a classifier puts in
+        order; 0.5 if the tables are exchangeable.
+    p_value : float
+        The p-value that the tables are exchangeable, for the classifier and all columns
+        together.
+    n_train, n_holdout : int
+        Numbers of rows looked at.
+    columns : tuple of str
+        The columns that differ, the most significant first.
+    noticeable : float
+        The smallest shift of a column that is found with a power of 80%: in standard deviations,
+        or, if no column is a number, in the fraction of a category that half of the rows have.
+    """
+
+    auc: float
+    p_value: float
+    n_train: int
+    n_holdout: int
+    columns: tuple[str, ...] = ()
+    noticeable: float = float("nan")
+
+
+@shared
+def holdout_shift(context: Context, seed: int = 0) -> HoldoutShift | None:
+    """Return how far train and holdout differ in the measured columns.
+
+    At most 10,000 rows of each table are used. It is None without a holdout, without a column that
+    can be measured, or with fewer than 20 rows in a table.
+    """
+    if "holdout" not in context or nothing_to_measure(context, "gower"):
+        return None
+    train, holdout = (
+        rows_of(context, role, "gower", None, _MOST_ROWS, seed) for role in ("train", "holdout")
+    )
+    if min(len(train), len(holdout)) < _FEWEST_ROWS:
+        return None
+    n_columns = train.shape[1]
+    is_nominal = np.arange(n_columns) >= n_columns - len(context.schema.columns(*NOMINAL))
+    auc, p_value = blind_separation(train, holdout, categorical=is_nominal, seed=seed)
+    by_column = [
+        column_p_value(*pair, is_code)
+        for *pair, is_code in zip(train.T, holdout.T, is_nominal, strict=True)
+    ]
+    adjusted = holm(by_column)
+    names = encoded_columns(context.schema)
+    order = sorted(range(n_columns), key=lambda j: (by_column[j], names[j]))
+    return HoldoutShift(
+        auc,
+        min(1.0, 2.0 * min(p_value, *adjusted)),  # of two checks
+        len(train),
+        len(holdout),
+        tuple(names[j] for j in order if 2.0 * adjusted[j] < WARNING_LEVEL),
+        noticeable_shift(len(train), len(holdout), is_nominal),
+    )
+
+
+def column_p_value(first: np.ndarray, second: np.ndarray, is_code: bool) -> float:
+    """Return the p-value that a column has one distribution in two samples; missing is nan.
+
+    For numbers, their location, their spread and the missing ones are tested, with Bonferroni's
+    correction. Fewer than the expected rows for a test give 1.
+    """
+    values = np.concatenate([first, second])
+    is_second = np.arange(values.size) >= first.size
+    missing = np.isnan(values)
+    if is_code:
+        return _codes_p_value(np.where(missing, -1.0, values), is_second)
+    p_values = [_codes_p_value(missing * 1.0, is_second)] if missing.any() else []
+    ranks, of_second = rankdata(values[~missing]), is_second[~missing]
+    n_present = of_second.sum(), (~of_second).sum()
+    if min(n_present) >= _FEWEST_ROWS and ranks.min() < ranks.max():
+        spread = np.abs(ranks - ranks.mean())
+        p_values += [
+            float(mannwhitneyu(x[~of_second], x[of_second], method="asymptotic").pvalue)
+            for x in (ranks, spread)
+        ]
+    known = [p_value for p_value in p_values if not np.isnan(p_value)]  # nan: all are alike
+    return min([1.0, *(len(known) * p_value for p_value in known)])
+
+
+def _codes_p_value(codes: np.ndarray, is_second: np.ndarray) -> float:
+    """Return the p-value of a chi-square test with rare categories as one; 1 if all are rare."""
+    _, code, counts = np.unique(codes, return_inverse=True, return_counts=True)
+    share = min(is_second.mean(), 1.0 - is_second.mean())
+    frequent = counts * share >= _MIN_EXPECTED
+    pooled = np.where(frequent, np.cumsum(frequent), 0)[code]
+    n_codes = pooled.max() + 1
+    table = np.stack(
+        [np.bincount(pooled[part], minlength=n_codes) for part in (~is_second, is_second)]
+    )
+    table = table[:, table.sum(axis=0) * share >= _MIN_EXPECTED]
+    return float(chi2_contingency(table, correction=False).pvalue) if table.shape[1] > 1 else 1.0
+
+
+def noticeable_shift(n_train: int, n_holdout: int, is_nominal: Sequence[bool]) -> float:
+    """Return the smallest shift of one column that the test of columns finds with 80% power.
+
+    In standard deviations of a normal column, or, if all columns are categories, in the fraction of
+    a category that half of the rows have. The first step of Holm's correction counts.
+    """
+    all_nominal = bool(np.all(is_nominal))
+    level = WARNING_LEVEL / 2.0 / len(is_nominal) / (1.0 if all_nominal else 2.0)
+    error = float(np.sqrt(1.0 / n_train + 1.0 / n_holdout))
+    deviation = 0.5 if all_nominal else np.sqrt(np.pi / 3.0)
+    return float((norm.isf(level / 2.0) + norm.ppf(_POWER)) * error * deviation)
+
+
+def independent_rows(context: Context) -> Context | None:
+    """Return a context of rows that are independent, as those of one table are; None if unknown."""
+    if context.is_relational:
+        return cast("Context | None", tied("subject rows")(context))
+    return context
+
+
+def _shift_of_rows(context: Context) -> HoldoutShift | None:
+    """Return the shift; of several tables, that of subjects with all their rows."""
+    rows = independent_rows(context)
+    return None if rows is None else holdout_shift(measured_on(rows, "sampled"))
+
+
+def grouped_columns(context: Context) -> dict[str, int]:
+    """Return the columns by which the rows were divided, and how many of their values recur.
+
+    A value that recurs is in both tables with a chance of a half at least, if rows were divided at
+    random. Dates are left out, and numbers that are all lower in one table than in the other: they
+    are of tables that were divided by time.
+    """
+    found = {}
+    for name, kind in context.schema.kinds.items():
+        if kind in ("text", "datetime", "boolean"):
+            continue
+        tables = [context[role][name].dropna() for role in ("train", "holdout")]
+        if kind == "continuous" and not _may_be_groups(*tables):
+            continue
+        counts = [table.value_counts() for table in tables]
+        counts = [one[one > 0] for one in counts]
+        crossing = counts[0].index.isin(counts[1].index).any()
+        n_groups = sum(int((one > 1).sum()) for one in counts)
+        if not crossing and n_groups >= _MIN_GROUPS:
+            found[name] = n_groups
+    return found
+
+
+def _may_be_groups(first: pd.Series, second: pd.Series) -> bool:
+    """Return whether numbers are whole, as those of persons are, and the tables' ranges overlap."""
+    is_whole = all(bool((values % 1 == 0).all()) for values in (first, second))
+    return is_whole and bool(first.min() <= second.max() and second.min() <= first.max())
+
+
+def shift_notices(context: Context) -> tuple[HoldoutShiftWarning, ...]:
+    """Return a warning if train and holdout differ at a level of 1%, else nothing.
+
+    If there are several tables, subjects with all their rows are looked at, since rows are not
+    independent. If there are several subjects, the first one counts.
+    """
+    if type(context) is Context and "holdout" in context and (grouped := grouped_columns(context)):
+        name = max(grouped, key=lambda one: (context.schema.kinds[one] != "continuous", one))
+        return (GroupedRowsWarning(_GROUPED.format(names=name, n=grouped[name])),)
+    shift = _shift_of_rows(context)
+    if shift is None or shift.p_value >= WARNING_LEVEL:
+        return ()
+    p = f"= {shift.p_value:.1g}" if shift.p_value >= 1e-16 else "< 1e-16"
+    found = _BY_CLASSIFIER.format(auc=shift.auc)
+    if shift.columns:
+        shown = ", ".join(shift.columns[:_MOST_NAMED]) + ", ..." * (
+            len(shift.columns) > _MOST_NAMED
+        )
+        found = f"the distributions of {shown} differ, and {found}"
+    return (HoldoutShiftWarning(_SHIFTED.format(found=found, p=p)),)
+
+
+def unnoticed_shift_notices(context: Context) -> tuple[UnnoticedShiftWarning, ...]:
+    """Return how large a shift must be to be noticed, if none was; nothing if there is no check."""
+    shift = _shift_of_rows(context)
+    if shift is None or shift.p_value < WARNING_LEVEL:
+        return ()
+    size = f"{shift.noticeable:.2g} standard deviations in one column"
+    if not context.is_relational and not set(encoded_columns(context.schema)) - set(
+        context.schema.columns(*NOMINAL)
+    ):
+        size = f"{percent(shift.noticeable, 0)} of the rows from one category to another"
+    sizes = {"n_train": shift.n_train, "n_holdout": shift.n_holdout}
+    text = _UNNOTICED.format(shift=size, power=percent(_POWER, 0), **sizes)
+    return (UnnoticedShiftWarning(text),)
+
+
+def blind_separation(
+    first: np.ndarray, second: np.ndarray, *, categorical: np.ndarray, seed: int = 0
+) -> tuple[float, float]:
+    """Return how well a classifier tells unseen rows of two samples apart, and a p-value.
+
+    The classifier (gradient boosting of small trees) learns on a random half of each sample and
+    scores the other halves.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (n, n_features), (m, n_features)
+        Numbers, and codes of categories that mean the same in both; missing is nan.
+    categorical : ndarray of bool, shape (n_features,)
+        Which features are codes. A feature with codes above 254 is taken as a number, since the
+        classifier has room for no more.
+    seed : int, default=0
+        The seed of the halves.
+
+    Returns
+    -------
+    auc : float
+        Share of pairs of unseen rows in which the row of `first` has the higher score, ties half.
+    p_value : float
+        The p-value of the one-sided Mann-Whitney test on the scores; 1 if all are equal.
+
+    Notes
+    -----
+    If the rows are exchangeable, then so are, given the halves that the classifier learned on, the
+    rows of the other halves; hence their scores too, for any classifier. So the
+    test holds its size if the classifier is bad, the samples are of unequal size, or rows are in
+    both. Scores pooled over folds would lack this: each fold learns on what the others score.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.steps.holdout_shift import blind_separation
+    >>> rows = np.random.default_rng(0).normal(size=(200, 2))
+    >>> auc, p = blind_separation(rows[:100], rows[100:] + 2, categorical=np.zeros(2, dtype=bool))
+    >>> auc > 0.9, p < 0.01
+    (True, True)
+    """
+    # not at the top: half of what it imports is needed by nothing else
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    rng = np.random.default_rng(seed)
+    (seen, unseen), (other_seen, other_unseen) = (_halves(rows, rng) for rows in (first, second))
+    learned_from = np.concatenate([seen, other_seen])
+    known = ~np.isnan(learned_from).all(axis=0)
+    if not known.any():
+        return 0.5, 1.0
+    highest = np.fmax.reduce(np.concatenate([first, second]), axis=0)
+    is_code = (categorical & (highest <= _MAX_CODE))[known]
+    classifier = HistGradientBoostingClassifier(
+        max_iter=50,
+        max_leaf_nodes=8,
+        min_samples_leaf=_LEAF,
+        categorical_features=is_code,
+        early_stopping=False,
+        random_state=seed,
+    )
+    # threads that wait for a busy core make this a hundred times slower, never twice as fast
+    with threadpool_limits(1, user_api="openmp"):
+        classifier.fit(learned_from[:, known], np.repeat([1, 0], [len(seen), len(other_seen)]))
+        scores = [classifier.decision_function(rows[:, known]) for rows in (unseen, other_unseen)]
+    test = mannwhitneyu(*scores, alternative="greater", method="asymptotic")
+    return float(test.statistic) / (len(unseen) * len(other_unseen)), float(test.pvalue)
+
+
+def _halves(rows: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    order = rng.permutation(len(rows))
+    return rows[order[: len(rows) // 2]], rows[order[len(rows) // 2 :]]

@@ -1,0 +1,67 @@
+"""Values of single real rows that a release repeats: of train unchanged, or of a holdout it used.
+
+A release that learned from train and holdout alike is as near to both, so that no contrast of the
+two finds what it copies.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from skeval.core.context import Context, shared
+from skeval.exceptions import HoldoutUsedWarning
+from skeval.stats.repeats import CHANCE, Copied, copied
+from skeval.tables.frames import column_values
+from skeval.tables.preprocessing import NUMERIC
+
+_ROLES = ("train", "holdout", "synthetic")
+_MOST_NAMED = 5
+_USED = (
+    "The generator may have used the holdout: values that occur once in the holdout occur in the "
+    "synthetic data more often than chance explains ({found}). Tests that compare train and "
+    "holdout cannot find a leak then. Fit the generator without the holdout, or set aside other "
+    "rows."
+)
+
+
+def holdout_use_notices(context: Context) -> tuple[HoldoutUsedWarning, ...]:
+    """Return a warning that names the columns whose holdout values are in the release, if any."""
+    if type(context) is not Context or "holdout" not in context:
+        return ()
+    found = [
+        f"{name}: {one.n:,}, by chance at most {one.most:,}"
+        for name, one in single_values(context, "holdout").items()
+        if one.beyond_chance
+    ]
+    if not found:
+        return ()
+    more = f"; and {len(found) - _MOST_NAMED} more columns" * (len(found) > _MOST_NAMED)
+    return (HoldoutUsedWarning(_USED.format(found="; ".join(found[:_MOST_NAMED]) + more)),)
+
+
+@shared
+def single_values(context: Context, role: str) -> dict[str, Copied]:
+    """Return by column of numbers or dates how many values of single rows a release repeats.
+
+    Categories are left out, because their levels may be known from elsewhere. How often real values
+    recur by chance is learned from pairs of real rows, and from pairs of synthetic rows, so that a
+    release of rounded or frequent values is not accused. The bounds hold for all columns together.
+    """
+    names = context.schema.columns(*NUMERIC)
+    return {name: _values_of_column(context, role, name, CHANCE / len(names)) for name in names}
+
+
+def _values_of_column(context: Context, role: str, name: str, chance: float) -> Copied:
+    tables = [column_values(context[one][name]) for one in _ROLES]
+    present = [values[np.isfinite(values)] for values in tables]
+    _, codes = np.unique(np.concatenate(present), return_inverse=True)
+    ends = np.cumsum([values.size for values in present])[:-1]
+    n_values = int(codes.max(initial=-1)) + 1
+    parts = np.split(codes, ends)
+    counts = {
+        one: np.bincount(part, minlength=n_values) for one, part in zip(_ROLES, parts, strict=True)
+    }
+    release, table = counts["synthetic"], counts[role]
+    if not release.any() or not table.any():
+        return Copied(0, 0)
+    return copied(release, table, counts["train"] + counts["holdout"], chance)
