@@ -342,7 +342,7 @@ class ExactMatchShare(CopyScreen, ClaimTested):
             what = "pairs of a synthetic row and an equal train row"
         if self.count == "unique" and n < synthetic.sum():
             what = f"distinct {MATCHES}"
-        contrast = contrast_of(context, what, k / n, test, reference="a holdout row", name=name)
+        contrast = contrast_of(context, what, k / n, test, reference="for holdout rows", name=name)
         fields = {"p_value": test.p_value, "baseline": baseline, "contrast": contrast}
         return {**fields, "details": details}
 

@@ -217,7 +217,9 @@ class NewRowShare(RowMetric, RelabelledTest):
         test = list_contrast(lists, train, holdout, **seeds)
         name = _name_of_test(context, lists, train + holdout, columns)
         share = (known.size - k) / known.size
-        contrast = contrast_of(context, MATCHES, share, test, reference="a holdout row", name=name)
+        contrast = contrast_of(
+            context, MATCHES, share, test, reference="for holdout rows", name=name
+        )
         return replace(
             result,
             p_value=test.p_value,

@@ -176,7 +176,7 @@ class NearDuplicateShare(CopyScreen):
         exact = details["tau"] == 0.0 and not rule.texts
         where = chosen_in_words(context.schema, self.columns)
         what = MATCHES if exact else f"synthetic rows {_near(details['tau'])} a train row"
-        contrast = contrast_of(context, what, result.value, test, reference="of a holdout row")
+        contrast = contrast_of(context, what, result.value, test, reference="for holdout rows")
         beyond = contrast is not None and not exact and test.p_value <= TEST_LEVEL
         return replace(
             result,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -301,7 +301,7 @@ def _facet(
     if name == "Validity":
         status, text = _shortfalls(measured)
         return Facet(name, status, text, looked_at, not_looked_at)
-    status, counts = _counted(words)
+    status, counts = _counted(dict(zip((titles[name] for name in measured), words, strict=True)))
     lead = fidelity_sentence if name == "Fidelity" else utility_sentence
     text = " ".join(filter(None, (lead(results), counts)))
     return Facet(name, status, text, looked_at, not_looked_at)
@@ -322,14 +322,19 @@ def _missed(missed: dict[str, Result]) -> str:
     return " ".join(f"Not looked at: {_listed(t)}: {why}" for why, t in by_reason.items())
 
 
-def _counted(words: Sequence[str]) -> tuple[str, str]:
-    """Return the status of a facet, and how many metrics were tested against fresh rows."""
-    counts = {what: words.count(what) for what in (BEHIND, AS_GOOD, CLOSER)}
+def _counted(words: Mapping[str, str]) -> tuple[str, str]:
+    """Return the status of a facet, and how many metrics were tested against fresh rows.
+
+    The metrics that decide the status are named: a sentence before it may quote others.
+    """
+    counts = {what: list(words.values()).count(what) for what in (BEHIND, AS_GOOD, CLOSER)}
     n_tested = sum(counts.values())
     if not n_tested:
         return "measured, not tested", ""
-    parts = [f"{n} {what}" for what, n in counts.items() if n]
     status = next(what for what in (BEHIND, CLOSER, AS_GOOD) if counts[what])
+    deciding = _listed([title for title, what in words.items() if what == status != AS_GOOD])
+    named = {status: f" ({deciding})"} if deciding else {}
+    parts = [f"{n} {what}{named.get(what, '')}" for what, n in counts.items() if n]
     return status, f"Of {counted(n_tested, 'metric')} held against real rows: {', '.join(parts)}."
 
 
@@ -345,10 +350,14 @@ def _shortfalls(measured: dict[str, Result]) -> tuple[str, str]:
             where = f", worst {worst['column']}" if "column" in worst else ""
             short.append(f"{title_of(result.metric) or name} {number(result.value)}{where}")
     n = len(measured)
+    fresh = any(result.baseline is not None for result in measured.values())
     if not short:
-        all_checks = f"All {counted(n, 'check')} of columns, types and values"
-        return "no fault found", f"{all_checks} are as of fresh real rows, or have the best value."
-    text = f"{len(short)} of {counted(n, 'check')} short of fresh real rows: {'; '.join(short)}."
+        good = (
+            "are as of fresh real rows, or have the best value" if fresh else "have the best value"
+        )
+        return "no fault found", f"All {counted(n, 'check')} of columns, types and values {good}."
+    than = "fresh real rows" if fresh else "the best value, because no holdout was given"
+    text = f"{len(short)} of {counted(n, 'check')} short of {than}: {'; '.join(short)}."
     return f"{len(short)} of {counted(n, 'check')} short", text
 
 

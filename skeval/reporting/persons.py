@@ -25,8 +25,8 @@ _DONE = {
 }
 _STRANGERS = {"singling out": "a stranger"}
 _INITIAL = (
-    "Before synthesis: {n_alone} of {n} real rows have values that no other has: released as they "
-    "are, each singles out one."
+    "Before synthesis: {n_alone} of {n} real rows have a combination of values that no other row "
+    "has. Released as they are, each would single out one person."
 )
 _REACH = (
     "Within reach: {found} of the {k} persons whom an attacker is surest of are of train where "

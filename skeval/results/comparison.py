@@ -27,6 +27,7 @@ from skeval.results.recommendation import (
     leaks,
     mismatches,
     recommendation,
+    weaknesses,
 )
 from skeval.results.rendering import Display, rendering
 from skeval.results.result import Result
@@ -38,6 +39,7 @@ from skeval.utils.formatting import as_float, number, percent, shown_interval
 
 LEVEL = 0.95
 _MOST_NAMED = 5  # columns in a sentence
+_MOST_WEAK = 4
 _MOST_LEAKS = 3  # tables whose leaks a sentence gives in numbers
 PAIRED, INDEPENDENT, NO_INTERVAL = "paired", "independent", "none"
 UNTOLD = "not distinguishable"
@@ -310,10 +312,8 @@ class Comparison(Mapping[str, SuiteResult]):
         if decided.outcome is Conclusion.TAKE:
             against = [self._led(one) for one in decided.leads if one.worse == choice[0]]
             but = f", though {'; '.join(against)}" if against else ""
-            broken = "violated threshold" if decided.violations else "shortfall"
-            out = "found leak" if self.leaking else broken
-            only = f"the one table without a {out}"
-            return f"Take {choice[0]}: {'; '.join(reasons) or only}{but}."
+            why = "; ".join(reasons) or f"the one table without a {self._out_for()}"
+            return f"Take {choice[0]}: {why}{but}.{self._weak(choice[0])}"
         if decided.outcome is Conclusion.TIED:
             told = "" if not aside else f" {'; '.join(map(self._led, aside.values()))}."
             names = names_together(choice)
@@ -321,6 +321,28 @@ class Comparison(Mapping[str, SuiteResult]):
         if decided.outcome is Conclusion.OPEN:
             return f"Choose by what matters: {'; '.join(map(self._led, decided.leads))}."
         return ""
+
+    def _out_for(self) -> str:
+        """Say for what the other tables are out."""
+        decided = self.recommendation
+        causes = {
+            "found leak": self.leaking,
+            "violated threshold": decided.violations,
+            "shortfall": decided.shortfalls,
+        }
+        return " or ".join(cause for cause, tables in causes.items() if tables)
+
+    def _weak(self, table: str) -> str:
+        """Say in which metrics the table that is taken is far worse than fresh real rows."""
+        weak = weaknesses(table, self[table])
+        if not weak:
+            return ""
+        shown = [
+            f"{one.metric} ({number(one.value)}, fresh rows {number(one.fresh)})"
+            for one in weak[:_MOST_WEAK]
+        ]
+        more = f" and {len(weak) - len(shown)} more" if len(weak) > len(shown) else ""
+        return f" However, {table} is far worse than fresh rows in {', '.join(shown)}{more}."
 
     def _leaks_in_numbers(self) -> str:
         """Say of the first tables with a leak what the most significant test compared."""
@@ -488,6 +510,13 @@ def comparison_of(
     results: Mapping[str, SuiteResult], variations: Mapping[str, Mapping[str, Sampled]]
 ) -> Comparison:
     """Return the comparison of results; with `variations`, by table and metric, paired."""
+    if not isinstance(results, Mapping) or not all(
+        isinstance(one, SuiteResult) for one in results.values()
+    ):
+        raise InvalidParameterError(
+            "compare needs a mapping of names to SuiteResult, such as {'a': result_a, 'b': "
+            f"result_b}}, got {type(results).__name__}."
+        )
     if len(results) < 2:
         raise InvalidParameterError(
             f"compare: at least two synthetic tables are needed, got {len(results)}."

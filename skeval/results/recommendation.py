@@ -270,6 +270,27 @@ def shortfalls(table: str, results: Mapping[str, Result]) -> Iterator[Shortfall]
                 yield Shortfall(table, facet, name, result.value, as_float(result.baseline))
 
 
+def weaknesses(table: str, results: Mapping[str, Result]) -> list[Shortfall]:
+    """Return the metrics that are nearer to a useless table's than to fresh rows', worst first.
+
+    They do not decide, but a reader who takes the table must know of them.
+    """
+    found = [
+        (_reached(one), Shortfall(table, aspect_of(one), name, one.value, as_float(one.baseline)))
+        for name, one in results.items()
+        if aspect_of(one) in ORDER
+        and aspect_of(one) != "privacy"
+        and not one.error
+        and not _within_chance(one)
+    ]
+    return [short for reached, short in sorted(found, key=_worst_first) if reached < GOOD_ENOUGH]
+
+
+def _worst_first(one: tuple[float, Shortfall]) -> tuple[float, str]:
+    reached, short = one
+    return (math.inf if math.isnan(reached) else reached, short.metric)
+
+
 def violations(table: str, results: SuiteResult) -> Iterator[Violation]:
     """Yield the thresholds of the release file of a table that it does not meet."""
     stated = results.provenance.release if results.provenance is not None else None

@@ -444,6 +444,11 @@ class SuiteResult(Mapping[str, Result]):
             metric has no direction or a value is missing, as that of a metric which one of the two
             has not. It compares values only, not intervals.
         """
+        if not isinstance(other, SuiteResult):
+            raise InvalidParameterError(
+                f"compare needs another SuiteResult, got {type(other).__name__}. It is what "
+                "MetricSuite.evaluate returns, and SuiteResult.from_json reads."
+            )
         names = dict.fromkeys([*self, *other])
         nothing = Result(float("nan"))
         shared = {name: (self.get(name, nothing), other.get(name, nothing)) for name in names}

@@ -27,7 +27,7 @@ from skeval.stats.distributions import exact_mean, quantiles_of_sorted
 from skeval.tables.frames import column_values, order_of_content, row_hashes
 from skeval.tables.preprocessing import NUMERIC, Discretizer
 from skeval.tables.schema import Kind, TableSchema
-from skeval.utils.formatting import percent
+from skeval.utils.formatting import did_you_mean, percent
 from skeval.utils.parameters import Scaling, Strategy
 
 T = TypeVar("T")
@@ -36,6 +36,9 @@ ROLES = ("train", "synthetic")  # of the two tables that are compared
 _MOST_NAMES = 20  # that an error lists
 UNEQUAL = 10  # times as many rows, beyond which sizes are warned of
 _REPEATED = 0.05  # share of train rows that equal another, from which on it is spoken of
+# the parameters of make_suite and options of the command line that fill a parameter of metrics
+_IN_PYTHON = {"quasi_identifiers": "known (quasi_identifiers)"}
+_IN_SHELL = {"quasi_identifiers": "--known"}
 _CONSTANT = (
     "One value or none in train, of which nothing can be measured: {names}. Leave such columns "
     "out, or look how they were read."
@@ -207,15 +210,31 @@ def check_measured(
     """
     measured = schema.measured
     absent = {what: [n for n in names if n not in measured] for what, names in named.items()}
-    if faults := [f"{what} names {', '.join(names)}" for what, names in absent.items() if names]:
+    if faults := {what: unmeasured(schema, names) for what, names in absent.items() if names}:
         more = len(measured) - _MOST_NAMES
         known = ", ".join(measured[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-        why = f"which cannot be measured. Columns that can: {known}."
-        options = "; ".join(f"--{fault}" for fault in faults)
+        meant = did_you_mean([n for names in absent.values() for n in names], measured)
+        why = f"Columns that can be measured: {known}.{meant}"
         whose = "" if owner is None else f"{owner}: "
-        raise InvalidParameterError(
-            Sentence(f"{whose}{'; '.join(faults)}, {why}", f"{options}, {why}")
+        in_python, in_shell = (
+            "; ".join(
+                f"{words.get(what, start + what)} names {fault}" for what, fault in faults.items()
+            )
+            for words, start in ((_IN_PYTHON, ""), (_IN_SHELL, "--"))
         )
+        raise InvalidParameterError(Sentence(f"{whose}{in_python}. {why}", f"{in_shell}. {why}"))
+
+
+def unmeasured(schema: TableSchema, names: Sequence[str]) -> str:
+    """Return why names cannot be measured: they are not columns, or are columns of text or ids."""
+    unknown = [name for name in names if name not in schema.kinds]
+    others = [name for name in names if name in schema.kinds]
+    is_not = "is not a column" if len(unknown) == 1 else "are not columns"
+    parts = [f"{', '.join(unknown)}, which {is_not} of train"] if unknown else []
+    if others:
+        kinds = ", ".join(f"{name} ({schema.kinds[name]})" for name in others)
+        parts.append(f"{kinds}, which cannot be measured")
+    return " and ".join(parts)
 
 
 def chosen_columns(schema: TableSchema, columns: ColumnChoice) -> tuple[str, ...]:

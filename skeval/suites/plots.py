@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from skeval.core.context import Context
 from skeval.exceptions import InvalidParameterError
 from skeval.reporting.displays.base import Display
 from skeval.reporting.displays.curves import ParetoDisplay
@@ -15,6 +16,7 @@ from skeval.reporting.displays.maps import DensityMapDisplay
 from skeval.reporting.displays.relations import CardinalityDisplay, LinesDisplay
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
+from skeval.steps.samples import check_measured
 
 
 def plot_column(
@@ -51,7 +53,7 @@ def plot_column(
     >>> list(display.frame().columns)[:2]
     ['bar', 'low']
     """
-    marginals = _similarity([column], train, synthetic, holdout, schema)["marginals"]
+    marginals = _similarity("plot_column", [column], train, synthetic, holdout, schema)["marginals"]
     return _drawn(MarginalDisplay(column, marginals[column]))
 
 
@@ -88,7 +90,7 @@ def plot_pair(
     >>> plot_pair(*tables, ("age", "plan")).frame().shape[0] > 0
     True
     """
-    (pair,) = _similarity(list(columns), train, synthetic, holdout, schema)["pairs"]
+    (pair,) = _similarity("plot_pair", list(columns), train, synthetic, holdout, schema)["pairs"]
     return _drawn(PairDisplay(pair))
 
 
@@ -274,11 +276,13 @@ def plot_f_beta(results: Mapping[str, Result | SuiteResult]) -> Display:
 
 
 def _similarity(
-    columns: list[str], train: Any, synthetic: Any, holdout: Any, schema: Any
+    owner: str, columns: list[str], train: Any, synthetic: Any, holdout: Any, schema: Any
 ) -> dict[str, Any]:
     from skeval.fidelity import SimilarityMatrix
 
-    metric = SimilarityMatrix(columns=columns).fit(train, holdout, schema=schema)
+    context = Context.of(train, holdout, schema=schema)
+    check_measured(context.schema, {"column" if len(columns) == 1 else "columns": columns}, owner)
+    metric = SimilarityMatrix(columns=columns).fit_context(context)
     return dict(metric.evaluate(synthetic).details)
 
 

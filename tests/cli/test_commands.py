@@ -50,7 +50,9 @@ def test_a_target_that_is_no_column_ends_in_one_sentence(folder, run, command):
     code, out, err = run(command[0], *THREE, *command[1:], "--target", "salary")
     assert (code, out) == (2, "")
     assert err.count("salary") == 1
-    assert "skeval: error: --target names salary, which cannot be measured. Columns that " in err
+    assert (
+        "skeval: error: --target names salary, which is not a column of train. Columns that " in err
+    )
     assert not (folder / "r.html").exists()
 
 

@@ -352,7 +352,7 @@ def test_presence_needs_the_rest_of_the_population():
         (DeltaPresence(n_bins={"age": ["old"]}), "edges of age"),
         (ReplicatedUniques(n_bins={"joined": ["some day"]}), "joined"),
         (KAnonymity(n_bins={"age": []}), "n_bins must be"),
-        (LDiversity(sensitive="nowhere"), "sensitive names nowhere, which cannot be measured"),
+        (LDiversity(sensitive="nowhere"), "sensitive names nowhere, which is not a column"),
         (TCloseness(["age", "city"], "city"), "city, which is among quasi_identifiers"),
     ],
 )

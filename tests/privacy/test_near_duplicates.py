@@ -175,7 +175,7 @@ def test_the_sentence_names_each_of_its_numbers():
     result = NearDuplicateShare().fit(TRAIN, HOLDOUT).evaluate(TRAIN.iloc[:100])
     expected = result.contrast.written[1]
     assert result.summary.startswith("100% of synthetic rows are within ")
-    assert f" of a train row; of a holdout row {expected}. " in result.summary
+    assert f" of a train row; for holdout rows {expected}. " in result.summary
     fresh = f"{100 * result.baseline:.1f}% of holdout rows are as near to a train row."
     assert result.summary.endswith(fresh)
 

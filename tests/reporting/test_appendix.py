@@ -79,7 +79,7 @@ def test_a_risk_that_no_metric_covers_was_not_looked_at() -> None:
 
 def test_the_risks_are_mapped_to_results(suite_result: SuiteResult) -> None:
     single, linked, inferred = (row[2] for row in rows_of(three_risks(suite_result)[0]))
-    assert "Exact match share 0% (a holdout row 0%): no leak found by this test." in single
+    assert "Exact match share 0% (for holdout rows 0%): no leak found by this test." in single
     assert "2 attacks, most significant" in single
     assert linked.startswith("1 attack, most significant linkability")
     assert inferred.startswith("7 attacks, most significant inference of")

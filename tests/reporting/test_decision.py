@@ -221,7 +221,10 @@ def test_what_real_rows_would_give_away_is_said() -> None:
     train = pd.concat([train, train.iloc[:3]], ignore_index=True)
     suite = MetricSuite([("copies", ExactMatchShare())], check_holdout=False).fit(train, holdout)
     page = DecisionPage.of(suite.evaluate(make_mixed(100, random_state=2)))
-    assert page.persons[0].startswith("Before synthesis: 97 of 103 real rows have values that no")
+    said = (
+        "Before synthesis: 97 of 103 real rows have a combination of values that no other row has"
+    )
+    assert page.persons[0].startswith(said)
 
 
 def test_it_is_built_from_the_json_alone(suite_result: SuiteResult) -> None:
@@ -410,3 +413,23 @@ def test_what_is_odd_about_the_tables_is_in_doubt() -> None:
     assert listed.texts == page.doubts
     assert "In doubt:" in str(page)
     assert DecisionPage.of(SuiteResult({})).doubts == ()
+
+
+def test_without_a_holdout_no_check_is_compared_with_fresh_rows() -> None:
+    tags = MetricTags("diagnostic", greater_is_better=True, bounds=(0, 1))
+    for values in ((0.5, 1.0), (1.0, 1.0)):
+        results = {f"m{i}": Result(v, metric="Some", tags=tags) for i, v in enumerate(values)}
+        validity = DecisionPage.of(SuiteResult(results)).facets[0]
+        assert "best value" in validity.text
+        assert "fresh" not in validity.text
+
+
+def test_the_metric_that_decides_a_label_is_named() -> None:
+    fields = {"tags": FIDELITY, "baseline": 0.9}
+    results = {
+        "good": Result(0.9, metric="SimilarityScore", difference=(-0.1, 0.1), **fields),
+        "bad": Result(0.5, metric="NNDistanceDistributions", difference=(-0.5, -0.3), **fields),
+    }
+    fidelity = DecisionPage.of(SuiteResult(results)).facets[1]
+    assert fidelity.status == "worse than real rows"
+    assert f"1 worse than real rows ({title_of('NNDistanceDistributions')})" in fidelity.text

@@ -387,7 +387,7 @@ def test_a_table_with_a_leak_is_never_taken_before_one_without(suite, tables):
     assert twice.recommendation.outcome is Conclusion.LEAKS
     assert twice.sentence.startswith(
         "Take none: a leak was found in a and b. In a, synthetic rows that match a train row: 100%, "
-        "a holdout row 0%; in b, "
+        "for holdout rows 0%; in b, "
     )
 
 
@@ -455,3 +455,25 @@ def test_progress_is_told_over_all_tables(tables):
     suite = MetricSuite([("ks", KSComplement())]).fit(tables[0])
     suite.compare({"a": tables[2], "b": tables[3]}, progress=lambda *step: told.append(step))
     assert told == [("a: ks", 1, 2), ("b: ks", 2, 2)]
+
+
+def test_what_is_far_worse_in_the_table_that_is_taken_is_named():
+    coefficients = made(0.1, baseline=0.9, difference=(-0.9, -0.7))
+    fine = {"ks": made(0.95, baseline=0.95, difference=(-0.1, 0.1)), "coefficients": coefficients}
+    leaking = {"ks": made(0.9), "m": made(0.5, tags=LOW, p_value=1e-6)}
+    sentence = compare({"fine": SuiteResult(fine), "leaking": SuiteResult(leaking)}).sentence
+    assert "Take fine: the one table without a found leak." in sentence
+    assert "worse than fresh rows in coefficients (0.100, fresh rows 0.900)." in sentence
+
+
+def test_tables_are_out_for_what_they_are_out_for():
+    """One is short of fresh rows and leaks nothing: the other is not the only one without a leak."""
+    relations = MetricTags("fidelity", greater_is_better=True, bounds=(0, 1), quoted="relations")
+    scores = {"good": 0.9, "short": 0.2, "leaking": 0.9}
+    results = {
+        name: SuiteResult({"relations": made(score, tags=relations, baseline=0.95)})
+        for name, score in scores.items()
+    }
+    leak = made(0.5, tags=LOW, p_value=1e-6)
+    results["leaking"] = SuiteResult({**results["leaking"], "m": leak})
+    assert "the one table without a found leak or shortfall" in compare(results).sentence

@@ -128,7 +128,7 @@ def test_infinite_targets_of_synthetic_rows_are_left_out(mixed):
 def test_refusals(mixed):
     with pytest.raises(InvalidParameterError, match="names the target"):
         problem_of(mixed, Question("member", features=("member", "age")))
-    with pytest.raises(InvalidParameterError, match="cannot be measured"):
+    with pytest.raises(InvalidParameterError, match="nothing, which is not a column"):
         problem_of(mixed, Question("member", features=("nothing",)))
     with pytest.raises(InvalidParameterError, match="pos_label must be a label"):
         problem_of(mixed, Question("member", pos_label="maybe"))

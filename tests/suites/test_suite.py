@@ -17,6 +17,7 @@ from skeval import (
     MetricSuite,
     MetricTags,
     SuiteResult,
+    compare,
     evaluate_draws,
     make_suite,
     report,
@@ -161,7 +162,7 @@ def test_progress_is_told():
 @pytest.mark.parametrize(
     ("metrics", "message"),
     [
-        ([("a", KSComplement()), ("a", TVComplement())], "not unique"),
+        ([("a", KSComplement()), ("a", TVComplement())], "a more than once"),
         ([("a__b", KSComplement())], "__"),
         ([("a", "ks")], "no Metric: a"),
         ([KSComplement()], r"must be \(name, Metric\) pairs"),
@@ -223,7 +224,7 @@ def test_a_holdout_that_copies_train_warns_at_fit():
 
 
 def test_columns_that_are_not_in_the_table():
-    with pytest.raises(InvalidParameterError, match="columns names nope, which cannot be measured"):
+    with pytest.raises(InvalidParameterError, match="columns names nope, which is not a column"):
         KSComplement(columns=["nope"]).fit(TRAIN).score(SYNTHETIC)
 
 
@@ -231,8 +232,9 @@ def test_names_of_no_column_are_one_error_of_the_whole_suite():
     with pytest.raises(InvalidParameterError) as told:
         make_suite("utility", target="salary", sensitive="sex").fit(TRAIN, HOLDOUT)
     assert str(told.value) == (
-        "MetricSuite: target names salary; sensitive names sex, which cannot be measured. "
-        f"Columns that can: {', '.join(Context.of(TRAIN).schema.measured)}."
+        "MetricSuite: target names salary, which is not a column of train; sensitive names sex, "
+        "which is not a column of train. Columns that can be measured: "
+        f"{', '.join(Context.of(TRAIN).schema.measured)}."
     )
     with pytest.raises(InvalidParameterError, match="columns names no, nope, which"):
         MetricSuite(
@@ -253,9 +255,41 @@ def test_a_suite_still_leaves_out_what_the_table_does_not_suit():
     assert "tstr" in suite.metrics_
 
 
+@pytest.mark.parametrize(
+    ("suite", "blamed", "meant"),
+    [
+        (make_suite("utility", target="incme"), "target", "income"),
+        (make_suite("report", known=["citi"]), "known", "city"),
+    ],
+)
+def test_a_misspelt_column_is_not_a_column_and_the_near_one_is_offered(suite, blamed, meant):
+    with pytest.raises(InvalidParameterError) as told:
+        suite.fit(TRAIN, HOLDOUT)
+    assert "is not a column" in str(told.value)
+    assert blamed in str(told.value).partition(" names ")[0]
+    assert str(told.value).endswith(f"Did you mean {meant}?")
+
+
+def test_a_column_of_text_is_a_column_that_cannot_be_measured():
+    tables = [
+        table.assign(note=[f"{name} wrote note number {i}" for i in range(len(table))])
+        for name, table in (("Ann", TRAIN), ("Bob", HOLDOUT))
+    ]
+    with pytest.raises(InvalidParameterError, match=r"note \(text\), which cannot be measured"):
+        KSComplement(columns=["note"]).fit(*tables, schema={"note": "text"})
+
+
+@pytest.mark.parametrize("tables", [3, [1, 2], {"a": 1, "b": 2}])
+def test_what_is_no_mapping_of_results_is_not_compared(tables):
+    with pytest.raises(InvalidParameterError, match="mapping of names to SuiteResult"):
+        compare(tables)
+    with pytest.raises(InvalidParameterError, match="needs another SuiteResult"):
+        SuiteResult({}).compare(tables)
+
+
 def test_an_error_lists_some_of_many_columns():
     table = pd.DataFrame({f"c{i}": [1.0, 2.0] for i in range(30)})
-    with pytest.raises(InvalidParameterError, match=r"can: c0, c1, .*c19 and 10 more\.$"):
+    with pytest.raises(InvalidParameterError, match=r"measured: c0, c1, .*c19 and 10 more\.$"):
         KSComplement(columns=["nope"]).fit(table)
 
 

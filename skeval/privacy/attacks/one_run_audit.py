@@ -241,14 +241,14 @@ class OneRunDPAudit(Metric):
         details = result.details
         what = "pairs of a train and a holdout row" if details["design"] == "pairs" else "rows"
         ceiling = number(as_float(details["ceiling"]))
-        shown = f"epsilon is at least {number(result.value)}"
+        shown = f"a lower bound of {number(result.value)} on epsilon"
         if result.value == 0.0:
-            shown = "no bound on epsilon, which does not show that it is small"
-        share = "" if result.contrast is None else f", {result.contrast.written[0]}"
+            shown = "no lower bound on epsilon, which does not show that epsilon is small"
+        share = "" if result.contrast is None else f" ({result.contrast.written[0]})"
         sentence = (
             f"The attack guessed {details['n_correct']:,} of {details['n_guesses']:,} {what} "
-            f"rightly{share}, half of which chance gives: {shown}; with so many guesses no attack "
-            f"could show more than {ceiling}."
+            f"rightly{share}, and half of the guesses are right by chance. There is {shown}. With "
+            f"this number of guesses, no attack could show more than {ceiling}."
         )
         if details.get("verdict") == "violation":
             claimed = number(as_float(details["claimed_epsilon"]))

@@ -19,10 +19,11 @@ from skeval.stats.matches import digits_kept
 from skeval.stats.risks import SHARES, Abstention
 from skeval.steps.classifiers import seeded
 from skeval.steps.manifolds import grouped
-from skeval.steps.samples import extent
+from skeval.steps.samples import extent, unmeasured
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC, OneHot, Ranks
 from skeval.tables.schema import TableSchema
+from skeval.utils.formatting import did_you_mean
 from skeval.utils.parameters import Legal
 
 MISSING = -1  # the code of a label that is missing
@@ -69,15 +70,17 @@ def check_known_and_secret(
     InvalidParameterError
         In one sentence that names all of them.
     """
-    faults = []
+    faults, unknown = list[str](), list[str]()
     for what, names in (("known", known), (role, secret)):
         if absent := [name for name in names if name not in schema.measured]:
-            faults.append(f"{what} names {', '.join(absent)}, which cannot be measured")
+            faults.append(f"{what} names {unmeasured(schema, absent)}")
+            unknown += absent
     if both := [name for name in secret if name in known]:
         faults.append(f"{', '.join(both)} cannot be both known and {role}")
     if faults:
         raise InvalidParameterError(
-            f"{owner}: {'; '.join(faults)}. Columns that can: {', '.join(schema.measured)}."
+            f"{owner}: {'; '.join(faults)}. Columns that can be measured: "
+            f"{', '.join(schema.measured)}.{did_you_mean(unknown, schema.measured)}"
         )
 
 

@@ -307,6 +307,9 @@ class ROCDisplay(Display):
         self.marks = [mark for mark in marks if not math.isnan(as_float(mark["tpr"]))]
         name = str(details.get("attack", ""))
         self.attack: Mapping[str, Any] = entries(details, "attacks", name)
+        # of several attacks, the result has the interval that holds for all of them
+        is_value = result.interval is not None and self.attack.get("auc") == result.value
+        self.interval = result.interval if is_value else self.attack.get("interval", ())
         self.name = name.replace("_", " ")
 
     def margins(self, wide: float) -> Margins:
@@ -374,7 +377,7 @@ class ROCDisplay(Display):
     def _label(self) -> str:
         if not self.attack:
             return self.name or "attack"
-        low, high = (number(bound) for bound in self.attack["interval"])
+        low, high = (number(bound) for bound in self.interval)
         return f"{self.name}: AUC {number(self.attack['auc'])} ({low} to {high})"
 
     def _label_axes(self, ax: Axes, floor: float) -> None:

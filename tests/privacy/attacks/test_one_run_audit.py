@@ -273,7 +273,7 @@ def test_ranked_guesses():
         ({"included": 2}, "a sequence of 0, 1 and nan"),
         ({"k_guesses": (0, 0)}, "a positive int or two ints"),
         ({"attack": "best"}, "attack must be"),
-        ({"stratify": "town"}, "stratify names town, which cannot be"),
+        ({"stratify": "town"}, "stratify names town, which is not a column"),
         ({"delta": 1.0}, "delta must be"),
         ({"confidence": 0.5}, "confidence must be"),
     ],
@@ -370,3 +370,11 @@ def test_randomised_response_of_rows():
     # rows that were not told are as far as each other: the scores are the bits
     assert np.mean(bounds) == pytest.approx(0.7719, abs=0.04)
     assert (np.array(bounds) > 1.0).sum() <= binom.ppf(0.999, 150, 0.05)
+
+
+def test_the_sentence_states_the_fraction_right_and_what_chance_gets_right():
+    tables = numbers(0, 200, 200, 200)
+    result = OneRunDPAudit().fit(*tables[:2]).evaluate(tables[2])
+    share = result.details["n_correct"] / result.details["n_guesses"]
+    assert f"({100 * share:.1f}%)" in result.summary
+    assert "half of the guesses are right by chance" in result.summary

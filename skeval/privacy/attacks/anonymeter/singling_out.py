@@ -627,7 +627,7 @@ def evidence_of_isolation(
     by_column = tested.by_column(names, predicates)
     rate, (of_train, of_holdout) = tested.rate / n, (tested.observed[:, 0] / n).tolist()
     independent = math.sqrt(2.0 * n * rate * (1.0 - rate))  # were all predicates independent
-    shown = (_WHAT[mode], of_train, of_holdout, "a holdout row")
+    shown = (_WHAT[mode], of_train, of_holdout, "for holdout rows")
     least = least_p_value(sizes[0], sizes[1], _N_PERMUTATIONS)
     return Evidence(
         Contrast(*shown, tests=(name,), least_p=least),

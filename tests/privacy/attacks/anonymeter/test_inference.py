@@ -221,9 +221,9 @@ def test_risk_of_groups_has_their_own_numbers():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"secret": "wage"}, "secret names wage, which cannot be"),
+        ({"secret": "wage"}, "secret names wage, which is not a column"),
         ({"secret": "age", "aux_cols": ["age", "city"]}, "aux_cols names the secret"),
-        ({"secret": "age", "aux_cols": ["wage"]}, "wage, which cannot be measured"),
+        ({"secret": "age", "aux_cols": ["wage"]}, "wage, which is not a column"),
         ({"secret": "plan", "regression": True}, "plan has categories"),
         ({"secret": "plan", "regression": 1}, "regression must be"),
         ({"secret": "plan", "estimator": DecisionTreeClassifier}, "estimator must be"),

@@ -192,7 +192,7 @@ def test_odd_parts_are_refused(aux_cols):
 
 
 def test_unknown_columns_are_refused():
-    with pytest.raises(InvalidParameterError, match="names wage, which cannot be measured"):
+    with pytest.raises(InvalidParameterError, match="names wage, which is not a column"):
         LinkabilityRisk((["age"], ["wage"])).fit(TRAIN, HOLDOUT)
 
 
