@@ -33,7 +33,6 @@ from skeval.exceptions import (
 from skeval.results.result import Result
 from skeval.results.verdict import ALARM_LEVEL
 from skeval.stats.intervals import Sampled, Varied, halves_interval, independent_interval
-from skeval.steps.exposure import unchanged_values
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.neighbors import is_gower, preprocessor
 from skeval.steps.samples import (
@@ -46,6 +45,7 @@ from skeval.steps.samples import (
     named_seed,
     synthetic_sample,
 )
+from skeval.steps.single_values import unchanged_values
 from skeval.tables.schema import Accept, TableSchema
 from skeval.tables.transformers import with_fitted
 from skeval.utils.execution import sharing

@@ -17,14 +17,13 @@ from skeval.stats.roc import area_and_error, auc, auc_p_value
 from skeval.steps.members import STRONGEST, blended, member_scores
 from skeval.steps.neighbors import encoded, encoded_columns, nearest, pool_index, ranges
 from skeval.steps.samples import ColumnChoice, chosen_columns, column_key, columns_of, measured_on
-from skeval.steps.single_values import single_values
+from skeval.steps.single_values import nearly_copied, unchanged_values
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import counted
 
 _N_NEAREST = 5  # other real rows, by which a row lies apart
 _FEWEST = 10  # train rows, and holdout rows, of a group that is named
 _MOST_NAMED = 3
-_COPIED = 0.01  # of holdout rows are as near to train as rows that count as copied
 _MOST_ATTACKED = 2000  # rows of each table, to see what dropping columns brings
 NEW_VALUES = (
     "Let the generator draw new values between those of train, or round the values or add noise."
@@ -97,30 +96,6 @@ Values of train occur unchanged in income.
     if not memorised and _helps_without_columns(tried, columns, names):
         return f"{found}: drop {them}.{where}"
     return f"{REFIT} {found}; without {them} most of it would stay.{where}"
-
-
-def unchanged_values(context: Context, columns: ColumnChoice = None) -> list[str]:
-    """Return the columns in which values of train occur as they are, if that is the cause.
-
-    It is if far more rows have such a value than are nearly copied: a copied row brings its values
-    along. The columns with the most values come first.
-    """
-    looked_at = chosen_columns(context.schema, columns)
-    if type(context) is not Context or "holdout" not in context or not looked_at:
-        return []
-    n_copied = 2.0 * nearly_copied(context).sum()
-    met = {
-        name: one.n
-        for name, one in single_values(context, "train").items()
-        if name in looked_at and one.beyond_chance and one.n > n_copied
-    }
-    return sorted(met, key=lambda name: (-met[name], name))[:_MOST_NAMED]
-
-
-def nearly_copied(context: Context) -> np.ndarray:
-    """Return which synthetic rows are as near to train as only one in a hundred holdout rows is."""
-    released, fresh = (nearest(context, role, "train")[0] for role in ("synthetic", "holdout"))
-    return released[:, 0] <= np.quantile(fresh[:, 0], _COPIED, method="inverted_cdf")
 
 
 def _helps_without_rows(context: Context, rows: np.ndarray) -> bool:

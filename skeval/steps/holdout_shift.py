@@ -33,15 +33,16 @@ _POWER = 0.8
 _SHIFTED = (
     "Train and holdout are no samples of one population: {found} (p {p}). Whatever contrasts the "
     "two is void: it cannot tell what was memorised from what differs. Divide one table at random "
-    "into the two; where a person has several rows, evaluate tables with keys, divided by person."
+    "into the two; where a person has several rows, divide by person, and name that column: "
+    "groups=."
 )
 _GROUPED = (
     "Train and holdout are divided by {names}: {n:,} values of it occur in several rows, and none "
     "of them in both tables. Tests that take rows as independent are void: rows of one group are "
-    "alike, which looks like a leak. Evaluate tables with keys, so that groups are tested and not "
-    "their rows, or keep one row of each group in each table."
+    "alike, which looks like a leak. Name the column, so that groups are tested and not their "
+    "rows: make_suite(..., groups={names!r})."
 )
-_MIN_GROUPS = 20  # of a division at random, one in a million has none of so many in both tables
+_MIN_GROUPS = 20  # a division at random leaves this number in one table each with a chance of 1e-6
 _BY_CLASSIFIER = (
     "a classifier that has seen half of each tells the other halves apart (AUC {auc:.2f})"
 )
@@ -101,8 +102,8 @@ def holdout_shift(context: Context, seed: int = 0) -> HoldoutShift | None:
     is_nominal = np.arange(n_columns) >= n_columns - len(context.schema.columns(*NOMINAL))
     auc, p_value = blind_separation(train, holdout, categorical=is_nominal, seed=seed)
     by_column = [
-        column_p_value(*pair, is_code)
-        for *pair, is_code in zip(train.T, holdout.T, is_nominal, strict=True)
+        column_p_value(train[:, j], holdout[:, j], bool(is_code))
+        for j, is_code in enumerate(is_nominal)
     ]
     adjusted = holm(by_column)
     names = encoded_columns(context.schema)

@@ -11,11 +11,15 @@ import numpy as np
 from skeval.core.context import Context, shared
 from skeval.exceptions import HoldoutUsedWarning
 from skeval.stats.repeats import CHANCE, Copied, copied
+from skeval.steps.neighbors import nearest
+from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NUMERIC
 
 _ROLES = ("train", "holdout", "synthetic")
 _MOST_NAMED = 5
+_MOST_UNCHANGED = 3
+_COPIED = 0.01  # fraction of holdout rows that are as near to train as rows that count as copied
 _USED = (
     "The generator may have used the holdout: values that occur once in the holdout occur in the "
     "synthetic data more often than chance explains ({found}). Tests that compare train and "
@@ -65,3 +69,27 @@ def _values_of_column(context: Context, role: str, name: str, chance: float) -> 
     if not release.any() or not table.any():
         return Copied(0, 0)
     return copied(release, table, counts["train"] + counts["holdout"], chance)
+
+
+def unchanged_values(context: Context, columns: ColumnChoice = None) -> list[str]:
+    """Return the columns in which values of train occur as they are, if that is the cause.
+
+    It is if far more rows have such a value than are nearly copied: a copied row brings its values
+    along. The columns with the most values come first.
+    """
+    looked_at = chosen_columns(context.schema, columns)
+    if type(context) is not Context or "holdout" not in context or not looked_at:
+        return []
+    n_copied = 2.0 * nearly_copied(context).sum()
+    met = {
+        name: one.n
+        for name, one in single_values(context, "train").items()
+        if name in looked_at and one.beyond_chance and one.n > n_copied
+    }
+    return sorted(met, key=lambda name: (-met[name], name))[:_MOST_UNCHANGED]
+
+
+def nearly_copied(context: Context) -> np.ndarray:
+    """Return which synthetic rows are as near to train as only one in a hundred holdout rows is."""
+    released, fresh = (nearest(context, role, "train")[0] for role in ("synthetic", "holdout"))
+    return released[:, 0] <= np.quantile(fresh[:, 0], _COPIED, method="inverted_cdf")

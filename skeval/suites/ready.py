@@ -39,6 +39,7 @@ def make_suite(
     n_jobs: int | None = None,
     check_holdout: bool = True,
     space: Any = None,
+    groups: str | None = None,
 ) -> MetricSuite:
     """Return a ready suite, or one of metrics that need no names.
 
@@ -89,6 +90,8 @@ def make_suite(
         Whether fit checks if train and holdout can be distinguished; see :class:`MetricSuite`.
     space : "gower", "euclidean" or transformer, optional
         The space of all metrics that have one; see :class:`MetricSuite`.
+    groups : str, optional
+        A column whose values say which rows belong together; see :class:`MetricSuite`.
 
     Returns
     -------
@@ -114,6 +117,7 @@ def make_suite(
     ['ks_complement', 'tv_complement']
     """
     settings: dict[str, Any] = {"n_jobs": n_jobs, "check_holdout": check_holdout, "space": space}
+    settings["groups"] = groups
     if isinstance(preset, Sequence | Mapping) and not isinstance(preset, str):
         if target is not None or sensitive is not None:
             raise InvalidParameterError(

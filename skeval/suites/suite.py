@@ -42,6 +42,7 @@ from skeval.steps.samples import check_measured, table_notices
 from skeval.steps.single_values import holdout_use_notices
 from skeval.steps.texts import unread_texts
 from skeval.suites.at_risk import RowsAtRisk
+from skeval.suites.groups import independent_rows, result_of
 from skeval.suites.messages import told
 from skeval.suites.populations import of_population
 from skeval.tables.schema import Accept, TableSchema
@@ -167,6 +168,12 @@ class MetricSuite(_BaseComposition):
         Needs, such as "text": metrics that lack one of them are left away without a word.
     schema : TableSchema, RelationalSchema or mapping, optional
         The schema that fit goes by where it is given none.
+    groups : str, optional
+        A column whose values say which rows belong together, such as the number of a person who has
+        several rows. Each group must be in one of the real tables. Tests that compare train and
+        holdout, and the check of the holdout, then use one row of each group, since rows of a group
+        are not independent. Values, intervals and copies are of all rows. The column itself is
+        treated as an id, unless `schema` is a TableSchema.
 
     Attributes
     ----------
@@ -219,6 +226,7 @@ class MetricSuite(_BaseComposition):
         space: Space | None = None,
         optional: Needs = (),
         schema: Any = None,
+        groups: str | None = None,
     ) -> None:
         self.metrics = metrics
         self.n_jobs = n_jobs
@@ -230,6 +238,7 @@ class MetricSuite(_BaseComposition):
         self.space = space
         self.optional = optional
         self.schema = schema
+        self.groups = groups
 
     def __sklearn_clone__(self) -> Self:
         return with_fitted(super().__sklearn_clone__(), self)
@@ -354,9 +363,12 @@ class MetricSuite(_BaseComposition):
         """
         self._check()
         schema = self._own_schema() if schema is None else schema
+        if self.groups is not None and (schema is None or isinstance(schema, Mapping)):
+            schema = {self.groups: "id", **(schema or {})}
         context = read_context(train, holdout, schema=schema, max_rows=self.max_rows)
         if not context.is_relational:
             check_measured(context.schema, self._named_columns(), type(self).__name__)
+        independent = independent_rows(context, self.groups)
         fitted: dict[str, Metric] = {}
         skipped: dict[str, str] = {}
         left_out: dict[str, Result] = {}
@@ -371,14 +383,14 @@ class MetricSuite(_BaseComposition):
                         left_out[name] = _left_out(metric, reason)
             is_checked = self.check_holdout and any(map(_contrasts, fitted.values()))
             if is_checked:
-                context.notices += shift_notices(context)
+                context.notices += shift_notices(independent)
         for notice in context.notices:
             warnings.warn(notice, stacklevel=2)
         # it is in results and reports: nothing is wrong that a warning at fit could cure
         kinds = [metric for metric in fitted.values() if "text" not in metric.tags.needs]
         context.notices += table_notices(context)
         if is_checked:
-            context.notices += unnoticed_shift_notices(context)
+            context.notices += unnoticed_shift_notices(independent)
         context.notices += unread_texts(context, [getattr(one, "space", None) for one in kinds])
         self._names = [n for n, _ in self.all_metrics if n in fitted or n in left_out]
         self._left_out = left_out
@@ -672,7 +684,9 @@ class MetricSuite(_BaseComposition):
     ) -> Result:
         try:
             return within_limits(
-                lambda: metric.evaluate_context(context), self.timeout, self.max_memory
+                lambda: result_of(metric, context, self.groups if _contrasts(metric) else None),
+                self.timeout,
+                self.max_memory,
             )
         except Exception as error:  # of anyone's metric; the others must not be lost
             if self.on_error == "raise":

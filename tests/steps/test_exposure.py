@@ -16,8 +16,8 @@ from skeval.steps.exposure import (
     exposed_columns,
     exposed_group,
     outlyingness,
-    unchanged_values,
 )
+from skeval.steps.single_values import unchanged_values
 
 TRAIN, HOLDOUT, FRESH = (make_mixed(300, random_state=seed) for seed in range(3))
 

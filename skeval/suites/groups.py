@@ -1,0 +1,43 @@
+"""Rows that belong together, such as those of a person: tests use one row of each group."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from sklearn.base import clone
+
+from skeval.core.base import Metric
+from skeval.core.context import Context
+from skeval.exceptions import InvalidParameterError
+from skeval.results.result import Result
+from skeval.steps.groups import beside_one_row_per_group, one_row_per_group
+from skeval.utils.formatting import counted
+
+
+def independent_rows(context: Context, groups: str | None) -> Context:
+    """Return a context of one row of each group; all rows if no column of groups is named."""
+    if groups is None:
+        return context
+    if type(context) is not Context:
+        raise InvalidParameterError(
+            "groups is for one table in memory. Several tables state their groups by keys."
+        )
+    if "holdout" in context:
+        values = (context[role][groups].dropna().unique() for role in ("train", "holdout"))
+        if n_both := np.intersect1d(*map(np.asarray, values)).size:
+            raise InvalidParameterError(
+                f"groups: {counted(n_both, 'value')} of {groups} in both train and holdout. "
+                "Divide the rows so that each group is in one of them."
+            )
+    return one_row_per_group(context, groups)
+
+
+def result_of(metric: Metric, context: Context, groups: str | None) -> Result:
+    """Return the result of a metric; its test is of one row of each group, if groups are named."""
+    result = metric.evaluate_context(context)
+    if groups is None or type(context) is not Context:
+        return result
+    rows = beside_one_row_per_group(context, groups)
+    tested = clone(metric).fit_context(rows.real).evaluate_context(rows, advise=False)
+    return replace(result, p_value=tested.p_value, contrast=tested.contrast)
