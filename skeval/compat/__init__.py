@@ -6,10 +6,14 @@ for which ours has the same number, with the options that make it so, or the nea
 
 from typing import Any
 
-from skeval.compat.sdmetrics import ComputedMetric, DiagnosticReport, QualityReport, computed
+from skeval.compat.sdmetrics import NAMES, ComputedMetric, DiagnosticReport, QualityReport, computed
 from skeval.compat.syneval import PrivacyEvaluator
 
 __all__ = ["ComputedMetric", "DiagnosticReport", "PrivacyEvaluator", "QualityReport", "computed"]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *NAMES})
 
 
 def __getattr__(name: str) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from inspect import signature
@@ -15,11 +16,14 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from skeval.compat.pair_trends import pair_details, with_own_edges
 from skeval.core.base import Metric
 from skeval.exceptions import InvalidParameterError, MetricWarning
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
+from skeval.steps.samples import ROLES
 from skeval.suites.ready import make_suite
+from skeval.suites.suite import MetricSuite
 from skeval.tables.frames import as_frame
 from skeval.tables.relational_data import RelationalData
 from skeval.tables.relational_schema import RelationalSchema
@@ -34,6 +38,8 @@ _NAMES = {  # of options
     "computation_method": "method",
     "continuous_column_names": "continuous",
     "num_discrete_bins": "n_bins",
+    "key_fields": "known",
+    "sensitive_fields": "sensitive",
 }
 # of each name: the package of ours, our class if its name is another, what gives the same number
 _METRICS: dict[str, tuple[str, str, dict[str, Any]]] = {
@@ -73,6 +79,14 @@ _METRICS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "TVComplement": ("fidelity", "", {"nan": "drop"}),
     "TableStructure": ("diagnostic", "", {}),
 }
+NAMES = tuple(_METRICS)
+_NOT_EQUAL = {  # of each name whose number differs, why
+    "BNLikelihood": "the network is a tree with one parent for each column",
+    "BNLogLikelihood": "the network is a tree with one parent for each column",
+    "CSTest": "counts are tested, whereas SDMetrics tests frequencies as if they were counts",
+    "GMLogLikelihood": "the number of components is chosen by an information criterion",
+}
+_MANY_LEVELS = 50
 _COLUMN = "column"
 # without metadata, the choice of a metric says of which kind whole numbers are
 _OF_NUMBERS = ("BoundaryAdherence", "CorrelationSimilarity", "GMLikelihood", "KSComplement",
@@ -90,6 +104,8 @@ class ComputedMetric:
         Our class.
     settings : mapping of str to object, default={}
         Its parameters, by which the number is that of SDMetrics.
+    not_equal : str, default=""
+        Why the number is not that of SDMetrics, if it is not: :meth:`compute` warns of it.
 
     See Also
     --------
@@ -105,6 +121,7 @@ class ComputedMetric:
 
     kind: type[Metric]
     settings: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    not_equal: str = ""
 
     def compute(self, *tables: Any, **options: Any) -> float:
         """Return the number.
@@ -121,7 +138,7 @@ class ComputedMetric:
         -------
         float
         """
-        return float(self._evaluated(tables, options).value)
+        return float(self._evaluated(tables, options)[1].value)
 
     def compute_breakdown(self, *tables: Any, **options: Any) -> dict[str, Any]:
         """Return the number as `score`, and what SDMetrics breaks it down to.
@@ -135,10 +152,14 @@ class ComputedMetric:
         -------
         dict
         """
-        result = self._evaluated(tables, options)
-        return dict(result.details.get("sdmetrics", {"score": float(result.value)}))
+        metric, result, synthetic = self._evaluated(tables, options)
+        parts = _PARTS.get(self.kind.__name__)
+        known = {} if parts is None else parts(metric, result, synthetic)
+        return dict(result.details.get("sdmetrics", {"score": float(result.value), **known}))
 
-    def _evaluated(self, tables: tuple[Any, ...], options: dict[str, Any]) -> Result:
+    def _evaluated(
+        self, tables: tuple[Any, ...], options: dict[str, Any]
+    ) -> tuple[Any, Result, Any]:
         names: tuple[str, ...] = ("real_data", "synthetic_data", "metadata")
         if "holdout" in self.kind.tags.needs:
             names = ("real_training_data", "synthetic_data", "real_validation_data", "metadata")
@@ -151,14 +172,23 @@ class ComputedMetric:
                 f"{' and ' if options else ''}{', '.join(options)}."
             )
         real, synthetic, *rest = (_as_table(given.pop(name)) for name in names[:-1])
+        continuous = None
+        if self.kind.__name__ == "ContingencySimilarity":  # other columns are categories there
+            continuous = given.pop("continuous_column_names", None) or []
         own = {_NAMES.get(name, name): value for name, value in given.items() if name != "verbose"}
+        if own.get("model_kwargs", "") is None:
+            del own["model_kwargs"]
         if isinstance(coefficient := given.get("coefficient"), str):  # as "Pearson"
             own["method"] = coefficient.lower()
         metric = self.kind(**{**self.settings, **self._known(own)})
         schema = _schema_of(real, metadata, table)
         if schema is None:
-            schema = _meant(self.kind.__name__, real)
-        return metric.fit(real, *rest, schema=schema).evaluate(synthetic)
+            schema = _meant(self.kind.__name__, real, continuous)
+        metric.fit(real, *rest, schema=schema)
+        if why := self.not_equal or _why_not_equal(metric, synthetic):
+            text = f"the number of {self.kind.__name__} may not be that of SDMetrics: {why}."
+            warnings.warn(MetricWarning(text), stacklevel=3)
+        return metric, metric.evaluate(synthetic), synthetic
 
     def _known(self, options: dict[str, Any]) -> dict[str, Any]:
         """Return options; refuse those that the metric does not have."""
@@ -171,7 +201,98 @@ class ComputedMetric:
         return options
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return ComputedMetric, (self.kind, dict(self.settings))  # a mappingproxy has no pickle
+        # a mappingproxy has no pickle
+        return ComputedMetric, (self.kind, dict(self.settings), self.not_equal)
+
+
+def _why_not_equal(metric: Any, synthetic: Any) -> str:
+    """Return why the number differs for these tables; empty if nothing is known of it."""
+    kind, schema = type(metric).__name__, metric.context_.schema
+    if kind == "NewRowShare" and not metric.context_.is_relational and schema.columns("datetime"):
+        return "dates are equal within 1% of their range, in SDMetrics within 1% of a time stamp"
+    ranked = kind == "CorrelationSimilarity" and metric.method == "spearman"
+    if ranked and _has_missing(metric, synthetic, schema.columns("continuous", "datetime")):
+        return (
+            "all values of a column are ranked, in SDMetrics those of rows without missing values"
+        )
+    if kind == "DisclosureProtection" and not metric.normalize:
+        sensitive = [metric.sensitive] if isinstance(metric.sensitive, str) else metric.sensitive
+        if _has_missing(metric, synthetic, [*metric.known, *sensitive]):
+            return "rows with missing values match each other, in SDMetrics they match no row"
+    if kind == "ContingencySimilarity":
+        large = [n for n, levels in metric.context_.levels.items() if len(levels) > _MANY_LEVELS]
+        if large:
+            return f"categories beyond the {_MANY_LEVELS} most frequent are pooled"
+    return ""
+
+
+def _has_missing(metric: Any, synthetic: Any, names: Sequence[str]) -> bool:
+    context = metric.context_.with_synthetic(synthetic)
+    return any(bool(context[role][name].isna().any()) for role in ROLES for name in names)
+
+
+def _of_column(result: Result, *keys: str) -> list[Any]:
+    """Return the entries of details about the only column; nan if there are several columns."""
+    found = [result.details.get(key, {}) for key in keys]
+    return [next(iter(one.values())) if len(one) == 1 else math.nan for one in found]
+
+
+def _missing(metric: Any, result: Result, synthetic: Any) -> dict[str, Any]:
+    (shares,) = _of_column(result, "shares")
+    if not isinstance(shares, Mapping):
+        return {}
+    return {"real": shares["train"], "synthetic": shares["synthetic"]}
+
+
+def _covered(metric: Any, result: Result, synthetic: Any) -> dict[str, Any]:
+    there, covered = _of_column(result, "n_categories", "n_covered")
+    return {"real": there, "synthetic": covered}
+
+
+def _correlated(metric: Any, result: Result, synthetic: Any) -> dict[str, Any]:
+    if len(result.details["names"]) != 2:
+        return {}
+    return {"real": _between(result, "train"), "synthetic": _between(result, "synthetic")}
+
+
+def _statistics(metric: Any, result: Result, synthetic: Any) -> dict[str, Any]:
+    if len(names := metric.context_.schema.measured) != 1:
+        return {}
+    context = metric.context_.with_synthetic(synthetic)
+    values = {"real": context.train[names[0]], "synthetic": context.synthetic[names[0]]}
+    return {role: float(column.agg(metric.statistic)) for role, column in values.items()}
+
+
+def _between(result: Result, role: str) -> float:
+    return float(result.details[role][0][1])
+
+
+def _new_rows(metric: Any, result: Result, synthetic: Any) -> dict[str, Any]:
+    n_new = int(result.details["n_new"])
+    return {
+        "num_new_rows": n_new,
+        "num_matched_rows": len(as_frame(synthetic, "synthetic")) - n_new,
+    }
+
+
+def _protected(metric: Any, result: Result, synthetic: Any) -> dict[str, Any]:
+    details = result.details
+    if not getattr(metric, "normalize", True):
+        return {}
+    return {"cap_protection": details["protection"], "baseline_protection": details["guess"]}
+
+
+# what compute_breakdown has besides the score, by our class
+_PARTS: dict[str, Callable[[Any, Result, Any], dict[str, Any]]] = {
+    "CategoryCoverage": _covered,
+    "ContingencySimilarity": lambda *_: {"real_association": math.nan},
+    "CorrelationSimilarity": _correlated,
+    "DisclosureProtection": _protected,
+    "DisclosureProtectionEstimate": _protected,
+    "MissingValueSimilarity": _missing,
+    "NewRowShare": _new_rows,
+    "StatisticSimilarity": _statistics,
+}
 
 
 def _as_table(given: Any) -> Any:
@@ -192,11 +313,16 @@ def _schema_of(real: Any, metadata: Any, table: str | None = None) -> Any:
     return TableSchema.from_sdv(metadata, table)
 
 
-def _meant(metric: str, real: Any) -> Any:
+def _meant(metric: str, real: Any, continuous: Sequence[str] | None = None) -> Any:
     """Return of which kind columns are by what is asked of them; None where it says nothing.
 
     Whole numbers of two values would be categories else, and other numbers none.
     """
+    if continuous is not None and not isinstance(real, Mapping | RelationalData):
+        names = list(as_frame(real, "train").columns)
+        if len(names) > 2 and not continuous:  # more columns than the call has there
+            return None
+        return {name: "continuous" if name in continuous else "categorical" for name in names}
     if isinstance(real, Mapping | RelationalData) or metric not in (*_OF_NUMBERS, *_OF_LABELS):
         return None
     frame = as_frame(real, "train")
@@ -237,7 +363,8 @@ def computed(name: str) -> ComputedMetric:
     if name not in _METRICS:
         raise LookupError(f"{name} is not among {', '.join(_METRICS)}.")
     package, kind, settings = _METRICS[name]
-    return ComputedMetric(getattr(import_module(f"skeval.{package}"), kind or name), {**settings})
+    metric = getattr(import_module(f"skeval.{package}"), kind or name)
+    return ComputedMetric(metric, {**settings}, _NOT_EQUAL.get(name, ""))
 
 
 class _Report:
@@ -268,8 +395,12 @@ class _Report:
             said = f"The keys were detected from names and values: {known}."
             warnings.warn(MetricWarning(f"{said} Give metadata to say others."), stacklevel=2)
         several = known if isinstance(known, RelationalSchema) else None
-        suite = make_suite(self._preset, schema=several)
-        self._result = suite.fit(real_data, schema=schema).evaluate(synthetic_data)
+        suite = make_suite(self._preset, schema=several).fit(real_data, schema=schema)
+        self._result = self._as_there(suite, suite.evaluate(synthetic_data), synthetic_data)
+
+    def _as_there(self, suite: MetricSuite, result: SuiteResult, synthetic: Any) -> SuiteResult:
+        """Return the scores as SDMetrics defines them."""
+        return result
 
     @property
     def result(self) -> SuiteResult:
@@ -291,8 +422,26 @@ class _Report:
         return pd.DataFrame({"Property": titles, "Score": scores.to_numpy()})
 
     def get_details(self, property_name: str) -> pd.DataFrame:
-        """Return the scores behind a property, such as "Column Shapes", a row a column or pair."""
-        return self.result.details(_property(property_name))
+        """Return the scores behind a property, such as "Column Shapes", in SDMetrics' columns.
+
+        There is one row for each column or pair. The columns are `Column`, `Metric` and `Score`;
+        for pairs of one table `Column 1`, `Column 2`, `Metric`, `Score`, the correlations, the
+        association and whether the pair counts. Several tables also have `Table`.
+        """
+        group = _property(property_name)
+        details = self.result.details(group).rename(
+            columns={"table": "Table", "what": "Column", "metric": "Metric", "score": "Score"}
+        )
+        if details["Table"].ne("").any():
+            return details.drop(columns="baseline")
+        if group == "column_pair_trends":
+            return pair_details(self.result)
+        if details["Column"].equals(details["Metric"]):  # of the table as a whole
+            return details[["Metric", "Score"]]
+        described = self.result.provenance.columns if self.result.provenance else ()
+        place = {record.column: i for i, record in enumerate(described)}
+        order = details["Column"].map(place).argsort(kind="stable")
+        return details[["Column", "Metric", "Score"]].iloc[order].reset_index(drop=True)
 
     def get_visualization(self, property_name: str) -> Any:
         """Return the figure of a property, of matplotlib."""
@@ -336,6 +485,17 @@ class QualityReport(_Report):
 
     _preset = "quality"
     _first = "column_shapes"
+
+    def _as_there(self, suite: MetricSuite, result: SuiteResult, synthetic: Any) -> SuiteResult:
+        if not suite.context_.is_relational:
+            return with_own_edges(result, suite.context_.with_synthetic(synthetic))
+        text = (
+            "pairs of a number with a category are cut on the edges of the real table, whereas "
+            "SDMetrics cuts each table on its own edges. Their scores in Column Pair Trends and "
+            "Intertable Trends may differ from those of SDMetrics."
+        )
+        warnings.warn(MetricWarning(text), stacklevel=3)
+        return result
 
 
 class DiagnosticReport(_Report):

@@ -23,6 +23,145 @@ from skeval.suites.names import proper_name
 TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(60, random_state=seed) for seed in range(3))
 
 
+def unequal(n_rows=(300, 120), seed=7):
+    """Two tables of unequal sizes with missing values; a number depends on a category."""
+    rng = np.random.default_rng(seed)
+    tables = []
+    for n, shift in zip(n_rows, (0.0, 5.0), strict=True):
+        city = rng.choice(list("abc"), n, p=[0.5, 0.3, 0.2])
+        pay = (20.0 + 15.0 * (city == "a") + shift + rng.normal(0.0, 4.0, n)).round(1)
+        hours = (pay / 2.0 + rng.normal(0.0, 2.0, n)).round(1)
+        plan = np.where(rng.random(n) < 0.8, city, rng.choice(list("abc"), n))
+        table = pd.DataFrame({"city": city, "pay": pay, "plan": plan, "hours": hours})
+        table.loc[rng.random(n) < 0.1, "city"] = None
+        table.loc[rng.random(n) < 0.08, "pay"] = np.nan
+        tables.append(table)
+    return tables
+
+
+KINDS = {"city": "categorical", "pay": "numerical", "plan": "categorical", "hours": "numerical"}
+METADATA = {"columns": {name: {"sdtype": kind} for name, kind in KINDS.items()}}
+# of SDMetrics 0.32.0, of these two tables
+SHAPES = [0.9233672464719396, 0.5979030144167758, 0.98, 0.7433333333333334]
+TRENDS = [0.82, 0.8816666666666667, 0.66, 0.77, 0.9952043647082031, 0.6766666666666667]
+ASSOCIATIONS = [0.546784455154677, 0.7174841808893208, 0.5042623203269294, 0.5349803274131625,
+                math.nan, 0.4891292198122343]  # fmt: skip
+BREAKDOWNS = [
+    ("CorrelationSimilarity", ["pay", "hours"], {}, {
+        "score": 0.9952043647082031, "real": 0.906109256198257, "synthetic": 0.8965179856146631,
+    }),
+    ("ContingencySimilarity", ["city", "pay"], {
+        "continuous_column_names": ["pay"], "num_discrete_bins": 8,
+    }, {"score": 0.415, "real_association": math.nan}),
+    ("MissingValueSimilarity", ["pay"], {}, {
+        "score": 0.975, "real": 0.06666666666666667, "synthetic": 0.09166666666666666,
+    }),
+    ("StatisticSimilarity", ["pay"], {"statistic": "median"}, {
+        "score": 0.7266483516483516, "real": 24.25, "synthetic": 34.2,
+    }),
+    ("CategoryCoverage", ["city"], {}, {"score": 1.0, "real": 3, "synthetic": 3}),
+    ("NewRowSynthesis", ["city", "pay", "plan", "hours"], {"metadata": METADATA}, {
+        "score": 0.9333333333333333, "num_new_rows": 112, "num_matched_rows": 8,
+    }),
+    ("DisclosureProtection", ["city", "plan"], {
+        "known_column_names": ["city"], "sensitive_column_names": ["plan"],
+    }, {
+        "score": 0.4568901515151508, "cap_protection": 0.3045934343434339,
+        "baseline_protection": 0.6666666666666667,
+    }),
+]  # fmt: skip
+
+
+def test_the_quality_report_is_that_of_sdmetrics(tmp_path):
+    real, synthetic = unequal()
+    report = QualityReport()
+    report.generate(real, synthetic, METADATA)
+    assert report.get_score() == pytest.approx(0.8058702574478842, abs=1e-7)
+    expected = [0.8111508985555123, 0.800589616340256]
+    assert report.get_properties()["Score"].to_list() == pytest.approx(expected, abs=1e-7)
+    shapes = report.get_details("Column Shapes")
+    assert shapes["Column"].to_list() == list(KINDS)
+    assert list(shapes.columns) == ["Column", "Metric", "Score"]
+    assert shapes["Score"].to_list() == pytest.approx(SHAPES, abs=1e-7)
+    trends = report.get_details("Column Pair Trends")
+    assert list(trends["Column 1"] + "-" + trends["Column 2"]) == [
+        "city-pay", "city-plan", "city-hours", "pay-plan", "pay-hours", "plan-hours",
+    ]  # fmt: skip
+    assert trends["Score"].to_list() == pytest.approx(TRENDS, abs=1e-9)
+    assert trends["Real Association"].to_list() == pytest.approx(ASSOCIATIONS, nan_ok=True)
+    assert trends["Real Correlation"][4] == pytest.approx(0.906109256198257)
+    report.save(tmp_path / "q.json")
+    again = QualityReport.load(tmp_path / "q.json")
+    pd.testing.assert_frame_equal(again.get_details("Column Pair Trends"), trends)
+    assert report.get_visualization("Column Pair Trends") is not None
+
+
+def test_pairs_that_do_not_count_have_rows_without_scores():
+    rng = np.random.default_rng(0)
+    real = pd.DataFrame(
+        {"x": rng.normal(size=900), "y": rng.normal(size=900), "c": ["a", "b", "c"] * 300}
+    )
+    report = QualityReport()
+    with pytest.warns(MetricWarning, match="column_pair_trends has no score"):
+        report.generate(real, real)
+    trends = report.get_details("Column Pair Trends")
+    assert trends["Score"].isna().all()
+    assert not trends["Meets Threshold?"].any()
+    assert len(trends) == 3
+
+
+@pytest.mark.filterwarnings("ignore:no key is known")
+def test_the_diagnostic_report_is_that_of_sdmetrics():
+    report = DiagnosticReport()
+    report.generate(*unequal(), METADATA)
+    assert report.get_score() == pytest.approx(0.9879109327217126)
+    validity = report.get_details("Data Validity")
+    assert validity["Score"].to_list() == pytest.approx(
+        [1.0, 0.944954128440367, 1.0, 0.9583333333333334]
+    )
+    assert report.get_details("Data Structure").to_dict("list") == {
+        "Metric": ["TableStructure"],
+        "Score": [1.0],
+    }
+
+
+@pytest.mark.parametrize(("name", "columns", "options", "expected"), BREAKDOWNS)
+def test_breakdowns_are_those_of_sdmetrics(name, columns, options, expected):
+    real, synthetic = (table[columns] for table in unequal())
+    found = computed(name).compute_breakdown(real, synthetic, **options)
+    assert found == pytest.approx(expected, abs=1e-9, nan_ok=True)
+
+
+def test_cap_is_called_by_key_fields():
+    real, synthetic = (table.dropna() for table in unequal())
+    for name in ("CategoricalCAP", "CategoricalZeroCAP"):
+        found = computed(name).compute(
+            real, synthetic, METADATA, key_fields=["city"], sensitive_fields=["plan"]
+        )
+        assert found == pytest.approx(0.28381579509984156)
+
+
+def test_a_number_that_is_not_that_of_sdmetrics_is_said():
+    real, synthetic = unequal()
+    for name, columns, options in [
+        ("CSTest", ["city"], {}),
+        (
+            "CategoricalCAP",
+            ["city", "plan"],
+            {"key_fields": ["city"], "sensitive_fields": ["plan"]},
+        ),
+        ("CorrelationSimilarity", ["pay", "hours"], {"coefficient": "Spearman"}),
+    ]:
+        with pytest.warns(MetricWarning, match="may not be that of SDMetrics"):
+            computed(name).compute(real[columns], synthetic[columns], **options)
+
+
+def test_names_that_can_be_imported_are_listed():
+    listed = dir(skeval.compat)
+    assert {*_METRICS, "QualityReport", "PrivacyEvaluator"} <= set(listed)
+    assert all(getattr(skeval.compat, name) is not None for name in listed)
+
+
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", _METRICS)
 def test_each_name_computes(name):
@@ -94,6 +233,7 @@ def test_a_report_reads_its_own_scores(tmp_path):
         report.get_details(5)
 
 
+@pytest.mark.filterwarnings("ignore:the number of CorrelationSimilarity may not be")
 def test_options_that_are_not_there_are_named():
     spearman = computed("CorrelationSimilarity").compute(TRAIN, SYNTHETIC, method="spearman")
     metric = computed("CorrelationSimilarity")

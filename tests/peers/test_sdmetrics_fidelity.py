@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from skeval import fidelity, make_suite
+from skeval.compat import QualityReport
 from skeval.datasets import make_census, make_mixed
 from skeval.privacy import NewRowShare
 
@@ -202,6 +203,18 @@ def test_column_shapes_of_the_report_agree(tables, report):
     expected = report["properties"]["Column Shapes"]
     assert found.loc["column_shapes", "score"] == pytest.approx(expected, abs=1e-7)
     assert found.loc["column_shapes", "n_used"] == len(report["shapes"])
+
+
+@no_pair_is_fine
+def test_the_report_of_compat_agrees_in_every_pair(name, tables, report):
+    metadata = {"columns": {column: {"sdtype": kind} for column, kind in KINDS[name].items()}}
+    own = QualityReport()
+    own.generate(*tables, metadata)
+    properties = dict(own.get_properties().to_numpy())
+    assert properties == pytest.approx(report["properties"], abs=1e-7)
+    trends = own.get_details("Column Pair Trends")
+    counted = trends[trends["Meets Threshold?"]][["Column 1", "Column 2", "Score"]]
+    assert by_pair(counted.to_numpy()) == pytest.approx(by_pair(report["trends"]), abs=1e-9)
 
 
 @no_pair_is_fine
