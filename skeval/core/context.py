@@ -45,6 +45,7 @@ from skeval.tables.frames import (
     with_levels,
     without_unread,
 )
+from skeval.tables.levels import with_missing_as_in_train
 from skeval.tables.precision import (
     Precision,
     at_precision,
@@ -250,12 +251,18 @@ class Context:
             frames["holdout"] = as_frame(holdout, "holdout")
         read = {role: conform(rows, schema, role) for role, rows in frames.items()}
         frames = {role: without_unread(frames[role], rows) for role, (rows, _) in read.items()}
+        notices = [notice for _, given in read.values() for notice in given]
+        if holdout is not None:
+            rows, frames["holdout"], said = with_missing_as_in_train(
+                read["train"][0], read["holdout"][0], frames["holdout"],
+                schema.columns("categorical"), "holdout",
+            )  # fmt: skip
+            read["holdout"], notices = (rows, ()), [*notices, *said]
         levels = learn_levels([rows for rows, _ in read.values()], schema)
         precision = coarsest(
             stored_precision(frames[role], rows, decimals=role == "train")
             for role, (rows, _) in read.items()
         )
-        notices = [notice for _, given in read.values() for notice in given]
         if holdout is not None:
             forms = (forms_of(rows) for rows, _ in read.values())
             coarser = coarser_forms(*forms)
@@ -303,6 +310,11 @@ class Context:
         given = as_frame(synthetic, "synthetic")
         rows, notices = conform(given, self.schema, "synthetic", self.levels, lenient=lenient)
         real = self.real
+        if real._tables is not None:
+            rows, given, said = with_missing_as_in_train(
+                real._tables["train"], rows, given, self.schema.columns("categorical"), "synthetic"
+            )
+            notices += said
         precision = coarsest([real.precision, stored_precision(given, rows)])
         at_it = real if precision == real.precision else real._at(precision)
         rows = at_precision(rows, precision) if precision else rows

@@ -68,7 +68,7 @@ def _overlong(context: Context, name: str) -> np.ndarray:
 
 @shared
 def unread_rows(context: Context) -> int:
-    """Return how many synthetic rows have a cell that cannot be read, such as "1,024".
+    """Return how many synthetic rows have a cell that cannot be read, such as "12 kg".
 
     A text without a digit is taken for a missing cell if train has missing cells. A category that
     no real row has, and that is much longer than all of theirs, may hold anything.

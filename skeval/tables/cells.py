@@ -45,10 +45,16 @@ _FORMS = (
     (re.compile(rf"\s*[~≈]\s*{_NUMBER}\s*"), "'~' before a number"),
     (re.compile(rf"\s*{_NUMBER}\s*\D+"), "text after a number"),
 )
-# groups of three digits: 1,234 and 1,234.50
-_GROUPED = re.compile(r"\s*([-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?)\s*")
+# groups of three digits: 1,234 and 1,234.50; a currency before or after, or a percent sign
+_GROUPED = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
+_CURRENCY = re.compile(r"^([-+]?)\s*[$\u20ac\u00a3\u00a5]\s*|\s*[$\u20ac\u00a3\u00a5]$")
 # a date needs three parts with separators: "2020", "12" or "MAY" alone stay what they are
-_LOOKS_LIKE_DATE = re.compile(r"\s*\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}")
+_LOOKS_LIKE_DATE = re.compile(
+    r"\s*(?:\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|\d{1,2}[- ][A-Za-z]{3,9}\.?[- ]\d{2,4}"
+    r"|[A-Za-z]{3,9} \d{1,2}, \d{4})"
+)
+COMPACT = "%Y%m%d"  # whole numbers are read so only if a schema says that they are dates
+_FIRST_DAY, _LAST_DAY = 19_000_101, 21_001_231
 _DATE_FORMATS = (
     "ISO8601",
     *(
@@ -56,6 +62,8 @@ _DATE_FORMATS = (
         for date in ("%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%Y/%m/%d")
         for time in ("", " %H:%M", " %H:%M:%S")
     ),
+    *("%d-%b-%Y", "%d %b %Y", "%d-%b-%y", "%d %B %Y", "%B %d, %Y", "%b %d, %Y"),
+    *("%m/%d/%y", "%d/%m/%y"),
 )
 
 
@@ -158,15 +166,26 @@ def read_numbers(values: pd.Series) -> pd.Series:
         cells = values.astype(object).where(values.notna(), None).map(_floating)
         values = pd.to_numeric(cells, errors="coerce")
         if values.hasnans:
-            values = values.where(values.notna(), _grouped_digits(cells[values.isna()]))
+            values = values.where(values.notna(), _dressed_numbers(cells[values.isna()]))
     return pd.Series(values.to_numpy(dtype="float64", na_value=np.nan), index=values.index)
 
 
-def _grouped_digits(cells: pd.Series) -> pd.Series:
-    """Read texts with a comma between groups of three digits, such as "1,234.00"."""
-    texts = cells[[isinstance(cell, str) for cell in cells]].astype(object)
-    read = texts[texts.str.fullmatch(_GROUPED).astype(bool)] if len(texts) else texts
-    return read.str.replace(",", "").astype(np.float64) if len(read) else read.astype(np.float64)
+def _dressed_numbers(cells: pd.Series) -> pd.Series:
+    """Read "1,234.00", "$12.00" and "12.5%"; if a comma is a decimal sign, it groups nothing."""
+    texts = cells[[isinstance(cell, str) for cell in cells]].astype(object).str.strip()
+    texts = texts[texts.str.contains("[0-9]", regex=True).astype(bool)] if len(texts) else texts
+    if texts.empty:
+        return texts.astype(np.float64)
+    bare = texts.str.replace(_CURRENCY, r"\1", regex=True)
+    is_percent = bare.str.endswith("%")
+    bare = bare.str.removesuffix("%").str.strip()
+    has_comma = bare.str.contains(",", regex=False).to_numpy(dtype=bool)
+    is_grouped = bare.str.fullmatch(_GROUPED).to_numpy(dtype=bool)
+    if (has_comma & ~is_grouped & bare.str.fullmatch(r"[-+]?\d+,\d+").to_numpy(bool)).any():
+        is_grouped = np.zeros_like(is_grouped)
+    bare = bare.where(~is_grouped, bare.str.replace(",", ""))
+    numbers = pd.to_numeric(bare, errors="coerce").astype(np.float64)
+    return numbers.where(~is_percent, numbers / 100.0)
 
 
 def _floating(cell: Any) -> Any:
@@ -178,15 +197,18 @@ def _floating(cell: Any) -> Any:
 
 def read_dates(values: pd.Series, form: str | None) -> pd.Series:
     """Read cells as dates in UTC; a cell that is not a date is missing."""
+    if form == COMPACT and pd.api.types.is_numeric_dtype(values.dtype):
+        values = values.map("{:.0f}".format, na_action="ignore").astype(object)
     if pd.api.types.is_numeric_dtype(values.dtype):
         dates = pd.Series(pd.NaT, index=values.index, dtype="datetime64[us, UTC]")
     elif pd.api.types.infer_dtype(values, skipna=True) != "string":
         dates = pd.to_datetime(values, errors="coerce", utc=True)
     else:
         dates = pd.to_datetime(values, format=form or "ISO8601", errors="coerce", utc=True)
-        # where the format of the schema reads nothing, that of the strings
-        if not dates.notna().any() and (own := datetime_format(values)):
-            dates = pd.to_datetime(values, format=own, errors="coerce", utc=True)
+        # if the format of the schema reads no cell, or none is known, that of the other strings
+        rest = values[dates.isna()] if form is None or not dates.notna().any() else values[:0]
+        if len(rest) and (own := datetime_format(rest)):
+            dates = dates.fillna(pd.to_datetime(rest, format=own, errors="coerce", utc=True))
     return dates.astype("datetime64[us, UTC]").dt.tz_localize(None)
 
 
@@ -217,6 +239,16 @@ def datetime_format(values: pd.Series) -> str | None:
         if nearly_all(n_read, n_other) and (counted.all() or n_read >= MIN_CELLS):
             return form
     return None
+
+
+def are_compact_dates(present: pd.Series) -> bool:
+    """Return whether nearly all whole numbers of a column read as dates such as 20200305."""
+    numbers = read_numbers(present).to_numpy()
+    fits = (numbers >= _FIRST_DAY) & (numbers <= _LAST_DAY) & (numbers % 1 == 0)
+    if not fits.any() or not nearly_all(int(fits.sum()), int((~fits).sum())):
+        return False
+    days = _dates_as(pd.Series(numbers[fits]).map("{:.0f}".format), COMPACT)
+    return nearly_all(int(days.notna().sum()), int(days.isna().sum()))
 
 
 def _dates_as(texts: pd.Series, form: str) -> pd.Series:

@@ -1,12 +1,26 @@
-"""The levels that a column of categories has in several real tables together."""
+"""The levels that a column of categories has in several tables together.
+
+CSV files contain text only, so that the country code "NA" and a missing cell look the same in them.
+In Parquet and in data frames, the two differ. The training data decide which of the two is meant.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
+from skeval.exceptions import DifferentFormWarning
 from skeval.tables.schema import sorted_labels, with_real_levels
+from skeval.tables.spelling import listed
+
+# what pandas reads as a missing cell in CSV files
+_READ_AS_MISSING = frozenset(
+    (
+        *("#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
+        *("<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"),
+    )
+)
 
 
 def labels_together(train: Iterable[str], *others: Iterable[str]) -> list[str]:
@@ -37,3 +51,41 @@ def labels_together(train: Iterable[str], *others: Iterable[str]) -> list[str]:
             column = pd.Series(pd.Categorical([], categories=written))
             labels.update(with_real_levels(column, real).cat.categories)
     return sorted_labels(labels)
+
+
+def with_missing_as_in_train(
+    train: pd.DataFrame, rows: pd.DataFrame, given: pd.DataFrame, names: Sequence[str], role: str
+) -> tuple[pd.DataFrame, pd.DataFrame, tuple[DifferentFormWarning, ...]]:
+    """Return canonical rows, and the rows as given, in which "NA" means what it means in train.
+
+    If train contains a level such as "NA" and no missing cell in a column, missing cells of the
+    other table are that level. If train contains missing cells and no such level, the level counts
+    as missing in the other table.
+    """
+    rows, given, changed = rows.copy(deep=False), given.copy(deep=False), []
+    for name in names:
+        of_train, others = _words_of(train[name]), _words_of(rows[name])
+        if name not in given.columns or of_train == others:
+            continue
+        if len(of_train) == 1 and not others and rows[name].hasnans and not train[name].hasnans:
+            levels = rows[name].cat.categories.union(of_train, sort=False)
+            rows[name] = rows[name].cat.set_categories(levels).fillna(of_train[0])
+            given[name] = given[name].astype(object).where(given[name].notna(), of_train[0])
+        elif not of_train and train[name].hasnans:
+            rows[name] = rows[name].cat.remove_categories(others)
+            given[name] = given[name].mask(rows[name].isna().to_numpy())
+        else:
+            continue
+        changed.append(name)
+    said = (
+        f"{role} contains missing cells in {listed(changed)} where train contains a text such as "
+        "'NA', or the other way round. They are treated as in train. Store all tables in one file "
+        "format, or write another code for that category."
+    )
+    return rows, given, (DifferentFormWarning(said),) if changed else ()
+
+
+def _words_of(values: pd.Series) -> list[str]:
+    """Return the levels of a column that a CSV file would show as missing, if they occur."""
+    words = sorted(_READ_AS_MISSING.intersection(values.cat.categories))
+    return [word for word in words if (values == word).any()]

@@ -11,9 +11,11 @@ import pandas as pd
 
 from skeval.tables.cells import (
     MAX_LEVELS,
+    are_compact_dates,
     described,
     inferred_type,
     is_plain,
+    nearly_all,
     plain_values,
     read_numbers,
 )
@@ -22,6 +24,7 @@ from skeval.tables.schema import MOST_CODES, Kind, TableSchema, n_codes, read_co
 _FEW = 20  # different whole numbers, up to which they may be codes of categories
 _FEWEST_ROWS = 20  # below, few values say nothing
 _LEADING_ZERO = re.compile(r"\s*0\d+\s*")
+_WITH_COMMA = r"\s*[-+]?\d+,\d+\s*"
 _NAMED_LIKE_CODE = re.compile(
     r"(^|[_\W])(?i:zip|zipcode|postal|postcode|plz|code|fips|iban|phone|mrn|ssn|nr|no)$"
 )
@@ -86,6 +89,10 @@ def reasons_of(frame: Any, names: Sequence[str], schema: TableSchema) -> dict[st
             proposed = "categorical"
         elif name in schema.inferred and (read := _mostly_numbers(values, kind)):
             proposed, doubt = "continuous", read
+        elif name in schema.inferred and (read := _perhaps_dates(values, kind)):
+            proposed, doubt = "datetime", read
+        elif kind in {"categorical", "id"} and _have_decimal_comma(values):
+            doubt = "numbers with a decimal comma? Read the file with --decimal ','"
         reasons[name] = ColumnReason(kind, why, doubt, proposed)
     return reasons
 
@@ -102,6 +109,29 @@ def _mostly_numbers(values: pd.Series, kind: Kind) -> str:
     if not 0.5 <= share < 1.0 or read.nunique() <= MAX_LEVELS:
         return ""
     return f"{share:.0%} of the cells read as numbers: numbers with cells to be emptied?"
+
+
+def _have_decimal_comma(values: pd.Series) -> bool:
+    """Return whether nearly all texts are numbers such as "12,5"."""
+    present = values.dropna()
+    if len(present) < _FEWEST_ROWS or inferred_type(present) != "string":
+        return False
+    n_like = int(present.astype(str).str.fullmatch(_WITH_COMMA).sum())
+    return nearly_all(n_like, len(present) - n_like)
+
+
+def _perhaps_dates(values: pd.Series, kind: Kind) -> str:
+    """Return a doubt about cells that may be dates in another form; empty if there is none."""
+    present = plain_values(values.dropna())
+    if len(present) < _FEWEST_ROWS or kind not in {"continuous", "categorical", "id"}:
+        return ""
+    if kind == "continuous":
+        compact = values.dtype.kind != "m" and are_compact_dates(present)
+        return "whole numbers written like 20200305: dates?" if compact else ""
+    if inferred_type(present) != "string":
+        return ""
+    n_read = int(read_column(present, "datetime", None).notna().sum())
+    return "dates in two formats?" if nearly_all(n_read, len(present) - n_read) else ""
 
 
 def _reason(values: pd.Series, kind: Kind, schema: TableSchema, name: str) -> tuple[str, str]:
@@ -140,6 +170,8 @@ def _of_numbers(present: pd.Series, name: str, *, in_texts: bool) -> tuple[str, 
     read = read_column(present, "continuous", None)
     why = _with_unread(why, present[read.isna().to_numpy()], name)
     read = read.dropna()
+    if in_texts and 0.0 < present.astype(str).str.strip().str.endswith("%").mean() < 1.0:
+        return why, "some cells end in a percent sign and are divided by 100: the others too?"
     if not (read % 1 == 0).all():
         return why, ""
     why = why.replace("numbers", "whole numbers")

@@ -20,7 +20,9 @@ import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError, Sentence, TableError
 from skeval.tables.cells import (
+    COMPACT,
     MIN_CELLS,
+    are_compact_dates,
     are_numbers,
     are_placeholders,
     datetime_format,
@@ -204,6 +206,8 @@ class TableSchema:
             in_strings = kind == "datetime" and values.dtype.kind != "M"
             if in_strings and (form := datetime_format(values)):
                 formats[name] = form
+            elif in_strings and name in schema.kinds and are_compact_dates(values.dropna()):
+                formats[name] = COMPACT
         formats |= schema.datetime_formats
         inferred = frozenset(name for name in complete if name not in schema.kinds)
         inferred |= schema.inferred

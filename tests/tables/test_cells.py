@@ -121,6 +121,67 @@ def test_many_other_cells_are_a_doubt_that_the_option_settles():
     assert len(unread(context)) == 1
 
 
+PAY = pd.Series(np.random.default_rng(1).gamma(2, 800, N)).round(2)
+DAYS = pd.Series(pd.date_range("2020-01-01", periods=N))
+DRESSES = {
+    "percent": (lambda x: f"{x:.2f}%", PAY / 100),
+    "groups": (lambda x: f"{x:,.2f}", PAY),
+    "currency": (lambda x: f"${x:,.2f}", PAY),
+    "currency behind": (lambda x: f"{x:.2f} \u20ac", PAY),
+    "negative": (lambda x: f"-${x:.2f}", -PAY),
+}
+
+
+@pytest.mark.parametrize("dress", DRESSES)
+def test_numbers_with_signs_and_groups_are_read(dress):
+    write, expected = DRESSES[dress]
+    train = pd.DataFrame({"pay": PAY.map(write)})
+    context = Context.of(train, train).with_synthetic(train)
+    assert context.schema.kinds["pay"] == "continuous"
+    for role in ("train", "holdout", "synthetic"):
+        np.testing.assert_allclose(context[role]["pay"], expected)
+
+
+def test_whole_numbers_in_groups_of_three_are_no_decimals():
+    texts = PAY.map("{:,.0f}".format)
+    assert Context.of(texts.to_frame("pay")).train["pay"].max() > 1000
+    commas = PAY.map(lambda x: f"{x:.1f}".replace(".", ","))
+    schema = TableSchema.infer(commas.to_frame("pay"))
+    reason = column_reasons(commas.to_frame("pay"), schema)["pay"]
+    assert reason.kind != "continuous"
+    assert "--decimal" in reason.doubt
+
+
+@pytest.mark.parametrize("form", ["%d-%b-%Y", "%d %B %Y", "%B %d, %Y", "%m/%d/%y"])
+def test_dates_with_names_of_months_and_short_years_are_read(form):
+    context = Context.of(DAYS.dt.strftime(form).to_frame("day"))
+    np.testing.assert_array_equal(context.train["day"], DAYS)
+    reason = column_reasons(DAYS.dt.strftime(form).to_frame("day"), context.schema)["day"]
+    assert not reason.doubt
+
+
+MIXED_DATES = DAYS.dt.strftime("%Y-%m-%d").where(DAYS.dt.day > 15, DAYS.dt.strftime("%d.%m.%Y"))
+
+
+@pytest.mark.parametrize(
+    "days",
+    [DAYS.dt.strftime("%Y%m%d").astype(int), MIXED_DATES],
+    ids=["whole numbers", "two forms"],
+)
+def test_what_may_be_a_date_is_a_doubt_that_a_schema_settles(days):
+    train = days.to_frame("day")
+    schema = TableSchema.infer(train)
+    reason = column_reasons(train, schema)["day"]
+    assert reason.kind != "datetime"
+    assert reason.proposed == "datetime"
+    np.testing.assert_array_equal(Context.of(train, schema={"day": "datetime"}).train["day"], DAYS)
+
+
+def test_some_percent_signs_are_a_doubt():
+    train = pd.DataFrame({"rate": [f"{x:.2f}{'%' * (i % 2)}" for i, x in enumerate(PAY)]})
+    assert "percent" in column_reasons(train, TableSchema.infer(train))["rate"].doubt
+
+
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.UnreadCellsWarning")
 def test_one_placeholder_in_each_column_changes_no_score():

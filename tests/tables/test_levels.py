@@ -1,0 +1,53 @@
+"""The level "NA" means the same in a CSV file and in a Parquet file."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval import Context
+from skeval.diagnostic import MissingValueSimilarity
+from skeval.exceptions import DifferentFormWarning
+from skeval.fidelity import TVComplement
+
+
+def table(seed, word):
+    rng = np.random.default_rng(seed)
+    country = rng.choice(["NA", "DE", "ZA"], 200)
+    return pd.DataFrame({
+        "country": pd.Series(country, dtype=object),
+        "surname": pd.Series(rng.choice([word, "Lee", "Roy"], 200), dtype=object),
+        "x": rng.normal(size=200).round(3),
+    })  # fmt: skip
+
+
+def through_csv(rows, folder):
+    rows.to_csv(folder / "table.csv", index=False)
+    return pd.read_csv(folder / "table.csv")
+
+
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.SharedRowsWarning")
+@pytest.mark.parametrize("word", ["null", "None", "NULL"])
+@pytest.mark.parametrize("from_csv", [(0,), (1,), (2,), (0, 1), (1, 2)])
+def test_equal_tables_of_two_file_types_score_as_equal(word, from_csv, tmp_path):
+    tables = [table(0, word) for _ in range(3)]
+    for i in from_csv:
+        tables[i] = through_csv(tables[i], tmp_path)
+    real = Context.of(*tables[:2])
+    context = real.with_synthetic(tables[2])
+    for role in ("train", "holdout"):
+        pd.testing.assert_frame_equal(context[role], context.synthetic)
+    assert sum(isinstance(n, DifferentFormWarning) for c in (real, context) for n in c.notices)
+    for metric in (TVComplement(), MissingValueSimilarity()):
+        with pytest.warns(DifferentFormWarning):
+            assert metric.fit(tables[0], tables[1]).score(tables[2]) == 1.0
+
+
+def test_missing_cells_beside_the_level_stay_missing():
+    train = table(0, "None")
+    release = train.copy()
+    release.loc[:9, "country"] = None
+    context = Context.of(train).with_synthetic(release)
+    assert context.synthetic["country"].isna().sum() == 10
+    assert not [n for n in context.notices if isinstance(n, DifferentFormWarning)]
