@@ -5,7 +5,6 @@ Commands of saved scores: `render` draws them, `verify` checks what they are of.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +13,6 @@ import typer
 from rich.markup import escape
 
 from skeval.cli.options import (
-    AHEAD,
     OUTPUT,
     PRESETS,
     SCORES,
@@ -29,7 +27,6 @@ from skeval.cli.options import (
 )
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.places import Place
-from skeval.utils.ahead import compiling
 from skeval.utils.execution import shown
 
 if TYPE_CHECKING:
@@ -174,21 +171,18 @@ def _of_tables(
     asks = (policy, metrics, given.duration, given.event)
     if is_one_table and (preset != "report" or any(one is not None for one in asks)):
         _check_first(given, preset, metrics, policy, release)
-    with compiling(*AHEAD) if metrics is None else nullcontext():
-        (train, holdout, synthetic), known = inputs.read_given(tables, given, dialect)
-        from skeval.cli import gate, scores, suites
-        from skeval.tables.relational_schema import RelationalSchema
+    (train, holdout, synthetic), known = inputs.read_given(tables, given, dialect)
+    from skeval.cli import gate, scores, suites
+    from skeval.tables.relational_schema import RelationalSchema
 
-        relations = known if isinstance(known, RelationalSchema) else None
-        measured = suites.made_suite(metrics, preset, given, relations, release)
-        gate.check_policy(policy, measured)
-        measured.set_params(**limits, n_jobs=given.jobs, max_memory=given.max_bytes)
-        with shown("lines") as tick:
-            progress = tick("measured")
-            measured.fit(train, holdout, schema=known)
-            result = measured.evaluate(
-                synthetic, progress=progress, date=given.date, release=release
-            )
+    relations = known if isinstance(known, RelationalSchema) else None
+    measured = suites.made_suite(metrics, preset, given, relations, release)
+    gate.check_policy(policy, measured)
+    measured.set_params(**limits, n_jobs=given.jobs, max_memory=given.max_bytes)
+    with shown("lines") as tick:
+        progress = tick("measured")
+        measured.fit(train, holdout, schema=known)
+        result = measured.evaluate(synthetic, progress=progress, date=given.date, release=release)
     scores.conclude(result, inputs.files_by_role(tables), output, policy, given)
 
 

@@ -145,7 +145,6 @@ PRESETS = (
 )
 DEBUG = "--debug"
 SCORES = (".txt", ".csv", ".json")  # files of them
-AHEAD = "skeval.cli.ahead", "search", "attacks"  # what other processes compile meanwhile
 
 
 @dataclass(frozen=True)

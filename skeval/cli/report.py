@@ -12,7 +12,6 @@ import typer
 from rich.markup import escape
 
 from skeval.cli.options import (
-    AHEAD,
     OUTPUT,
     PRESETS,
     Given,
@@ -26,7 +25,6 @@ from skeval.cli.options import (
 )
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.places import Place
-from skeval.utils.ahead import compiling
 from skeval.utils.execution import shown
 from skeval.utils.files import check_output
 from skeval.utils.formatting import number
@@ -42,7 +40,6 @@ if TYPE_CHECKING:
 
 @app.command()
 @with_given
-@compiling(*AHEAD)
 def report(
     given: Given,
     tables: Tables,
@@ -104,7 +101,6 @@ def report(
 
 
 @app.command()
-@compiling(*AHEAD)
 def demo(
     output: Annotated[Path, typer.Option(*OUTPUT, help="Where to write.")] = Path(
         "skeval-demo.pdf"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +13,11 @@ from skeval.neighbors.encoding import (
     LARGEST,
     SMALLEST_RANGE,
     SUMMED_CHUNKS,
+    SUMMED_TILE,
     Encoded,
     round_to_grid,
     run_chunks,
+    sum_shares,
 )
 
 Floats = NDArray[np.float64]
@@ -57,45 +58,29 @@ class BruteIndex:
             np.concatenate([indices for _, indices in parts]),
         )
 
-    def divided(
-        self, queries: Encoded, own: Ints, labels: Bytes, n_jobs: int | None
-    ) -> tuple[Floats, Floats]:
-        """Divide each query evenly among its nearest rows.
-
-        Returns what each row gets, and by query the share of its nearest rows that have a label.
-        """
-        no_limits = np.full(queries.n_rows, np.inf)
-        least, _ = self.nearest(queries, 1, own, no_limits, n_jobs)
-        parts = run_chunks(
-            _ties_chunk, np.arange(queries.n_rows), self, queries, least[:, 0], own, None, labels,
-            n_jobs=n_jobs, tile=N_QUERIES, n_chunks=SUMMED_CHUNKS,
-        )  # fmt: skip
-        # in this order, on which the last bits of a sum depend
-        total: Floats = reduce(np.add, [part[0] for part in parts])
-        labelled, n_tied = (np.concatenate([part[at] for part in parts]) for at in (1, 2))
-        return total, labelled / n_tied
-
-    def tied(self, queries: Encoded, least: Floats, own: Ints) -> tuple[Ints, Ints]:
-        """Return of the rows at the `least` distance, which none is below, the first and how many.
-
-        If the rows are looked up again, the first is of no use, and -1.
-        """
-        none, every = np.zeros(self.rows.n_rows, dtype=np.uint8), np.arange(queries.n_rows)
-        _, _, n_tied = _ties_chunk(self, queries, least, own, None, none, every)
-        return np.full(queries.n_rows, -1), n_tied
+    def find_ties(
+        self, queries: Encoded, own: Ints, limits: Floats, n_jobs: int | None
+    ) -> tuple[Floats, Ints, Ints]:
+        """Return the sum and the index of the nearest row, and how many rows are as near."""
+        sums, rows = self.nearest(queries, 1, own, limits, n_jobs)
+        every, marks = np.arange(queries.n_rows), np.ones(self.rows.n_rows, np.uint8)
+        within = np.where(rows[:, 0] < 0, -1.0, sums[:, 0])
+        shares = np.zeros(queries.n_rows)
+        found = self.share(queries, within, own, shares, marks, every, n_jobs, SUMMED_CHUNKS)
+        return sums[:, 0], rows[:, 0], found[0]
 
     def share(
-        self,
-        queries: Encoded,
-        least: Floats,
-        own: Ints,
-        tied: tuple[Ints, Ints],
-        among: Ints,
-        labels: Bytes,
-    ) -> tuple[Floats, Ints]:
-        """Divide queries among what `tied` found, as `TreeIndex.share` does."""
-        every = np.arange(queries.n_rows)
-        return _ties_chunk(self, queries, least, own, among, labels, every)[:2]
+        self, queries: Encoded, least: Floats, own: Ints, shares: Floats, labels: Bytes,
+        picks: Ints, n_jobs: int | None, n_chunks: int,
+    ) -> tuple[Ints, Floats]:  # fmt: skip
+        """Give the share of each picked query to each row at its `least` distance.
+
+        Returns by pick how many of these rows have a label, and the mass of each row.
+        """
+        return sum_shares(run_chunks(
+            _share_chunk, picks, self, queries, least, own, shares, labels,
+            n_jobs=n_jobs, tile=SUMMED_TILE, n_chunks=n_chunks,
+        ))  # fmt: skip
 
     def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
         """Count for each query the balls around reference rows that hold it, up to `limit`."""
@@ -127,29 +112,20 @@ def _around_chunk(
     return np.concatenate(inside), held
 
 
-def _ties_chunk(
-    index: BruteIndex,
-    queries: Encoded,
-    least: Floats,
-    own: Ints,
-    among: Ints | None,
-    labels: Bytes,
+def _share_chunk(
+    index: BruteIndex, queries: Encoded, least: Floats, own: Ints, shares: Floats, labels: Bytes,
     chunk: Ints,
-) -> tuple[Floats, Ints, Ints]:
-    """Return the mass of each row, and by query its nearest rows with a label, and all of them.
-
-    `among` is the number of all in this index and others; None, where there are no others.
-    """
-    mass, labelled, counts = np.zeros(index.rows.n_rows), [], []
+) -> tuple[Ints, Floats]:  # fmt: skip
+    marked, mass = [], np.zeros(index.rows.n_rows)
     for picks in _tiles(chunk):
-        tied = [sums <= least[picks, None] for _, sums in _sweep(index, queries, picks, own)]
-        for i, q in enumerate(picks):
-            mine = np.concatenate([part[i] for part in tied])
-            counts.append(int(mine.sum()))
-            labelled.append(int(labels[mine].sum()))
-            if counts[-1]:
-                mass[mine] += 1.0 / (counts[-1] if among is None else among[q])
-    return mass, np.array(labelled, dtype=np.int64), np.array(counts, dtype=np.int64)
+        marked.append(np.zeros(picks.size, dtype=np.int64))
+        for start, sums in _sweep(index, queries, picks, own):
+            here = slice(start, start + N_ROWS)
+            near = sums <= least[picks, None]
+            marked[-1] += (near & labels[here].astype(bool)).sum(axis=1)
+            for tied, share in zip(near, shares[picks], strict=True):  # in this order
+                mass[here][tied] += share
+    return np.concatenate(marked), mass
 
 
 def _nearest_chunk(

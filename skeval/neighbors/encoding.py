@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
@@ -28,6 +28,7 @@ MAX_NARROW = 254  # codes of a uint8 column, with room for the code of what is u
 MAX_TABLE = 2**16  # codes below are looked up, larger ones searched for
 TURN_ROWS = 1024  # rows transposed at once, within a core's cache
 CHUNKS_PER_WORKER = 8  # evens out chunks of unequal cost
+SUMMED_TILE = 16
 SUMMED_CHUNKS = 8  # where outcomes are summed, the chunks must not depend on the workers
 
 
@@ -297,3 +298,11 @@ def run_chunks(
         if len(chunks) > 1 and cores.n > 1:
             return cores.map(partial(function, *arguments), chunks)
         return [function(*arguments, chunk) for chunk in chunks]
+
+
+def sum_shares(parts: list[tuple[Ints, Floats]]) -> tuple[Ints, Floats]:
+    """Join the first items of chunks, and add the second in the order of the chunks.
+
+    The last bits of a sum depend on the order.
+    """
+    return np.concatenate([part[0] for part in parts]), reduce(np.add, [part[1] for part in parts])

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skeval.neighbors.encoding import GRID_SHIFT, GRID_STEP, MISSING
-from skeval.neighbors.leaves import FLUSH, STEPS, Forest, bound_leaves, write_steps
-from skeval.neighbors.machine_code import Bytes, Floats, Ints, inlined, jit, uncounted
+from skeval.neighbors.leaves import ABSENT, FLUSH, STEPS, Forest
+from skeval.neighbors.machine_code import Bytes, Floats, Ints, inlined, uncounted
 
 NO_ROW = np.iinfo(np.int64).max
 FIRST_LEAVES = 2  # leaves read best-first before the sweep
@@ -48,12 +48,55 @@ class Scratch(NamedTuple):
 
 
 @uncounted
+def _bound_leaves(
+    forest: Forest, query: Floats, query_codes: Bytes, counts: Bytes, bounds: Floats
+) -> None:
+    """Write into `bounds` a sum that no row of the leaf is below, for every leaf."""
+    n_leaves, n_codes = bounds.size, query_codes.size
+    for leaf in range(n_leaves):
+        bounds[leaf] = 0.0
+    for begin in range(0, n_codes, FLUSH):
+        for leaf in range(n_leaves):
+            counts[leaf] = 0
+        for j in range(begin, min(begin + FLUSH, n_codes)):
+            absent = forest.absent[forest.first[j] + query_codes[j]]
+            for leaf in range(n_leaves):
+                counts[leaf] += absent[leaf]
+        for leaf in range(n_leaves):
+            bounds[leaf] += np.float64(counts[leaf])
+    for j in range(query.size):
+        value, weight = query[j], forest.weights[j]
+        low, high, complete = forest.low[j], forest.high[j], forest.complete[j]
+        if value < MISSING:
+            for leaf in range(n_leaves):
+                gap = max(0.0, max(low[leaf] - value, value - high[leaf]))
+                bounds[leaf] += min(1.0, gap * weight)
+        else:
+            for leaf in range(n_leaves):
+                bounds[leaf] += complete[leaf]
+    for leaf in range(n_leaves):
+        bounds[leaf] = (bounds[leaf] + GRID_SHIFT) - GRID_SHIFT
+
+
+@inlined
+def _write_steps(forest: Forest, query: Floats, steps: Bytes) -> None:
+    """Write the bytes of a query: its steps from the least value of each column, 127 at most."""
+    for j in range(steps.size):
+        if query[j] >= MISSING:
+            steps[j] = ABSENT
+        else:
+            far = min(1.0, max(0.0, (query[j] - forest.base[j]) * forest.weights[j]))
+            steps[j] = int(np.float64(STEPS) * far)
+
+
+@uncounted
 def _count_differences(
     codes: Bytes, query_codes: Bytes, start: int, stop: int, begin: int, counts: Bytes
 ) -> Any:
     """Count in uint8 the columns of one flush that differ; return the least count."""
     width = stop - start
-    counts[:width] = 0
+    for r in range(width):  # an assignment to a slice takes seconds to compile
+        counts[r] = 0
     for j in range(begin, min(begin + FLUSH, query_codes.size)):
         code, column = query_codes[j], codes[j, start:stop]
         for r in range(width):
@@ -65,7 +108,7 @@ def _count_differences(
 
 
 @uncounted
-def least_of(sums: Floats, width: int) -> float:
+def _least_of(sums: Floats, width: int) -> float:
     """Return the least of the first `width` sums."""
     least = MISSING
     for r in range(width):
@@ -103,7 +146,7 @@ def _count_near(
 
 
 @uncounted
-def sum_leaf(
+def _sum_leaf(
     numbers: Floats, codes: Bytes, coarse: Bytes, weights: Floats, query: Floats,
     query_codes: Bytes, query_coarse: Bytes, start: int, stop: int, limit: float, step: int,
     sums: Floats, counts: Bytes, steps: NDArray[np.uint16],
@@ -135,11 +178,11 @@ def sum_leaf(
         value, weight, column = query[j], weights[j], numbers[j, start:stop]
         for r in range(width):
             sums[r] += min(1.0, abs(column[r] - value) * weight)
-        if (j + 1) % step == 0 and least_of(sums, width) > limit + GRID_STEP:
+        if (j + 1) % step == 0 and _least_of(sums, width) > limit + GRID_STEP:
             return MISSING
     for r in range(width):
         sums[r] = (sums[r] + GRID_SHIFT) - GRID_SHIFT
-    return least_of(sums, width)
+    return _least_of(sums, width)
 
 
 @uncounted
@@ -149,7 +192,8 @@ def _sum_near(
 ) -> float:  # fmt: skip
     """Sum the rows that are near, one by one; put all others at `MISSING`."""
     least, width = MISSING, stop - start
-    sums[:width] = MISSING
+    for r in range(width):
+        sums[r] = MISSING
     for begin in range(0, width, NEAR_BLOCK):
         end = min(begin + NEAR_BLOCK, width)
         nearest = np.uint16(2**16 - 1)
@@ -198,7 +242,7 @@ def _absorb(
 
 
 @inlined
-def visit(
+def _visit(
     numbers: Floats, codes: Bytes, coarse: Bytes, weights: Floats, rows: Ints, start: int,
     stop: int, query: Floats, query_codes: Bytes, query_coarse: Bytes, own: int, step: int,
     sums: Floats, counts: Bytes, steps: NDArray[np.uint16], best: Floats, best_rows: Ints,
@@ -211,7 +255,7 @@ def visit(
     worst = best[best.size - 1]
     while start < stop:
         end = stop if worst < MISSING else min(stop, start + FIRST_ROWS + 2 * best.size)
-        least = sum_leaf(
+        least = _sum_leaf(
             numbers, codes, coarse, weights, query, query_codes, query_coarse, start, end, worst,
             step, sums, counts, steps,
         )  # fmt: skip
@@ -221,25 +265,13 @@ def visit(
     return float(worst)
 
 
-@jit
-def _scratch(forest: Forest) -> Scratch:
-    n_leaves, widest = forest.offsets.size - 1, 0
-    for leaf in range(n_leaves):
-        widest = max(widest, forest.offsets[leaf + 1] - forest.offsets[leaf])
-    return Scratch(
-        np.empty(widest), np.empty(widest, np.uint8), np.empty(widest, np.uint16),
-        np.empty((TILE, len(forest.coarse)), np.uint8), np.empty(n_leaves, np.uint8),
-        np.zeros((TILE, n_leaves)), np.empty(n_leaves), np.empty(TILE),
-    )  # fmt: skip
-
-
 @uncounted
 def _argmin(bounds: Floats) -> int:
     """Find the first least bound, a block at a time: a plain search does not vectorise."""
     least, at = MISSING, 0
     for begin in range(0, bounds.size, ARGMIN_BLOCK):
         block = bounds[begin : begin + ARGMIN_BLOCK]
-        block_least = least_of(block, block.size)
+        block_least = _least_of(block, block.size)
         if block_least < least:
             least, at = block_least, begin
     while bounds[at] > least:
@@ -264,7 +296,7 @@ def _visit_closest(
     bounds: Floats, scratch: Scratch, best: Floats, best_rows: Ints, n_tied: Ints, at: int,
 ) -> int:  # fmt: skip
     """Bound all leaves, read the closest few, strike them out; return the number of rows read."""
-    bound_leaves(forest, query, query_codes, scratch.leaf_counts, bounds)
+    _bound_leaves(forest, query, query_codes, scratch.leaf_counts, bounds)
     numbers, codes, weights, rows = forest.numbers, forest.codes, forest.weights, forest.rows
     coarse, sums, counts, steps = forest.coarse, scratch.sums, scratch.counts, scratch.steps
     n_read = 0
@@ -274,7 +306,7 @@ def _visit_closest(
             break
         bounds[leaf] = MISSING
         start, stop = forest.offsets[leaf], forest.offsets[leaf + 1]
-        visit(
+        _visit(
             numbers, codes, coarse, weights, rows, start, stop, query, query_codes, query_coarse,
             own, step, sums, counts, steps, best, best_rows, n_tied, at,
         )  # fmt: skip
@@ -282,7 +314,15 @@ def _visit_closest(
     return n_read
 
 
-@jit
+def _make_scratch(forest: Forest) -> Scratch:
+    n_leaves, widest = forest.offsets.size - 1, int(np.diff(forest.offsets).max(initial=0))
+    return Scratch(
+        np.empty(widest), np.empty(widest, np.uint8), np.empty(widest, np.uint16),
+        np.empty((TILE, len(forest.coarse)), np.uint8), np.empty(n_leaves, np.uint8),
+        np.zeros((TILE, n_leaves)), np.empty(n_leaves), np.empty(TILE),
+    )  # fmt: skip
+
+
 def nearest_rows(
     forest: Forest, queries: Floats, query_codes: Bytes, own: Ints, limits: Floats, k: int,
     bounded: bool, step: int, picks: Ints,
@@ -293,12 +333,12 @@ def nearest_rows(
     the nearest, and the number of rows read; where fewer rows lie within the limit, the sum is the
     limit and the index `NO_ROW`. Unbounded, all bounds stay 0.
     """
-    best = np.empty((picks.size, k))
+    best = np.repeat(limits[picks], k).reshape(picks.size, k)
     best_rows = np.full((picks.size, k), NO_ROW)
     n_tied = np.zeros(picks.size, np.int64)
     n_read = _sweep(
-        forest, queries, query_codes, own, limits, bounded, step, picks, _scratch(forest), best,
-        best_rows, n_tied,
+        forest, queries, query_codes, own, limits, bounded, step, picks, _make_scratch(forest),
+        best, best_rows, n_tied,
     )  # fmt: skip
     return best, best_rows, n_tied, n_read
 
@@ -324,8 +364,7 @@ def _sweep(
         for g in range(tile.size):
             q = tile[g]
             worst[g] = limits[q]
-            best[begin + g] = limits[q]
-            write_steps(forest, queries[q], query_coarse[g])
+            _write_steps(forest, queries[q], query_coarse[g])
             if bounded:
                 n_read += _visit_closest(
                     forest, queries[q], query_codes[q], query_coarse[g], own[q], step, bounds[g],
@@ -341,7 +380,7 @@ def _sweep(
                 if bounds[g, leaf] <= worst[g] and bounds[g, leaf] < MISSING:
                     q = tile[g]
                     n_read += stop - start
-                    worst[g] = visit(
+                    worst[g] = _visit(
                         numbers, codes, coarse, weights, rows, start, stop, queries[q],
                         query_codes[q], query_coarse[g], own[q], step, sums, counts, steps,
                         best[begin + g], best_rows[begin + g], n_tied, begin + g,
@@ -349,124 +388,27 @@ def _sweep(
     return n_read
 
 
-@uncounted
-def _gather_ties(
-    forest: Forest, query: Floats, query_codes: Bytes, own: int, least: float, bounds: Floats,
-    step: int, scratch: Scratch, tied: Ints,
-) -> None:  # fmt: skip
-    """Write the indices of all rows at the `least` distance, that of the nearest, to `tied`."""
-    n_tied, sums = 0, scratch.sums
-    write_steps(forest, query, scratch.coarse[0])
-    for leaf in range(bounds.size):
-        if bounds[leaf] > least:
-            continue
-        start, stop = forest.offsets[leaf], forest.offsets[leaf + 1]
-        nearest = sum_leaf(
-            forest.numbers, forest.codes, forest.coarse, forest.weights, query, query_codes,
-            scratch.coarse[0], start, stop, least, step, sums, scratch.counts, scratch.steps,
-        )  # fmt: skip
-        if nearest > least:
-            continue
-        for r in range(stop - start):
-            if sums[r] == least and forest.rows[start + r] != own:
-                tied[n_tied] = forest.rows[start + r]
-                n_tied += 1
+def add_pairs(
+    forest: Forest, queries: Floats, query_codes: Bytes, limits: Floats, own: Ints, step: int,
+    marks: Bytes, shares: Floats, picks: Ints,
+) -> tuple[Ints, Floats]:  # fmt: skip
+    """Find all pairs of a picked query and a row within the limit of the query, except `own`.
 
-
-@jit
-def divide_queries(
-    forest: Forest, nearest: tuple[Floats, Ints, Ints], among: Ints, labels: Bytes, queries: Floats,
-    query_codes: Bytes, own: Ints, bounded: bool, step: int, picks: Ints,
-) -> tuple[Floats, Ints]:  # fmt: skip
-    """Divide each picked query evenly among its nearest rows, here and in other forests.
-
-    `nearest` has for each query the sum, the index and the number of its nearest rows in this
-    forest, as `nearest_rows` finds them: only ties are looked up again. `among` is their number in
-    all forests. Returns the mass of each row, and by pick how many of them have a label.
+    Returns the sum of the marks of these rows for each pick, and the sum of the shares of the
+    queries for each row. Shares are added in the order of the picks.
     """
-    least, first, n_nearest = nearest
-    n_rows = forest.rows.size
-    mass, tied = np.zeros(n_rows), np.empty(n_rows, np.int64)
-    labelled = np.zeros(picks.size, np.int64)
-    scratch = _scratch(forest)
-    bounds = scratch.bounds[0]
-    for at in range(picks.size):
-        q = picks[at]
-        n_tied = n_nearest[q]
-        tied[0] = first[q]
-        if n_tied > 1:
-            if bounded:
-                bound_leaves(forest, queries[q], query_codes[q], scratch.leaf_counts, bounds)
-            _gather_ties(
-                forest, queries[q], query_codes[q], own[q], least[q], bounds, step, scratch, tied
-            )
-        for t in range(n_tied):
-            mass[tied[t]] += 1.0 / among[q]
-            labelled[at] += labels[tied[t]]
-    return mass, labelled
-
-
-@jit
-def count_balls(
-    forest: Forest, radii: Floats, largest: Floats, queries: Floats, query_codes: Bytes,
-    limit: int, step: int, picks: Ints,
-) -> Ints:  # fmt: skip
-    """Count the balls that hold each picked query, stopping once `limit` is reached.
-
-    `radii` are in leaf order and on the grid of the sums; `largest` is the largest of each leaf.
-    """
-    inside = np.zeros(picks.size, np.int64)
-    scratch = _scratch(forest)
-    _count_balls(forest, radii, largest, queries, query_codes, limit, step, picks, scratch, inside)
-    return inside
+    marked, mass = np.zeros(picks.size, np.int64), np.zeros(forest.rows.size)
+    _add_pairs(
+        forest, queries, query_codes, limits, own, step, marks, shares, picks,
+        _make_scratch(forest), marked, mass,
+    )  # fmt: skip
+    return marked, mass
 
 
 @uncounted
-def _count_balls(
-    forest: Forest, radii: Floats, largest: Floats, queries: Floats, query_codes: Bytes,
-    limit: int, step: int, picks: Ints, scratch: Scratch, inside: Ints,
-) -> None:  # fmt: skip
-    bounds, coarse, sums = scratch.bounds, scratch.coarse, scratch.sums
-    for begin in range(0, picks.size, TILE):
-        tile = picks[begin : begin + TILE]
-        for g in range(tile.size):
-            q = tile[g]
-            write_steps(forest, queries[q], coarse[g])
-            bound_leaves(forest, queries[q], query_codes[q], scratch.leaf_counts, bounds[g])
-        for leaf in range(forest.offsets.size - 1):
-            start, stop = forest.offsets[leaf], forest.offsets[leaf + 1]
-            for g in range(tile.size):
-                if bounds[g, leaf] > largest[leaf] or inside[begin + g] >= limit:
-                    continue
-                q = tile[g]
-                least = sum_leaf(
-                    forest.numbers, forest.codes, forest.coarse, forest.weights, queries[q],
-                    query_codes[q], coarse[g], start, stop, largest[leaf], step, sums,
-                    scratch.counts, scratch.steps,
-                )  # fmt: skip
-                if least <= largest[leaf]:
-                    for r in range(stop - start):
-                        inside[begin + g] += sums[r] <= radii[start + r]
-
-
-@jit
-def count_pairs(
-    forest: Forest, queries: Floats, query_codes: Bytes, limits: Floats, step: int, picks: Ints
-) -> tuple[Ints, Ints]:
-    """Count the rows within each picked query's own limit, and the queries that each row is near.
-
-    The second counts are by original index.
-    """
-    inside, held = np.zeros(picks.size, np.int64), np.zeros(forest.rows.size, np.int64)
-    scratch = _scratch(forest)
-    _count_pairs(forest, queries, query_codes, limits, step, picks, scratch, inside, held)
-    return inside, held
-
-
-@uncounted
-def _count_pairs(
-    forest: Forest, queries: Floats, query_codes: Bytes, limits: Floats, step: int, picks: Ints,
-    scratch: Scratch, inside: Ints, held: Ints,
+def _add_pairs(
+    forest: Forest, queries: Floats, query_codes: Bytes, limits: Floats, own: Ints, step: int,
+    marks: Bytes, shares: Floats, picks: Ints, scratch: Scratch, marked: Ints, mass: Floats,
 ) -> None:  # fmt: skip
     bounds, coarse, sums, offsets = scratch.bounds, scratch.coarse, scratch.sums, forest.offsets
     slack, worst = scratch.slack, scratch.worst
@@ -475,8 +417,8 @@ def _count_pairs(
         for g in range(tile.size):
             q = tile[g]
             worst[g] = limits[q]
-            write_steps(forest, queries[q], coarse[g])
-            bound_leaves(forest, queries[q], query_codes[q], scratch.leaf_counts, bounds[g])
+            _write_steps(forest, queries[q], coarse[g])
+            _bound_leaves(forest, queries[q], query_codes[q], scratch.leaf_counts, bounds[g])
         _best_slack(bounds, worst[: tile.size], slack)
         for leaf in range(offsets.size - 1):
             if slack[leaf] > 0.0:
@@ -487,13 +429,14 @@ def _count_pairs(
                 if bounds[g, leaf] > limit:
                     continue
                 q = tile[g]
-                least = sum_leaf(
+                least = _sum_leaf(
                     forest.numbers, forest.codes, forest.coarse, forest.weights, queries[q],
                     query_codes[q], coarse[g], start, stop, limit, step, sums, scratch.counts,
                     scratch.steps,
                 )  # fmt: skip
                 if least <= limit:
                     for r in range(stop - start):
-                        if sums[r] <= limit:
-                            inside[begin + g] += 1
-                            held[forest.rows[start + r]] += 1
+                        row = forest.rows[start + r]
+                        if sums[r] <= limit and row != own[q]:
+                            marked[begin + g] += marks[row]
+                            mass[row] += shares[q]

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from skeval.neighbors.encoding import GRID_SHIFT, MISSING
-from skeval.neighbors.machine_code import Bytes, Floats, Ints, inlined, jit, uncounted
+from skeval.neighbors.encoding import MISSING
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+# FLUSH, STEPS and ABSENT never change: machine code that is kept on disk contains them
 FLUSH = 255  # columns that a uint8 count of differences can hold
 STEPS = 127  # of a byte, into which the range of a number column is cut to tell who is far
 ABSENT = 2 * STEPS  # the byte of a missing number, as far from every other as they can be
@@ -59,86 +63,42 @@ class Forest(NamedTuple):
     first: Ints
 
 
-@uncounted
-def bound_leaves(
-    forest: Forest, query: Floats, query_codes: Bytes, counts: Bytes, bounds: Floats
-) -> None:
-    """Write into `bounds` a sum that no row of the leaf is below, for every leaf."""
-    n_leaves, n_codes = bounds.size, query_codes.size
-    bounds[:] = 0.0
-    for begin in range(0, n_codes, FLUSH):
-        counts[:] = 0
-        for j in range(begin, min(begin + FLUSH, n_codes)):
-            absent = forest.absent[forest.first[j] + query_codes[j]]
-            for leaf in range(n_leaves):
-                counts[leaf] += absent[leaf]
-        for leaf in range(n_leaves):
-            bounds[leaf] += np.float64(counts[leaf])
-    for j in range(query.size):
-        value, weight = query[j], forest.weights[j]
-        low, high, complete = forest.low[j], forest.high[j], forest.complete[j]
-        if value < MISSING:
-            for leaf in range(n_leaves):
-                gap = max(0.0, max(low[leaf] - value, value - high[leaf]))
-                bounds[leaf] += min(1.0, gap * weight)
-        else:
-            for leaf in range(n_leaves):
-                bounds[leaf] += complete[leaf]
-    for leaf in range(n_leaves):
-        bounds[leaf] = (bounds[leaf] + GRID_SHIFT) - GRID_SHIFT
-
-
-@inlined
-def in_steps(value: float, base: float, weight: float) -> int:
-    """Return the byte of a number: its steps from `base`, 127 at most."""
-    if value >= MISSING:
-        return ABSENT
-    return int(np.float64(STEPS) * min(1.0, max(0.0, (value - base) * weight)))
-
-
-@inlined
-def write_steps(forest: Forest, query: Floats, steps: Bytes) -> None:
-    """Write the bytes of a query."""
-    for j in range(steps.size):
-        steps[j] = in_steps(query[j], forest.base[j], forest.weights[j])
-
-
-@jit
 def box_leaves(
     numbers: Floats, codes: Bytes, weights: Floats, order: Ints, offsets: Ints, first: Ints,
     n_absent: int,
 ) -> Forest:  # fmt: skip
-    """Copy the rows into leaf order and note what each leaf holds."""
-    n, n_leaves = order.size, offsets.size - 1
-    low = np.full((numbers.shape[0], n_leaves), MISSING)
-    high = np.full((numbers.shape[0], n_leaves), -MISSING)
-    complete = np.ones((numbers.shape[0], n_leaves))
+    """Copy the rows into leaf order and compute the box of each leaf."""
+    n, n_leaves, starts = order.size, offsets.size - 1, offsets[:-1]
+    shape = (len(numbers), n_leaves)
+    low, high, complete = np.full(shape, MISSING), np.full(shape, -MISSING), np.ones(shape)
+    n_coarse = min(len(numbers), MOST_COARSE) if len(numbers) >= LEAST_COARSE else 0
+    coarse, base = np.empty((n_coarse, n), np.uint8), np.zeros(len(numbers))
+    moved_numbers, moved_codes = np.empty((len(numbers), n)), np.empty((len(codes), n), np.uint8)
     absent = np.ones((n_absent, n_leaves), np.uint8)
-    moved_numbers = np.empty((numbers.shape[0], n))
-    moved_codes = np.empty((codes.shape[0], n), np.uint8)
-    n_coarse = min(numbers.shape[0], MOST_COARSE) if numbers.shape[0] >= LEAST_COARSE else 0
-    coarse, base = np.empty((n_coarse, n), np.uint8), np.zeros(numbers.shape[0])
-    for j in range(numbers.shape[0]):
-        for leaf in range(n_leaves):
-            for t in range(offsets[leaf], offsets[leaf + 1]):
-                value = numbers[j, order[t]]
-                moved_numbers[j, t] = value
-                if value < MISSING:
-                    low[j, leaf] = min(low[j, leaf], value)
-                    high[j, leaf] = max(high[j, leaf], value)
-                else:
-                    complete[j, leaf] = 0.0
-    for j in range(n_coarse):
-        base[j] = min(low[j].min(), high[j].max())  # of none present the largest, which none is
-        for t in range(n):
-            coarse[j, t] = in_steps(moved_numbers[j, t], base[j], weights[j])
-    for j in range(codes.shape[0]):
-        for leaf in range(n_leaves):
-            for t in range(offsets[leaf], offsets[leaf + 1]):
-                code = codes[j, order[t]]
-                moved_codes[j, t] = code
-                absent[first[j] + code, leaf] = 0
+    for j, moved in enumerate(moved_numbers if n else ()):
+        np.take(numbers[j], order, out=moved)
+        is_missing = moved >= MISSING
+        low[j] = np.minimum.reduceat(moved, starts)
+        if is_missing.any():
+            complete[j] = ~np.logical_or.reduceat(is_missing, starts)
+            high[j] = np.maximum.reduceat(np.where(is_missing, -MISSING, moved), starts)
+        else:
+            high[j] = np.maximum.reduceat(moved, starts)
+        if j < n_coarse:
+            # if no value is present, the largest number that a value cannot have
+            base[j] = min(low[j].min(), high[j].max())
+            coarse[j] = np.where(is_missing, ABSENT, _in_steps(moved, base[j], weights[j]))
+    leaf_of_row = np.repeat(np.arange(n_leaves), np.diff(offsets))
+    for j, moved_code in enumerate(moved_codes):
+        np.take(codes[j], order, out=moved_code)
+        absent[first[j] + moved_code.astype(np.int64), leaf_of_row] = 0
     return Forest(
         moved_numbers, moved_codes, coarse, base, weights, order, offsets, low, high, complete,
         absent, first,
     )  # fmt: skip
+
+
+def _in_steps(values: Floats, base: float, weight: float) -> Floats:
+    """Return the number of steps from `base`, at most 127."""
+    with np.errstate(over="ignore"):  # the cap takes what overflows
+        return np.floor(STEPS * np.clip((values - base) * weight, 0.0, 1.0))

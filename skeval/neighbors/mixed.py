@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-from importlib.util import find_spec
 from typing import Any, Literal, Protocol, Self, cast
 
 import numpy as np
@@ -12,8 +10,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval.exceptions import InvalidParameterError
-from skeval.neighbors.encoding import ColumnEncoder, Encoded, column_lines, round_to_grid
-from skeval.neighbors.first import FirstIndex, would_compile
+from skeval.neighbors.brute import BruteIndex
+from skeval.neighbors.encoding import (
+    SUMMED_CHUNKS,
+    ColumnEncoder,
+    Encoded,
+    column_lines,
+    round_to_grid,
+)
 from skeval.utils.parameters import Count, Interval, check_parameters, legal_sets
 
 Floats = NDArray[np.float64]
@@ -21,10 +25,11 @@ Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 NO_LIMIT = np.iinfo(np.int64).max
 NO_BALL = -1.0
+MAX_NUMPY_ROWS = 500  # of both tables of a search that NumPy does in some milliseconds
 
 
-class Search(Protocol):
-    """What all searches have in common; sums and radii are on the grid of 2^-32."""
+class Index(Protocol):
+    """The methods that all searches have in common; sums and radii are on the grid of 2^-32."""
 
     def nearest(
         self, queries: Encoded, n_neighbors: int, own: Ints, limits: Floats, n_jobs: int | None
@@ -37,28 +42,16 @@ class Search(Protocol):
     def around(self, queries: Encoded, limits: Floats, n_jobs: int | None) -> tuple[Ints, Ints]:
         """Count the rows within each query's limit, and the queries that each row is so near to."""
 
-    def divided(
-        self, queries: Encoded, own: Ints, labels: Bytes, n_jobs: int | None
-    ) -> tuple[Floats, Floats]:
-        """Divide each query evenly among its nearest rows; return masses and labelled shares."""
-
-
-class Index(Search, Protocol):
-    """What the two backends have in common, so that several indexes can be searched as one."""
-
-    def tied(self, queries: Encoded, least: Floats, own: Ints) -> tuple[Ints, Ints]:
-        """Return of the rows at the `least` distance the first and how many there are."""
+    def find_ties(
+        self, queries: Encoded, own: Ints, limits: Floats, n_jobs: int | None
+    ) -> tuple[Floats, Ints, Ints]:
+        """Return sum and index of the nearest row within the limits, and how many are as near."""
 
     def share(
-        self,
-        queries: Encoded,
-        least: Floats,
-        own: Ints,
-        tied: tuple[Ints, Ints],
-        among: Ints,
-        labels: Bytes,
-    ) -> tuple[Floats, Ints]:
-        """Divide queries among the rows that `tied` found, of `among` in all indexes."""
+        self, queries: Encoded, least: Floats, own: Ints, shares: Floats, labels: Bytes,
+        picks: Ints, n_jobs: int | None, n_chunks: int,
+    ) -> tuple[Ints, Floats]:  # fmt: skip
+        """Give the shares of picked queries to their nearest rows; return labels and masses."""
 
 
 class MixedNearestNeighbors(BaseEstimator):
@@ -86,8 +79,8 @@ class MixedNearestNeighbors(BaseEstimator):
         Number of threads, as in joblib: None is 1 unless a `joblib.parallel_config` says otherwise.
     backend : {"auto", "numba", "numpy"}, default="auto"
         Compiled trees, or brute force in NumPy with the same bits, about a hundred times slower.
-        "auto" takes numba where it can be imported. As long as nothing is compiled on a machine,
-        it has NumPy search tables of at most 5,000 rows, while that is quicker than compiling.
+        "auto" uses numba if it can be imported and if one of the two tables of a search has more
+        than 500 rows.
 
     Attributes
     ----------
@@ -179,22 +172,20 @@ class MixedNearestNeighbors(BaseEstimator):
         measured = scales(self.ranges, self.categorical, rows.shape[1])
         self._columns = ColumnEncoder.learn(lines, *measured)
         self.n_samples_fit_ = len(rows)
-        encoded = self._columns.encode(lines)
-        self._index = self._indexed(encoded)
+        self.backend_ = usable_backend(self.backend)
+        rows, few = self._columns.encode(lines), len(lines[0]) <= MAX_NUMPY_ROWS
+        backend = "numpy" if self.backend == "auto" and few else self.backend_
+        self._index = build_index(self._columns, rows, self.leaf_size, backend)
         return self
 
-    def _indexed(self, rows: Encoded) -> Search | FirstIndex[Search]:
-        if self.backend == "auto" and would_compile(rows.n_rows) and find_spec("numba"):
-            self.backend_ = "numba"
-            brute = build_index(self._columns, rows, None, "numpy")
-            grow = partial(build_index, self._columns, rows, self.leaf_size, "numba")
-            return FirstIndex[Search](rows, brute, grow)
-        self.backend_ = usable_backend(self.backend)
-        return build_index(self._columns, rows, self.leaf_size, self.backend_)
-
-    def _search_for(self, queries: Encoded) -> Search:
+    def _search_for(self, queries: Encoded) -> Index:
+        """Return the index, or a tree of the same few rows if there are many queries."""
         index = self._index
-        return index.chosen(queries) if isinstance(index, FirstIndex) else index
+        many = self.backend == "auto" and queries.n_rows > MAX_NUMPY_ROWS
+        if many and isinstance(index, BruteIndex):  # two threads may grow one, to the same bits
+            index = build_index(self._columns, index.rows, self.leaf_size, self.backend_)
+            self._index = index
+        return index
 
     def kneighbors(
         self,
@@ -293,7 +284,7 @@ class MixedNearestNeighbors(BaseEstimator):
         if exclude is not None:
             own = self._own_rows(exclude, queries.n_rows)
         search = self._search_for(queries)
-        masses, labelled = search.divided(queries, own, marked.astype(np.uint8), self.n_jobs)
+        masses, labelled = _divide(search, queries, own, marked.astype(np.uint8), self.n_jobs)
         return masses / queries.n_rows, labelled
 
     def count_within(self, Y: ArrayLike, radius: ArrayLike, *, limit: Count | None = None) -> Ints:
@@ -407,6 +398,26 @@ class MixedNearestNeighbors(BaseEstimator):
         return np.broadcast_to(np.where(radii >= 0, sums, NO_BALL), n_balls)
 
 
+def _divide(
+    index: Index, queries: Encoded, own: Ints, labels: Bytes, n_jobs: int | None
+) -> tuple[Floats, Floats]:
+    """Divide each query evenly among its nearest rows.
+
+    Returns the mass of each row, and by query the fraction of its nearest rows that have a label.
+    """
+    no_limits = np.full(queries.n_rows, np.inf)
+    least, first, n_tied = index.find_ties(queries, own, no_limits, n_jobs)
+    masses = np.bincount(first[n_tied == 1], minlength=labels.size).astype(np.float64)
+    labelled = labels[first].astype(np.float64)
+    picks = np.flatnonzero(n_tied > 1)
+    if picks.size:
+        shares = 1.0 / n_tied
+        found = index.share(queries, least, own, shares, labels, picks, n_jobs, SUMMED_CHUNKS)
+        labelled[picks] = found[0] / n_tied[picks]
+        masses += found[1]
+    return masses, labelled
+
+
 def usable_backend(backend: str) -> str:
     """Return the backend that "auto" stands for on this machine."""
     if backend == "numpy":
@@ -425,12 +436,10 @@ def build_index(
 ) -> Index:
     """Return the search structure over encoded rows."""
     if backend == "numba":
-        from skeval.neighbors.tree import TreeIndex
+        from skeval.neighbors.tree import TreeIndex  # it imports numba
 
         n_codes = [columns.books[j].n_seen + 1 for j in columns.narrow]
         return TreeIndex.build(rows, columns.weights, n_codes, leaf_size)
-    from skeval.neighbors.brute import BruteIndex
-
     return BruteIndex(rows, columns.weights)
 
 

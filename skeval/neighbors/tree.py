@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
 
 import numpy as np
 
-from skeval.neighbors.encoding import MISSING, SUMMED_CHUNKS, Encoded, run_chunks
-from skeval.neighbors.kernels import (
-    NO_ROW,
-    TILE,
-    count_balls,
-    count_pairs,
-    divide_queries,
-    nearest_rows,
-)
+from skeval.neighbors.encoding import MISSING, SUMMED_TILE, Encoded, run_chunks, sum_shares
+from skeval.neighbors.kernels import NO_ROW, TILE, add_pairs, nearest_rows
 from skeval.neighbors.leaves import Forest, box_leaves
-from skeval.neighbors.machine_code import Bytes, Floats, Ints, jit
+from skeval.neighbors.machine_code import Bytes, Floats, Ints, inlined, uncounted
 
 N_CODES = 256  # of a uint8 column
 SAMPLE = 128  # rows looked at to split a node
@@ -27,7 +19,6 @@ QUERY_LEAF, QUERY_SAMPLE = 16, 32  # queries are only sorted: a rough tree will 
 BLOCK = 512  # rows read at once without bounds
 BOUNDED_STEP, UNBOUNDED_STEP = 4, 16  # number columns between two tests for an early exit
 PROBE, PROBE_FROM, MOST_READ = 32, 512, 0.6
-RADIUS_CLASSES = (0.5, 0.75, 0.9, 0.97)  # one outlier's radius would open its leaf to everyone
 
 
 @dataclass(frozen=True)
@@ -79,73 +70,53 @@ class TreeIndex:
 
     def within(self, queries: Encoded, radii: Floats, limit: int, n_jobs: int | None) -> Ints:
         """Count for each query the balls around reference rows that hold it, up to `limit`."""
-        numbers, codes, order = self._sorted(queries)
-        counts = np.zeros(order.size, dtype=np.int64)
-        forest, sorted_radii = self._balls(radii[self.forest.rows])
-        if forest is None:
-            return counts
-        largest = np.maximum.reduceat(sorted_radii, forest.offsets[:-1])
-        parts = run_chunks(
-            count_balls, order, forest, sorted_radii, largest, numbers, codes, limit, BOUNDED_STEP,
-            n_jobs=n_jobs, tile=TILE,
-        )  # fmt: skip
-        counts[order] = np.minimum(np.concatenate(parts), limit)
-        return counts
+        forest = self.forest
+        n_codes = np.diff(np.append(forest.first, len(forest.absent)))
+        asked = TreeIndex.build(queries, forest.weights, n_codes.tolist(), None)
+        rows = forest.numbers, forest.codes  # in the order of the leaves, so that close ones follow
+        lines, codes = (np.ascontiguousarray(lines.T) for lines in rows)
+        counts = asked._pairs(lines, codes, radii[forest.rows], np.arange(forest.rows.size), n_jobs)
+        return np.minimum(counts[1], limit)
 
     def around(self, queries: Encoded, limits: Floats, n_jobs: int | None) -> tuple[Ints, Ints]:
         """Count the rows within each query's limit, and the queries that each row is so near to."""
         numbers, codes, order = self._sorted(queries)
+        return self._pairs(numbers, codes, limits, order, n_jobs)
+
+    def _pairs(
+        self, numbers: Floats, codes: Bytes, limits: Floats, order: Ints, n_jobs: int | None
+    ) -> tuple[Ints, Ints]:
+        marks, shares = np.ones(self.forest.rows.size, np.uint8), np.ones(order.size)
         parts = run_chunks(
-            count_pairs, order, self.forest, numbers, codes, limits, BOUNDED_STEP,
-            n_jobs=n_jobs, tile=TILE,
+            add_pairs, order, self.forest, numbers, codes, limits, np.full(order.size, -1),
+            BOUNDED_STEP, marks, shares, n_jobs=n_jobs, tile=TILE,
         )  # fmt: skip
         inside = np.empty(order.size, dtype=np.int64)
         inside[order] = np.concatenate([part[0] for part in parts])
-        return inside, np.sum([part[1] for part in parts], axis=0)
+        return inside, np.sum([part[1] for part in parts], axis=0).astype(np.int64)
 
-    def divided(
-        self, queries: Encoded, own: Ints, labels: Bytes, n_jobs: int | None
-    ) -> tuple[Floats, Floats]:
-        """Divide each query evenly among its nearest rows.
-
-        Returns what each row gets, and by query the share of its nearest rows that have a label.
-        """
+    def find_ties(
+        self, queries: Encoded, own: Ints, limits: Floats, n_jobs: int | None
+    ) -> tuple[Floats, Ints, Ints]:
+        """Return the sum and the index of the nearest row, and how many rows are as near."""
         numbers, codes, order = self._sorted(queries)
-        search = (numbers, codes, own, np.full(order.size, MISSING), 1)
-        leaves = self._leaves_for(order, *search)
-        sums, indices, n_tied = _swept(order, *search, leaves, n_jobs)
-        forest, bounded, step = leaves
-        parts = run_chunks(
-            divide_queries, order, forest, (sums[:, 0], indices[:, 0], n_tied), n_tied, labels,
-            numbers, codes, own, bounded, step, n_jobs=n_jobs, tile=TILE, n_chunks=SUMMED_CHUNKS,
-        )  # fmt: skip
-        labelled = np.empty(order.size)
-        labelled[order] = np.concatenate([part[1] for part in parts])
-        # in this order, on which the last bits of a sum depend
-        return reduce(np.add, [part[0] for part in parts]), labelled / n_tied
-
-    def tied(self, queries: Encoded, least: Floats, own: Ints) -> tuple[Ints, Ints]:
-        """Return of the rows at the `least` distance, which none is below, the first and how many.
-
-        They are asked for one query after the other.
-        """
-        numbers, codes = _by_row(queries)
-        search = (numbers, codes, own, np.minimum(least, MISSING), 1, True, BOUNDED_STEP)
-        _, first, n_tied, _ = nearest_rows(self.forest, *search, np.arange(queries.n_rows))
-        return first[:, 0], n_tied
+        search = (numbers, codes, own, np.minimum(limits, MISSING), 1)
+        sums, rows, n_tied = _swept(order, *search, self._leaves_for(order, *search), n_jobs)
+        return sums[:, 0], rows[:, 0], n_tied
 
     def share(
-        self, queries: Encoded, least: Floats, own: Ints, tied: tuple[Ints, Ints], among: Ints,
-        labels: Bytes,
-    ) -> tuple[Floats, Ints]:  # fmt: skip
-        """Divide queries, one after the other, among what `tied` found, `among` in all indexes.
+        self, queries: Encoded, least: Floats, own: Ints, shares: Floats, labels: Bytes,
+        picks: Ints, n_jobs: int | None, n_chunks: int,
+    ) -> tuple[Ints, Floats]:  # fmt: skip
+        """Give the share of each picked query to each row at its `least` distance.
 
-        Returns the mass of each row, and by query how many of its rows have a label.
+        Returns by pick how many of these rows have a label, and the mass of each row.
         """
-        return divide_queries(
-            self.forest, (least, *tied), among, labels, *_by_row(queries), own, True, BOUNDED_STEP,
-            np.arange(queries.n_rows),
-        )  # fmt: skip
+        numbers, codes = _by_row(queries)
+        return sum_shares(run_chunks(
+            add_pairs, picks, self.forest, numbers, codes, least, own, BOUNDED_STEP, labels,
+            shares, n_jobs=n_jobs, tile=SUMMED_TILE, n_chunks=n_chunks,
+        ))  # fmt: skip
 
     def _sorted(self, queries: Encoded) -> tuple[Floats, Bytes, Ints]:
         """Lay queries out row by row, and find an order that puts close ones into one tile."""
@@ -171,27 +142,6 @@ class TreeIndex:
         # the same rows in even blocks; the boxes no longer fit and are not looked at
         offsets = np.append(np.arange(0, n_rows, BLOCK), n_rows)
         return self.forest._replace(offsets=offsets), False, UNBOUNDED_STEP
-
-    def _balls(self, radii: Floats) -> tuple[Forest | None, Floats]:
-        """Build one tree for each class of radii (given in leaf order); drop empty balls."""
-        forest = self.forest
-        groups = _radius_groups(radii)
-        grown = [
-            grow_leaves(forest.numbers, forest.codes, forest.weights, rows, self.leaf_size, SAMPLE)
-            for rows in groups
-        ]
-        if not grown:
-            return None, radii
-        order = np.concatenate([rows for rows, _ in grown])
-        starts = np.cumsum([0, *(rows.size for rows, _ in grown)])
-        offsets = np.concatenate(
-            [[0], *(ends[1:] + start for (_, ends), start in zip(grown, starts[:-1], strict=True))]
-        )
-        balls = box_leaves(
-            forest.numbers, forest.codes, forest.weights, order, offsets, forest.first,
-            forest.absent.shape[0],
-        )  # fmt: skip
-        return balls, radii[order]
 
 
 def query_order(queries: Encoded, weights: Floats) -> Ints:
@@ -224,20 +174,12 @@ def _swept(
     return sums, indices, n_tied
 
 
-def _radius_groups(radii: Floats) -> list[Ints]:
-    """Rows by class of radius, small to large; negative radii hold nothing and are left out."""
-    valid = np.flatnonzero(radii >= 0).astype(np.int64)
-    if not valid.size:
-        return []
-    cuts = np.quantile(radii[valid], RADIUS_CLASSES)
-    label = np.searchsorted(cuts, radii[valid])
-    return [valid[label == group] for group in np.unique(label)]
-
-
-@jit
-def _number_spread(column: Floats, weight: float, order: Ints, span: Ints, size: int) -> float:
+@inlined
+def _number_spread(
+    column: Floats, weight: float, order: Ints, start: int, stop: int, size: int
+) -> float:
     """Return the mean capped deviation from the mean, over a strided sample of the span."""
-    start, width = span[0], span[1] - span[0]
+    width = stop - start
     total, present = 0.0, 0
     for t in range(size):
         value = column[order[start + t * width // size]]
@@ -251,11 +193,12 @@ def _number_spread(column: Floats, weight: float, order: Ints, span: Ints, size:
     return spread / size
 
 
-@jit
-def _count_codes(column: Bytes, order: Ints, span: Ints, size: int, counts: Ints) -> int:
+@inlined
+def _count_codes(column: Bytes, order: Ints, start: int, stop: int, size: int, counts: Ints) -> int:
     """Count the codes of a strided sample into `counts`; return the largest count."""
-    start, width = span[0], span[1] - span[0]
-    counts[:] = 0
+    width = stop - start
+    for code in range(counts.size):
+        counts[code] = 0
     top = 0
     for t in range(size):
         code = column[order[start + t * width // size]]
@@ -264,51 +207,60 @@ def _count_codes(column: Bytes, order: Ints, span: Ints, size: int, counts: Ints
     return int(top)
 
 
-@jit
+@inlined
 def _widest_column(
-    numbers: Floats, codes: Bytes, weights: Floats, order: Ints, span: Ints, size: int, counts: Ints
+    numbers: Floats,
+    codes: Bytes,
+    weights: Floats,
+    order: Ints,
+    start: int,
+    stop: int,
+    size: int,
+    counts: Ints,
 ) -> int:
     """Return the column with the largest spread, numbers first; -1 if none varies in the sample."""
     best, widest = 0.0, -1
     for j in range(numbers.shape[0]):
-        spread = _number_spread(numbers[j], weights[j], order, span, size)
+        spread = _number_spread(numbers[j], weights[j], order, start, stop, size)
         if spread > best:
             best, widest = spread, j
     for j in range(codes.shape[0]):
-        spread = 1.0 - _count_codes(codes[j], order, span, size, counts) / size
+        spread = 1.0 - _count_codes(codes[j], order, start, stop, size, counts) / size
         if spread > best:
             best, widest = spread, numbers.shape[0] + j
     return int(widest)
 
 
-@jit
-def _sample_sorted(column: Floats, order: Ints, span: Ints, size: int) -> Floats:
-    """Return a strided sample of the span in ascending order (by insertion: it is small)."""
-    start, width = span[0], span[1] - span[0]
-    sample = np.empty(size)
+@inlined
+def _sort_sample(
+    column: Floats, order: Ints, start: int, stop: int, size: int, sample: Floats
+) -> None:
+    """Write a strided sample of the span in ascending order (by insertion: it is small)."""
+    width = stop - start
     for t in range(size):
         value, slot = column[order[start + t * width // size]], t
         while slot > 0 and sample[slot - 1] > value:
             sample[slot] = sample[slot - 1]
             slot -= 1
         sample[slot] = value
-    return sample
 
 
-@jit
+@inlined
 def _put_back(order: Ints, border: int, spare: Ints, held: int) -> None:
     for t in range(held):  # a slice assignment takes two seconds to compile
         order[border + t] = spare[t]
 
 
-@jit
-def _part_numbers(column: Floats, order: Ints, span: Ints, size: int, spare: Ints) -> int:
+@inlined
+def _part_numbers(
+    column: Floats, order: Ints, start: int, stop: int, size: int, spare: Ints, sample: Floats
+) -> int:
     """Move rows below the sample median to the left, in place and stably; return the border."""
-    sample = _sample_sorted(column, order, span, size)
+    _sort_sample(column, order, start, stop, size, sample)
     median = sample[size // 2]
     take_median = sample[0] == median  # else nothing would go left
-    border, held = span[0], 0
-    for t in range(span[0], span[1]):
+    border, held = start, 0
+    for t in range(start, stop):
         row = order[t]
         order[border], spare[held] = row, row  # to both: a guess at the side is wrong half the time
         left = int((column[row] < median) | (take_median & (column[row] == median)))
@@ -318,30 +270,39 @@ def _part_numbers(column: Floats, order: Ints, span: Ints, size: int, spare: Int
     return int(border)
 
 
-@jit
-def _left_codes(counts: Ints, size: int) -> Bytes:
+@inlined
+def _mark_left_codes(counts: Ints, size: int, side: Bytes) -> None:
     """Mark codes for the left side: most frequent first, while it stays at or under half."""
-    side = np.zeros(N_CODES, np.uint8)
-    filled = 0
-    while True:
-        top = np.argmax(counts)
-        if counts[top] == 0:
-            return side
-        if filled == 0 or filled + counts[top] <= size // 2:
-            filled += counts[top]
-            side[top] = 1
+    filled, most = 0, 1
+    for code in range(side.size):
+        side[code] = 0
+    while most > 0:
+        top, most = 0, 0
+        for code in range(counts.size):
+            if counts[code] > most:
+                top, most = code, counts[code]
+        if filled == 0 or filled + most <= size // 2:
+            filled += most
+            side[top] = most > 0
         counts[top] = 0
 
 
-@jit
+@inlined
 def _part_codes(
-    column: Bytes, order: Ints, span: Ints, size: int, counts: Ints, spare: Ints
+    column: Bytes,
+    order: Ints,
+    start: int,
+    stop: int,
+    size: int,
+    counts: Ints,
+    spare: Ints,
+    side: Bytes,
 ) -> int:
     """Move the rows with left codes to the left, in place and stably; return the border."""
-    _count_codes(column, order, span, size, counts)
-    side = _left_codes(counts, size)
-    border, held = span[0], 0
-    for t in range(span[0], span[1]):
+    _count_codes(column, order, start, stop, size, counts)
+    _mark_left_codes(counts, size, side)
+    border, held = start, 0
+    for t in range(start, stop):
         row = order[t]
         order[border], spare[held] = row, row
         left = int(side[column[row]])
@@ -351,51 +312,66 @@ def _part_codes(
     return int(border)
 
 
-@jit
+@inlined
 def _part(
-    numbers: Floats, codes: Bytes, weights: Floats, order: Ints, span: Ints, size: int,
-    counts: Ints, spare: Ints,
+    numbers: Floats, codes: Bytes, weights: Floats, order: Ints, start: int, stop: int, size: int,
+    counts: Ints, spare: Ints, side: Bytes, sample: Floats,
 ) -> int:  # fmt: skip
     """Split a span at its widest column, or in the middle if nothing separates it."""
-    border = span[0]
-    column = _widest_column(numbers, codes, weights, order, span, size, counts)
+    border = start
+    column = _widest_column(numbers, codes, weights, order, start, stop, size, counts)
     if column >= numbers.shape[0]:
-        border = _part_codes(codes[column - numbers.shape[0]], order, span, size, counts, spare)
+        border = _part_codes(
+            codes[column - numbers.shape[0]], order, start, stop, size, counts, spare, side
+        )
     elif column >= 0:
-        border = _part_numbers(numbers[column], order, span, size, spare)
-    if border == span[0] or border == span[1]:
-        border = (span[0] + span[1]) // 2
+        border = _part_numbers(numbers[column], order, start, stop, size, spare, sample)
+    if not start < border < stop:
+        border = (start + stop) // 2
     return int(border)
 
 
-@jit
 def grow_leaves(
     numbers: Floats, codes: Bytes, weights: Floats, rows: Ints, leaf_size: int, sample_size: int
 ) -> tuple[Ints, Ints]:
     """Order `rows` so that close ones are neighbours, cut into leaves of at most `leaf_size`.
 
-    Returns the ordered rows and the leaves' offsets. The smaller of two halves goes first, so that
-    the stack stays below log2(n) spans.
+    Returns the ordered rows and the leaves' offsets.
     """
-    n = rows.size
-    order, spare, counts = rows.copy(), np.empty(n, np.int64), np.zeros(N_CODES, np.int64)
-    is_stop = np.zeros(n + 1, np.uint8)
+    order, is_stop = rows.copy(), np.zeros(rows.size + 1, np.uint8)
     is_stop[0] = 1
-    stack = np.empty((66, 2), np.int64)
-    stack[0, 0], stack[0, 1] = 0, n
-    depth = 1 if n > 0 else 0
+    _grow_leaves(
+        numbers, codes, weights, order, leaf_size, sample_size, is_stop,
+        np.empty(rows.size, np.int64), np.empty((66, 2), np.int64), np.empty(N_CODES, np.int64),
+        np.empty(N_CODES, np.uint8), np.empty(sample_size),
+    )  # fmt: skip
+    return order, np.flatnonzero(is_stop)
+
+
+@uncounted
+def _grow_leaves(
+    numbers: Floats, codes: Bytes, weights: Floats, order: Ints, leaf_size: int, sample_size: int,
+    is_stop: Bytes, spare: Ints, stack: Ints, counts: Ints, side: Bytes, sample: Floats,
+) -> None:  # fmt: skip
+    """Order rows in place, and mark the ends of leaves.
+
+    The smaller of two halves goes first, so that the stack stays below log2(n) spans.
+    """
+    stack[0, 0], stack[0, 1] = 0, order.size
+    depth = 1 if order.size > 0 else 0
     while depth > 0:
         depth -= 1
-        span = stack[depth].copy()
-        width = span[1] - span[0]
+        start, stop = stack[depth, 0], stack[depth, 1]
+        width = stop - start
         if width <= leaf_size:
-            is_stop[span[1]] = 1
+            is_stop[stop] = 1
             continue
         size = min(sample_size, width)
-        border = _part(numbers, codes, weights, order, span, size, counts, spare)
-        left_first = border - span[0] <= span[1] - border
+        border = _part(
+            numbers, codes, weights, order, start, stop, size, counts, spare, side, sample
+        )
+        left_first = border - start <= stop - border
         small, large = (depth + 1, depth) if left_first else (depth, depth + 1)
-        stack[small, 0], stack[small, 1] = span[0], border
-        stack[large, 0], stack[large, 1] = border, span[1]
+        stack[small, 0], stack[small, 1] = start, border
+        stack[large, 0], stack[large, 1] = border, stop
         depth += 2
-    return order, np.flatnonzero(is_stop)

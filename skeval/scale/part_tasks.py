@@ -402,36 +402,17 @@ def count_more(
     return np.minimum(total, limit)
 
 
-def find_ties(cell: IndexedCell, queries: Encoded, least: Floats, own: Ints) -> tuple[Ints, Ints]:
-    """Return the first of the nearest rows in one cell, and how many there are."""
-    first, n_tied = np.full(queries.n_rows, -1), np.zeros(queries.n_rows, dtype=np.int64)
+def share_ties(
+    cell: IndexedCell, queries: Encoded, least: Floats, own: Ints, shares: Floats, labels: Bytes
+) -> tuple[Ints, Ints, Floats]:
+    """Return the rows of a cell, and what the index of the cell returns of `share`."""
+    marked, mass = np.zeros(queries.n_rows, dtype=np.int64), np.zeros(cell.rows.size)
     picks = cell.asked("all", queries, least)
     if cell.index is not None and picks.size:
-        found = cell.index.tied(taken(queries, picks), least[picks], cell.own(own[picks]))
-        first[picks], n_tied[picks] = found
-    return first, n_tied
-
-
-def share_ties(
-    cell: IndexedCell,
-    queries: Encoded,
-    least: Floats,
-    own: Ints,
-    tied: tuple[Ints, Ints],
-    among: Ints,
-    labels: Bytes,
-) -> tuple[Ints, Floats, Ints]:
-    """Divide queries among their nearest rows in one cell; see `TreeIndex.share`.
-
-    Returns the rows of the cell, what each gets, and by query how many have a label.
-    """
-    mass, labelled = np.zeros(cell.rows.size), np.zeros(queries.n_rows, dtype=np.int64)
-    picks = np.flatnonzero(tied[1])
-    if cell.index is not None and picks.size:
-        here = (tied[0][picks], tied[1][picks])
-        handed = (least[picks], cell.own(own[picks]), here, among[picks], labels[cell.rows])
-        mass, labelled[picks] = cell.index.share(taken(queries, picks), *handed)
-    return cell.rows, mass, labelled
+        every = np.arange(picks.size)
+        handed = taken(queries, picks), least[picks], cell.own(own[picks]), shares[picks]
+        marked[picks], mass = cell.index.share(*handed, labels[cell.rows], every, 1, 1)
+    return cell.rows, marked, mass
 
 
 def count_around_cell(

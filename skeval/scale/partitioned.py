@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from skeval.exceptions import InvalidParameterError
 from skeval.neighbors.encoding import (
     SUMMED_CHUNKS,
+    SUMMED_TILE,
     ColumnEncoder,
     Encoded,
     column_lines,
@@ -40,7 +41,6 @@ from skeval.scale.part_tasks import (
     count_around_cell,
     count_more,
     encoded_rows,
-    find_ties,
     hold,
     improve,
     merge_values,
@@ -168,6 +168,9 @@ class PartitionedNearestNeighbors(MixedNearestNeighbors):
         self._index = PartsIndex(self._columns, parts, cells, n, self.leaf_size, self.backend_)
         return self
 
+    def _search_for(self, queries: Any) -> Any:
+        return self._index
+
     def _encode(self, Y: Any) -> Any:
         if not are_parts(Y):
             return super()._encode(Y)
@@ -243,36 +246,39 @@ class PartsIndex:
         counts = self._fold(engine, count_more, blocks, given, states, n_jobs)
         return np.concatenate(counts)
 
-    def divided(
-        self, queries: Any, own: Ints, labels: Bytes, n_jobs: int | None
-    ) -> tuple[Floats, Floats]:
-        """Divide each query evenly among its nearest rows of all cells; see `TreeIndex.divided`.
+    def find_ties(
+        self, queries: Any, own: Ints, limits: Floats, n_jobs: int | None
+    ) -> tuple[Floats, Ints, Ints]:
+        """Return the sum and the index of the nearest row, and how many rows are as near."""
+        encoded = encoded_rows(self.columns, queries)
+        sums, rows = self.nearest(encoded, 1, own, limits, n_jobs)
+        every, n_rows = np.arange(encoded.n_rows), sum(size_of(part) for part in self.parts)
+        within = np.where(rows[:, 0] < 0, -1.0, sums[:, 0])
+        marks, shares = np.ones(n_rows, np.uint8), np.zeros(encoded.n_rows)
+        found = self.share(encoded, within, own, shares, marks, every, n_jobs, SUMMED_CHUNKS)
+        return sums[:, 0], rows[:, 0], found[0]
 
-        The queries are taken in the order and the chunks that one index takes them in, on which the
-        last bits of a sum depend.
+    def share(
+        self, queries: Any, least: Floats, own: Ints, shares: Floats, labels: Bytes, picks: Ints,
+        n_jobs: int | None, n_chunks: int,
+    ) -> tuple[Ints, Floats]:  # fmt: skip
+        """Give the share of each picked query to each row at its `least` distance, in all cells.
+
+        The chunks are those of one index because the last bits of a sum depend on them.
         """
         encoded = encoded_rows(self.columns, queries)
-        least = self.nearest(encoded, 1, own, np.full(encoded.n_rows, np.inf), n_jobs)[0][:, 0]
-        chunks = self._chunks(encoded)
+        chunks = cut_chunks(picks, SUMMED_TILE, n_chunks)
         engine = current_engine(n_jobs)
-        asked = [(taken(encoded, chunk), least[chunk], own[chunk]) for chunk in chunks]
-        sent = [(engine.submit(hold, rows), *others) for rows, *others in asked]
-        tied = list(self._each(engine, find_ties, [[task] * self.n_cells for task in sent]))
-        among = [sum(n_tied for _, n_tied in found) for found in zip(*tied, strict=True)]
         marks = engine.submit(hold, labels)
-        given = [
-            [(*task, tied[at][c], among[c], marks) for at in range(self.n_cells)]
-            for c, task in enumerate(sent)
-        ]
+        asked = [(taken(encoded, c), least[c], own[c], shares[c], marks) for c in chunks]
+        sent = [(engine.submit(hold, rows), *others) for rows, *others in asked]
         masses = np.zeros(labels.size)
-        labelled = [np.zeros(chunk.size, dtype=np.int64) for chunk in chunks]
-        for shares in self._each(engine, share_ties, given):
-            rows = shares[0][0]
-            masses[rows] = reduce(np.add, [mass for _, mass, _ in shares])
-            labelled = [n + more for n, (_, _, more) in zip(labelled, shares, strict=True)]
-        shares_of_queries = np.empty(encoded.n_rows)
-        shares_of_queries[np.concatenate(chunks)] = np.concatenate(labelled) / np.concatenate(among)
-        return masses, shares_of_queries
+        marked = [np.zeros(chunk.size, dtype=np.int64) for chunk in chunks]
+        for found in self._each(engine, share_ties, [[task] * self.n_cells for task in sent]):
+            rows = found[0][0]
+            masses[rows] = reduce(np.add, [mass for _, _, mass in found])
+            marked = [n + more for n, (_, more, _) in zip(marked, found, strict=True)]
+        return np.concatenate(marked), masses
 
     def around(self, queries: Any, limits: Floats, n_jobs: int | None) -> tuple[Ints, Ints]:
         """Count the rows within each query's limit, and the queries that each row is so near to."""
@@ -293,16 +299,6 @@ class PartsIndex:
             cell = self._opened(engine, at)
             tasks = [engine.submit(function, cell, *chunk[at]) for chunk in given]
             yield [engine.result(task) for task in tasks]
-
-    def _chunks(self, queries: Encoded) -> list[Ints]:
-        if self.backend == "numba":
-            from skeval.neighbors.kernels import TILE
-            from skeval.neighbors.tree import query_order
-
-            return cut_chunks(query_order(queries, self.columns.weights), TILE, SUMMED_CHUNKS)
-        from skeval.neighbors.brute import N_QUERIES
-
-        return cut_chunks(np.arange(queries.n_rows), N_QUERIES, SUMMED_CHUNKS)
 
     def _fold(
         self,

@@ -5,8 +5,6 @@ import errno
 import importlib
 import importlib.util
 import inspect
-import os
-import sys
 from pathlib import Path
 
 import numba
@@ -23,7 +21,7 @@ from skeval.neighbors import machine_code
 def test_without_a_folder_for_machine_code_it_is_compiled_in_memory(monkeypatch):
     """As on a read-only installation, for a user without a home."""
     monkeypatch.setattr(CacheImpl, "_locator_classes", [])
-    for compiler in (machine_code.jit, machine_code.inlined):
+    for compiler in (machine_code.jit, machine_code.uncounted):
         with pytest.warns(MetricWarning, match="Set NUMBA_CACHE_DIR"):
             total = compiler(lambda values: values.sum())
         assert total(np.arange(4.0)) == 6.0
@@ -51,14 +49,13 @@ def test_that_it_compiles_is_said_once(caplog):
     "name",
     [
         "skeval.neighbors.kernels",
-        "skeval.neighbors.leaves",
         "skeval.neighbors.text_kernels",
         "skeval.neighbors.tree",
         "skeval.privacy.attacks.anonymeter.compiled",
     ],
 )
-def test_what_is_compiled_in_is_of_one_file_or_of_one_that_is_watched(name):
-    """Machine code that holds the constant of another file would be stale when that changes."""
+def test_all_that_is_compiled_in_is_of_one_file(name):
+    """Machine code that contains a constant or a loop of another file is stale if that changes."""
     module = importlib.import_module(name)
     imported = {
         alias.name
@@ -72,25 +69,10 @@ def test_what_is_compiled_in_is_of_one_file_or_of_one_that_is_watched(name):
         if isinstance(one, CPUDispatcher) and one.py_func.__module__ == name
     ]
     assert len(compiled) >= 3
-    never_change = {"MISSING", "GRID_SHIFT", "GRID_STEP"}
-    never_change |= {used for used in imported if isinstance(vars(module)[used], CPUDispatcher)}
-    if name == "skeval.neighbors.kernels":  # which imports loops of that file
-        never_change |= set(vars(importlib.import_module("skeval.neighbors.leaves")))
+    never_change = {"MISSING", "GRID_SHIFT", "GRID_STEP", "FLUSH", "STEPS", "ABSENT"}
     assert {used for code in compiled for used in code.co_names} & imported <= never_change
 
 
-_USER = """
-import kept
-
-from skeval.neighbors.machine_code import jit
-
-doubled_elsewhere = kept.doubled
-
-
-@jit
-def doubled(value):
-    return doubled_elsewhere(value)
-"""
 _KEPT = """
 from skeval.neighbors.machine_code import jit
 
@@ -111,14 +93,7 @@ def _called(path):
     return Path(stats.cache_path), sum(stats.cache_hits.values())
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        lambda held: held[: len(held) // 2],
-        lambda _: b"garbage",
-        lambda held: held[:-200] + bytes(100) + held[-100:],
-    ],
-)
+@pytest.mark.parametrize("damage", [lambda held: held[: len(held) // 2], lambda _: b"garbage"])
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
 def test_damaged_machine_code_is_compiled_again(tmp_path, ending, damage):
     path = tmp_path / "kept.py"
@@ -129,19 +104,6 @@ def test_damaged_machine_code_is_compiled_again(tmp_path, ending, damage):
     file.write_bytes(damage(file.read_bytes()))
     assert _called(path)[1] == 0
     assert _called(path)[1] == 1  # it was written anew
-
-
-def test_code_is_compiled_again_where_a_file_that_it_is_made_of_changed(tmp_path, monkeypatch):
-    (tmp_path / "kept.py").write_text(_KEPT)
-    (tmp_path / "user.py").write_text(_USER)
-    monkeypatch.syspath_prepend(tmp_path)
-    hits = []
-    for source in (_KEPT, _KEPT, f"{_KEPT}\n"):
-        (tmp_path / "kept.py").write_text(source)
-        os.utime(tmp_path / "kept.py", (0, len(source)))
-        monkeypatch.delitem(sys.modules, "kept", raising=False)
-        hits.append(_called(tmp_path / "user.py")[1])
-    assert hits == [0, 1, 0]
 
 
 def test_a_full_disk_is_no_reason_to_stop(tmp_path, monkeypatch):
