@@ -32,6 +32,9 @@ _NO_MEMORY = (
     "there is not enough memory for this. Fewer rows take less: --n-max-train and --n-max-test of "
     "report draw them."
 )
+# The current folder may be a stranger's: processes that libraries start do not import from it, and
+# its .numba_config.yaml does not name the folder from which numba unpickles machine code.
+_TRUSTED = {"PYTHONSAFEPATH": "1", "NUMBA_CACHE_DIR": "", "NUMBA_CACHE_LOCATOR_CLASSES": ""}
 
 
 def main() -> None:
@@ -40,6 +43,8 @@ def main() -> None:
     So does anything else that goes wrong; ``--debug`` shows where.
     """
     arguments = [argument for argument in sys.argv[1:] if argument != DEBUG]
+    for name, value in _TRUSTED.items():
+        os.environ.setdefault(name, value)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot write is no reason to end
             stream.reconfigure(errors="replace")

@@ -70,10 +70,14 @@ def enforce(policy: Policy | None, results: Mapping[str, SuiteResult]) -> None:
         of = f"{name}: " if name else ""
         n_metrics = len(results[name])
         say(f"skeval: {of}{len(failed)} of {n_metrics} metrics failed: {', '.join(failed)}.")
+    nothing = [name for name, one in results.items() if all(each.error for each in one.values())]
+    for name in nothing:
+        of = f"{name}: " if name else ""
+        say(f"skeval: {of}no metric was evaluated; the reasons are above.")
     outcomes = _outcomes(policy, results) if policy is not None else []
     for outcome in outcomes:
         say(f"policy {outcome}")
-    if failures or not all(outcome.passed for outcome in outcomes):
+    if failures or nothing or not all(outcome.passed for outcome in outcomes):
         raise typer.Exit(1)
 
 

@@ -29,12 +29,12 @@ from skeval.results.suite_result import SuiteResult
 from skeval.results.verdict import is_shifted, summary
 from skeval.tables.places import Place
 from skeval.tables.reading import check_exists
-from skeval.utils.files import replacing
+from skeval.utils.files import csv_of, replacing
 from skeval.utils.formatting import shown_interval
 
 WRITERS: dict[str, Callable[[SuiteResult], str]] = {
     ".txt": lambda result: f"{result!r}\n",
-    ".csv": lambda result: result.frame().to_csv(index=False),
+    ".csv": lambda result: csv_of(result.frame()),
     ".json": lambda result: result.to_json(),
 }
 

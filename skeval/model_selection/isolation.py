@@ -93,10 +93,15 @@ class Helper:
     def _started(self) -> subprocess.Popen[bytes]:
         environment = {"PYTHONHASHSEED": "0", **dict.fromkeys(_THREADS, "1"), **os.environ}
         return subprocess.Popen(
-            [sys.executable, "-c", f"from {__name__} import serve; serve()"],
+            # -P: what lies in the current folder is not imported
+            [sys.executable, "-P", "-c", f"from {__name__} import serve; serve()"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**environment, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env={
+                **environment,
+                "PYTHONSAFEPATH": "1",
+                "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            },
             start_new_session=True,
         )
 

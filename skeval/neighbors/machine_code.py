@@ -34,7 +34,7 @@ class _Cache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call]
-        except Exception:  # pickle raises whatever the damaged bytes ask for
+        except Exception:  # damaged bytes can make pickle raise any error
             with suppress(OSError):
                 self.flush()
             return None

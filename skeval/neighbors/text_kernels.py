@@ -317,26 +317,30 @@ def fewest_edits(
     word = _SHORT if longest <= MOST_MARKS else np.uint64  # twice as many short ones at once
     n_words = -(-longest // (8 * word().itemsize))
     equal = np.zeros((n_signs + 1, n_words, chosen.size), dtype=word)
-    return _fewest_edits(equal, signs, starts, others, ends, chosen)
-
-
-@jit
-def _fewest_edits(
-    equal: np.ndarray,
-    signs: np.ndarray,
-    starts: np.ndarray,
-    others: np.ndarray,
-    ends: np.ndarray,
-    chosen: np.ndarray,
-) -> np.ndarray:
-    present = _bits(equal, signs, starts, chosen)
-    n_words = len(present)
+    present = np.zeros((n_words, chosen.size), dtype=word)
     n_kept = _MOST_KEPT if n_words == 1 else 0
     # how many edits more and less than the row above, after each of the first characters
-    more = np.zeros((n_kept + n_words, chosen.size), dtype=equal.dtype)
-    less, risen, fallen = np.zeros_like(more), np.empty_like(more[0]), np.empty_like(more[0])
-    more[:n_words] = present
+    more, less = np.zeros((2, n_kept + n_words, chosen.size), dtype=word)
+    risen, fallen = np.empty((2, chosen.size), dtype=word)
     edits, least = np.empty(chosen.size, np.uint64), np.full(chosen.size, 2**64 - 1, np.uint64)
+    _count_edits(
+        equal, present, signs, starts, others, ends, chosen, n_kept, more, less, risen, fallen,
+        edits, least,
+    )  # fmt: skip
+    return least
+
+
+@uncounted
+def _count_edits(
+    equal: np.ndarray, present: np.ndarray, signs: np.ndarray, starts: np.ndarray,
+    others: np.ndarray, ends: np.ndarray, chosen: np.ndarray, n_kept: int, more: np.ndarray,
+    less: np.ndarray, risen: np.ndarray, fallen: np.ndarray, edits: np.ndarray, least: np.ndarray,
+) -> None:  # fmt: skip
+    _mark_bits(equal, present, signs, starts, chosen)
+    n_words = len(present)
+    for word in range(n_words):
+        for i in range(chosen.size):
+            more[word, i] = present[word, i]
     before = first = 0
     for end in ends:
         known, most = 0, min(first - before, end - first, n_kept - 1)
@@ -348,31 +352,34 @@ def _fewest_edits(
                 same = equal[others[first + at], 0]
                 _to_next(same, more[now], less[now], more[then], less[then])
         else:
-            more[:], less[:] = present, 0
+            for word in range(n_words):
+                for i in range(chosen.size):
+                    more[word, i], less[word, i] = present[word, i], 0
             for at in range(first, end):
-                risen[:], fallen[:] = 1, 0
+                for i in range(chosen.size):
+                    risen[i], fallen[i] = 1, 0
                 for word in range(n_words):
                     _word_to_next(equal[others[at], word], more[word], less[word], risen, fallen)
         last = min(end - first, n_kept)
-        edits[:] = end - first
+        for i in range(chosen.size):
+            edits[i] = end - first
         for word in range(last, last + n_words):
             _add_rise(more[word], less[word], edits)
         for i in range(chosen.size):
             least[i] = min(least[i], edits[i])
         before, first = first, end
-    return least
 
 
-@jit
-def _bits(
-    equal: np.ndarray, signs: np.ndarray, starts: np.ndarray, chosen: np.ndarray
-) -> np.ndarray:
-    """Mark where the chosen texts have each character, and return where they have any.
+@inlined
+def _mark_bits(
+    equal: np.ndarray, present: np.ndarray, signs: np.ndarray, starts: np.ndarray,
+    chosen: np.ndarray,
+) -> None:  # fmt: skip
+    """Mark where the chosen texts have each character, and where they have any.
 
     They end at the last bit. Bits before the start of a short one hand on what comes in.
     """
     bits, word = 8 * equal.itemsize, equal.dtype.type
-    present = np.zeros(equal.shape[1:], dtype=equal.dtype)
     for i in range(chosen.size):
         end = starts[chosen[i] + 1]
         for at in range(starts[chosen[i]], end):
@@ -380,7 +387,6 @@ def _bits(
             bit = word(1) << word(place % bits)
             equal[signs[at], place // bits, i] |= bit
             present[place // bits, i] |= bit
-    return present
 
 
 @inlined
@@ -437,7 +443,6 @@ def _n_bits(word: np.uint64) -> np.uint64:
     return (eights * np.uint64(0x0101010101010101)) >> np.uint64(56)
 
 
-@jit
 def fewest_edits_of_cells(
     marks: np.ndarray,
     lengths: np.ndarray,
@@ -469,28 +474,32 @@ def fewest_edits_of_cells(
     -------
     ndarray of shape (n_chosen,), uint64
     """
-    equal, present = _short_bits(marks, lengths, n_marks, chosen)
+    n_cells = lengths.shape[1]
+    equal = np.zeros((n_cells, n_marks, chosen.size), dtype=_SHORT)
+    present = np.zeros((n_cells, chosen.size), dtype=_SHORT)
     own, columns = codes[chosen].T.copy(), np.empty((2, chosen.size), dtype=_SHORT)
     edits, least = np.empty(chosen.size, np.uint64), np.full(chosen.size, 2**64 - 1, np.uint64)
-    _compare_cells(equal, present, own, others, their_lengths, their_codes, columns, edits, least)
+    _compare_cells(
+        equal, present, marks, lengths, chosen, own, others, their_lengths, their_codes, columns,
+        edits, least,
+    )  # fmt: skip
     return least
 
 
 @uncounted
 def _compare_cells(
-    equal: np.ndarray,
-    present: np.ndarray,
-    own: np.ndarray,
-    others: np.ndarray,
-    their_lengths: np.ndarray,
-    their_codes: np.ndarray,
-    columns: np.ndarray,
-    edits: np.ndarray,
-    least: np.ndarray,
-) -> None:
+    equal: np.ndarray, present: np.ndarray, marks: np.ndarray, lengths: np.ndarray,
+    chosen: np.ndarray, own: np.ndarray, others: np.ndarray, their_lengths: np.ndarray,
+    their_codes: np.ndarray, columns: np.ndarray, edits: np.ndarray, least: np.ndarray,
+) -> None:  # fmt: skip
+    _mark_short_bits(equal, present, marks, lengths, chosen)
     more, less = columns[0], columns[1]
     for other in range(len(others)):
-        edits[:] = their_lengths[other].sum()
+        n_signs = 0
+        for j in range(len(present)):
+            n_signs += their_lengths[other, j]
+        for i in range(edits.size):
+            edits[i] = n_signs
         for j in range(len(own)):
             for i in range(edits.size):
                 edits[i] += np.uint64(own[j, i] != their_codes[other, j])
@@ -504,19 +513,16 @@ def _compare_cells(
             least[i] = min(least[i], edits[i])
 
 
-@jit
-def _short_bits(
-    marks: np.ndarray, lengths: np.ndarray, n_marks: int, chosen: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the chosen rows' cells have each character, and any, up to the last bit."""
-    n_cells = lengths.shape[1]
-    equal = np.zeros((n_cells, n_marks, chosen.size), dtype=_SHORT)
-    present = np.zeros((n_cells, chosen.size), dtype=_SHORT)
+@inlined
+def _mark_short_bits(
+    equal: np.ndarray, present: np.ndarray, marks: np.ndarray, lengths: np.ndarray,
+    chosen: np.ndarray,
+) -> None:  # fmt: skip
+    """Mark where the cells of the chosen rows have each character, and any, up to the last bit."""
     for i in range(chosen.size):
-        for j in range(n_cells):
+        for j in range(lengths.shape[1]):
             length = lengths[chosen[i], j]
             for at in range(length):
                 bit = _SHORT(1) << _SHORT(MOST_MARKS - length + at)
                 equal[j, marks[chosen[i], j, at], i] |= bit
                 present[j, i] |= bit
-    return equal, present

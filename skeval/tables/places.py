@@ -7,10 +7,12 @@ are opened for reading only, and what unpacks to more than memory holds is refus
 from __future__ import annotations
 
 import re
+import shutil
+import tempfile
 import warnings
 import zipfile
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -28,7 +30,8 @@ MOST_CELLS = 2**25  # that are read as objects of Python
 MOST_UNPACKED = 2**29  # bytes of a workbook
 _MOST_ROWS = 2**20  # of a sheet of Excel
 _MOST_EMPTY = 100  # rows above a table
-_FETCHED = 10_000  # rows at a time
+MAX_BYTES = 2**29  # of the texts and blobs of a table that is read as objects of Python
+_FETCHED = 8  # rows at a time: a cell may have 16 MiB
 _LONGEST_CELL = 2**24  # bytes of a cell of a database file
 _MOST_STEPS, _AT_ONCE = 2**32, 2**20  # of SQLite, for a table or a view: a hundred for each cell
 _MOST_NAMED = 10  # tables or sheets of a message
@@ -328,7 +331,7 @@ def _of_sqlite(path: Path, place: Place) -> pd.DataFrame:
     import sqlite3
 
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as base:
+        with _uri_of_sqlite(path) as uri, closing(sqlite3.connect(uri, uri=True)) as base:
             base.text_factory = lambda cell: cell.decode("utf-8", "replace")
             base.execute("PRAGMA query_only=ON")
             base.execute("PRAGMA trusted_schema=OFF")  # views run no functions of this process
@@ -344,6 +347,28 @@ def _of_sqlite(path: Path, place: Place) -> pd.DataFrame:
         ended = str(error) == "interrupted"
         what = "it takes too long; write the table as Parquet" if ended else str(error)
         raise ValueError(f"{what}.") from None
+
+
+@contextmanager
+def _uri_of_sqlite(path: Path) -> Iterator[str]:
+    """Yield a URI that reads all committed rows and adds no file to the folder of the database.
+
+    SQLite creates two files next to a database with a write-ahead log, unless the URI states that
+    nobody writes. In that case SQLite ignores rows that only the log contains.
+    """
+    path = path.resolve()
+    log, index, journal = (Path(f"{path}{ending}") for ending in ("-wal", "-shm", "-journal"))
+    has_log = log.exists() and log.stat().st_size > 0
+    if has_log and not index.exists():  # SQLite may add files to the folder of a copy
+        with tempfile.TemporaryDirectory(prefix="skeval-") as folder:
+            copy = Path(folder, path.name)
+            shutil.copyfile(path, copy)
+            shutil.copyfile(log, f"{copy}-wal")
+            yield f"{copy.as_uri()}?mode=ro"
+    elif has_log or journal.exists():
+        yield f"{path.as_uri()}?mode=ro"
+    else:
+        yield f"{path.as_uri()}?mode=ro&immutable=1"
 
 
 def _of_duckdb(path: Path, place: Place) -> pd.DataFrame:
@@ -384,7 +409,15 @@ def _fetched(names: Sequence[Any], cursor: Any) -> pd.DataFrame:
 
 
 def _rows_fetched(cursor: Any) -> Iterator[Any]:
+    n_bytes = 0
     while rows := cursor.fetchmany(_FETCHED):
+        for row in rows:
+            n_bytes += sum(len(cell) for cell in row if isinstance(cell, str | bytes))
+        if n_bytes > MAX_BYTES:
+            raise ValueError(
+                f"its texts have over {MAX_BYTES >> 20} MiB; write the table as Parquet, which "
+                "is read in parts."
+            )
         yield from rows
 
 

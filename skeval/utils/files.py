@@ -11,6 +11,7 @@ import json
 import math
 import os
 import platform
+import re
 import shutil
 import signal
 import tempfile
@@ -31,9 +32,13 @@ from skeval.utils.formatting import as_float, printable
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
 
 Shape = tuple[int, ...]
-LARGEST = 2**28  # bytes of a file of scores, a suite, a schema or a policy
+LARGEST = 2**26  # bytes of a file of scores, a suite or a schema
+MAX_KEY_PARTS = 16  # of TOML: the time and the memory that `tomllib` takes are quadratic in them
+_KEY_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(rf"(?<![\w-]){_KEY_PART}(?:[ \t]*+\.[ \t]*+{_KEY_PART}){{{MAX_KEY_PARTS}}}")
 _STALE = 7 * 24 * 3600.0  # seconds after which nobody writes to a part any more
 _OPEN: dict[Path, int] = {}  # parts that are written to, and by which process
 
@@ -76,9 +81,11 @@ def foreign_text(
     Raises
     ------
     SkevalError
-        An error of the class `error`: there is no such file, it cannot be read, is too large or no
-        text.
+        An error of the class `error`: there is no such file, it is a pipe or a device, it cannot be
+        read, is too large or no text.
     """
+    if Path(path).exists() and not Path(path).is_file():  # a pipe might never end
+        raise error(f"{path} is not a regular file.")
     try:
         with Path(path).open("rb") as file:
             held = file.read(most + 1)
@@ -121,6 +128,11 @@ def foreign_toml(path: str | Path, make: Callable[[dict[str, Any]], T], *, most:
         As :func:`foreign_text`, it is no TOML, or `make` refuses it; the path is named.
     """
     text = foreign_text(path, error=InvalidParameterError, most=most)
+    if _LONG_KEY.search(text):
+        raise InvalidParameterError(
+            f"{path} has a key of more than {MAX_KEY_PARTS} parts with dots between them, and no "
+            "such file needs one; write a shorter key."
+        )
     try:
         content = tomllib.loads(text)
     except (ValueError, OverflowError, RecursionError, MemoryError) as why:
@@ -380,8 +392,22 @@ def without_controls(content: Any) -> Any:
 
 
 def no_formula(name: str) -> str:
-    """Return a name that spreadsheets do not take for a formula."""
-    return f"'{name}" if name.startswith(("=", "+", "-", "@")) else name
+    """Return a text that spreadsheets do not take for a formula."""
+    return f"'{name}" if name.startswith(("=", "+", "-", "@", "\t", "\r")) else name
+
+
+def csv_of(frame: pd.DataFrame) -> str:
+    """Return a table as CSV in which no text and no name of a column is a formula.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from skeval.utils.files import csv_of
+    >>> csv_of(pd.DataFrame({"metric": ["=1+1", "dcr"], "value": [-1.0, 0.5]})).splitlines()
+    ['metric,value', "'=1+1,-1.0", 'dcr,0.5']
+    """
+    plain = frame.map(lambda cell: no_formula(cell) if isinstance(cell, str) else cell)
+    return plain.rename(columns=lambda name: no_formula(str(name))).to_csv(index=False)
 
 
 def named_warnings(warnings: Iterable[MetricWarning]) -> list[list[str]]:
@@ -437,6 +463,8 @@ def hash_of_file(path: str | Path) -> str:
     InvalidParameterError
         If there is no such file.
     """
+    if Path(path).exists() and not Path(path).is_file():
+        raise InvalidParameterError(f"files: {path} is not a regular file.")
     try:
         with Path(path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

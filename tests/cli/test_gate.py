@@ -221,3 +221,14 @@ def test_an_output_is_no_release_file(folder, run):
     code, _, err = run("evaluate", *THREE, "--release", "release.json", "-o", "release.json")
     assert code == 2
     assert "which it would destroy" in err
+
+
+def test_folders_of_which_nothing_is_evaluated_end_with_exit_code_1(tmp_path, monkeypatch, run):
+    monkeypatch.chdir(tmp_path)
+    for seed, folder in enumerate(("real", "made")):
+        (tmp_path / folder).mkdir()
+        people = make_mixed(60, random_state=seed).assign(person=range(60))
+        people.to_csv(f"{folder}/people.csv", index=False)
+        people[["person"]].assign(amount=people["age"]).to_csv(f"{folder}/visits.csv", index=False)
+    code, _, err = run("evaluate", "real", "made", "--metrics", "ks_complement")
+    assert code == 1, err

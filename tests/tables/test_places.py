@@ -4,6 +4,7 @@ import contextlib
 import datetime as dt
 import gzip
 import json
+import shutil
 import sqlite3
 import warnings
 import zipfile
@@ -367,3 +368,47 @@ def test_a_view_of_a_stranger_ends_and_has_no_cell_without_bound(tmp_path, monke
     monkeypatch.setattr("skeval.tables.places._MOST_STEPS", 2**22)
     with pytest.raises(TableError, match=said):
         read_table(f"{path}#people")
+
+
+def test_the_bytes_of_all_texts_of_a_database_are_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr(places, "MAX_BYTES", 2**20)
+    path = tmp_path / "base.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        base.execute(
+            "CREATE VIEW large AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+            "WHERE i < 1000) SELECT i, hex(zeroblob(100000)) AS cell FROM n"
+        )
+    with pytest.raises(TableError, match="MiB"):
+        read_table(f"{path}#large")
+
+
+@pytest.mark.parametrize("is_open", [False, True], ids=["log left behind", "writer connected"])
+def test_a_database_with_a_log_is_read_whole_and_gets_no_files_beside_it(tmp_path, is_open):
+    writer = sqlite3.connect(tmp_path / "live.sqlite")
+    writer.execute("PRAGMA journal_mode=WAL")
+    writer.execute("CREATE TABLE people (age INTEGER)")
+    writer.executemany("INSERT INTO people VALUES (?)", [(age,) for age in range(50)])
+    writer.commit()
+    folder = tmp_path
+    if not is_open:  # rows that only the log has
+        folder = tmp_path / "copied"
+        folder.mkdir()
+        for ending in ("", "-wal"):
+            shutil.copyfile(
+                f"{tmp_path / 'live.sqlite'}{ending}", f"{folder / 'live.sqlite'}{ending}"
+            )
+    before = sorted(path.name for path in folder.iterdir())
+    assert len(read_table(folder / "live.sqlite")) == 50
+    assert sorted(path.name for path in folder.iterdir()) == before
+    writer.close()
+
+
+def test_a_database_whose_log_is_empty_gets_no_files_beside_it(tmp_path):
+    path = tmp_path / "base.sqlite"
+    with contextlib.closing(sqlite3.connect(path)) as writer:
+        writer.execute("PRAGMA journal_mode=WAL")
+        writer.execute("CREATE TABLE people (age INTEGER)")
+        writer.execute("INSERT INTO people VALUES (3)")
+        writer.commit()
+    assert len(read_table(path)) == 1
+    assert [one.name for one in tmp_path.iterdir()] == ["base.sqlite"]

@@ -5,20 +5,21 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from skeval.neighbors.machine_code import Bytes, Floats, Ints, jit, uncounted
+from skeval.neighbors.machine_code import Bytes, Floats, Ints, inlined, uncounted
 
 Codes = NDArray[np.int32]
 BLOCK = 512  # rows read between two looks at the matches
 
 
-@uncounted
+@inlined
 def _read_block(
     codes: Codes, columns: Ints, low: Codes, high: Codes, hole: Codes, start: int, stop: int,
     inside: Bytes,
 ) -> int:  # fmt: skip
     """Mark the rows of a block that meet every condition; return how many do."""
     width, n_inside = stop - start, 0
-    inside[:width] = 1
+    for r in range(width):
+        inside[r] = 1
     for c in range(columns.size):
         column, least, most, none = codes[columns[c], start:stop], low[c], high[c], hole[c]
         for r in range(width):
@@ -29,13 +30,22 @@ def _read_block(
     return n_inside
 
 
-@jit
 def match_alone(
     codes: Codes, columns: Ints, low: Codes, high: Codes, hole: Codes
 ) -> NDArray[np.bool_]:
     """Return for each predicate whether exactly one row matches; reading stops at the second."""
+    alone = np.zeros(columns.shape[0], np.bool_)
+    read = _fix_type(codes, columns, low, high, hole)
+    _match_alone(*read, np.empty(BLOCK, np.uint8), alone)
+    return alone
+
+
+@uncounted
+def _match_alone(
+    codes: Codes, columns: Ints, low: Codes, high: Codes, hole: Codes, inside: Bytes,
+    alone: NDArray[np.bool_],
+) -> None:  # fmt: skip
     n_rows = codes.shape[1]
-    alone, inside = np.zeros(columns.shape[0], np.bool_), np.empty(BLOCK, np.uint8)
     for q in range(columns.shape[0]):
         n_matches = 0
         for start in range(0, n_rows, BLOCK):
@@ -46,10 +56,8 @@ def match_alone(
             if n_matches > 1:
                 break
         alone[q] = n_matches == 1
-    return alone
 
 
-@jit
 def chances(
     codes: Codes, counts: Ints, absence: Floats, cut: int, columns: Ints, low: Codes, high: Codes,
     hole: Codes,
@@ -59,14 +67,24 @@ def chances(
     Row `r` of `codes` is a value that `counts[r]` rows of the table have; `absence[c]` is the
     chance that none of `c` rows is in the sample, taken as 0 from `cut` on.
     """
+    expected, matched = np.zeros(columns.shape[0]), np.empty(codes.shape[1], np.int64)
+    read = _fix_type(codes, columns, low, high, hole, counts, absence)
+    _add_chances(*read, cut, np.empty(BLOCK, np.uint8), matched, expected)
+    return expected
+
+
+@uncounted
+def _add_chances(
+    codes: Codes, columns: Ints, low: Codes, high: Codes, hole: Codes, counts: Ints,
+    absence: Floats, cut: int, inside: Bytes, matched: Ints, expected: Floats,
+) -> None:  # fmt: skip
     n_values = codes.shape[1]
-    expected, inside = np.zeros(columns.shape[0]), np.empty(BLOCK, np.uint8)
-    matched = np.empty(n_values, np.int64)
     for q in range(columns.shape[0]):
         n_matched, total, largest = 0, 0, 0
         for start in range(0, n_values, BLOCK):
             stop = min(start + BLOCK, n_values)
-            if not _read_block(codes, columns[q], low[q], high[q], hole[q], start, stop, inside):
+            n_inside = _read_block(codes, columns[q], low[q], high[q], hole[q], start, stop, inside)
+            if n_inside == 0:
                 continue
             for r in range(stop - start):
                 if inside[r]:
@@ -81,10 +99,8 @@ def chances(
             for m in range(n_matched):
                 others = absence[min(total - matched[m], cut)]
                 expected[q] += others - absence[min(total, cut)]
-    return expected
 
 
-@jit
 def first_matches(
     codes: Codes, limit: int, columns: Ints, low: Codes, high: Codes, hole: Codes
 ) -> tuple[Ints, Ints]:
@@ -92,12 +108,19 @@ def first_matches(
 
     A predicate with more than `limit` matches has an empty list.
     """
-    n_rows = codes.shape[1]
-    lists, lengths = (
-        np.empty(columns.shape[0] * limit, np.int64),
-        np.zeros(columns.shape[0], np.int64),
-    )
-    inside, end = np.empty(BLOCK, np.uint8), 0
+    n = columns.shape[0]
+    lists, lengths = np.empty(n * limit, np.int64), np.zeros(n, np.int64)
+    read = _fix_type(codes, columns, low, high, hole)
+    end = _list_matches(*read, limit, np.empty(BLOCK, np.uint8), lists, lengths)
+    return lists[:end].copy(), lengths
+
+
+@uncounted
+def _list_matches(
+    codes: Codes, columns: Ints, low: Codes, high: Codes, hole: Codes, limit: int, inside: Bytes,
+    lists: Ints, lengths: Ints,
+) -> int:  # fmt: skip
+    n_rows, end = codes.shape[1], 0
     for q in range(columns.shape[0]):
         n_matches = 0
         for start in range(0, n_rows, BLOCK):
@@ -113,4 +136,12 @@ def first_matches(
                         n_matches += 1
         lengths[q] = n_matches
         end += n_matches
-    return lists[:end].copy(), lengths
+    return end
+
+
+def _fix_type(*arrays: np.ndarray) -> list[np.ndarray]:
+    """Return read-only views: numba would compile once for them and once for other arrays."""
+    views = [np.ascontiguousarray(array).view() for array in arrays]
+    for view in views:
+        view.flags.writeable = False
+    return views
