@@ -173,9 +173,10 @@ class MixedNearestNeighbors(BaseEstimator):
         self._columns = ColumnEncoder.learn(lines, *measured)
         self.n_samples_fit_ = len(rows)
         self.backend_ = usable_backend(self.backend)
-        rows, few = self._columns.encode(lines), len(lines[0]) <= MAX_NUMPY_ROWS
+        few = self.n_samples_fit_ <= MAX_NUMPY_ROWS
         backend = "numpy" if self.backend == "auto" and few else self.backend_
-        self._index = build_index(self._columns, rows, self.leaf_size, backend)
+        encoded = self._columns.encode(lines)
+        self._index = build_index(self._columns, encoded, self.leaf_size, backend)
         return self
 
     def _search_for(self, queries: Encoded) -> Index:

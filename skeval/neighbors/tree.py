@@ -73,10 +73,10 @@ class TreeIndex:
         forest = self.forest
         n_codes = np.diff(np.append(forest.first, len(forest.absent)))
         asked = TreeIndex.build(queries, forest.weights, n_codes.tolist(), None)
-        rows = forest.numbers, forest.codes  # in the order of the leaves, so that close ones follow
-        lines, codes = (np.ascontiguousarray(lines.T) for lines in rows)
-        counts = asked._pairs(lines, codes, radii[forest.rows], np.arange(forest.rows.size), n_jobs)
-        return np.minimum(counts[1], limit)
+        # in the order of the leaves: close rows follow each other
+        rows = _by_row(Encoded(forest.numbers, forest.codes, forest.rows.size))
+        counts = asked._pairs(*rows, radii[forest.rows], np.arange(forest.rows.size), n_jobs)[1]
+        return np.minimum(counts, limit)
 
     def around(self, queries: Encoded, limits: Floats, n_jobs: int | None) -> tuple[Ints, Ints]:
         """Count the rows within each query's limit, and the queries that each row is so near to."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -35,15 +37,15 @@ def match_alone(
 ) -> NDArray[np.bool_]:
     """Return for each predicate whether exactly one row matches; reading stops at the second."""
     alone = np.zeros(columns.shape[0], np.bool_)
-    read = _fix_type(codes, columns, low, high, hole)
-    _match_alone(*read, np.empty(BLOCK, np.uint8), alone)
+    inside = np.empty(BLOCK, np.uint8)
+    _match_alone(inside, alone, *map(_fix_type, (codes, columns, low, high, hole)))
     return alone
 
 
 @uncounted
 def _match_alone(
-    codes: Codes, columns: Ints, low: Codes, high: Codes, hole: Codes, inside: Bytes,
-    alone: NDArray[np.bool_],
+    inside: Bytes, alone: NDArray[np.bool_], codes: Codes, columns: Ints, low: Codes, high: Codes,
+    hole: Codes,
 ) -> None:  # fmt: skip
     n_rows = codes.shape[1]
     for q in range(columns.shape[0]):
@@ -68,15 +70,15 @@ def chances(
     chance that none of `c` rows is in the sample, taken as 0 from `cut` on.
     """
     expected, matched = np.zeros(columns.shape[0]), np.empty(codes.shape[1], np.int64)
-    read = _fix_type(codes, columns, low, high, hole, counts, absence)
-    _add_chances(*read, cut, np.empty(BLOCK, np.uint8), matched, expected)
+    read = map(_fix_type, (codes, columns, low, high, hole, counts, absence))
+    _add_chances(cut, np.empty(BLOCK, np.uint8), matched, expected, *read)
     return expected
 
 
 @uncounted
 def _add_chances(
-    codes: Codes, columns: Ints, low: Codes, high: Codes, hole: Codes, counts: Ints,
-    absence: Floats, cut: int, inside: Bytes, matched: Ints, expected: Floats,
+    cut: int, inside: Bytes, matched: Ints, expected: Floats, codes: Codes, columns: Ints,
+    low: Codes, high: Codes, hole: Codes, counts: Ints, absence: Floats,
 ) -> None:  # fmt: skip
     n_values = codes.shape[1]
     for q in range(columns.shape[0]):
@@ -110,15 +112,15 @@ def first_matches(
     """
     n = columns.shape[0]
     lists, lengths = np.empty(n * limit, np.int64), np.zeros(n, np.int64)
-    read = _fix_type(codes, columns, low, high, hole)
-    end = _list_matches(*read, limit, np.empty(BLOCK, np.uint8), lists, lengths)
+    read = map(_fix_type, (codes, columns, low, high, hole))
+    end = _list_matches(limit, np.empty(BLOCK, np.uint8), lists, lengths, *read)
     return lists[:end].copy(), lengths
 
 
 @uncounted
 def _list_matches(
-    codes: Codes, columns: Ints, low: Codes, high: Codes, hole: Codes, limit: int, inside: Bytes,
-    lists: Ints, lengths: Ints,
+    limit: int, inside: Bytes, lists: Ints, lengths: Ints, codes: Codes, columns: Ints, low: Codes,
+    high: Codes, hole: Codes,
 ) -> int:  # fmt: skip
     n_rows, end = codes.shape[1], 0
     for q in range(columns.shape[0]):
@@ -139,9 +141,8 @@ def _list_matches(
     return end
 
 
-def _fix_type(*arrays: np.ndarray) -> list[np.ndarray]:
-    """Return read-only views: numba would compile once for them and once for other arrays."""
-    views = [np.ascontiguousarray(array).view() for array in arrays]
-    for view in views:
-        view.flags.writeable = False
-    return views
+def _fix_type(array: Any) -> Any:
+    """Return a read-only view: numba would compile once for it and once for another array."""
+    view = np.ascontiguousarray(array).view()
+    view.flags.writeable = False
+    return view
