@@ -34,11 +34,11 @@ from skeval.steps.exposure import names_listed
 from skeval.steps.identifiers import advice_on_identifiers, identifier_copies, identifiers_in_words
 from skeval.steps.neighbors import encoded_columns
 from skeval.steps.relabelled import MATCHES, contrast_of, name_of_test, set_against, with_claim
-from skeval.steps.samples import ColumnChoice
+from skeval.steps.samples import ColumnChoice, unmeasured
 from skeval.steps.texts import folded
 from skeval.tables.frames import column_values
 from skeval.tables.schema import TableSchema
-from skeval.utils.formatting import counted, percent, risk_level
+from skeval.utils.formatting import counted, did_you_mean, percent, risk_level
 from skeval.utils.parameters import AnyColumns, Fraction, Interval
 
 _LONGER = 20  # characters
@@ -613,8 +613,8 @@ def compared(schema: TableSchema, columns: ColumnChoice) -> Compared:
         chosen = set(possible[: None if columns is None else int(columns)])
     elif unknown := [name for name in columns if name not in possible]:
         raise InvalidParameterError(
-            f"columns names {', '.join(unknown)}, which cannot be compared. "
-            f"Columns that can: {', '.join(possible)}."
+            f"columns names {unmeasured(schema, unknown)}. Columns that can be compared: "
+            f"{', '.join(possible)}.{did_you_mean(unknown, possible)}"
         )
     else:
         chosen = set(columns)

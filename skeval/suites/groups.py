@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -12,7 +14,18 @@ from skeval.core.context import Context
 from skeval.exceptions import InvalidParameterError
 from skeval.results.result import Result
 from skeval.steps.groups import beside_one_row_per_group, one_row_per_group
-from skeval.utils.formatting import counted
+from skeval.utils.formatting import counted, did_you_mean
+
+
+def with_groups(schema: Any, groups: str, columns: Iterable[Any] | None) -> Any:
+    """Return a schema in which the column of groups is an id, so that no metric compares it."""
+    names = None if columns is None else list(map(str, columns))
+    if names is not None and groups not in names:
+        raise InvalidParameterError(
+            f"groups names {groups}, which is not a column of train.{did_you_mean([groups], names)}"
+        )
+    is_open = schema is None or isinstance(schema, Mapping)
+    return {groups: "id", **(schema or {})} if is_open else schema
 
 
 def independent_rows(context: Context, groups: str | None) -> Context:

@@ -42,7 +42,7 @@ from skeval.steps.samples import check_measured, table_notices
 from skeval.steps.single_values import holdout_use_notices
 from skeval.steps.texts import unread_texts
 from skeval.suites.at_risk import RowsAtRisk
-from skeval.suites.groups import independent_rows, result_of
+from skeval.suites.groups import independent_rows, result_of, with_groups
 from skeval.suites.messages import told
 from skeval.suites.populations import of_population
 from skeval.tables.schema import Accept, TableSchema
@@ -363,8 +363,8 @@ class MetricSuite(_BaseComposition):
         """
         self._check()
         schema = self._own_schema() if schema is None else schema
-        if self.groups is not None and (schema is None or isinstance(schema, Mapping)):
-            schema = {self.groups: "id", **(schema or {})}
+        if self.groups is not None:
+            schema = with_groups(schema, self.groups, getattr(train, "columns", None))
         context = read_context(train, holdout, schema=schema, max_rows=self.max_rows)
         if not context.is_relational:
             check_measured(context.schema, self._named_columns(), type(self).__name__)

@@ -268,7 +268,7 @@ def test_tables_of_texts_and_of_ids_only():
 
 def test_columns_that_cannot_be_compared():
     metric = ExactMatchShare(columns=["x", "key", "z"])
-    with pytest.raises(InvalidParameterError, match=r"key, z, which cannot be compared.*: x"):
+    with pytest.raises(InvalidParameterError, match=r"z, which is not a column.*key \(id\).*: x"):
         metric.fit(pd.DataFrame({"x": [1.0], "key": [1]}), schema={"key": "id"})
 
 

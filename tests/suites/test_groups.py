@@ -58,6 +58,11 @@ def test_groups_that_are_in_both_tables_are_refused():
         suite_of(groups="person", check_holdout=False).fit(rows[:150], rows[150:])
 
 
+def test_a_misspelt_column_of_groups_is_told_by_its_parameter():
+    with pytest.raises(InvalidParameterError, match=r"groups names persn.*mean person"):
+        suite_of(groups="persn").fit(rows_of_persons(0), rows_of_persons(1))
+
+
 @pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
 def test_persons_that_are_in_one_table_each_are_no_leak():
