@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from sklearn.base import clone
 
 from skeval.core.base import Metric
@@ -15,6 +14,8 @@ from skeval.exceptions import InvalidParameterError
 from skeval.results.result import Result
 from skeval.steps.groups import beside_one_row_per_group, one_row_per_group
 from skeval.utils.formatting import counted, did_you_mean
+
+_REAL = ("train", "holdout")
 
 
 def with_groups(schema: Any, groups: str, columns: Iterable[Any] | None) -> Any:
@@ -37,8 +38,8 @@ def independent_rows(context: Context, groups: str | None) -> Context:
             "groups is for one table in memory. Several tables state their groups by keys."
         )
     if "holdout" in context:
-        values = (context[role][groups].dropna().unique() for role in ("train", "holdout"))
-        if n_both := np.intersect1d(*map(np.asarray, values)).size:
+        in_train, in_holdout = (set(context[role][groups].dropna()) for role in _REAL)
+        if n_both := len(in_train & in_holdout):
             raise InvalidParameterError(
                 f"groups: {counted(n_both, 'value')} of {groups} in both train and holdout. "
                 "Divide the rows so that each group is in one of them."

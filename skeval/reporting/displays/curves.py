@@ -309,7 +309,7 @@ class ROCDisplay(Display):
         self.attack: Mapping[str, Any] = entries(details, "attacks", name)
         # of several attacks, the result has the interval that holds for all of them
         is_value = result.interval is not None and self.attack.get("auc") == result.value
-        self.interval = result.interval if is_value else self.attack.get("interval", ())
+        self.interval = (is_value and result.interval) or self.attack.get("interval", ())
         self.name = name.replace("_", " ")
 
     def margins(self, wide: float) -> Margins:
