@@ -25,12 +25,14 @@ from skeval.stats.relabelling import (
 from skeval.steps.exposure import names_listed
 from skeval.steps.neighbors import encoded, encoded_columns, gower_scale, reference_index
 from skeval.steps.samples import drawn_positions, drawn_subsets, named_seed
+from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.parameters import Interval
 
 Kind = Literal["combination", "inferred cell"]
 _REAL = ("train", "holdout")
 _MAX_PAIRS, _MAX_TRIPLES = 300, 500  # column combinations, a seeded sample of more
 _N_CANDIDATES = 16  # nearest synthetic rows, among which the nearest in the other columns is chosen
+_ALL, _NUMBERS = "all other columns", "all other numerical columns"
 _MAX_TABLE = 2**22  # possible combinations, up to which their presence is a table
 _LEAST_SPREAD = 1e-12
 
@@ -45,14 +47,22 @@ class Clues:
         The kind of the clues.
     names : list of tuple of str
         The columns of each clue.
+    known : list of str
+        Which columns decide on the most similar synthetic row; empty for combinations.
     revealed, possible : ndarray of shape (n_clues, n_rows)
         The bits that are revealed of each real row, and the bits that could be revealed.
     """
 
     kind: Kind
     names: list[tuple[str, ...]]
+    known: list[str]
     revealed: np.ndarray
     possible: np.ndarray
+
+    def take(self, clues: np.ndarray) -> Clues:
+        """Return some of the clues."""
+        names, known = ([of[i] for i in clues] for of in (self.names, self.known))
+        return Clues(self.kind, names, known, self.revealed[clues], self.possible[clues])
 
     def shares(self, clue: int, is_train: np.ndarray) -> tuple[float, float]:
         """Return the revealed share of what could be revealed of training and of holdout rows."""
@@ -74,6 +84,8 @@ class Strongest:
         The kind of the clue.
     columns : tuple of str
         Its columns.
+    known : str
+        Which columns decide on the most similar synthetic row; empty for combinations.
     of_train, of_holdout : float
         The share that the synthetic data reveal of training rows, and of holdout rows.
     by_chance : float
@@ -84,6 +96,7 @@ class Strongest:
 
     kind: Kind
     columns: tuple[str, ...]
+    known: str
     of_train: float
     of_holdout: float
     by_chance: float
@@ -105,8 +118,8 @@ class Strongest:
         listed = names_listed(self.columns)
         if self.kind == "inferred cell":
             return (
-                f"share of the information on {listed} of a training row that the most similar "
-                "synthetic row reveals"
+                f"share of the information on {listed} of a training row that the synthetic row "
+                f"most similar in {self.known} reveals"
             )
         if len(self.columns) == 1:
             return f"training rows whose value of {listed} occurs, weighted by rarity"
@@ -121,7 +134,8 @@ class PartialMembershipInference(RelabelledTest):
     a near copy, and attacks that compare whole rows do not find the leak. This attack uses two
     kinds of clues: rare combinations of values of one, two or three columns that occur in the
     synthetic data, and single cells that are inferred, because the synthetic row that is most
-    similar in all other columns has the same value or a close one.
+    similar in all other columns, or in all other numerical columns, has the same value or a close
+    one.
 
     The value is the share that the strongest clue reveals of training rows, less the share that it
     reveals of holdout rows. It is 1 if everything is revealed of training rows alone. The baseline
@@ -210,7 +224,8 @@ class PartialMembershipInference(RelabelledTest):
         if not found:  # the synthetic data reveal nothing, or the same of every real row
             return replace(result, p_value=1.0, baseline=0.0)
         best = min(found, key=_by_p_value)
-        sizes = (min(context.n_rows(role), self.max_rows) for role in _REAL)
+        n_train, n_holdout = (min(context.n_rows(role), self.max_rows) for role in _REAL)
+        least = least_p_value(n_train, n_holdout, self.n_permutations)
         return replace(
             result,
             p_value=min(1.0, len(found) * best.p_value),
@@ -219,7 +234,7 @@ class PartialMembershipInference(RelabelledTest):
                 best.what,
                 best.of_train,
                 max(0.0, best.of_holdout + best.by_chance),
-                least_p=min(1.0, len(found) * least_p_value(*sizes, self.n_permutations)),
+                least_p=min(1.0, len(found) * least),
             ),
             advice=_advice(best),
             refit=True,
@@ -267,7 +282,7 @@ def strongest_clues(
     places = {role: drawn_positions(context, role, max_rows, seed) for role in _REAL}
     is_train = np.repeat([True, False], [places[role].size for role in _REAL])
     kinds = [
-        Clues(one.kind, [one.names[i] for i in kept], one.revealed[kept], one.possible[kept])
+        one.take(kept)
         for one in (combinations(context, places, max_rows, seed), inferred_cells(context, places))
         if (kept := np.flatnonzero(one.revealed.std(axis=1) > _LEAST_SPREAD)).size
     ]
@@ -278,7 +293,9 @@ def strongest_clues(
     for clues, test, i in zip(kinds, tests, best, strict=True):
         shares = clues.shares(i, is_train)
         unit = (shares[0] - shares[1]) / test.observed if test.observed else 0.0
-        strongest.append(Strongest(clues.kind, clues.names[i], *shares, test.mean * unit, test))
+        strongest.append(
+            Strongest(clues.kind, clues.names[i], clues.known[i], *shares, test.mean * unit, test)
+        )
     return tuple(strongest)
 
 
@@ -348,7 +365,7 @@ def combinations(
     )
     revealed = possible * [_occurs([columns[j] for j in one]) for one in subsets]
     named = [tuple(names[j] for j in one) for one in subsets]
-    return Clues("combination", named, revealed, possible)
+    return Clues("combination", named, [""] * len(named), revealed, possible)
 
 
 def _bits(log_expected: np.ndarray) -> np.ndarray:
@@ -392,29 +409,54 @@ def _occurs(columns: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
 
 
 def inferred_cells(context: Context, places: dict[str, np.ndarray]) -> Clues:
-    """Return what the synthetic row that is most similar in all other columns reveals of a cell."""
+    """Return what the most similar synthetic row reveals of cells, by all columns or by numbers."""
     real = np.concatenate([encoded(context, role)[places[role]] for role in _REAL])
     synthetic = encoded(context, "synthetic")
-    index = reference_index(context, "synthetic", "gower", None, None, 0)
-    _, candidates = index.kneighbors(real, min(_N_CANDIDATES, len(synthetic)))
-    ranges, is_nominal = gower_scale(context, None)
-    differences = [
-        _differences(real[:, j], synthetic[:, j][candidates], 0.0 if is_nominal[j] else ranges[j])
-        for j in range(real.shape[1])
+    names = encoded_columns(context.schema)
+    numeric = context.schema.columns(*NUMERIC)
+    choices = {_ALL: names}
+    if 1 < len(numeric) < len(names):
+        choices[_NUMBERS] = numeric
+    parts = [
+        (known, j, places_of)
+        for known, chosen in choices.items()
+        for j, places_of in enumerate(_most_similar(context, real, chosen))
     ]
-    total = np.sum(differences, axis=0)
-    revealed, possible = np.empty((2, real.shape[1], len(real)))
-    for j in range(real.shape[1]):
-        # differences of sums in another order are equal
-        nearest = np.round(total - differences[j], 9).argmin(axis=1)
-        guess = synthetic[candidates[np.arange(len(real)), nearest], j]
+    is_nominal = gower_scale(context, None)[1]
+    revealed, possible = np.empty((2, len(parts), len(real)))
+    for row, (_, j, similar) in enumerate(parts):
         exact = _frequencies(real[:, j])
-        near = _share_as_near(real[:, j], guess, bool(is_nominal[j]))
-        possible[j] = _bits(np.log(exact))
+        near = _share_as_near(real[:, j], synthetic[similar, j], bool(is_nominal[j]))
+        possible[row] = _bits(np.log(exact))
         # nothing if all other values are as near, all if the guess is right
-        revealed[j] = _bits(np.log(near)) * (1.0 - near) / np.maximum(1.0 - exact, _LEAST_SPREAD)
-    names = [(name,) for name in encoded_columns(context.schema)]
-    return Clues("inferred cell", names, revealed, possible)
+        scale = (1.0 - near) / np.maximum(1.0 - exact, _LEAST_SPREAD)
+        revealed[row] = _bits(np.log(near)) * scale
+    columns: list[tuple[str, ...]] = [(names[j],) for _, j, _ in parts]
+    return Clues("inferred cell", columns, [known for known, *_ in parts], revealed, possible)
+
+
+def _most_similar(
+    context: Context, real: np.ndarray, chosen: Sequence[str]
+) -> Iterator[np.ndarray]:
+    """Yield for each column the synthetic row that is most similar to each row without it."""
+    names = encoded_columns(context.schema)
+    synthetic = encoded(context, "synthetic")
+    features = [names.index(name) for name in chosen]
+    key = None if len(chosen) == len(names) else tuple(chosen)
+    index = reference_index(context, "synthetic", "gower", key, None, 0)
+    _, candidates = index.kneighbors(real[:, features], min(_N_CANDIDATES, len(synthetic)))
+    ranges, is_nominal = gower_scale(context, None)
+    differences = {
+        j: _differences(
+            real[:, j], synthetic[:, j][candidates], 0.0 if is_nominal[j] else ranges[j]
+        )
+        for j in features
+    }
+    total = np.sum(list(differences.values()), axis=0)
+    for j in range(len(names)):
+        # differences of sums in another order are equal
+        apart = np.round(total - differences[j], 9) if j in differences else total
+        yield candidates[np.arange(len(real)), apart.argmin(axis=1)]
 
 
 def _differences(values: np.ndarray, others: np.ndarray, scale: float) -> np.ndarray:

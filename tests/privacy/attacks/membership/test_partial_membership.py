@@ -8,6 +8,7 @@ from skeval import make_suite
 from skeval.core.context import Context
 from skeval.datasets import make_census, make_mixed
 from skeval.privacy import PartialMembershipInference
+from skeval.privacy.attacks.membership.partial_membership import combinations, inferred_cells
 from skeval.steps.neighbors import nearest
 from tests.calibrations import Claim, rate_of
 
@@ -132,6 +133,21 @@ def is_significant(seed: int) -> bool:
     parts = null_tables(KINDS[seed % len(KINDS)], rng)
     metric = PartialMembershipInference(random_state=seed).fit(*parts[:2])
     return metric.evaluate(parts[2]).p_value <= 0.05
+
+
+@pytest.mark.parametrize("kind", ["ties", "missing", "codes", "unequal"])
+def test_clues_do_not_depend_on_which_rows_are_training_rows(kind):
+    *real, synthetic = null_tables(kind, np.random.default_rng(5))
+    rows = pd.concat(real, ignore_index=True)
+    order = np.random.default_rng(6).permutation(len(rows))
+    other = [rows.iloc[part] for part in np.split(order, [len(real[0])])]
+    found = []
+    for train, holdout in (real, [part.reset_index(drop=True) for part in other]):
+        context = Context.of(train, holdout).with_synthetic(synthetic)
+        places = {"train": np.arange(len(train)), "holdout": np.arange(len(holdout))}
+        found.append((combinations(context, places, 5000, 0), inferred_cells(context, places)))
+    for actual, relabeled in zip(*found, strict=True):
+        np.testing.assert_array_equal(actual.revealed[:, order], relabeled.revealed)
 
 
 @pytest.mark.calibration
