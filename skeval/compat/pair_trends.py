@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -150,7 +151,7 @@ def pair_details(results: SuiteResult) -> pd.DataFrame:
     return frame.astype({"Meets Threshold?": "boolean"})
 
 
-def _at(details: dict[str, Any], key: str, first: str, second: str) -> float:
+def _at(details: Mapping[str, Any], key: str, first: str, second: str) -> float:
     names = list(details["names"])
     if key not in details:
         return math.nan

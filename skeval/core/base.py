@@ -22,6 +22,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from skeval.core.context import Context, by_context, read_context, shared
+from skeval.core.features import FeatureNames
 from skeval.core.tags import MetricTags, Need, Reads
 from skeval.exceptions import (
     InvalidParameterError,
@@ -264,7 +265,7 @@ def unmet(need: str, metric: str, lack: str = "") -> Sentence:
     return Sentence(f"{lack or known} {cure}", f"{lack or known} {shell}", need)
 
 
-class Metric(BaseEstimator):
+class Metric(FeatureNames, BaseEstimator):
     """Base of all metrics: the author writes `tags` and `_compute`, the rest is inherited.
 
     A metric is an estimator. Its parameters are stored untouched by `__init__`; :meth:`fit` takes

@@ -25,13 +25,18 @@ from skeval.exceptions import (
 )
 from skeval.tables.frames import order_of_content, row_hashes, with_columns
 from skeval.tables.keys import key_codes
-from skeval.tables.relational_data import RelationalData, positions_along, read_folder
+from skeval.tables.relational_data import NULL, RelationalData, positions_along, read_folder
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.tables.schema import TableSchema, is_metadata
 
 _DETECTED = (
     "The keys were detected from names and values: {keys}. Say otherwise, or confirm it, by "
     "schema=RelationalSchema(...)."
+)
+_UNJOINED = (
+    "{child} joins no row of {parent}: none of the {n:,} keys in {columns} is a key of {parent} in "
+    "train, so that scores of this link have no meaning. Keys may be written in different ways, "
+    "for example with and without leading zeros. Write both columns in the same way."
 )
 _FURTHER = "train has tables that the schema does not name; ignored: {tables}."
 _SHARED_SUBJECTS = (
@@ -189,7 +194,7 @@ class RelationalContext(Context):
                 contexts[name] = Context.of(given["train"][name], rows, schema=own)
             for role in [role for role in given if role in contexts[name] and name in orders[role]]:
                 contexts[name].note_places(role, orders[role][name])
-        said = (*notices, *_notices(contexts))
+        said = (*notices, *_unjoined(given["train"]), *_notices(contexts))
         context = cls(relations, contexts, given, said, ordered=ordered)
         if holdout is not None:
             context.notices += shared_subjects(context)
@@ -370,6 +375,19 @@ def _naming(table: str) -> Iterator[None]:
         yield
     except SkevalError as error:
         raise error.within(table) from error
+
+
+def _unjoined(train: RelationalData) -> Iterator[MetricWarning]:
+    """Warn of each foreign key of which no value is a key of the parent table."""
+    for key in train.schema.foreign_keys:
+        positions = train.parent_positions(key)
+        n_keys = int((positions != NULL).sum())
+        if n_keys and not (positions >= 0).any():
+            yield MetricWarning(
+                _UNJOINED.format(
+                    child=key.child, columns=", ".join(key.columns), parent=key.parent, n=n_keys
+                )
+            )
 
 
 def _notices(contexts: Mapping[str, Context]) -> tuple[MetricWarning, ...]:

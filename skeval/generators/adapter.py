@@ -27,6 +27,7 @@ from skeval.exceptions import (
     SkevalError,
     TableError,
 )
+from skeval.generators.columns import note_features
 from skeval.tables.frames import as_frame, with_columns
 from skeval.utils.parameters import (
     Count,
@@ -525,6 +526,7 @@ class GeneratorAdapter(BaseEstimator):
         self._client: Client = client
         self.train_ = train
         self.n_rows_, self.columns_ = len(train), train.columns
+        note_features(self, train)
         self.remember_rows_ = False
         return self
 

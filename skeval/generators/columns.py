@@ -60,6 +60,12 @@ class Codes:
 TRAINED: WeakKeyDictionary[Any, pd.DataFrame] = WeakKeyDictionary()
 
 
+def note_features(generator: Any, train: pd.DataFrame) -> None:
+    """Set the attributes that scikit-learn's estimators have after fit."""
+    generator.n_features_in_ = train.shape[1]
+    generator.feature_names_in_ = np.array([str(name) for name in train.columns], dtype=object)
+
+
 class Sampler(BaseEstimator):
     """Base of the generators here: :meth:`fit` on a table, then :meth:`sample` tables like it."""
 
@@ -96,6 +102,7 @@ class Sampler(BaseEstimator):
         train = self._checked(table)
         self._learn(train)
         TRAINED[self] = train
+        note_features(self, train)
         return self
 
     def sample(self, n: Count, random_state: Seed | None = None) -> pd.DataFrame:

@@ -166,7 +166,7 @@ class Stopwatch:
 _OWNER = "cross_validate_generator"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CrossValidated:
     """The outcome of cross-validation: the results of the folds, and their means.
 
@@ -199,6 +199,10 @@ class CrossValidated:
     results: tuple[SuiteResult, ...]
     test_shares: tuple[float, ...]
     efficiencies: tuple[Efficiency, ...] = ()
+
+    def __repr__(self) -> str:
+        shown = self.frame()[["mean", "low", "high", "baseline", "n_folds", "direction"]]
+        return shown.to_string(float_format="{:.4g}".format, na_rep="")
 
     def folds(self) -> pd.DataFrame:
         """Return the tables of all folds, as of :meth:`skeval.SuiteResult.frame`, and `fold`."""

@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skeval.core.base import Metric
 from skeval.core.context import Context, read_context
+from skeval.core.features import FeatureNames
 from skeval.core.tags import Aspect, Need
 from skeval.exceptions import (
     InvalidParameterError,
@@ -125,7 +126,7 @@ Needs = Annotated[
 PASSED = "passthrough"  # in the place of a metric that is switched off
 
 
-class MetricSuite(_BaseComposition):
+class MetricSuite(FeatureNames, _BaseComposition):
     """Metrics that are fitted on the same real tables and evaluated on the same synthetic one.
 
     The suite fits clones, never the metrics that it was given. Whatever steps they share, such as
@@ -337,7 +338,7 @@ class MetricSuite(_BaseComposition):
         fitted: dict[str, Metric] = getattr(self, "metrics_", {})
         known = {**dict(self.all_metrics), **dict(self._pairs), **fitted}
         if name not in known:
-            raise KeyError(f"There is no metric {name!r}.{did_you_mean([name], known)}")
+            raise KeyError(f"There is no metric {name!r}.{did_you_mean([str(name)], known)}")
         return known[name]
 
     @property

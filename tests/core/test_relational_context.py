@@ -19,6 +19,7 @@ from skeval.exceptions import (
     TableError,
 )
 from skeval.relational import (
+    ForeignKey,
     ReferentialIntegrity,
     RelationalContext,
     RelationalData,
@@ -34,6 +35,23 @@ def halves():
 
 def without(data, *names):
     return {name: table for name, table in data.items() if name not in names}
+
+
+def padded_keys(width):
+    shops = pd.DataFrame({"shop": [f"{i:0{width}d}" for i in range(20)], "size": range(20)})
+    sales = pd.DataFrame({"sale": range(60), "shop": [str(i % 20) for i in range(60)]})
+    schema = RelationalSchema(
+        ["shops", "sales"], {"shops": "shop"}, [ForeignKey("sales", "shop", "shops", "shop")]
+    )
+    return {"shops": shops, "sales": sales}, schema
+
+
+def test_a_link_of_train_that_joins_nothing_is_named():
+    tables, schema = padded_keys(5)
+    with pytest.warns(MetricWarning, match="sales joins no row of shops"):
+        ReferentialIntegrity().fit(tables, schema=schema)
+    tables["sales"]["shop"] = tables["sales"]["shop"].str.zfill(5)
+    assert not RelationalContext.of(tables, schema=schema).notices
 
 
 def test_public_tables_need_not_be_given_again(halves):

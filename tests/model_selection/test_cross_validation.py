@@ -33,6 +33,9 @@ SUITE = MetricSuite([("ks", KSComplement()), ("share", DCRShare())])
 @pytest.mark.slow
 def test_each_fold_is_a_fit_of_its_own():
     found = cross_validate_generator(Bootstrap(), TABLE, SUITE, cv=4)
+    shown = repr(found)
+    assert len(shown.splitlines()) <= len(found.frame()) + 2
+    assert all(name in shown for name in found.frame().index)
     assert [result.sizes["holdout"] for result in found.results] == [50] * 4
     assert [result.sizes["train"] for result in found.results] == [150] * 4
     assert found.folds()["fold"].tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
