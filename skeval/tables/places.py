@@ -259,7 +259,18 @@ def _check_workbook(path: Path) -> bool:
                 "write the table as Parquet."
             )
         sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
-        return any(re.search(rb"<(?:\w+:)?f[ >/]", archive.read(name)) for name in sheets)
+        return any(_has_formula(archive, name) for name in sheets)
+
+
+def _has_formula(archive: zipfile.ZipFile, name: str) -> bool:
+    """Read a sheet in pieces: it may unpack to more than the archive states."""
+    end = b""
+    with archive.open(name) as file:
+        while piece := file.read(2**20):
+            if re.search(rb"<(?:\w+:)?f[ >/]", end + piece):
+                return True
+            end = piece[-32:]
+    return False
 
 
 def _top(sheet: Any) -> Iterator[tuple[Any, ...]]:

@@ -6,6 +6,7 @@ import gzip
 import json
 import shutil
 import sqlite3
+import tracemalloc
 import warnings
 import zipfile
 
@@ -243,6 +244,22 @@ def test_workbooks_that_unpack_to_too_much_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(places, "MOST_UNPACKED", 2**10)
     with pytest.raises(TableError, match=r"MiB; write the table as Parquet."):
         read_table(path)
+
+
+@pytest.mark.slow
+def test_a_workbook_that_states_a_wrong_size_fills_no_memory(tmp_path):
+    path, sheet = tmp_path / "book.xlsx", "xl/worksheets/sheet1.xml"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(sheet, b" " * 100 * 2**20)
+    content = path.read_bytes()
+    entry = content.index(b"PK\x01\x02")  # where the size stands in the list of all files
+    path.write_bytes(content[: entry + 24] + (1000).to_bytes(4, "little") + content[entry + 28 :])
+    tracemalloc.start()
+    with pytest.raises(TableError):
+        read_table(path)
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 2**25
 
 
 def test_a_cell_far_away_fills_no_memory(tmp_path, monkeypatch):
