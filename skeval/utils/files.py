@@ -84,9 +84,9 @@ def foreign_text(
         An error of the class `error`: there is no such file, it is a pipe or a device, it cannot be
         read, is too large or no text.
     """
-    if Path(path).exists() and not Path(path).is_file():  # a pipe might never end
-        raise error(f"{path} is not a regular file.")
     try:
+        if _is_endless(Path(path)):
+            raise error(f"{path} is not a regular file.")
         with Path(path).open("rb") as file:
             held = file.read(most + 1)
         if len(held) > most:
@@ -100,6 +100,11 @@ def foreign_text(
         if isinstance(why, SkevalError):
             raise
         raise error(f"{str(path)!r} holds no text in UTF-8.") from why
+
+
+def _is_endless(path: Path) -> bool:
+    """Return whether a path is a pipe or a device: opening or reading it might never end."""
+    return path.exists() and not (path.is_file() or path.is_dir())
 
 
 def foreign_json(path: str | Path, *, error: type[SkevalError] = InvalidParameterError) -> Any:
@@ -463,9 +468,9 @@ def hash_of_file(path: str | Path) -> str:
     InvalidParameterError
         If there is no such file.
     """
-    if Path(path).exists() and not Path(path).is_file():
-        raise InvalidParameterError(f"files: {path} is not a regular file.")
     try:
+        if _is_endless(Path(path)):
+            raise InvalidParameterError(f"files: {path} is not a regular file.")
         with Path(path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
