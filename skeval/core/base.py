@@ -2,8 +2,6 @@
 
 The warnings to give if rare levels of a category share features of a matrix.
 
-Halves of a table in the synthetic place: how much a value varies from sample to sample.
-
 The base of metrics that look at several tables at once.
 """
 
@@ -11,7 +9,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
@@ -33,17 +31,23 @@ from skeval.exceptions import (
 )
 from skeval.results.result import Result
 from skeval.results.verdict import ALARM_LEVEL
-from skeval.stats.intervals import Sampled, Varied, halves_interval, independent_interval
+from skeval.stats.intervals import (
+    Sampled,
+    extrapolated,
+    halves_interval,
+    independent_interval,
+    linearized,
+    sampling_interval,
+)
+from skeval.steps.halves import FEWEST_HALVED, halved_share, halvings
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.neighbors import is_gower, preprocessor
 from skeval.steps.samples import (
     check_measured,
-    content_order,
     drawn_positions,
     holdout_in_place,
     in_place,
     measured_on,
-    named_seed,
     synthetic_sample,
 )
 from skeval.steps.single_values import unchanged_values
@@ -90,54 +94,6 @@ def pooled_notices(context: Context, space: Any) -> tuple[PooledLevelsWarning, .
     return (PooledLevelsWarning(text),) if pooled else ()
 
 
-MOST_HALVED = 2**17  # rows: the noise of more rows is that of this number, scaled
-_KEPT = 20_000  # rows, up to which the halves are kept for the other metrics of a suite
-
-Halves = tuple[Context, Context]
-
-
-def halvings(context: Context, role: str, n_rows: int, n_halvings: int) -> Iterator[Halves]:
-    """Yield contexts in which halves of `n_rows` of a role take the synthetic rows' place.
-
-    Parameters
-    ----------
-    context : Context
-        With synthetic rows.
-    role : {"synthetic", "holdout"}
-        Whose rows they are.
-    n_rows : int
-        Rows of both halves together; another draw of the table's rows each time, of 131,072 of
-        them where it has more and not all are asked for.
-    n_halvings : int
-        Number of pairs of halves.
-
-    Yields
-    ------
-    tuple of two Contexts
-        No row is in both: they are two independent samples, of ``n_rows // 2`` rows each, so that
-        half the squared difference of any statistic of theirs is its variance, on average.
-    """
-    if n_rows < context.n_rows(role) > MOST_HALVED:  # the table is read once for all halves
-        context, role = _pool(context, role), "synthetic"
-    draw = halved if n_rows <= _KEPT else halved.__wrapped__  # type: ignore[attr-defined]
-    for k in range(n_halvings):
-        yield draw(context, role, n_rows, k)
-
-
-@shared
-def halved(context: Context, role: str, n_rows: int, seed: int) -> Halves:
-    """Return the contexts of two disjoint samples of a role, of ``n_rows // 2`` rows each."""
-    rng, half = np.random.default_rng(named_seed(role, seed)), n_rows // 2
-    order = rng.permutation(content_order(context, role))
-    first, second = order[:half], order[half : 2 * half]
-    return in_place(context, role, first), in_place(context, role, second)
-
-
-@shared
-def _pool(context: Context, role: str) -> Context:
-    return in_place(context, role, drawn_positions(context, role, MOST_HALVED, named_seed(role, 0)))
-
-
 MOST_HALVED_OF_SUBJECTS = 2**13  # rows of all tables
 _N_HALVINGS_OF_SUBJECTS = 4
 
@@ -181,14 +137,14 @@ def difference_by_subject(
 
     sizes = {role: n_subjects(context, role) for role in ("synthetic", "holdout")}
     counted = min(sizes.values())
-    if counted < _FEWEST_HALVED or np.isnan(value - fresh):
+    if counted < FEWEST_HALVED or np.isnan(value - fresh):
         return None
     values = [
         whole if n == counted else value_of(subjects_in_place(context, role, counted, 0)[0])
         for (role, n), whole in zip(sizes.items(), (value, fresh), strict=True)
     ]
     rows = max(context.n_rows(role) / n for role, n in sizes.items())
-    drawn = min(counted, max(_FEWEST_HALVED, int(MOST_HALVED_OF_SUBJECTS / rows)))
+    drawn = min(counted, max(FEWEST_HALVED, int(MOST_HALVED_OF_SUBJECTS / rows)))
     halves = [
         np.array(
             [
@@ -202,8 +158,6 @@ def difference_by_subject(
 
 
 Halved = Literal[False, True, "root"]
-_N_HALVINGS = 5  # of each table, for the noise of a difference
-_FEWEST_HALVED = 20  # rows, under which halves say nothing
 
 # of each need: what is lacking, and the cure in Python and in the shell
 _UNMET = {
@@ -296,10 +250,11 @@ class Metric(FeatureNames, BaseEstimator):
     instead. If the holdout is smaller than the synthetic table, ``details["at_baseline_size"]``
     holds the value at the baseline's size, since many measures depend on the number of rows.
 
-    Metrics with ``_halved = True`` are measured on halves of both tables too, five times each. This
-    gives ``Result.difference``, the interval of value minus baseline with the noise of both; rows
-    are taken to be drawn independently. With ``_halved = "root"`` it is the noise of the root, for
-    sums of squares, which shrink as the square of the noise.
+    Metrics with ``_halved = True`` are measured on halves of all tables too, five times. This gives
+    ``Result.interval``, of the expected value at these sizes, and ``Result.difference``, of value
+    minus baseline; rows are taken to be drawn independently. ``details["large_sample_value"]``
+    estimates what the value tends to as all tables grow. With ``_halved = "root"`` the noise is
+    that of the root, for sums of squares, which shrink as the square of the noise.
 
     Metrics whose tags say ``reads="columns"`` can be evaluated by a suite that was saved without
     rows, :meth:`MetricSuite.save`.
@@ -584,6 +539,30 @@ class Metric(FeatureNames, BaseEstimator):
         """Compare a result with what fresh real rows get; `score` does without."""
         return in_relation(context, self, result)
 
+    def _with_interval(self, context: Context, result: Result) -> Result:
+        """Return the result with the interval of its expected value, from halves of all tables."""
+        n_rows, value = context.n_rows("synthetic"), result.value
+        if result.interval or np.isnan(value) or not self._can_halve(context, n_rows):
+            return result
+        share = self._share(context, n_rows)
+        halves = self._of_halves(context, "synthetic", n_rows)
+        bounds = (result.tags or self.tags).bounds
+        lines = linearized(value, halves, root=self._halved == "root")
+        result = replace(result, interval=sampling_interval(value, lines, share, bounds=bounds))
+        limit = extrapolated(value, halves, share, root=self._halved == "root", bounds=bounds)
+        if not self.tags.sign * (limit - value) >= 0.0:  # noise never makes tables more similar
+            return result
+        return replace(result, details={**result.details, "large_sample_value": limit})
+
+    def _can_halve(self, context: Context, n_rows: int) -> bool:
+        fewest = min(self._n_counted(context, n) for n in (n_rows, context.n_rows("train")))
+        return bool(self._halved) and fewest >= FEWEST_HALVED
+
+    def _share(self, context: Context, n_rows: int) -> float:
+        """Return which fraction of the rows of the tables is halved."""
+        sizes = (context.n_rows("train"), n_rows)
+        return halved_share(*(self._n_counted(context, n) for n in sizes))
+
     def _with_baseline(self, context: Context, result: Result) -> Result:
         n_rows, value = context.n_rows("synthetic"), result.value
         n_fresh = min(n_rows, context.n_rows("holdout"))
@@ -611,23 +590,20 @@ class Metric(FeatureNames, BaseEstimator):
         self, context: Context, n_rows: int, value: float, fresh: float
     ) -> tuple[float, float] | None:
         """Return the interval of value minus baseline, both of `n_rows`, from halves of both."""
-        counted = self._n_counted(context, n_rows)
-        if not self._halved or counted < _FEWEST_HALVED or np.isnan(value - fresh):
+        if np.isnan(value - fresh) or not self._can_halve(context, n_rows):
             return None
-        drawn = min(counted, MOST_HALVED)
+        root = self._halved == "root"
         synthetic, holdout = (
-            self._of_halves(context, role, drawn) for role in ("synthetic", "holdout")
+            linearized(of_all, self._of_halves(context, role, n_rows), root=root)
+            for role, of_all in (("synthetic", value), ("holdout", fresh))
         )
-        slopes = 1.0, 1.0
-        if self._halved == "root":
-            slopes = 2.0 * np.sqrt(value), 2.0 * np.sqrt(fresh)
-            synthetic, holdout = np.sqrt(synthetic), np.sqrt(holdout)
-        return halves_interval(
-            value - fresh, synthetic, holdout, slopes=slopes, share=drawn / counted
-        )
+        share = self._share(context, n_rows)
+        return sampling_interval(value - fresh, synthetic - holdout, share)
 
     def _of_halves(self, context: Context, role: str, n_rows: int) -> np.ndarray:
-        pairs = halvings(context, role, n_rows, _N_HALVINGS)
+        """Return the values of halves of the training data and of `n_rows` of a role."""
+        sizes = (self._n_counted(context, n) for n in (context.n_rows("train"), n_rows))
+        pairs = halvings(context, role, *sizes)
         return np.array([[self._value_alone(half) for half in halves] for halves in pairs])
 
     def _value_alone(self, context: Context) -> float:
@@ -635,20 +611,18 @@ class Metric(FeatureNames, BaseEstimator):
         return self._result(context).value
 
     def variation(self, context: Context, n_rows: int) -> Sampled | None:
-        """Return the value of `n_rows` synthetic rows and how it varies, given the real rows.
+        """Return the value of `n_rows` synthetic rows and how it varies.
 
         Two synthetic tables are compared by it; None where the metric has only intervals that take
         the real rows as random too.
         """
-        counted = self._n_counted(context, n_rows)
-        if not self._halved or counted < _FEWEST_HALVED:
+        if not self._can_halve(context, n_rows):
             return None
         whole = n_rows >= context.n_rows("synthetic")
         value = self._result(context if whole else synthetic_sample(context, n_rows)).value
-        drawn = min(counted, MOST_HALVED)
-        halves = self._of_halves(context, "synthetic", drawn)
-        kind: Varied = "roots" if self._halved == "root" else "halves"
-        return Sampled(value, halves, kind, drawn / counted)
+        halves = self._of_halves(context, "synthetic", n_rows)
+        lines = linearized(value, halves, root=self._halved == "root")
+        return Sampled(value, lines, "halves", self._share(context, n_rows))
 
     def _n_counted(self, context: Context, n_rows: int) -> int:
         """Return how many of `n_rows` in the synthetic place the value is of."""
@@ -657,7 +631,8 @@ class Metric(FeatureNames, BaseEstimator):
 
 @by_context
 def in_relation(context: Context, metric: Metric, result: Result) -> Result:
-    """Return the result of a metric with the baseline of fresh real rows, if there are any."""
+    """Return the result of a metric with its interval, and the baseline of fresh real rows."""
+    result = metric._with_interval(context, result)
     if result.baseline is None and "holdout" in context and "holdout" not in metric.tags.needs:
         return metric._with_baseline(context, result)
     return result
@@ -705,6 +680,10 @@ class RelationalMetric(Metric):
         else:
             difference = independent_interval(both[0], result.interval, both[1], fresh.interval)
         return replace(result, difference=difference)
+
+    def _with_interval(self, context: Context, result: Result) -> Result:
+        """Return the result: rows of several tables are not independent of each other."""
+        return result
 
     def variation(self, context: Context, n_rows: int) -> Sampled | None:
         """Return None: rows of several tables are no sample that can be cut to a number."""

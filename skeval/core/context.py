@@ -117,9 +117,9 @@ class Context:
     ----------
     remember_rows : bool
         As given; it may be set later.
-    taken : tuple of (Context, str, ndarray) or None
-        The source of the synthetic rows: positions of rows of a role in another context. What is
-        slow to read, as texts are, is then read once.
+    taken : mapping of str to tuple of (Context, str, ndarray)
+        By role the source of rows that are part of a table: positions of rows of a role in another
+        context. Steps that are slow, such as reading texts, are then done once for the whole table.
     """
 
     is_relational = False  # whether it is of several tables
@@ -147,7 +147,7 @@ class Context:
         self.ordered = ordered
         self._places = dict(places or {})
         self._viewed: Context | None = None  # what it is a view of, as steps get one
-        self.taken: tuple[Context, str, np.ndarray] | None = None
+        self.taken: Mapping[str, tuple[Context, str, np.ndarray]] = {}
         self._tables = tables  # None where a pickle left them out
         self._given = {**(tables or {}), **(given or {})}
         self._parent = parent
@@ -331,14 +331,14 @@ class Context:
         rows: pd.DataFrame,
         given: pd.DataFrame | None = None,
         notices: tuple[MetricWarning, ...] = (),
-        taken: tuple[Context, str, np.ndarray] | None = None,
+        taken: Mapping[str, tuple[Context, str, np.ndarray]] | None = None,
         places: np.ndarray | None = None,
     ) -> Context:
         """Return a context in which canonical `rows` are the synthetic ones.
 
-        `given` are the same rows as they were given; by default the canonical ones. `taken` says
-        of which role of which context they are, and at which positions; `places` are their
-        positions in the table as it was given, if they changed them.
+        `given` are the same rows as they were given; by default the canonical ones. `taken` gives
+        by role the context, the role and the positions that rows are copied from; `places` are
+        their positions in the table as it was given, if they changed them.
         """
         if self.real._tables is None:
             raise NotRememberedError(NOT_REMEMBERED)
@@ -355,7 +355,7 @@ class Context:
             if places is None
             else self.real._places | {"synthetic": places},
         )
-        context.taken = taken
+        context.taken = {**self.real.taken, **(taken or {})}
         return context
 
     def _at(self, precision: Precision) -> Context:

@@ -17,7 +17,7 @@ from skeval.core.tags import DIAGNOSTIC_TAGS
 from skeval.diagnostic.columns import any_columns, lacks, within_bands
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.disclosure import distinct_codes
-from skeval.stats.distributions import expected_total_variation, total_variation, tv_interval
+from skeval.stats.distributions import expected_total_variation, total_variation
 from skeval.stats.intervals import newcombe
 from skeval.steps.manifolds import Groups, grouped
 from skeval.steps.samples import ROLES, mean_of_defined
@@ -133,8 +133,7 @@ class MissingPatternSimilarity(MissingMetric):
     1 in any case, and ``details["among_incomplete"]`` has it for the rows with a missing cell.
     Missing is what is missing in the tables as given; in a column that synthetic lacks, all cells
     are. Chance alone keeps a perfect table below 1, the more so the more patterns there are:
-    ``details["ceiling"]`` is what a relabelling of the pooled rows would score on average. The
-    interval rests on bounded differences and is conservative.
+    ``details["ceiling"]`` is what a relabelling of the pooled rows would score on average.
 
     ``details["largest_difference"]`` names the columns that are missing in the pattern
     whose share differs most.
@@ -150,6 +149,7 @@ class MissingPatternSimilarity(MissingMetric):
     """
 
     tags = replace(DIAGNOSTIC_TAGS, display="ValueDisplay")
+    _halved = True
 
     def _compute(self, context: Context) -> Result:
         names = any_columns(context.schema, self.columns)
@@ -160,7 +160,6 @@ class MissingPatternSimilarity(MissingMetric):
         value = 1.0 - total_variation(p, q)
         return Result(
             value,
-            interval=tv_interval(value, [(p, q)]),
             details={
                 "ceiling": 1.0 - expected_total_variation(p, q),
                 "incomplete_rows": {

@@ -79,8 +79,7 @@ class CramersVDifference(BinnedAssociation):
     are pooled. A pair that is constant in train has no V and is left out, with a warning; one that
     is constant in the synthetic table only counts as unassociated, with a warning. V has no sign
     and names no category: which goes with which may have changed while the value is 0, so read it
-    with :class:`ContingencySimilarity`. No interval is given: the differences are absolute values
-    near 0, where resampling them is misleading; compare with the baseline.
+    with :class:`ContingencySimilarity`.
 
     References
     ----------
@@ -133,9 +132,7 @@ class TheilsUDifference(BinnedAssociation):
     categories beyond the 50 most frequent are pooled. If X is constant in train, U is not defined
     and the pair is left out, with a warning; if it is constant in the synthetic table only, U
     counts as 0, with a warning. U is biased upwards where there are many cells for few rows, in
-    tables of different sizes by different amounts: the baseline has the bias of fresh rows. No
-    interval is given: the differences are absolute values near 0, where resampling them is
-    misleading.
+    tables of different sizes by different amounts: the baseline has the bias of fresh rows.
 
     References
     ----------
@@ -197,9 +194,7 @@ class MutualInformationDifference(BinnedAssociation):
     mutual information, which grows with the number of cells a row. Both tables are cut on the bins
     of train; categories beyond the 50 most frequent are pooled. A pair that is constant in train
     has no such measure and is left out, with a warning; one that is constant in the synthetic table
-    only counts as unassociated, with a warning. It has no sign. No interval is given: the
-    differences are absolute values near 0, where resampling them is misleading; compare with the
-    baseline.
+    only counts as unassociated, with a warning. It has no sign.
 
     References
     ----------
@@ -258,8 +253,7 @@ class CorrelationRatioDifference(AssociationDifference):
     frequent are pooled; rows whose number is missing are left out. A pair that is constant in train
     has no eta and is left out, with a warning; one that is constant in the synthetic table only
     counts as unassociated, with a warning. It is biased upwards where there are many categories for
-    few rows; the baseline has the bias of fresh rows. No interval is given: the differences are
-    absolute values near 0, where resampling them is misleading.
+    few rows; the baseline has the bias of fresh rows.
 
     References
     ----------
@@ -340,8 +334,7 @@ class MixedAssociationDifference(AssociationDifference):
     alone; the tag `bounds` knows no upper bound because of it. Bins, missing values and constant
     columns are treated as in :class:`CorrelationSimilarity`, :class:`CramersVDifference` and
     :class:`CorrelationRatioDifference`. The measures of different pairs are not on one scale: an
-    eta of 0.3 is not as strong as a V of 0.3. No interval is given: the differences are absolute
-    values near 0, where resampling them is misleading; compare with the baseline.
+    eta of 0.3 is not as strong as a V of 0.3.
 
     Examples
     --------

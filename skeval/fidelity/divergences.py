@@ -111,9 +111,7 @@ class JensenShannonDistance(CellDivergence):
     synthetic table. This is the root, which is a metric; its square is called the divergence.
     Missing and unseen values have cells of their own. ``details["similarity"]`` is 1 minus the
     value. It grows like a root near 0, so that chance alone keeps it well above: with K cells it
-    is near ``sqrt((K - 1) (1/n + 1/m) / (8 ln 2))`` for a perfect table. No interval is given: one
-    row more in a rare cell moves the root by much, so that no useful band holds; compare with the
-    baseline.
+    is near ``sqrt((K - 1) (1/n + 1/m) / (8 ln 2))`` for a perfect table.
 
     References
     ----------
@@ -159,9 +157,7 @@ class HellingerDistance(CellDivergence):
     -----
     ``sqrt(sum (sqrt p - sqrt q)^2 / 2)`` of the shares p of train and q of the synthetic table.
     Missing and unseen values have cells of their own. ``details["similarity"]`` is 1 minus the
-    value. With K cells, a perfect table has a distance near ``sqrt((K - 1) (1/n + 1/m) / 8)``. No
-    interval is given: one row more in a rare cell moves the root by much, so that no useful band
-    holds; compare with the baseline.
+    value. With K cells, a perfect table has a distance near ``sqrt((K - 1) (1/n + 1/m) / 8)``.
 
     References
     ----------
@@ -213,8 +209,7 @@ class KLDivergence(CellDivergence):
     shares of train; it is not symmetric. Missing and unseen values have cells of their own. If
     cells are missed, the value is driven by `smoothing`: compare only values of equal smoothing.
     ``details["similarities"]`` has ``1 / (1 + KL)`` by column, ``details["similarity"]`` their
-    mean. No interval is given: a single missed cell moves the value by an amount that `smoothing`
-    sets; compare with the baseline.
+    mean.
 
     References
     ----------

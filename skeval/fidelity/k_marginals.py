@@ -16,14 +16,12 @@ from skeval.core.tags import COLUMN_TAGS, Reads
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.results.result import Result, undefined
 from skeval.stats.distributions import (
-    deviation_interval,
     exact_mean,
     expected_total_variation,
     hypergeometric_deviation,
     joint_counts,
     number_of_cells,
     total_variation,
-    total_variation_bias,
 )
 from skeval.steps.pairs import Binning, SubsetTables, joint_tables, pair_similarities, subset_tables
 from skeval.steps.samples import ROLES, chosen_columns, drawn_subsets
@@ -52,9 +50,8 @@ class Marginals(NamedTuple):
     ----------
     subsets : list of list of str
         The names of the columns of each.
-    similarity, ceiling, floor, bias : ndarray
-        1 minus the total variation; the same for relabelled rows and for independent columns; how
-        much the total variation may exceed its true one on average.
+    similarity, ceiling, floor : ndarray
+        1 minus the total variation; the same for relabelled rows and for independent columns.
     occupied : ndarray
         Number of joint cells that either table uses.
     counts, times : ndarray
@@ -66,7 +63,6 @@ class Marginals(NamedTuple):
     similarity: np.ndarray
     ceiling: np.ndarray
     floor: np.ndarray
-    bias: np.ndarray
     occupied: np.ndarray
     counts: np.ndarray
     times: np.ndarray
@@ -130,8 +126,7 @@ class KMarginalSimilarity(Metric):
     ``equivalent_subsample_fraction`` says which share of the train rows, drawn at random, would
     score the same against all of train. A fresh sample of as many rows as train is like a third of
     train, since it shares no row with it; more than that is closer than fresh rows are.
-    ``columns`` has the mean over the sets that hold a column. The interval rests on bounded
-    differences and holds for the sets that were measured; it is conservative.
+    ``columns`` has the mean over the sets that hold a column.
 
     References
     ----------
@@ -191,7 +186,6 @@ class KMarginalSimilarity(Metric):
         compared = marginals(context, names, *settings)
         value, ceiling, floor = map(exact_mean, compared[1:4])
         inverse_size = sum(1.0 / context.n_rows(role) for role in ROLES)
-        low, high = deviation_interval(1.0 - value, exact_mean(compared.bias), inverse_size)
         groups = {}
         if self.group_by is not None:
             scores = _by_level(context, names, self.group_by, self.min_count, settings)
@@ -199,7 +193,6 @@ class KMarginalSimilarity(Metric):
         text = f"fewer than {self.k} columns can be measured: joint shares of {len(names)} are "
         return Result(
             self.scale * value,
-            interval=(self.scale * (1.0 - high), self.scale * (1.0 - low)),
             details={
                 **_of_subsets(compared, self.scale),
                 "occupied_cells": exact_mean(compared.occupied),
@@ -298,15 +291,14 @@ def marginals(
                 1.0 - total_variation(p, q),
                 1.0 - expected_total_variation(p, q),
                 1.0 - independent_distance(train, counts, p, n_rows, rng),
-                total_variation_bias(p, q),
                 np.count_nonzero(p + q),
             )
         )
         used.append(p[p > 0])
     distinct, times = np.unique(np.concatenate(used), return_counts=True)
-    similarity, ceiling, floor, bias, occupied = np.array(scores).T
+    similarity, ceiling, floor, occupied = np.array(scores).T
     times_each = times / len(subsets)
-    return Marginals(subsets, similarity, ceiling, floor, bias, occupied, distinct, times_each)
+    return Marginals(subsets, similarity, ceiling, floor, occupied, distinct, times_each)
 
 
 def _all_pairs(k: int, n_subsets: str | int) -> bool:

@@ -21,14 +21,10 @@ from skeval.exceptions import ConstantColumnWarning, DegenerateInputWarning, Met
 from skeval.fidelity.divergences import CellMetric
 from skeval.results.result import Result, mean_of_columns
 from skeval.stats.distributions import (
-    deviation_interval,
-    exact_mean,
     expected_total_variation,
-    kolmogorov_bias,
     kolmogorov_of_sorted,
     quantiles_of_sorted,
     total_variation,
-    tv_interval,
 )
 from skeval.steps.samples import (
     CONSERVATIVE,
@@ -87,18 +83,14 @@ class KSComplement(MarginalMetric):
     Notes
     -----
     ``1 - sup_x |F_train(x) - F_synthetic(x)|``, missing values left out: a column can score 1 and
-    yet differ in its share of missing values. The interval of a column (``details["intervals"]``)
-    is the Dvoretzky-Kiefer-Wolfowitz band, that of the mean rests on bounded differences; both are
-    conservative. p-values (``details["p_values"]``) are computed against the holdout where there is
-    one; against train, to which the generator was fitted, they are conservative, and
-    ``details["p_values_against"]`` says so. The result's p-value is that of the worst column times
-    the number of columns.
+    yet differ in its share of missing values. p-values (``details["p_values"]``) are computed
+    against the holdout where there is one; against train, to which the generator was fitted, they
+    are conservative, and ``details["p_values_against"]`` says so. The result's p-value is that of
+    the worst column times the number of columns.
 
     References
     ----------
-    Published under this name by SDMetrics. P. Massart, "The tight constant in the
-    Dvoretzky-Kiefer-Wolfowitz inequality", Annals of Probability 18 (1990),
-    doi:10.1214/aop/1176990746.
+    Published under this name by SDMetrics.
 
     Examples
     --------
@@ -118,14 +110,7 @@ class KSComplement(MarginalMetric):
         pairs = {name: [sorted_values(context, role, name) for role in ROLES] for name in names}
         scores = {name: _ks_complement(*both) for name, both in pairs.items()}
         sizes = {name: (x.size, y.size) for name, (x, y) in pairs.items()}
-        result = mean_of_columns(
-            scores,
-            n_total=len(context.schema.kinds),
-            warnings=emptied(sizes),
-            intervals={name: _ks_band(scores[name], *sizes[name]) for name in names},
-        )
-        scored = [both for both in sizes.values() if both[0]]
-        return replace(result, interval=_mean_interval(result.value, scored))
+        return mean_of_columns(scores, n_total=len(context.schema.kinds), warnings=emptied(sizes))
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         result = super()._in_relation(context, result)
@@ -154,23 +139,6 @@ def _p_value(context: Context, real: str, column: str) -> float:
         return math.nan
     effective = max(1, round(x.size * y.size / (x.size + y.size)))
     return float(kstwo.sf(kolmogorov_of_sorted(x, y), effective))
-
-
-def _ks_band(score: float, n: int, m: int) -> tuple[float, float]:
-    if n == 0 or m == 0:
-        return (float("nan"), float("nan"))
-    epsilon = np.sqrt(np.log(4.0 / 0.05) / 2.0) * (n**-0.5 + m**-0.5)
-    return max(0.0, score - epsilon), min(1.0, score + epsilon)
-
-
-def _mean_interval(value: float, sizes: list[tuple[int, int]]) -> tuple[float, float] | None:
-    present = [(n, m) for n, m in sizes if m > 0]
-    if not present:
-        return None
-    bias = exact_mean([kolmogorov_bias(n, m) for n, m in present]) * len(present) / len(sizes)
-    inverse = exact_mean([1.0 / n + 1.0 / m for n, m in present])
-    low, high = deviation_interval(1.0 - value, bias, inverse)
-    return 1.0 - high, 1.0 - low
 
 
 @declared
@@ -232,15 +200,13 @@ class TVComplement(MarginalMetric):
         defined = {name: both for name, both in counts.items() if both[0].any()}
         scores = {name: 1.0 - total_variation(p, q) for name, (p, q) in defined.items()}
         ceilings = {name: 1.0 - expected_total_variation(*both) for name, both in counts.items()}
-        result = mean_of_columns(
+        return mean_of_columns(
             dict.fromkeys(counts, math.nan) | scores,
             n_total=len(context.schema.kinds),
             warnings=emptied({name: (p.sum(), q.sum()) for name, (p, q) in counts.items()}),
             ceilings=ceilings,
             ceiling=mean_of_defined({name: ceilings[name] for name in defined}),
         )
-        interval = tv_interval(result.value, [*defined.values()]) if defined else None
-        return replace(result, interval=interval)
 
     def _summary(self, result: Result) -> str:
         bars = f"{percent(result.value)} of the bars of {result.details['n_used']} columns"
@@ -286,9 +252,7 @@ class StatisticSimilarity(MarginalMetric):
     Notes
     -----
     ``max(0, 1 - |f(train) - f(synthetic)| / scale)``. Missing values are left out, infinite
-    synthetic ones too, with a warning. Columns without width in train have no score. No interval is
-    given, since the value has its best at the end of its range and divides by what a sample's
-    extremes happen to be; compare with the baseline.
+    synthetic ones too, with a warning. Columns without width in train have no score.
 
     References
     ----------
@@ -386,8 +350,7 @@ class QuantileMSE(Metric):
 
     ``details["ceilings"]`` has what a relabelling of the pooled rows would have on average,
     ``k (N - k) / (n m (N - 1))`` for a cell of k of all N rows, and ``details["ceiling"]`` their
-    mean. No interval is given: a mean of squares near 0 is skewed, and resampling it adds noise
-    twice.
+    mean.
 
     References
     ----------

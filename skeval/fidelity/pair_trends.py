@@ -27,16 +27,8 @@ from skeval.exceptions import (
 )
 from skeval.results.result import Result, undefined
 from skeval.stats.association import Correlations, difference_interval, difference_p_value
-from skeval.stats.distributions import deviation_interval, exact_mean
-from skeval.steps.pairs import (
-    Binning,
-    Compared,
-    Drawn,
-    correlations,
-    cramers_v_matrix,
-    matrices,
-    pair_sizes,
-)
+from skeval.stats.distributions import exact_mean
+from skeval.steps.pairs import Binning, Compared, Drawn, correlations, cramers_v_matrix, matrices
 from skeval.steps.samples import CONSERVATIVE, ROLES, chosen_columns, columns_of, permuted_in_place
 from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import number, percent
@@ -282,9 +274,7 @@ class CorrelationSimilarity(PairMetric):
     there is one; against train, to which the generator was fitted, the p-values are conservative,
     and ``details["p_values_against"]`` says so. Both are made for columns that are jointly normal
     or nearly so: heavy tails make Pearson's coefficient stray further than they allow for, ties
-    Kendall's. The value has no interval and no p-value of its own, therefore: the pairs depend on
-    each other, and the mean of absolute differences is near its bound, where resampling is
-    misleading. Compare with the baseline.
+    Kendall's. The value has no p-value of its own, because the pairs depend on each other.
 
     References
     ----------
@@ -424,8 +414,7 @@ class ContingencySimilarity(PairMetric):
     ``details["ceiling"]`` has what a relabelling of the pooled rows would score on average,
     exactly, pair by pair, and ``details["ceiling_value"]`` their mean. The score of a pair is never
     above that of its columns, so that a bad marginal shows in all its pairs; and pairs of
-    independent columns score well without any association: read ``details["calibrated"]``. The
-    interval is conservative (bounded differences), for the mean over the pairs that count.
+    independent columns score well without any association: read ``details["calibrated"]``.
 
     References
     ----------
@@ -478,10 +467,7 @@ class ContingencySimilarity(PairMetric):
         }
         if not used.any():
             return _without_associated_pair(details, self.min_association)
-        value = exact_mean(compared.similarity[used])
-        sizes = [pair_sizes(context, role, names, binning, self.nan, drawn) for role in ROLES]
-        interval = _interval(value, compared, used, sizes)
-        return Result(value, interval=interval, details=details)
+        return Result(exact_mean(compared.similarity[used]), details=details)
 
     def _summary(self, result: Result) -> str:
         details = result.details
@@ -505,7 +491,7 @@ def _without_associated_pair(details: dict[str, Any], min_association: float) ->
 
 
 def _details(names: tuple[str, ...], compared: Compared, used: np.ndarray) -> dict[str, Any]:
-    matrix, ceiling = (np.where(used | used.T, part, np.nan) for part in compared[:2])
+    matrix, ceiling = (np.where(used | used.T, part, np.nan) for part in compared)
     details: dict[str, Any] = {"names": list(names), "matrix": matrix, "ceiling": ceiling}
     if used.any():
         known = ceiling[~np.isnan(ceiling)]
@@ -515,16 +501,3 @@ def _details(names: tuple[str, ...], compared: Compared, used: np.ndarray) -> di
             "worst": worst_pair(names, np.where(used, matrix, np.nan), greatest=False),
         }
     return details
-
-
-def _interval(
-    value: float, compared: Compared, used: np.ndarray, sizes: list[np.ndarray]
-) -> tuple[float, float] | None:
-    """Return where the mean lies in the population, for the pairs that both tables have rows of."""
-    here = used & ~np.isnan(compared.bias)
-    if not here.any():
-        return None
-    inverse_sizes = sum(1.0 / np.maximum(n_rows, 1) for n_rows in sizes)
-    bias = here.sum() / used.sum() * exact_mean(compared.bias[here])
-    low, high = deviation_interval(1.0 - value, bias, exact_mean(inverse_sizes[here]))
-    return 1.0 - high, 1.0 - low

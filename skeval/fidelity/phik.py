@@ -66,9 +66,7 @@ class PhikMatrixDifference(AssociationDifference):
     a cell for each, however far apart they are; the package cuts their range evenly. In a column
     that is mostly zero, :class:`CramersVDifference` sees more. Rows with a missing value are left
     out pair by pair. A pair that is constant in train has no coefficient and is left out, with a
-    warning; one that is constant in the synthetic table only counts as unassociated. No interval is
-    given: the differences are absolute values near 0, where resampling them is misleading; compare
-    with the baseline.
+    warning; one that is constant in the synthetic table only counts as unassociated.
 
     References
     ----------

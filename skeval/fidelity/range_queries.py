@@ -16,7 +16,7 @@ from skeval.core.declared import declared
 from skeval.core.tags import COLUMN_TAGS
 from skeval.exceptions import DegenerateInputWarning
 from skeval.results.result import Result, undefined
-from skeval.stats.distributions import deviation_interval, hypergeometric_deviation
+from skeval.stats.distributions import hypergeometric_deviation
 from skeval.steps.samples import ROLES, ColumnChoice, chosen_columns, sorted_values
 from skeval.tables.preprocessing import NUMERIC, category_codes, numbers
 from skeval.utils.formatting import percent
@@ -62,8 +62,7 @@ class RangeQueryError(Metric):
     and ``details["floor"]``, what rows with independent columns and train's marginals have.
     ``details["calibrated"]`` is the value on the way from floor to ceiling, more than 1 being
     closer to train than a fresh sample; nan where the floor is less than twice the ceiling, which
-    chance can give. The interval rests on bounded differences and holds for these queries; it is
-    conservative.
+    chance can give.
 
     References
     ----------
@@ -103,8 +102,7 @@ class RangeQueryError(Metric):
         (train, singles), (synthetic, _) = (answers(context, role, *drawing) for role in ROLES)
         n, m = (context.n_rows(role) for role in ROLES)
         errors = np.abs(train * m - synthetic * n) / (n * m)
-        value, p, q = float(errors.mean()), train / n, synthetic / m
-        bias = float(np.sqrt(p * (1.0 - p) / n + q * (1.0 - q) / m).mean())
+        value, p = float(errors.mean()), train / n
         ceiling = hypergeometric_deviation(train + synthetic, n, m).mean() * (1.0 / n + 1.0 / m)
         independent = np.random.default_rng(self.random_state).binomial(m, (singles / n).prod(1))
         floor = float(np.abs(p - independent / m).mean())
@@ -112,7 +110,6 @@ class RangeQueryError(Metric):
         text = f"fewer than {self.order} columns can be asked about: queries have {len(names)}."
         return Result(
             value,
-            interval=deviation_interval(value, bias, 1.0 / n + 1.0 / m),
             details={
                 "columns": _by_column(names, places, errors),
                 "order": places.shape[1],

@@ -15,6 +15,7 @@ from skeval.core.tags import MetricTags
 from skeval.exceptions import NothingToMeasureWarning
 from skeval.results.result import Result, undefined
 from skeval.steps.classifiers import BINNED, MAX_ROWS, Classifier, measured_names, too_few
+from skeval.steps.halves import N_HALVINGS
 from skeval.steps.relations import (
     Relations,
     apart_scores,
@@ -27,7 +28,6 @@ from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, Interval, Seed
 
 _LEVEL = 0.95
-_N_HALVINGS = 5
 _UNRELATED = (
     "a classifier that learned from train finds no relation between its columns, so that there is "
     "none to keep."
@@ -141,8 +141,9 @@ class RelationScore(Metric):
             n_fresh = min(context.n_rows(each) for each in ("holdout", "synthetic"))
             context = holdout_in_place(context, n_fresh)
         relations = learned_relations(context, *how)
-        scores = apart_scores(context, *how)[:, :, :n_rows]
-        return (areas_of_halves(scores, _N_HALVINGS) - 0.5) / (relations.area - 0.5)
+        n_drawn = int(self._n_counted(context, n_rows) * self._share(context, n_rows))
+        scores = apart_scores(context, *how)[:, :, :n_drawn]
+        return (areas_of_halves(scores, N_HALVINGS) - 0.5) / (relations.area - 0.5)
 
     def _summary(self, result: Result) -> str:
         return (

@@ -19,7 +19,6 @@ from skeval.fidelity.pair_trends import PairMetric, worst_pair
 from skeval.results.result import Result, undefined
 from skeval.stats.disclosure import SMALLEST, rounded_ends
 from skeval.stats.distributions import (
-    deviation_interval,
     exact_mean,
     expected_total_variation,
     joint_counts,
@@ -141,7 +140,7 @@ class SimilarityMatrix(Metric):
         if not names:
             return undefined("no column of this table can be measured.")
         binning = Binning(self.n_bins, self.strategy, self.max_categories)
-        matrix, ceiling, bias = matrices(context, names, binning)
+        matrix, ceiling = matrices(context, names, binning)
         weights = _weights(len(names), self.average)
         value, top = (_average(part, weights) for part in (matrix, ceiling))
         details: dict[str, Any] = {
@@ -157,13 +156,8 @@ class SimilarityMatrix(Metric):
             details["trivariate"] = {"mean": mean, "n_triples": len(drawn)}
             if self.average == "balanced":
                 value, top = (2.0 * value + mean) / 3.0, (2.0 * top + mean_top) / 3.0
-        # all cells count the same rows
-        inverse_size = sum(1.0 / context.n_rows(role) for role in ROLES)
-        low, high = deviation_interval(
-            1.0 - value, exact_mean(bias * weights) * bias.size, inverse_size
-        )
         details["ceiling_value"] = top
-        return Result(value, interval=(1.0 - high, 1.0 - low), details=details)
+        return Result(value, details=details)
 
     def _summary(self, result: Result) -> str:
         top = number(result.details["ceiling_value"])
@@ -244,12 +238,11 @@ class SimilarityScore(SimilarityMatrix):
 
     def _compute(self, context: Context) -> Result:
         result = super()._compute(context)
-        if result.interval is None:
+        if math.isnan(result.value):
             return result
-        low, high = (self.scale * end for end in result.interval)
         details = {**result.details, "ceiling_value": self.scale * result.details["ceiling_value"]}
         value, tags = self.scale * result.value, replace(self.tags, bounds=(0.0, float(self.scale)))
-        return replace(result, value=value, interval=(low, high), details=details, tags=tags)
+        return replace(result, value=value, details=details, tags=tags)
 
 
 def _trivariate(

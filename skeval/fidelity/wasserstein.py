@@ -65,10 +65,7 @@ class WassersteinDistance(Metric):
 
     ``details["similarities"]`` has ``max(0, 1 - distance / scale)`` by column. For p = 1
     ``details["ceilings"]`` has what a relabelling of the pooled rows would have on average, the
-    least that a generator can be expected to reach; ``details["ceiling"]`` is their mean. No
-    interval is given: how far an empirical distance is from the true one depends on tails that no
-    sample shows, so that a band would need known bounds of the values, and a bootstrap of the
-    distance adds noise twice. Compare with the ceiling and with the baseline.
+    least that a generator can be expected to reach; ``details["ceiling"]`` is their mean.
 
     References
     ----------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, replace
 from typing import Annotated, Any, Literal, cast
@@ -14,7 +15,7 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import RELATIONAL_TAGS
-from skeval.exceptions import InvalidParameterError, NothingToMeasureWarning
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, NothingToMeasureWarning
 from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.stats.distributions import kolmogorov_distance, weighted_kolmogorov
 from skeval.stats.matches import digits_kept
@@ -40,6 +41,7 @@ SequenceTable = Annotated[
 Weight = Literal["row", "sequence"]
 Measured = Mapping[tuple[str, str], Any]  # by table and column
 BOTH = ("train", "synthetic")
+_LARGEST_GAP = 2.0  # of two correlations
 _MOST_LINES = 6  # columns whose lines are kept for figures
 _NO_SEQUENCES = (
     "The schema has no sequences. Give them: RelationalSchema(..., sequences={table: "
@@ -93,13 +95,15 @@ class SequenceMetric(RelationalMetric):
 
     def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
         chosen = tuple(table for table in tables if self._is_measured(context, table))
-        return mean_of_columns(
-            {table: self._score_of(context, table) for table in chosen},
+        scores = {table: self._score_of(context, table) for table in chosen}
+        result = mean_of_columns(
+            scores,
             n_total=len(tables),
             unit="table",
             greater_is_better=bool(self.tags.greater_is_better),
             **self._about(context, chosen),
         )
+        return replace(result, warnings=(*result.warnings, *_without_score(scores)))
 
     def _is_measured(self, context: RelationalContext, table: str) -> bool:
         return True
@@ -145,13 +149,15 @@ class ColumnSequenceMetric(SequenceMetric):
 
     def _of_tables(self, context: RelationalContext, tables: tuple[str, ...]) -> Result:
         measured = self._of_columns(context, tables)
-        return mean_of_columns(
-            {name: self._score(one) for name, one in _named(measured).items()},
+        scores = {name: self._score(one) for name, one in _named(measured).items()}
+        result = mean_of_columns(
+            scores,
             n_total=sum(len(context.relations.tables[table].kinds) for table in tables),
             greater_is_better=bool(self.tags.greater_is_better),
             **order_of_rows(context, tables),
             **self._further(context, measured),
         )
+        return replace(result, warnings=(*result.warnings, *_without_score(scores)))
 
     def _kinds(self) -> tuple[str, ...]:
         return NUMERIC
@@ -165,6 +171,13 @@ class ColumnSequenceMetric(SequenceMetric):
     def _further(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
         """Return what else the details have."""
         return {}
+
+
+def _without_score(scores: Mapping[str, float]) -> tuple[DegenerateInputWarning, ...]:
+    """Return a warning that names the columns or tables in which train has nothing to compare."""
+    names = [name for name, score in scores.items() if np.isnan(score)]
+    text = f"train has nothing to compare in {', '.join(names)}: no score."
+    return (DegenerateInputWarning(text),) if names else ()
 
 
 def _named(measured: Measured) -> dict[str, Any]:
@@ -215,7 +228,7 @@ class SequenceLengthSimilarity(SequenceMetric):
         return [sequences(context, role, table, ordered=False).lengths for role in BOTH]
 
     def _score_of(self, context: RelationalContext, table: str) -> float:
-        return 1.0 - kolmogorov_distance(*self._lengths(context, table))
+        return _kolmogorov_agreement(*self._lengths(context, table))
 
     def _about(self, context: RelationalContext, tables: tuple[str, ...]) -> dict[str, Any]:
         train, synthetic = (
@@ -431,7 +444,8 @@ def agreement(samples: Iterable[tuple[np.ndarray, np.ndarray]], weight: Weight =
     ----------
     samples : iterable of two tuples of (ndarray, ndarray)
         The values of train and of the synthetic table, and the sequence that each belongs to.
-        Missing values are left out.
+        Missing values are left out. The agreement is nan if train has no value, and 0 if the
+        synthetic table alone has none.
     weight : {"row", "sequence"}, default="row"
         Whether each value counts as much, or each sequence.
 
@@ -446,9 +460,11 @@ def agreement(samples: Iterable[tuple[np.ndarray, np.ndarray]], weight: Weight =
     """
     present = [(values[~np.isnan(values)], owners[~np.isnan(values)]) for values, owners in samples]
     if weight == "row":  # whole numbers until the end, so that equal shares are exactly equal
-        return 1.0 - kolmogorov_distance(*(values for values, _ in present))
+        return _kolmogorov_agreement(*(values for values, _ in present))
     weights = [1.0 / np.bincount(owners)[owners] for _, owners in present]
     (train, _), (synthetic, _) = present
+    if not train.size:
+        return math.nan
     return 1.0 - weighted_kolmogorov(train, weights[0], synthetic, weights[1])
 
 
@@ -607,7 +623,7 @@ class CoherenceSimilarity(ColumnSequenceMetric):
             having.append(np.bincount(visited % n_cells, minlength=n_cells))
         return {
             "pairs": _agreement(*pairs),
-            "distinct_categories": 1.0 - kolmogorov_distance(*distinct),
+            "distinct_categories": _kolmogorov_agreement(*distinct),
             "sequences_per_category": _agreement(*having),
         }
 
@@ -724,11 +740,16 @@ def transition_counts(own: Sequences, cell: np.ndarray, n_cells: int, weight: st
     return counts.reshape(n_cells, n_cells)
 
 
+def _kolmogorov_agreement(train: np.ndarray, synthetic: np.ndarray) -> float:
+    """Return 1 less the Kolmogorov-Smirnov distance; nan if train has no value to compare."""
+    return 1.0 - kolmogorov_distance(train, synthetic) if train.size else math.nan
+
+
 def _agreement(counts: np.ndarray, others: np.ndarray) -> float:
-    """Return 1 less the total variation of two tables of counts; nan if both are empty."""
+    """Return 1 less the total variation of two tables of counts; nan if the first is empty."""
     n, m = counts.sum(), others.sum()
     if n == 0 or m == 0:
-        return float("nan") if n == m else 0.0
+        return math.nan if n == 0 else 0.0
     return float(np.minimum(counts / n, others / m).sum())
 
 
@@ -807,8 +828,9 @@ class AutocorrelationDifference(ColumnSequenceMetric):
 
     .. math:: \frac{1}{K} \sum_{k=1}^{K} |r_k^{train} - r_k^{synthetic}|
 
-    over the lags that both tables have; the value is the mean over columns. TSGBench divides by the
-    variance of all values, which is the same for long sequences. Around the mean of their own
+    over the lags that both tables have; the value is the mean over columns. A column without any
+    correlation in the synthetic table, because it is constant there, has the score 2. TSGBench
+    divides by the variance of all values, which is the same for long sequences. Around the mean of their own
     sequence, values of short sequences correlate negatively even without memory; the lengths of
     both tables should then be alike. ``details["autocorrelations"]`` has both curves.
 
@@ -841,8 +863,11 @@ class AutocorrelationDifference(ColumnSequenceMetric):
         return {role: autocorrelations(context, role, *settings) for role in BOTH}
 
     def _score(self, measured: dict[str, np.ndarray]) -> float:
-        gaps = np.abs(np.subtract(*measured.values()))
-        return float(np.nanmean(gaps)) if not np.isnan(gaps).all() else float("nan")
+        train, synthetic = measured.values()
+        gaps = np.abs(train - synthetic)
+        if not np.isnan(gaps).all():
+            return float(np.nanmean(gaps))
+        return math.nan if np.isnan(train).all() else _LARGEST_GAP
 
     def _further(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
         return {"autocorrelations": _named(measured)}

@@ -33,8 +33,10 @@ _REACH = (
     "half of all are ({low} to {high}); where 1 in {one_in} are, {share} of them would be."
 )
 _WORST_ROWS = (
-    "Worst off: {who}; an attack ranks them above a stranger in {auc} of pairs, all in {all}."
+    "Most exposed group: {who}. Attack AUC in this group: {auc} (95% interval {low} to {high}, "
+    "corrected for the choice among all groups; all records: {all})."
 )
+_TYPICAL = 0.5  # place in the order of distance to other records, below which a record is typical
 _WORST_GROUP = "Worst off by {by}: {group} with {value}, where the mean of groups is {mean}."
 _NEEDS: Mapping[Need, str] = {
     "generator": "who can run the generator",
@@ -193,19 +195,29 @@ def _reach(result: Result) -> str:
 
 
 def _worst_rows(result: Result) -> str:
-    """Say which rows are ranked best by a membership attack, where it is no chance."""
+    """Say which records a membership attack ranks best, if they are more exposed than all are."""
     outliers = entries(result.details, "outliers")
     worst = numbers_of(outliers, "worst")
     above, up_to, auc = (worst.get(name, math.nan) for name in ("above", "up_to", "auc"))
-    if not number_of(outliers.get("p_value")) < ALARM_LEVEL or math.isnan(above + up_to + auc):
+    low, high = _ends(entries(outliers.get("worst")).get("interval")) or (math.nan, math.nan)
+    # the largest of several groups is above the average by chance alone
+    if not (number_of(outliers.get("p_value")) < ALARM_LEVEL and result.value < low <= auc):
         return ""
-    who = f"persons less like others than {percent(above, 0)} of all"
+    rates = {"auc": auc, "low": low, "high": high, "all": result.value}
+    shown = {name: number(rate) for name, rate in rates.items()}
+    return _WORST_ROWS.format(who=_named_by_outlyingness(above, up_to), **shown)
+
+
+def _named_by_outlyingness(above: float, up_to: float) -> str:
+    """Say in words which places a group has in the order of distance to other records."""
+    if up_to >= 1.0:
+        return f"the {percent(1.0 - above, 0)} of records most distant from other records"
     if above <= 0.0:
-        who = f"the {percent(up_to, 0)} of persons most like others"
-    elif up_to < 1.0:
-        who += f", the outermost {percent(1.0 - up_to, 0)} left out"
-    shares = {"auc": percent(auc), "all": percent(result.value)}
-    return _WORST_ROWS.format(who=who, **shares)
+        return f"the {percent(up_to, 0)} of records closest to other records, that is, typical ones"
+    place = f"between percentiles {100 * above:.0f} and {100 * up_to:.0f}"
+    middle = (above + up_to) / 2.0
+    is_typical = ", that is, typical ones" if middle < _TYPICAL else ""
+    return f"records {place} of distance to other records{is_typical}"
 
 
 def _worst_group(result: Result) -> str:

@@ -75,9 +75,9 @@ class Comparison(Mapping[str, SuiteResult]):
     differences : DataFrame
         One row for each metric and pair of tables: `difference` (first minus second), its interval
         from `low` to `high`, at 95% over all pairs and metrics of a facet together; how that was
-        found, `interval`: "paired" where both were measured against the same real rows, and their
-        noise given these rows is known; "independent" where only the intervals of the two values
-        are, so that it is mostly too wide; or "none". `ahead` is the table that is better by the
+        found, `interval`: "paired" where both were measured against the same halves of the real
+        rows; "independent" where only the intervals of the two values are known, whose common
+        noise does not cancel then; or "none". `ahead` is the table that is better by the
         metric's direction where the interval does not hold 0, and `said` why none is.
 
     Notes

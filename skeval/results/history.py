@@ -56,9 +56,7 @@ class History(Mapping[str, SuiteResult]):
     -----
     The interval of a difference is made of the 95% intervals of both values by the square-and-add
     method, as of independent values, and widened by Bonferroni's correction for the number of rows
-    that have one: all metrics, all releases. If both values have the same baseline, of the same
-    real rows, the intervals of value minus baseline are taken instead, where there are both: those
-    lack the noise of train, which is the same for all.
+    that have one: all metrics, all releases.
 
     A fall is a difference in the bad direction whose interval does not hold 0, to a value that is
     worse than its baseline by more than chance explains: what comes nearer to fresh real rows, from
@@ -354,18 +352,7 @@ def _interval(
     results: Mapping[str, SuiteResult], metric: str, before: str, after: str, confidence: float
 ) -> tuple[float, float] | None:
     old, new = results[before][metric], results[after][metric]
-    ends, others = _given_train(new), _given_train(old)
-    if old.baseline != new.baseline or ends is None or others is None:
-        ends, others = new.interval, old.interval
-    return independent_interval(new.value, ends, old.value, others, confidence)
-
-
-def _given_train(result: Result) -> tuple[float, float] | None:
-    """Return the interval of value minus baseline, moved to the value; None if it has no place."""
-    if result.difference is None or result.baseline is None:
-        return None
-    low, high = (result.baseline + end for end in result.difference)
-    return (low, high) if low <= result.value <= high else None
+    return independent_interval(new.value, new.interval, old.value, old.interval, confidence)
 
 
 def _change(

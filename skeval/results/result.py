@@ -125,15 +125,18 @@ class Result:
     value : float
         The natural, published value; nan where it is not defined (`warnings` or `error` say why).
     interval : tuple of (float, float), optional
-        The interval of the population's value, at 95% unless the metric says otherwise.
+        The interval of the expected value at these sizes, at 95%: the mean of the values that
+        independent draws of all tables, train included, would have with the same numbers of rows.
+        Where a value depends on the number of rows, ``details["large_sample_value"]`` estimates
+        what it tends to. Metrics of privacy and of utility describe what their interval covers.
     p_value : float, optional
         The p-value of the null hypothesis that the metric names.
     baseline : float, optional
         What a fresh real sample would get in the synthetic rows' place.
     difference : tuple of (float, float), optional
-        The interval of value minus baseline, both of as many rows, at 95%, given train. It contains
-        the noise of the synthetic rows and of the holdout, so that it holds 0 if the synthetic rows
-        are as good as fresh real rows. `interval` is of another quantity, the population's value.
+        The interval of value minus baseline, both of the same number of rows, at 95%. It contains
+        the noise of all tables, so that it includes 0 if the synthetic rows are as good as fresh
+        real rows. The noise of the training data, which both values share, mostly cancels.
     details : dict
         Aggregates only, never a row of real data: numbers, strings, lists, arrays, dicts of them.
     warnings : tuple of MetricWarning

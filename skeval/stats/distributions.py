@@ -141,82 +141,6 @@ def log_choose(n: np.ndarray | int, k: np.ndarray | int) -> np.ndarray:
     return value
 
 
-def kolmogorov_bias(n: int, m: int) -> float:
-    """Return a bound on how much the empirical distance exceeds the true one on average.
-
-    Each empirical distribution function strays from its own by 0.8687 / sqrt(n) on average, for
-    continuous variables; by less where there are ties.
-
-    Examples
-    --------
-    >>> from skeval.stats.distributions import kolmogorov_bias
-    >>> round(kolmogorov_bias(10_000, 10_000), 4)
-    0.0174
-    """
-    return float(_BRIDGE_MEAN * (n**-0.5 + m**-0.5))
-
-
-def total_variation_bias(counts_x: np.ndarray, counts_y: np.ndarray) -> float:
-    """Return a bound on how much the empirical total variation exceeds the true one on average.
-
-    Half the sum of the standard errors of the differences of the cells' shares.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.stats.distributions import total_variation_bias
-    >>> round(total_variation_bias(np.array([50, 50]), np.array([50, 50])), 4)
-    0.0707
-    """
-    n, m = counts_x.sum(), counts_y.sum()
-    p, q = counts_x / n, counts_y / m
-    return float(np.sqrt(p * (1.0 - p) / n + q * (1.0 - q) / m).sum() / 2.0)
-
-
-def deviation_interval(
-    distance: float, bias: float, inverse_size: float, level: float = 0.95
-) -> tuple[float, float]:
-    """Return where the true distance lies, given the mean of empirical distances in [0, 1].
-
-    Parameters
-    ----------
-    distance : float
-        A distance of two empirical distributions, or the mean of several on the same rows.
-    bias : float
-        A bound on the mean excess of the empirical distance over the true one.
-    inverse_size : float
-        1/n + 1/m; for a mean of several distances, the mean of theirs.
-    level : float, default=0.95
-        At least this share of such intervals holds the true distance.
-
-    Returns
-    -------
-    tuple of (float, float)
-        Within [0, 1].
-
-    Notes
-    -----
-    Exchanging one row moves such a distance by at most 1/n (or 1/m), so that by McDiarmid's
-    inequality it strays from its mean by more than t = sqrt(ln(2 / (1 - level)) (1/n + 1/m) / 2)
-    with probability at most 1 - level. Its mean lies between the truth and the truth plus the bias
-    (Jensen). The interval is conservative: bootstrapping a distance instead adds noise twice.
-
-    References
-    ----------
-    C. McDiarmid, "On the method of bounded differences", Surveys in Combinatorics (1989),
-    doi:10.1017/CBO9781107359949.008.
-
-    Examples
-    --------
-    >>> from skeval.stats.distributions import deviation_interval
-    >>> low, high = deviation_interval(0.2, bias=0.01, inverse_size=2e-4)
-    >>> round(low, 4), round(high, 4)
-    (0.1708, 0.2192)
-    """
-    t = float(np.sqrt(np.log(2.0 / (1.0 - level)) * inverse_size / 2.0))
-    return max(0.0, distance - bias - t), min(1.0, distance + t)
-
-
 def kolmogorov_of_sorted(x: np.ndarray, y: np.ndarray) -> float:
     """Return the greatest distance of two empirical distribution functions.
 
@@ -442,28 +366,6 @@ def exact_mean(values: Iterable[float] | np.ndarray) -> float:
         return math.fsum(numbers.tolist()) / numbers.size
     except OverflowError:
         return math.fsum((numbers / numbers.size).tolist())
-
-
-def tv_interval(
-    value: float,
-    counted: Sequence[tuple[np.ndarray, np.ndarray]],
-    weights: np.ndarray | None = None,
-) -> tuple[float, float]:
-    """Return where the (weighted) mean complement of total variations lies in the population."""
-    weights = np.full(len(counted), 1.0 / max(1, len(counted))) if weights is None else weights
-    present = np.array([p.sum() > 0 and q.sum() > 0 for p, q in counted], dtype=bool)
-    if not present.any():
-        return float("nan"), float("nan")
-    kept = [pair for pair, here in zip(counted, present, strict=True) if here]
-    bias = np.array([total_variation_bias(p, q) for p, q in kept])
-    inverse = np.array([1.0 / p.sum() + 1.0 / q.sum() for p, q in kept])
-    w = weights[present]
-    n_pairs = np.count_nonzero(present)  # means of products: the order of columns means nothing
-    bias_sum, inverse_sum, weight = (
-        exact_mean(terms) * n_pairs for terms in (bias * w, inverse * w, w)
-    )
-    low, high = deviation_interval(1.0 - value, bias_sum, inverse_sum / weight)
-    return 1.0 - high, 1.0 - low
 
 
 def common_histograms(

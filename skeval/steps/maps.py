@@ -132,10 +132,11 @@ def map_cells(
     """Return the cell of each row of a role that is laid out."""
     settings = method, n_cells, space, columns, max_rows, seed
     # asking for the role notes that it was read, from whichever context the cells come
-    if role in context and role == "synthetic" and context.taken is not None:
-        source, of, positions = context.taken
+    if role in context and role == "synthetic" and role in context.taken:
+        source, of, positions = context.taken[role]
         # UMAP takes seconds a table: halves of one are read off the whole
-        if of != "train" and drawn(source, of, max_rows) is None:
+        same = source.real is context.real  # otherwise the map was learned from other rows
+        if same and of != "train" and drawn(source, of, max_rows) is None:
             return map_cells(source, of, *settings)[positions]
     of_train = basis(context, *settings)
     rows = vectors(context, role, space, columns, max_rows, seed)

@@ -240,7 +240,6 @@ class Compared(NamedTuple):
 
     similarity: np.ndarray
     ceiling: np.ndarray
-    bias: np.ndarray
 
 
 @shared
@@ -252,9 +251,9 @@ def matrices(
     nan: str = "own",
     drawn: Drawn = ALL_ROWS,
 ) -> Compared:
-    """Return the similarity matrix, its ceiling and the bias of each cell's total variation."""
+    """Return the similarity matrix and its ceiling."""
     train, synthetic = (joint_tables(context, role, names, binning, drawn) for role in ROLES)
-    compared = np.full((3, len(names), len(names)), np.nan)
+    compared = np.full((2, len(names), len(names)), np.nan)
     first = np.array([0])
     for i in range(len(names)):
         p, q = (tables.column(i, nan)[None, :] for tables in (train, synthetic))
@@ -266,20 +265,11 @@ def matrices(
     return Compared(*compared)
 
 
-@in_name_order
-def pair_sizes(
-    context: Context, role: str, names: tuple[str, ...], binning: Binning, nan: str, drawn: Drawn
-) -> np.ndarray:
-    """Return how many of a role's rows are counted for each pair of columns."""
-    n_rows = joint_tables(context, role, names, binning, drawn).n_rows(nan)
-    return n_rows + n_rows.T
-
-
 @shared
 def pair_similarities(
     context: Context, names: tuple[str, ...], binning: Binning, nan: str = "own"
 ) -> np.ndarray:
-    """Return the similarity of each pair of columns, in order, without its ceiling and bias."""
+    """Return the similarity of each pair of columns, in order, without its ceiling."""
     train, synthetic = (joint_tables(context, role, names, binning) for role in ROLES)
     rows = []
     for i in range(len(names) - 1):
@@ -309,19 +299,16 @@ def _similarities(
 
 
 def _compare(p: np.ndarray, q: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return similarity, ceiling and bias of tables side by side, three rows with one of each pair.
+    """Return similarity and ceiling of tables side by side, two rows with one of each pair.
 
     The sums of :mod:`skeval.stats.distributions`, without a loop over the pairs. If one of a pair
-    is empty, ceiling and bias are nan.
+    is empty, its ceiling is nan.
     """
-    sizes = n, m, of_p, of_q = _sizes(p, q, starts)
-    shares, others = p / of_p, q / of_q
-    errors = np.sqrt(shares * (1.0 - shares) / of_p + others * (1.0 - others) / of_q).sum(axis=0)
+    sizes = n, m, *_ = _sizes(p, q, starts)
     with np.errstate(divide="ignore", invalid="ignore"):  # empty tables
         expected = _deviations(p + q, n, m, starts) * (1.0 / n + 1.0 / m) / 2.0
-    bias = np.add.reduceat(errors, starts) / 2.0
-    compared = np.array([_similarities(p, q, starts, sizes), 1.0 - expected, bias])
-    compared[1:, (n == 0) | (m == 0)] = np.nan
+    compared = np.array([_similarities(p, q, starts, sizes), 1.0 - expected])
+    compared[1, (n == 0) | (m == 0)] = np.nan
     return compared
 
 

@@ -149,7 +149,7 @@ def in_place(context: Context, role: str, positions: np.ndarray) -> Context:
     tables = context[role], context.given(role)
     if positions.size < len(tables[0]):
         tables = tuple(t.iloc[positions].reset_index(drop=True) for t in tables)
-    return context.standing_in(*tables, taken=(context, role, positions))
+    return context.standing_in(*tables, taken={"synthetic": (context, role, positions)})
 
 
 def table_notices(context: Context) -> tuple[MetricWarning, ...]:

@@ -144,8 +144,8 @@ def units_of(context: Context, role: str, column: str, unit: str = "words", n: i
     baseline.
     """
     texts = plain_texts(context, role, column)
-    if role == "synthetic" and context.taken is not None:
-        source, name, positions = context.taken
+    if role in context.taken:
+        source, name, positions = context.taken[role]
         return units_of(source, name, column, unit, n).take(positions)
     if n > 1:
         return _runs(units_of(context, role, column, unit), n)

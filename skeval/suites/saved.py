@@ -36,6 +36,7 @@ from skeval.results.provenance import (
     without_files,
 )
 from skeval.results.result import Result
+from skeval.steps.halves import train_halves
 from skeval.steps.pairs import correlations
 from skeval.suites.saved_steps import (
     MIN_COUNT,
@@ -160,9 +161,16 @@ def _(context: SavedContext, metric: Metric, result: Result) -> Result:
         return result
     if name not in real.baselines:
         related: Result = in_relation.ordinary(context, metric, result)
-        return related
+        # without the noise of the training data, which halves of substitutes do not show
+        return replace(related, interval=result.interval)
     enough = "holdout" in context and context.n_rows("synthetic") >= context.n_rows("holdout")
     return replace(result, baseline=real.baselines[name]) if enough else result
+
+
+@train_halves.register(SavedContext)
+def _(context: SavedContext, n_rows: int, seed: int) -> tuple[Context, Context]:
+    """Return all real rows twice: what relates their columns is known of the whole table only."""
+    return context.real, context.real
 
 
 @hash_of_role.register(SavedContext)

@@ -114,24 +114,6 @@ def test_fewer_columns_than_asked_for():
     assert "no column of this table" in str(caught[-1].message)
 
 
-@pytest.mark.slow
-def test_intervals_cover():
-    held = 0
-    for seed in range(200):
-        rng = np.random.default_rng(seed)
-        tables = [
-            pd.DataFrame(rng.choice(list("ab"), (n, 2), p=[1 - p, p]), columns=list("xy"))
-            for n, p in ((200, 0.5), (150, 0.7))
-        ]
-        metric = RangeQueryError(order=2, n_queries=200).fit(tables[0])
-        result = metric.evaluate(tables[1])
-        queries = range_queries(metric.context_, ("x", "y"), 2, 200, 0)
-        b = queries.low.sum(axis=1).astype(int)  # how many of the two are b
-        truth = np.abs(0.25 - 0.3 ** (2 - b) * 0.7**b).mean()
-        held += result.interval[0] <= truth <= result.interval[1]
-    assert held >= 190
-
-
 def tables(n_rows, seed=0):
     rng = np.random.default_rng(seed)
     columns = [rng.normal(size=n_rows), rng.integers(0, 4, n_rows) - 1.0, rng.normal(size=n_rows)]

@@ -157,10 +157,14 @@ def test_of_two_populations_nobody_is_counted():
     assert list(persons(shifted)) == []
 
 
+def exposed(above, up_to, interval):
+    group = {"above": above, "up_to": up_to, "auc": 0.8, "interval": list(interval)}
+    return {"p_value": 0.001, "worst": group}
+
+
 def test_who_is_worst_off():
-    worst = {"p_value": 0.001, "worst": {"above": 0.9, "up_to": 1.0, "auc": 0.8}}
     details = {
-        "outliers": worst,
+        "outliers": exposed(0.9, 1.0, (0.7, 0.9)),
         "by": "sex",
         "worst": {"column": "male", "value": 0.3},
         "mean": 0.2,
@@ -168,23 +172,28 @@ def test_who_is_worst_off():
     rows, group = persons(
         SuiteResult({"m": Result(0.55, tags=ATTACK, details=details)}, sizes=SIZES)
     )
-    assert "persons less like others than 90% of all;" in rows
-    assert "80.0% of pairs, all in 55.0%" in rows
+    assert "the 10% of records most distant from other records" in rows
+    assert "0.800 (95% interval 0.700 to 0.900" in rows
+    assert "all records: 0.550" in rows
     assert group == "Worst off by sex: male with 0.300, where the mean of groups is 0.200."
 
 
 @pytest.mark.parametrize(
-    ("above", "up_to", "who"),
-    [
-        (0.0, 0.1, "the 10% of persons most like others"),
-        (0.5, 0.9, "persons less like others than 50% of all, the outermost 10% left out"),
-    ],
+    ("above", "up_to", "typical"), [(0.0, 0.1, True), (0.1, 0.2, True), (0.8, 0.9, False)]
 )
-def test_who_are_worst_off_in_words(above, up_to, who):
-    worst = {"p_value": 0.001, "worst": {"above": above, "up_to": up_to, "auc": 0.8}}
-    result = Result(0.55, tags=ATTACK, details={"outliers": worst})
+def test_records_close_to_others_are_called_typical(above, up_to, typical):
+    details = {"outliers": exposed(above, up_to, (0.7, 0.9))}
+    result = Result(0.55, tags=ATTACK, details=details)
     (text,) = persons(SuiteResult({"m": result}, sizes=SIZES))
-    assert text.startswith(f"Worst off: {who}; an attack")
+    assert ("typical" in text) == typical
+    assert f"{up_to:.0%}"[:-1] in text
+
+
+@pytest.mark.parametrize("interval", [(0.5, 0.9), (0.55, 0.9), None])
+def test_no_group_is_singled_out_that_is_the_largest_by_chance(interval):
+    details = {"outliers": exposed(0.9, 1.0, interval or ())}
+    result = Result(0.55, tags=ATTACK, details=details)
+    assert list(persons(SuiteResult({"m": result}, sizes=SIZES))) == []
 
 
 def test_attackers_who_were_not_tried():

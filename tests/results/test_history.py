@@ -57,21 +57,6 @@ def test_what_comes_nearer_to_fresh_rows_has_not_fallen():
     assert followed.changes["said"].tolist() == ["both as good as the baseline"]
 
 
-def test_the_interval_given_train_is_taken_where_the_baseline_is_the_same():
-    """That of the value is too wide for 0.05: that of its difference to fresh rows is not."""
-    wide = releases([0.8, 0.75], error=0.05, baseline=0.9)
-    assert history(wide).falls.empty
-    narrow = {
-        name: SuiteResult(
-            {"one": replace(r["one"], difference=(r["one"].value - 0.91, r["one"].value - 0.89))}
-        )
-        for name, r in wide.items()
-    }
-    assert len(history(narrow).falls) == 1
-    other = replace(narrow["v2"]["one"], baseline=0.89)
-    assert history({**narrow, "v2": SuiteResult({"one": other})}).falls.empty
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", ["normal", "shares"])
 def test_a_fall_is_told_in_at_most_a_twentieth_of_series_of_noise(shape):

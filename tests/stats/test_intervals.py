@@ -12,11 +12,13 @@ from skeval.stats.intervals import (
     expected_overlap,
     halves_interval,
     interval_overlap,
+    linearized,
     newcombe,
     percentile_interval,
     quantile_interval,
     replicated,
     row_weights,
+    sampling_interval,
     to_its_error,
     wilson,
 )
@@ -215,8 +217,6 @@ def test_halves_by_hand():
     assert ((low + high) / 2, (high - low) / 2) == pytest.approx((0.5, 4.302653 * 1.15**0.5))
     assert halves_interval(0.5, np.ones((2, 2)), np.ones((2, 2))) == (0.5, 0.5)
     assert halves_interval(np.nan, halves, halves) is None
-    low, high = halves_interval(0.5, halves, np.zeros((2, 2)), slopes=(3.0, 9.0))
-    assert (high - low) / 2 == pytest.approx(3 * 4.302653 * 1.15**0.5)
     assert halves_interval(0.5, halves, np.full((2, 2), np.inf)) is None
 
 
@@ -245,6 +245,28 @@ def test_halves_cover_the_difference_of_a_rough_statistic(shift):
     assert 0.91 <= n_held / n_runs <= 0.985
 
 
+@pytest.mark.parametrize("shift", [0.0, 0.1, 0.5])
+@pytest.mark.parametrize("n_columns", [1, 6])
+def test_intervals_of_expected_deviations_cover(shift, n_columns):
+    """Two samples whose mean absolute deviations are near 0, or are not."""
+    rng, n, n_runs = np.random.default_rng(0), 64, 400
+
+    def value(rows):
+        return np.abs(rows.mean(axis=-2)).mean(axis=-1)
+
+    truth = value(rng.normal(size=(20_000, n, n_columns)) + shift).mean()
+    spread = value(rng.normal(size=(20_000, n, n_columns)) + shift).std()
+    held, widths = 0, []
+    for rows in rng.normal(size=(n_runs, n, n_columns)) + shift:
+        orders = (rng.permutation(n).reshape(2, -1) for _ in range(5))
+        halves = np.array([value(rows[order]) for order in orders])
+        low, high = sampling_interval(value(rows), halves)
+        held += low <= truth <= high
+        widths.append(high - low)
+    assert 0.92 <= held / n_runs <= 0.995
+    assert np.mean(widths) <= 1.5 * 2 * 1.96 * spread
+
+
 def test_roots_of_halves_are_for_sums_of_squares():
     """Of samples of one population, whose squares shrink as the size; plain halves are too wide."""
     rng, n, n_runs, n_cells = np.random.default_rng(0), 64, 300, 40
@@ -260,10 +282,12 @@ def test_roots_of_halves_are_for_sums_of_squares():
     held = np.zeros(2)
     for first, second in rng.normal(size=(n_runs, 2, n, n_cells)):
         values, halves = (value(first), value(second)), (halved(first), halved(second))
-        slopes = tuple(2.0 * np.sqrt(values))
-        plain = halves_interval(values[0] - values[1], *halves)
-        by_root = halves_interval(values[0] - values[1], *np.sqrt(halves), slopes=slopes)
-        held += [low <= 0.0 <= high for low, high in (plain, by_root)]
+        both = (
+            [linearized(v, h, root=root) for v, h in zip(values, halves, strict=True)]
+            for root in (False, True)
+        )
+        ends = [sampling_interval(values[0] - values[1], one - other) for one, other in both]
+        held += [low <= 0.0 <= high for low, high in ends]
     plain, by_root = held / n_runs
     assert 0.92 <= by_root <= 0.98
     assert by_root < plain

@@ -2,14 +2,15 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from skeval import Context
-from skeval.core import base as steps
-from skeval.core.base import halvings
+from skeval.steps import halves as steps
+from skeval.steps.halves import halvings
 
 
-def rows_of(contexts):
-    return [context.synthetic["x"].tolist() for context in contexts]
+def rows_of(contexts, role="synthetic"):
+    return [context[role]["x"].tolist() for context in contexts]
 
 
 def context_of(n_holdout=61, n_synthetic=80):
@@ -19,27 +20,30 @@ def context_of(n_holdout=61, n_synthetic=80):
 
 
 def test_halves_share_no_row_and_are_drawn_anew_each_time():
-    pairs = [rows_of(both) for both in halvings(context_of(), "holdout", 61, 3)]
-    for first, second in pairs:
-        assert len(first) == len(second) == 30
-        assert not set(first) & set(second)
-        assert set(first) | set(second) <= set(1_000.0 + np.arange(61))
-    assert len({tuple(first) for first, _ in pairs}) == 3
+    pairs = list(halvings(context_of(), "holdout", 50, 61))
+    for both in pairs:
+        for role, whole in (("train", range(50)), ("synthetic", range(1_000, 1_061))):
+            first, second = rows_of(both, role)
+            assert len(first) == len(second) == len(whole) // 2
+            assert not set(first) & set(second)
+            assert set(first) | set(second) <= set(map(float, whole))
+    assert len({tuple(rows_of(both)[0]) for both in pairs}) == len(pairs)
 
 
 def test_fewer_rows_than_there_are():
-    ((first, second),) = (rows_of(both) for both in halvings(context_of(), "synthetic", 40, 1))
+    first, second = rows_of(next(halvings(context_of(), "synthetic", 50, 40)))
     assert len(first) == len(second) == 20
     assert max(first + second) > 40  # of all rows, not of the first
 
 
-def test_halves_are_seeded_and_those_of_large_tables_are_not_kept(monkeypatch):
+@pytest.mark.parametrize("most", [2**13, 30])
+def test_roles_and_tables_have_the_same_halves_of_train(most, monkeypatch):
+    monkeypatch.setattr(steps, "MAX_HALVED", most)
     context = context_of()
-    kept = [next(halvings(context, "holdout", 60, 1)) for _ in range(2)]
-    assert kept[0] is kept[1]
-    monkeypatch.setattr(steps, "_KEPT", 59)
-    again = next(halvings(context, "holdout", 60, 1))
-    assert again is not kept[0]
-    assert rows_of(again) == rows_of(kept[0])
-    other = context.real.with_synthetic(pd.DataFrame({"x": np.arange(5.0)}))
-    assert next(halvings(other, "holdout", 60, 1))[0].synthetic.equals(kept[0][0].synthetic)
+    other = context.real.with_synthetic(pd.DataFrame({"x": np.arange(50.0)}))
+    drawn = [
+        [rows_of(both, "train") for both in halvings(tables, role, 50, 50)]
+        for tables, role in ((context, "synthetic"), (context, "holdout"), (other, "synthetic"))
+    ]
+    assert drawn[0] == drawn[1] == drawn[2]
+    assert len(drawn[0][0][0]) == min(50, most) // 2

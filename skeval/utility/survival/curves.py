@@ -299,8 +299,7 @@ class SurvivalCurveDistance(SurvivalMetric):
     No sample is at 0. ``details["ceiling"]`` has what fresh real rows get on average at these
     numbers of rows, from the normal distribution of the difference of two curves with Greenwood's
     variance, and the baseline is what the holdout gets. ``Result.difference`` has the interval of
-    value minus baseline. No interval of the value is given: an area of absolute differences is
-    biased by noise, which resampling adds once more.
+    value minus baseline.
 
     ``details["curves"]`` has the curves with 95% bands, on the scale of log(-log(S)). They are
     shown at times between which at least 10 real rows of each table end, so that no step is one

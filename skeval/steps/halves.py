@@ -1,0 +1,90 @@
+"""Halves of tables: how much a value varies from one draw of the rows to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from skeval.core.context import Context, shared
+from skeval.steps.samples import drawn_positions, named_seed
+
+N_HALVINGS = 5
+FEWEST_HALVED = 20  # rows, under which halves say nothing
+MAX_HALVED = 2**13  # rows of each table: the noise of more rows is that of this number, scaled
+
+Halves = tuple[Context, Context]
+
+
+def halved_share(*n_rows: int) -> float:
+    """Return which fraction of the rows of tables both halves contain together."""
+    return min(1.0, MAX_HALVED / max(n_rows))
+
+
+def halvings(context: Context, role: str, n_train: int, n_rows: int) -> Iterator[Halves]:
+    """Yield contexts of halves of the training data, with halves of a role as the synthetic rows.
+
+    Parameters
+    ----------
+    context : Context
+        With synthetic rows.
+    role : {"synthetic", "holdout"}
+        Whose rows they are.
+    n_train, n_rows : int
+        Number of rows of the training data and of the role that count.
+
+    Yields
+    ------
+    tuple of two Contexts
+        They have no row in common. The halves of the training data are the same for all roles and
+        all synthetic tables, so that their noise cancels in differences of values.
+    """
+    share = halved_share(n_train, n_rows)
+    for seed in range(N_HALVINGS):
+        yield _halved(context, role, int(n_train * share), int(n_rows * share), seed)
+
+
+@shared
+def _halved(context: Context, role: str, n_train: int, n_rows: int, seed: int) -> Halves:
+    parts = zip(
+        train_halves(context, n_train, seed), _half_rows(context, role, n_rows, seed), strict=True
+    )
+    first, second = (
+        half.standing_in(rows, given, taken={"synthetic": (context, role, at)})
+        for half, (at, rows, given) in parts
+    )
+    return first, second
+
+
+@shared
+def train_halves(context: Context, n_rows: int, seed: int) -> Halves:
+    """Return contexts of two disjoint halves of the training data, from which all is learned."""
+    contexts = []
+    for at, rows, given in _half_rows(context, "train", n_rows, seed):
+        half = Context(
+            context.schema,
+            {"train": rows},
+            levels=context.levels,
+            given={"train": given},
+            precision=context.precision,
+            ordered=context.ordered,
+        )
+        half.taken = {"train": (context, "train", at)}
+        contexts.append(half)
+    return contexts[0], contexts[1]
+
+
+def _half_rows(context: Context, role: str, n_rows: int, seed: int) -> Iterator[tuple[Any, ...]]:
+    """Yield positions of half the rows that count, and these rows as read and as given."""
+    at, rows, given = _counted_rows(context, role, n_rows)
+    order = np.random.default_rng(named_seed(role, seed)).permutation(n_rows)
+    for half in order[: n_rows // 2], order[n_rows // 2 : n_rows // 2 * 2]:
+        yield at[half], *(table.iloc[half].reset_index(drop=True) for table in (rows, given))
+
+
+@shared
+def _counted_rows(context: Context, role: str, n_rows: int) -> tuple[Any, ...]:
+    """Return the positions of the rows that count; a large table is read once for all halves."""
+    at = drawn_positions(context, role, n_rows, named_seed(role, 0))
+    return at, context[role].iloc[at], context.given(role).iloc[at]
