@@ -831,8 +831,8 @@ class AutocorrelationDifference(ColumnSequenceMetric):
     over the lags that both tables have; the value is the mean over columns. A column without any
     correlation in the synthetic table, because it is constant there, has the score 2. TSGBench
     divides by the variance of all values, which is the same for long sequences. Around the mean of
-    their own sequence, values of short sequences correlate negatively even without memory; the lengths of
-    both tables should then be alike. ``details["autocorrelations"]`` has both curves.
+    their own sequence, values of short sequences correlate negatively even without memory; the
+    lengths of both tables should then be alike. ``details["autocorrelations"]`` has both curves.
 
     References
     ----------
