@@ -127,7 +127,7 @@ class Result:
     interval : tuple of (float, float), optional
         The interval of the expected value at these sizes, at 95%: the mean of the values that
         independent draws of all tables, train included, would have with the same numbers of rows.
-        Where a value depends on the number of rows, ``details["large_sample_value"]`` estimates
+        If a value depends on the number of rows, ``details["large_sample_value"]`` estimates
         what it tends to. Metrics of privacy and of utility describe what their interval covers.
     p_value : float, optional
         The p-value of the null hypothesis that the metric names.
