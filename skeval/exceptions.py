@@ -5,6 +5,7 @@ Below: packages that few need; what lacks one says in a sentence how to install 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Self
 
@@ -37,6 +38,7 @@ __all__ = [
     "TableError",
     "TextLeftOutWarning",
     "UnequalSizesWarning",
+    "UnexaminedColumnsWarning",
     "UnreadCellsWarning",
     "VoidAttackWarning",
     "WholePopulationWarning",
@@ -252,6 +254,28 @@ class UnnoticedShiftWarning(MetricWarning):
 
 class UnreadCellsWarning(InvalidValueWarning):
     """Some cells contain text in a column of numbers or dates and count as missing."""
+
+
+class UnexaminedColumnsWarning(MetricWarning):
+    """No test of privacy in the suite examined these columns.
+
+    Parameters
+    ----------
+    message : str or Sentence
+        The columns and what to do about them.
+    columns : sequence of str, default=()
+        The names of the columns.
+    unique : sequence of str, default=()
+        Those whose values mostly occur once. Such values may be copies that nobody looked for, so
+        that the verdict is inconclusive.
+    """
+
+    def __init__(
+        self, message: str, columns: Sequence[str] = (), unique: Sequence[str] = ()
+    ) -> None:
+        super().__init__(message)
+        self.columns = tuple(map(str, columns))
+        self.unique = tuple(map(str, unique))
 
 
 class VoidAttackWarning(DegenerateInputWarning):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
@@ -29,6 +30,10 @@ from skeval.cli.options import (
 from skeval.exceptions import InvalidParameterError
 from skeval.tables.places import Place
 from skeval.utils.files import check_output, replacing
+from skeval.utils.formatting import names_in_words
+
+if TYPE_CHECKING:
+    from skeval.tables.reasons import ColumnReason
 
 
 @app.command(name="schema")
@@ -67,6 +72,7 @@ def write_schema(
         schema=schema, accept_doubts=accept_doubts, categorical=categorical, numeric=numeric
     )
     content: dict[str, Any]
+    rows = None
     if train.path is not None and train.is_folder:
         check_no_kinds(stated)
         data = RelationalData.from_folder(train.path, schema, header=header, dialect=dialect)
@@ -86,8 +92,21 @@ def write_schema(
         proposed = reason.proposed or ""
         table.add_row(escape(name), reason.why, reason.doubt, reason.kind, proposed)
     show(table)
+    if untested := _untested(rows, kinds):
+        say(
+            f"note: no test examines {names_in_words(untested)}, because these cells are neither "
+            "texts nor whole numbers. Name another kind in the schema, or drop the columns."
+        )
     if output is not None:
         say(f"Saved: {output}. Edit it, and pass it: --schema {output}")
+
+
+def _untested(rows: Any, kinds: Mapping[str, ColumnReason]) -> list[str]:
+    """Return the columns of one table that tests skip and that are not compared as identifiers."""
+    from skeval.steps.identifiers import is_identifier
+
+    ids = [name for name, reason in kinds.items() if reason.kind == "id"]
+    return [] if rows is None else [name for name in ids if not is_identifier(rows[name], "id")]
 
 
 @app.command(name="init-release")

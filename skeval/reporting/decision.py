@@ -18,6 +18,7 @@ from skeval.exceptions import (
     RepeatedRowsWarning,
     SharedRowsWarning,
     UnequalSizesWarning,
+    UnexaminedColumnsWarning,
     UnreadCellsWarning,
     VoidAttackWarning,
     WholePopulationWarning,
@@ -79,6 +80,7 @@ _ODD = (
     RepeatedRowsWarning,
     SharedRowsWarning,
     UnequalSizesWarning,
+    UnexaminedColumnsWarning,
     UnreadCellsWarning,
     WholePopulationWarning,
 )

@@ -16,7 +16,7 @@ import numpy as np
 
 from skeval.exceptions import InvalidParameterError, MetricFailedWarning
 from skeval.results.ranges import ARITHMETIC, COMPARISONS, Range, fault_of
-from skeval.results.verdict import counts_copies
+from skeval.results.verdict import Verdict, counts_copies
 from skeval.stats.relabelling import ALARM_LEVEL
 from skeval.stats.repeats import UNCOUNTED
 from skeval.utils.files import foreign_toml
@@ -281,6 +281,9 @@ class Policy:
         Comparisons, see :class:`Requirement`.
     level : float, default=0.05
         Chance of a false alarm of all tests of privacy together.
+    accept_untested : tuple of str, default=()
+        Columns that may remain untested. By default "leak" and "alarm" fail if no test examined a
+        column most of whose values occur once.
 
     Raises
     ------
@@ -313,11 +316,12 @@ class Policy:
     fail_on: tuple[str, ...] = ("leak",)
     require: tuple[str, ...] = ()
     level: float = ALARM_LEVEL
+    accept_untested: tuple[str, ...] = ()
     requirements: tuple[Requirement, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         faults = []
-        for name in ("fail_on", "require"):
+        for name in ("fail_on", "require", "accept_untested"):
             given = getattr(self, name)
             texts = (given,) if isinstance(given, str) else given
             if not isinstance(texts, Sequence) or not all(isinstance(t, str) for t in texts):
@@ -341,7 +345,7 @@ class Policy:
 
     @classmethod
     def from_toml(cls, path: str | Path) -> Policy:
-        """Read a policy from a TOML file: `fail_on`, `require` and `level`.
+        """Read a policy from a TOML file: `fail_on`, `require`, `level` and `accept_untested`.
 
         Raises
         ------
@@ -352,14 +356,14 @@ class Policy:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Policy:
-        """Make a policy of `fail_on`, `require` and `level`, of which none is needed.
+        """Make a policy from a mapping with the names of the parameters, all of them optional.
 
         Raises
         ------
         InvalidParameterError
             If there is another name, or a value is outside its legal set.
         """
-        known = ("fail_on", "require", "level")
+        known = ("fail_on", "require", "level", "accept_untested")
         if unknown := [name for name in content if name not in known]:
             meant = did_you_mean(unknown, known)
             raise InvalidParameterError(
@@ -419,8 +423,12 @@ class Policy:
             *(requirement.judge(results) for requirement in self.requirements),
         ]
 
+    def _verdict(self, results: SuiteResult) -> Verdict:
+        """Return the verdict, without the doubts about columns that the policy accepts."""
+        return results.verdict(self.level, accept_untested=self.accept_untested)
+
     def _leak(self, results: SuiteResult) -> RuleOutcome:
-        found, alarm = results.verdict(self.level), self._alarm(results)
+        found, alarm = self._verdict(results), self._alarm(results)
         if found.outcome == "copies found":
             copied = [one.found for r in results.values() for one in r.copies if one.found]
             return RuleOutcome(_NO_LEAK, False, " ".join(dict.fromkeys(copied)))
@@ -431,7 +439,7 @@ class Policy:
         return RuleOutcome(_NO_LEAK, alarm.passed, "; ".join(reasons))
 
     def _alarm(self, results: SuiteResult) -> RuleOutcome:
-        found = results.verdict(self.level)
+        found = self._verdict(results)
         tests = counted(found.n_tests, "test")
         if found.alarm:
             # metrics that make one test are all named, and their test counts once
@@ -456,11 +464,11 @@ def together(policies: Iterable[Policy | None]) -> Policy | None:
     given = [policy for policy in policies if policy is not None]
     if not given:
         return None
-    fail_on, require = (
+    fail_on, require, accepted = (
         tuple(dict.fromkeys(rule for one in given for rule in getattr(one, name)))
-        for name in ("fail_on", "require")
+        for name in ("fail_on", "require", "accept_untested")
     )
-    return Policy(fail_on, require, max(one.level for one in given))
+    return Policy(fail_on, require, max(one.level for one in given), accepted)
 
 
 def junit(outcomes: Iterable[RuleOutcome], name: str = "skeval") -> str:

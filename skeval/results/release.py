@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -181,12 +181,19 @@ def _part(value: Any, kind: type[T]) -> T | None:
 
 
 def _policy(value: Any) -> Policy | None:
-    if value is None or isinstance(value, Policy):
+    if isinstance(value, Policy):
+        return replace(value, accept_untested=())
+    if value is None:
         return value
     if not isinstance(value, Mapping):
         raise InvalidParameterError(f"must be a table, got {_shown(value)}.")
     try:
         policy = Policy.from_dict(value)
+        if policy.accept_untested:
+            raise InvalidParameterError(
+                "accept_untested belongs to the policy of whoever runs the gate: a release cannot "
+                "accept untested columns. Move it to the file of --policy."
+            )
         _names(policy.fail_on + policy.require)
     except InvalidParameterError as error:
         raise InvalidParameterError(f"(a table): {error}") from error

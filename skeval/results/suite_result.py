@@ -326,7 +326,9 @@ class SuiteResult(Mapping[str, Result]):
             frame["finding"] = [finding(one, n in alarms, shifted) for n, one in self.items()]
         return frame
 
-    def verdict(self, level: float = ALARM_LEVEL) -> Verdict:
+    def verdict(
+        self, level: float = ALARM_LEVEL, *, accept_untested: Sequence[str] = ()
+    ) -> Verdict:
         """Return what these results may conclude about privacy.
 
         Parameters
@@ -334,6 +336,8 @@ class SuiteResult(Mapping[str, Result]):
         level : float, default=0.05
             Chance of any alarm, at most, where nothing leaks: Holm's procedure over all tests, with
             their weights.
+        accept_untested : sequence of str, default=()
+            Columns that no test needs to examine: they do not make the verdict inconclusive.
 
         Returns
         -------
@@ -351,7 +355,7 @@ class SuiteResult(Mapping[str, Result]):
         (True, False)
         """
         with details_of(self.source):
-            return verdict(self, self.sizes, self.notices, level)
+            return verdict(self, self.sizes, self.notices, level, accept_untested=accept_untested)
 
     def summary(self) -> str:
         """Say in a few sentences how alike the tables are, what a model learns, what leaks.

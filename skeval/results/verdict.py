@@ -23,6 +23,7 @@ from skeval.exceptions import (
     MetricWarning,
     MostlySharedRowsWarning,
     NoTestWarning,
+    UnexaminedColumnsWarning,
     UnnoticedShiftWarning,
     WholePopulationWarning,
 )
@@ -31,7 +32,14 @@ from skeval.results.result import Result
 from skeval.stats.relabelling import ALARM_LEVEL as ALARM_LEVEL
 from skeval.stats.relabelling import holm
 from skeval.stats.repeats import UNCOUNTED, Copies
-from skeval.utils.formatting import as_float, counted, number, percent, scoring_in_words
+from skeval.utils.formatting import (
+    as_float,
+    counted,
+    names_in_words,
+    number,
+    percent,
+    scoring_in_words,
+)
 
 # The level of tests of the inputs or of a metric itself. Many are made unasked; they warn.
 WARNING_LEVEL = 0.01
@@ -55,6 +63,7 @@ _RETURN = (
     "Result(value, p_value=..., baseline=..., contrast=Contrast(...))."
 )
 _LEAST_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
+_MOST_NAMED = 4  # columns in a sentence: three, and the number of the others
 _COUNTED = "Copies of train rows were counted, which is not a test."
 _CAVEAT = "Such tests can raise an alarm and never clear a release."
 DROP_COPIES = "Drop the copied rows."
@@ -130,7 +139,8 @@ class Verdict:
     void : tuple of str
         Why nothing can be told without an alarm: train and holdout are not samples of one
         population, or mostly the same rows, holdout rows are in the release, or it has columns that
-        train lacks, is too small, or too empty to be compared.
+        train lacks, is too small, or too empty to be compared, or no test examined a column most of
+        whose values occur once.
     n_tests : int
         Number of different tests.
     level : float
@@ -271,6 +281,7 @@ def verdict(
     level: float = ALARM_LEVEL,
     *,
     called: Mapping[str, str] | None = None,
+    accept_untested: Sequence[str] = (),
 ) -> Verdict:
     """Judge a suite; see :meth:`SuiteResult.verdict`.
 
@@ -286,6 +297,8 @@ def verdict(
         Chance of any alarm where nothing leaks.
     called : mapping of str to str, optional
         What the sentence calls the results, by their names; by default these names.
+    accept_untested : sequence of str, default=()
+        Columns that no test needs to examine.
 
     Returns
     -------
@@ -308,6 +321,10 @@ def verdict(
     in_release = [one.of_holdout for one in copies if one.of_holdout]
     facts = tuple(dict.fromkeys([*(r.fact for r in of_privacy.values() if r.fact), *in_release]))
     voided = [str(n) for n in notices if tested and isinstance(n, _VOID)]
+    left = [n for n in notices if isinstance(n, UnexaminedColumnsWarning)]
+    untested = [f"Not tested: {names_in_words(one.columns, _MOST_NAMED)}." for one in left]
+    unique = [n for one in left for n in one.unique if n not in accept_untested]
+    voided += [_untested_values(unique)] if unique else []
     void = (*voided, *in_release, *_too_little(sizes, copies, tested, level))
     outcome = _outcome(alarms, copies, void, tested)
     # of a column that differs between train and holdout, advice would be wrong
@@ -317,6 +334,7 @@ def verdict(
     said: list[tuple[SaidKind, Iterable[str]]] = [
         ("not looked at", [_left_out(skipped, len(skipped) + len(tested), called)]),
         ("not looked at", [_COUNTED] if skipped and not tested and is_counted else []),
+        ("not looked at", untested),
         ("fact", facts),
         ("void", (why for why in dict.fromkeys(void) if why not in facts)),
         ("copies", (one.found for one in copies)),
@@ -366,6 +384,13 @@ def _outcome(
     if any(one.train.beyond_chance for one in copies):
         return "copies found"
     return "cannot be told" if void or not tested else "no leak found"
+
+
+def _untested_values(columns: Sequence[str]) -> str:
+    return (
+        f"No test examined {names_in_words(columns)}, where most values occur once: they may be "
+        "copies."
+    )
 
 
 def _advising(of_privacy: Mapping[str, Result], alarms: Iterable[str]) -> Iterator[Result]:

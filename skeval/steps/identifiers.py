@@ -2,43 +2,58 @@
 
 from __future__ import annotations
 
+import decimal
 import math
 import re
-from collections.abc import Iterable, Iterator
+import uuid
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 
 from skeval.core.context import Context, shared
 from skeval.stats.repeats import CHANCE, Copied, Copies, Repeats, copied
+from skeval.steps.embedded import (
+    MIN_CELLS,
+    Identifiers,
+    Texts,
+    WrittenRows,
+    may_list_row,
+    with_decoded,
+)
 from skeval.steps.exposure import names_listed
-from skeval.steps.texts import folded
+from skeval.steps.normal_forms import Form, cell_text, form_of, normal_form
 
-_ROLES = ("train", "holdout", "synthetic")
+ROLES = ("train", "holdout", "synthetic")
 _FEWEST = 20  # train rows, of which a column of categories counts as identifiers
 _UNIQUE = 0.95  # of their values, at the least, that stand once in train
 _DENSE = 0.01  # share of the possible values that real ones take up, from which any can be guessed
 _NEAR = 100  # between numbers of a counter with gaps, at the most
 _MOST_READ = 10_000  # values that show of which characters they are
 _LONGEST = 64  # characters of a value that are looked at for it
-_FLOAT = (float, np.number)
+_MIN_NUMBER = 1e6  # of numbers in columns that are named like identifiers
+_LEAST_EXPOSURE = 1e-3
+_NO_CODES = np.zeros(0, dtype=np.int64)
+_NAMED_LIKE_IDENTIFIER = re.compile(
+    r"(?i:phone|mobile|telephone|fax|iban|account|card|passport|licen[cs]e|ssn|mrn|social)"
+)
 _DIGITS = re.compile(r"[0-9]+")
 
 
 @shared
 def identifier_copies(context: Context) -> tuple[Copies, ...]:
-    """Return for each column of identifiers how many of train are in the release, and may be.
+    """Return how many identifiers and rows of train the release repeats, and may by chance.
 
-    Columns are those of kind id, and categories of which nearly all stand once in train. Counters
-    are left out, with any text around their digits: a release that numbers its rows anew has the
-    same. So are columns of which no such value is in the release.
+    Identifiers are compared in normal form within their column, and are searched for in all new
+    cells of ids, categories and texts. Counters are skipped, with any text around their digits,
+    because a release that numbers its rows anew has the same.
     """
-    counted = ((name, _counted(context, name)) for name in _columns(context))
-    return tuple(
-        Copies(f"values of {name}", *both, n_distinct=0, n_expected=0)
-        for name, both in counted
-        if both is not None
-    )
+    columns = [_column(context, name) for name in identifier_columns(context)]
+    search = _Search(context, CHANCE / (len(columns) + 1))
+    found = [one for column in columns for one in (_repeated(column), search.of_column(column))]
+    return tuple(one for one in (*found, search.of_rows()) if one is not None)
 
 
 def identifiers_in_words(found: Iterable[Copies]) -> str:
@@ -56,46 +71,101 @@ def advice_on_identifiers(found: Iterable[Copies]) -> str:
     return f"Replace {names_listed(names)} by new ones." if names else ""
 
 
-def _columns(context: Context) -> Iterator[str]:
-    for name, kind in sorted(context.schema.kinds.items()):
-        if kind == "id":
-            yield name
-        elif kind == "categorical":
-            codes = context.train[name].cat.codes.to_numpy()
-            n_rows = np.bincount(codes[codes >= 0], minlength=1)
-            if n_rows.sum() >= _FEWEST and (n_rows == 1).sum() >= _UNIQUE * n_rows.sum():
-                yield name
+@shared
+def identifier_columns(context: Context) -> tuple[str, ...]:
+    """Return the columns whose values are compared as identifiers.
+
+    These are ids of texts or whole numbers, categories nearly all of which occur once, and whole
+    numbers if the column is also named like an identifier.
+    """
+    return tuple(
+        name
+        for name, kind in sorted(context.schema.kinds.items())
+        if is_identifier(context.train[name], kind)
+    )
 
 
-def _counted(context: Context, name: str) -> tuple[Copied, Copied | None] | None:
-    """Return the counts of train and of the holdout; None where no value says anything."""
-    roles = [role for role in _ROLES if role in context]
-    codes, distinct = pd.factorize(np.concatenate([_spelled(context[r][name]) for r in roles]))
-    parts = np.split(codes, np.cumsum([context.n_rows(role) for role in roles])[:-1])
-    counts = {
-        role: np.bincount(part[part >= 0], minlength=len(distinct))
-        for role, part in zip(roles, parts, strict=True)
+def is_identifier(values: pd.Series, kind: str) -> bool:
+    """Return whether the values of a column of this kind are compared as identifiers."""
+    if kind == "id":
+        return all(isinstance(c, str | uuid.UUID) or _is_whole(c) for c in values.dropna())
+    if kind == "categorical":
+        codes = values.cat.codes.to_numpy()
+        n_rows = np.bincount(codes[codes >= 0], minlength=1)
+    elif kind == "continuous" and _NAMED_LIKE_IDENTIFIER.search(str(values.name)):
+        numbers = values.dropna().to_numpy()
+        if not ((numbers >= _MIN_NUMBER) & (numbers % 1 == 0)).all():
+            return False
+        n_rows = np.unique(numbers, return_counts=True)[1]
+    else:
+        return False
+    return bool(n_rows.sum() >= _FEWEST and (n_rows == 1).sum() >= _UNIQUE * n_rows.sum())
+
+
+def _is_whole(cell: object) -> bool:
+    return isinstance(cell, int | float | np.number | decimal.Decimal) and cell % 1 == 0
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column of identifiers: its distinct normal forms, and which of them each row has."""
+
+    name: str
+    form: Form
+    values: np.ndarray
+    codes: Mapping[str, np.ndarray]
+
+    def counts(self, role: str) -> np.ndarray:
+        codes = self.codes.get(role, _NO_CODES)
+        return np.bincount(codes[codes >= 0], minlength=self.values.size)
+
+    @property
+    def pool(self) -> np.ndarray:
+        return self.counts("train") + self.counts("holdout")
+
+    @cached_property
+    def space(self) -> float:
+        return possible_values(self.values[self.pool > 0])
+
+    @cached_property
+    def telling(self) -> np.ndarray:
+        """Which values occur in a real table and cannot be guessed."""
+        telling, real = np.zeros(self.values.size, dtype=bool), self.pool > 0
+        if real.sum() < _DENSE * self.space:
+            telling[real] = ~numbered(self.values[real])
+        return telling
+
+
+def _column(context: Context, name: str) -> _Column:
+    roles = [role for role in ROLES if role in context]
+    texts = [column_texts(context, role, name) for role in roles]
+    form = form_of(texts[0][1])
+    normal = [normal_form(text, form) or None for _, distinct in texts for text in distinct]
+    places, values = pd.factorize(np.array([*normal, None], dtype=object)[:-1])
+    starts = np.cumsum([0, *(len(distinct) for _, distinct in texts)])
+    codes = {
+        role: np.append(places[start:end], -1)[which]
+        for role, (which, _), start, end in zip(roles, texts, starts, starts[1:], strict=False)
     }
-    release = counts.pop("synthetic")
-    pool = np.sum(list(counts.values()), axis=0)
-    met = (counts["train"] == 1) & (release > 0)
-    if not met.any():
-        return None
-    real = np.asarray(distinct, dtype=object)[pool > 0]
-    space = possible_values(real)
-    telling = np.zeros(len(distinct), dtype=bool)
-    if real.size < _DENSE * space:
-        telling[pool > 0] = ~numbered(real)
-    if not (met & telling).any():
+    return _Column(name, form, np.asarray(values, dtype=object), codes)
+
+
+def _repeated(column: _Column) -> Copies | None:
+    """Count the values of a column that the release repeats there; None if none says anything."""
+    release, pool = column.counts("synthetic"), column.pool
+    met = (column.counts("train") == 1) & (release > 0)
+    if not met.any() or not (met & column.telling).any():
         return None
     # a value that can be guessed says nothing of those who have it
-    release = np.where(telling | (pool == 0), release, 0)
+    release = np.where(column.telling | (pool == 0), release, 0)
     train, held = (
-        None if (of := counts.get(role)) is None else _beside_guesses(release, of, pool, space)
+        _beside_guesses(release, column.counts(role), pool, column.space)
+        if role in column.codes
+        else None
         for role in ("train", "holdout")
     )
     assert train is not None
-    return train, held
+    return Copies(f"values of {column.name}", train, held, n_distinct=0, n_expected=0)
 
 
 def _beside_guesses(
@@ -109,18 +179,115 @@ def _beside_guesses(
     return Copied(found.n, seen.bound(CHANCE), repeats=seen)
 
 
-def _spelled(values: pd.Series) -> np.ndarray:
-    cells = values.astype(object).to_numpy(dtype=object)
-    return np.array([*map(_text, cells), None], dtype=object)[:-1]
+class _Search:
+    """Search for identifiers and rows inside the new cells of a release.
+
+    How many are found by chance shows in the holdout, in two ways: how many of its identifiers the
+    release contains, and how many of train the cells of the holdout contain. Without a holdout, one
+    half of train stands in for it.
+    """
+
+    def __init__(self, context: Context, chance: float) -> None:
+        self._context, self._chance = context, chance
+        roles = [role for role in ("train", "holdout") if role in context]
+        self._texts = _new_texts(context, "synthetic", *roles)
+
+    def of_column(self, column: _Column) -> Copies | None:
+        """Count the values of a column that occur in cells, but not in the column itself."""
+        if not len(self._texts):
+            return None
+        sought = column.telling & (column.pool == 1) & (column.counts("synthetic") == 0)
+        places = np.flatnonzero(sought)
+        of_train, of_holdout = (column.counts(role)[places] > 0 for role in ("train", "holdout"))
+        identifiers = Identifiers(column.form, column.values[places])
+        found = identifiers.found_in(self._texts)
+        if not (found & of_train).any():
+            return None
+        first, texts, share = self._unseen
+        known = of_train & np.isin(places, column.codes["train"][first])
+        unseen = int((identifiers.found_in(texts) & known).sum())
+        counts = int((found & of_train).sum()), int((found & of_holdout).sum()), unseen
+        n_of = int(of_train.sum()), int(of_holdout.sum()), int(known.sum())
+        return self._copies(f"values of {column.name} inside other cells", counts, n_of, share)
+
+    def of_rows(self) -> Copies | None:
+        """Count the rows that one cell of the release lists, value by value."""
+        long = [*filter(may_list_row, self._texts.given)]
+        own = identifier_columns(self._context)
+        names = [name for name in self._context.schema.measured if name not in own]
+        if not long or len(names) < MIN_CELLS:
+            return None
+        rows = _written_rows(self._context, "train", names)
+        found = rows.found_in(long)
+        if not found.any():
+            return None
+        first, texts, share = self._unseen
+        unseen = int(rows.found_in(texts.given)[first].sum())
+        held = n_held = 0
+        if "holdout" in self._context:
+            others = _written_rows(self._context, "holdout", names).found_in(long)
+            held, n_held = int(others.sum()), others.size
+        counts, n_of = (int(found.sum()), held, unseen), (found.size, n_held, found[first].size)
+        return self._copies("rows inside one cell", counts, n_of, share)
+
+    @cached_property
+    def _unseen(self) -> tuple[np.ndarray, Texts, float]:
+        """Real cells in the place of the release: rows sought in them, texts, how many texts."""
+        if "holdout" in self._context:
+            first = np.arange(self._context.n_rows("train"))
+            texts = _new_texts(self._context, "holdout", "train")
+        else:
+            train = self._context.train
+            first = np.arange(0, len(train), 2)
+            halves = Context(self._context.schema, {"train": train.iloc[first]})
+            texts = _new_texts(halves.standing_in(train.iloc[1::2]), "synthetic", "train")
+        return first, texts, len(texts) / len(self._texts)
+
+    def _copies(
+        self, what: str, counts: tuple[int, int, int], n_of: tuple[int, int, int], share: float
+    ) -> Copies:
+        (n, held, unseen), (n_train, n_held, n_known) = counts, n_of
+        chances = [Repeats(float(unseen), max(share * n_known / n_train, _LEAST_EXPOSURE))]
+        if n_held:
+            chances.append(Repeats(float(held), n_held / n_train))
+        most = max(chances, key=lambda one: one.bound(self._chance))
+        train = Copied(n, most.bound(self._chance), repeats=most)
+        return Copies(what, train, None, n_distinct=0, n_expected=0)
 
 
-def _text(cell: object) -> str | None:
-    if isinstance(cell, str):
-        return folded(cell).replace("-", "").replace(" ", "") or None
-    if cell is None or cell is pd.NA or cell != cell:  # nan
-        return None
-    number = cell if isinstance(cell, int) else float(cell) if isinstance(cell, _FLOAT) else 0.5
-    return str(int(number)) if number == int(number) else folded(str(cell))
+@shared
+def column_texts(context: Context, role: str, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return the place of each cell among distinct texts, -1 if it is missing, and the texts."""
+    values = context[role][name]
+    if isinstance(values.dtype, pd.CategoricalDtype):
+        codes, used = pd.factorize(values.cat.codes.to_numpy(), use_na_sentinel=False)
+        levels = values.cat.categories.to_numpy(dtype=object)
+        order = np.cumsum(used >= 0) - 1
+        return np.where(used >= 0, order, -1)[codes], levels[used[used >= 0]]
+    cells = np.array([*map(cell_text, values.to_numpy(dtype=object)), None], dtype=object)[:-1]
+    return pd.factorize(cells)
+
+
+def _new_texts(context: Context, role: str, *known: str) -> Texts:
+    """Return the distinct cells of ids, categories and texts that no known row has there."""
+    found: dict[str, None] = {}
+    for name in context.schema.columns("id", "categorical", "text"):
+        seen = {text for one in known for text in column_texts(context, one, name)[1]}
+        found |= dict.fromkeys(t for t in column_texts(context, role, name)[1] if t not in seen)
+    return Texts(with_decoded(found))
+
+
+def _written_rows(context: Context, role: str, names: Iterable[str]) -> WrittenRows:
+    given = context.given(role)
+    return WrittenRows(
+        {
+            name: [
+                None if text is None else text.removesuffix(" 00:00:00")
+                for text in map(cell_text, given[name].astype(object))
+            ]
+            for name in names
+        }
+    )
 
 
 def possible_values(texts: np.ndarray) -> float:

@@ -43,6 +43,7 @@ from skeval.steps.samples import check_measured, table_notices
 from skeval.steps.single_values import holdout_use_notices
 from skeval.steps.texts import unread_texts
 from skeval.suites.at_risk import RowsAtRisk
+from skeval.suites.examined import unexamined_columns
 from skeval.suites.groups import independent_rows, result_of, with_groups
 from skeval.suites.messages import told
 from skeval.suites.populations import of_population
@@ -676,6 +677,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
         of_tables = (*self.context_.notices, *context.notices, *of_whole)
         if any(map(_contrasts, self.metrics_.values())):  # the verdict states it
             of_tables += holdout_use_notices(context)
+        of_tables += unexamined_columns(context, self.metrics_, results)
         named = {n: self.metrics_.get(n, metric) for n, metric in self.all_metrics if n in results}
         provenance = describe(named, context, date, release)
         return SuiteResult(results, sizes=sizes, notices=of_tables, provenance=provenance)

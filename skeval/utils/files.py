@@ -415,20 +415,30 @@ def csv_of(frame: pd.DataFrame) -> str:
     return plain.rename(columns=lambda name: no_formula(str(name))).to_csv(index=False)
 
 
-def named_warnings(warnings: Iterable[MetricWarning]) -> list[list[str]]:
-    """Return the class and the text of each warning."""
-    return [[type(warning).__name__, str(warning)] for warning in warnings]
+def named_warnings(warnings: Iterable[MetricWarning]) -> list[list[Any]]:
+    """Return the class and the text of each warning, and the columns of those that name some."""
+    return [[type(warning).__name__, str(warning), *_columns_of(warning)] for warning in warnings]
 
 
-def rebuilt_warnings(named: Iterable[Sequence[str]]) -> tuple[MetricWarning, ...]:
+def _columns_of(warning: MetricWarning) -> list[list[str]]:
+    if not isinstance(warning, exceptions.UnexaminedColumnsWarning):
+        return []
+    return [[*warning.columns], [*warning.unique]]
+
+
+def rebuilt_warnings(named: Iterable[Sequence[Any]]) -> tuple[MetricWarning, ...]:
     """Return the warnings of these classes and texts."""
-    kinds = [(getattr(exceptions, str(name), None), text) for name, text in named]
-    return tuple(
-        (kind if isinstance(kind, type) and issubclass(kind, MetricWarning) else MetricWarning)(
-            str(text)
-        )
-        for kind, text in kinds
-    )
+    return tuple(_rebuilt_warning(*one) for one in named)
+
+
+def _rebuilt_warning(
+    name: str, text: str, columns: Sequence[str] = (), unique: Sequence[str] = ()
+) -> MetricWarning:
+    kind = getattr(exceptions, str(name), None)
+    if kind is exceptions.UnexaminedColumnsWarning:
+        return exceptions.UnexaminedColumnsWarning(str(text), columns, unique)
+    is_known = isinstance(kind, type) and issubclass(kind, MetricWarning)
+    return kind(str(text)) if is_known else MetricWarning(str(text))
 
 
 def read_versioned(

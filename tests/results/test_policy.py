@@ -183,7 +183,7 @@ def test_the_level_is_that_of_the_policy():
     ("content", "message"),
     [
         ("fail_on = ['lek']", "fail_on must be among leak, alarm, fact, got lek"),
-        ("fail = true", "a policy has fail_on, require, level, and no fail"),
+        ("fail = true", "a policy has fail_on, require, level, accept_untested, and no fail"),
         ("require = 'tstr'", "compares nothing"),
         ("require = 5", "require must be a list of texts"),
         ("level = 2", "level must be in"),

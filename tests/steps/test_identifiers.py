@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import random
 import uuid
 
@@ -145,3 +146,108 @@ def test_missing_identifiers():
 
 def test_long_values_overflow_nothing():
     assert possible_values(np.array(["a" * 500, "b" * 400], dtype=object)) == 2.0**64
+
+
+# ------------------------------------------------------- identifiers in another notation or place
+
+
+def phones(rng, n):
+    return [f"+1 ({a}) {b}-{c:04d}" for a, b, c in rng.integers(200, (999, 999, 9999), (n, 3))]
+
+
+def people(seed):
+    """Return a table with a name, an e-mail, a phone number, a key and a remark of each person."""
+    rng = np.random.default_rng(seed)
+    rest = make_mixed(N, random_state=seed)
+    keys = [f"P{number:09d}X" for number in rng.integers(0, 10**9, N)]
+    remarks = [" ".join(rng.choice(SYLLABLES, 8)) for _ in range(N)]
+    given = {"name": names(rng, N), "email": emails(rng, N), "phone": phones(rng, N)}
+    return rest.assign(**given, key=keys, remark=remarks)
+
+
+PEOPLE = [people(seed) for seed in range(3)]
+WRITTEN = TABLES[0].columns.tolist()
+
+
+def digits(value):
+    return "".join(filter(str.isdigit, value))
+
+
+def row_of(position, sep):
+    return sep.join(map(str, PEOPLE[0].loc[position, WRITTEN]))
+
+
+def encoded(text):
+    return base64.b64encode(text.encode()).decode()
+
+
+DRESSED = {
+    "digits of a phone": ("phone", lambda i, one: digits(one.phone)),
+    "no country code": ("phone", lambda i, one: digits(one.phone)[1:]),
+    "tag of an e-mail": ("email", lambda i, one: one.email.replace("@", "+spam@")),
+    "another domain": ("email", lambda i, one: one.email.replace("mail.org", "example.com")),
+    "last name first": ("name", lambda i, one: ", ".join(one["name"].split()[::-1])),
+    "upper case and marks": ("name", lambda i, one: one["name"].upper().replace("A", "Á")),
+    "phone in a key": ("key", lambda i, one: f"X{digits(one.phone)}Y"),
+    "key in base64": ("key", lambda i, one: encoded(one.key)),
+    "phone in a remark": ("remark", lambda i, one: f"please call {one.phone} at noon"),
+    "e-mail in a remark": ("remark", lambda i, one: f"please write to <{one.email}> at noon"),
+    "name in a remark": ("remark", lambda i, one: f"this was said by {one['name']} at noon"),
+    "e-mail in the place of a name": ("name", lambda i, one: one.email),
+    "row in a key": ("key", lambda i, one: row_of(i, "|")),
+    "row in base64": ("key", lambda i, one: encoded(row_of(i, ";"))),
+    "row in a remark": ("remark", lambda i, one: f"record {row_of(i, ' / ')} end"),
+}
+
+
+@pytest.mark.parametrize("dress", DRESSED)
+@pytest.mark.parametrize("has_holdout", [True, False])
+def test_identifiers_of_train_in_another_dress_are_found(dress, has_holdout):
+    train, holdout, synthetic = PEOPLE
+    column, dressed = DRESSED[dress]
+    released = synthetic[column].tolist()
+    released[:60] = [dressed(i, train.loc[i]) for i in range(60)]
+    synthetic = synthetic.assign(**{column: released})
+    real = (train, holdout) if has_holdout else (train,)
+    found = identifier_copies(Context.of(*real).with_synthetic(synthetic))
+    assert any(one.found for one in found)
+    assert max(one.train.n for one in found) >= 50
+
+
+@pytest.mark.parametrize("has_holdout", [True, False])
+def test_new_identifiers_beside_texts_are_not_copies(has_holdout):
+    real = PEOPLE[:2] if has_holdout else PEOPLE[:1]
+    found = identifier_copies(Context.of(*real).with_synthetic(PEOPLE[2]))
+    assert not any(one.found for one in found)
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("n_names", [100, 1000])
+def test_names_of_a_finite_pool_are_shared_by_chance(n_names):
+    """Names are drawn independently, in columns and in remarks: at most 2 of 100 are accused."""
+    accused = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        tables = []
+        for table in TABLES:
+            drawn = rng.integers(0, n_names, (3, N))
+            spelled = [f"{word_of(a)} {word_of(b + n_names)}" for a, b in drawn[:2].T]
+            said = [
+                f"seen on {c} by {name} and discharged home"
+                for c, name in zip(drawn[2], spelled, strict=True)
+            ]
+            tables.append(table.assign(name=spelled, remark=rng.permutation(said)))
+        found = identifier_copies(Context.of(*tables[:2]).with_synthetic(tables[2]))
+        accused += any(one.found for one in found)
+    assert accused <= 2
+
+
+def word_of(number):
+    return "".join(SYLLABLES[number // 14**i % 14] for i in range(4))
+
+
+def test_numbers_are_identifiers_if_their_column_is_named_so():
+    drawn = [np.random.default_rng(seed).integers(10**9, 10**10, N) for seed in range(3)]
+    drawn[2][:20] = drawn[0][:20]
+    tables = [table.assign(phone=of) for table, of in zip(TABLES, drawn, strict=True)]
+    assert any(one.found for one in counted(*tables))

@@ -1,0 +1,194 @@
+"""Search for identifiers and whole rows inside cells, such as a remark that contains an e-mail.
+
+Nothing is compared pair by pair: parts of cells are looked up by their hashes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from pandas.util import hash_array
+
+from skeval.steps.normal_forms import MIN_LENGTH, Form, decoded, emails_in, squeezed, unmarked
+
+_AT_ONCE = 2**21  # characters that are searched at once
+_MAX_LENGTHS = 24  # different lengths of codes, the most frequent first
+_BASE, _SEED = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
+_END = "\n"  # of a cell
+_WORDS = re.compile(r"[^\W\d_]{2,}|\n")
+_TOKENS = re.compile(r"\d+|[^\W\d_]+")
+MIN_CELLS = 5  # of a row that one cell contains
+_MIN_SHARE = 0.8  # of the cells of that row
+_RAREST = 3  # tokens by which a row is looked up
+_MAX_ROWS = 50  # that have a token by which rows are looked up
+
+
+class Texts:
+    """The texts of cells, in the forms in which identifiers are looked up in them."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.given = texts
+        self._plain = [*map(unmarked, texts)]
+        self.compact = dict.fromkeys(map(squeezed, self._plain))
+
+    def __len__(self) -> int:
+        return len(self.given)
+
+    @cached_property
+    def emails(self) -> frozenset[str]:
+        """The normal forms of the e-mail addresses in cells."""
+        return frozenset(email for text in self._plain for email in emails_in(text))
+
+    @cached_property
+    def words(self) -> np.ndarray:
+        """Cumulative sums of the hashes of words and of the ends of cells."""
+        found = _WORDS.findall("\n".join(self._plain))
+        return np.cumsum(_hashed([_END, *found]), dtype=np.uint64)
+
+    def portions(self) -> Iterator[_Rolling]:
+        """Yield the letters and digits of cells, in portions so that hashes fit into memory."""
+        waiting, size = list[str](), 0
+        for text in self.compact:
+            if len(text) > MIN_LENGTH:
+                waiting.append(text)
+                size += len(text)
+            if size > _AT_ONCE:
+                yield _Rolling(_END.join(waiting))
+                waiting, size = [], 0
+        yield _Rolling(_END.join(waiting))
+
+
+def _among(keys: np.ndarray, hashes: np.ndarray) -> np.ndarray:
+    """Return which keys are among many more hashes: a table of the keys is the smaller one."""
+    met = hashes[pd.Series(hashes).isin(keys).to_numpy()]
+    return pd.Series(keys).isin(met).to_numpy()
+
+
+def _hashed(words: Sequence[str]) -> np.ndarray:
+    codes, distinct = pd.factorize(np.array([*words, None], dtype=object)[:-1])
+    return hash_array(np.asarray(distinct, dtype=object), categorize=False)[codes]
+
+
+@dataclass(frozen=True)
+class Identifiers:
+    """Identifiers of one column in normal form."""
+
+    form: Form
+    values: np.ndarray
+
+    def found_in(self, texts: Texts) -> np.ndarray:
+        """Return which identifiers occur in texts, as whole cells or inside them."""
+        found = np.array([value in texts.compact for value in self.values], dtype=bool)
+        if self.form == "email":
+            found |= np.array([value in texts.emails for value in self.values], dtype=bool)
+        elif self.form == "name":
+            found |= self._names_in(texts.words)
+        else:
+            for part in texts.portions():
+                found |= self._codes_in(part)
+        return found
+
+    def _names_in(self, sums: np.ndarray) -> np.ndarray:
+        words = [*map(str.split, self.values)]
+        sizes = np.array([*map(len, words)], dtype=np.int64)
+        hashes = _hashed([word for name in words for word in name])
+        own = np.concatenate([[np.uint64(0)], np.cumsum(hashes, dtype=np.uint64)])
+        ends = np.cumsum(sizes)
+        keys = own[ends] - own[ends - sizes]  # equal for any order of the words
+        found = np.zeros(self.values.size, dtype=bool)
+        for size in np.unique(sizes[sizes > 1]):
+            found |= (sizes == size) & _among(keys, sums[size:] - sums[:-size])
+        return found
+
+    def _codes_in(self, text: _Rolling) -> np.ndarray:
+        lengths = np.array([*map(len, self.values)], dtype=np.int64)
+        sizes, counts = np.unique(lengths[lengths >= MIN_LENGTH], return_counts=True)
+        found = np.zeros(self.values.size, dtype=bool)
+        for size in sizes[np.argsort(-counts, kind="stable")[:_MAX_LENGTHS]]:
+            own = np.flatnonzero(lengths == size)
+            keys = _Rolling("".join(self.values[own])).windows(int(size), step=int(size))
+            found[own] |= _among(keys, text.windows(int(size)))
+        return found
+
+
+class _Rolling:
+    """Hashes of all parts of one length of a text, by sums of powers modulo 2**64."""
+
+    def __init__(self, text: str) -> None:
+        points = np.frombuffer(text.encode("utf-32-le"), dtype="<u4").astype(np.uint64)
+        self._points = (points + np.uint64(1)) * _SEED
+        self._points ^= self._points >> np.uint64(29)
+
+    def windows(self, size: int, step: int = 1) -> np.ndarray:
+        n_windows = self._points.size - size + 1
+        hashes = np.zeros(max(0, -(-n_windows // step)), dtype=np.uint64)
+        for i in range(size if hashes.size else 0):
+            hashes = hashes * _BASE + self._points[i : i + n_windows : step]
+        return hashes
+
+
+class WrittenRows:
+    """Rows of a table, each as the parts of its cells, to be found in a cell that lists them."""
+
+    def __init__(self, columns: Mapping[str, Sequence[str | None]]) -> None:
+        self._cells = [_tokens_of_column(texts) for texts in columns.values()]
+        n_rows = len(self._cells[0]) if self._cells else 0
+        self._by_column = [frozenset().union(*cells) for cells in self._cells]
+        counts: dict[str, int] = {}
+        for cells in self._cells:
+            for cell in cells:
+                for token in cell:
+                    counts[token] = counts.get(token, 0) + 1
+        self._rows: dict[str, list[int]] = {}
+        for row in range(n_rows):
+            own = sorted({t for cells in self._cells for t in cells[row]}, key=lambda t: counts[t])
+            for token in own[:_RAREST]:
+                if counts[token] <= _MAX_ROWS:
+                    self._rows.setdefault(token, []).append(row)
+        self.n_rows = n_rows
+
+    def found_in(self, texts: Sequence[str]) -> np.ndarray:
+        """Return which rows one of these texts contains, with nearly all their cells."""
+        found = np.zeros(self.n_rows, dtype=bool)
+        if len(self._cells) < MIN_CELLS:
+            return found
+        needed = max(MIN_CELLS, _MIN_SHARE * len(self._cells))
+        for text in texts:
+            tokens = set(_TOKENS.findall(unmarked(text)))
+            if len(tokens) < MIN_CELLS or not self._may_list(tokens, needed):
+                continue
+            for row in {row for token in tokens for row in self._rows.get(token, ())}:
+                found[row] = found[row] or self._lists(tokens, row)
+        return found
+
+    def _may_list(self, tokens: set[str], needed: float) -> bool:
+        return sum(not known.isdisjoint(tokens) for known in self._by_column) >= needed
+
+    def _lists(self, tokens: set[str], row: int) -> bool:
+        own = [cells[row] for cells in self._cells if cells[row]]
+        n_found = sum(cell <= tokens for cell in own)
+        return n_found >= max(MIN_CELLS, _MIN_SHARE * len(own))
+
+
+def _tokens_of_column(texts: Sequence[str | None]) -> list[frozenset[str]]:
+    known: dict[str | None, frozenset[str]] = {None: frozenset()}
+    for text in texts:
+        if text is not None and text not in known:
+            known[text] = frozenset(_TOKENS.findall(unmarked(text)))
+    return [known[text] for text in texts]
+
+
+def may_list_row(text: str) -> bool:
+    """Return whether a cell has parts for the cells of a row."""
+    return len(text) >= 2 * MIN_CELLS - 1 and len(set(_TOKENS.findall(text))) >= MIN_CELLS
+
+
+def with_decoded(texts: Iterable[str]) -> list[str]:
+    """Return texts, and those that parts of them encode."""
+    given = list(texts)
+    return [*given, *(one for text in given for one in decoded(text))]

@@ -1,0 +1,128 @@
+"""Normal forms of identifiers: what remains of a name, an e-mail or a number in any notation."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+Form = Literal["email", "phone", "name", "code"]
+MIN_LENGTH = 7  # of a code that is searched for inside cells
+_MIN_MATCHING = 0.8  # of the values of a column that have the form of the column
+_MAX_READ = 2_000  # values that show the form of a column
+_MAX_DIGITS = 9  # of a phone number: country codes and a leading zero do not matter
+_MIN_PRINTABLE = 0.95  # of the characters of a decoded text
+_EMAIL = re.compile(r"[^\s@<>,;:\"'()]+@[^\s@<>,;:\"'()]+")
+_PHONE = re.compile(r"\s*\+?[\d\s().\-/]{7,}")
+_PHONE_DIGITS = (7, 13)
+_NAME_WORDS = (2, 5)
+_NAME = re.compile(r"[^\W\d_]+\.?(?:[\s,'\-]+[^\W\d_]+\.?)+")
+_TITLES = frozenset(("dr", "prof", "mr", "mrs", "ms", "miss", "jr", "sr", "herr", "frau"))
+_WORD, _SQUEEZED = re.compile(r"[^\W\d_]+"), re.compile(r"[\W_]+")
+# marks that combine with letters, and characters without width
+_UNSEEN = re.compile("[\u00ad\u0300-\u036f\u1ab0-\u1aff\u200b-\u200f\u2060\u20d0-\u20ff\ufeff]")
+_ENCODED = re.compile(r"[A-Za-z0-9+/_\-]{11,}={0,2}")
+_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe"})
+_FLOAT = (float, np.number)
+
+
+def cell_text(cell: object) -> str | None:
+    """Return a cell as text, where whole numbers are equal however they are stored."""
+    if isinstance(cell, str):
+        return cell
+    if cell is None or cell is pd.NA or cell != cell:  # nan
+        return None
+    number = cell if isinstance(cell, int) else float(cell) if isinstance(cell, _FLOAT) else 0.5
+    return str(int(number)) if number == int(number) else str(cell)
+
+
+def unmarked(text: str) -> str:
+    """Return a text in lower case, without marks on letters and characters without width."""
+    if text.isascii():
+        return text.lower()
+    parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
+    return _UNSEEN.sub("", parts).translate(_LETTERS)
+
+
+def squeezed(text: str) -> str:
+    """Return the letters and digits of a text that has no marks and is in lower case."""
+    return _SQUEEZED.sub("", text)
+
+
+def form_of(texts: Iterable[str]) -> Form:
+    """Return the form of identifiers that most texts of a column have."""
+    seen = [text for text, _ in zip(texts, range(_MAX_READ), strict=False)]
+    tests = {"email": _is_email, "phone": _is_phone, "name": _is_name}
+    for form, test in tests.items():
+        if seen and sum(map(test, seen)) >= _MIN_MATCHING * len(seen):
+            return form  # type: ignore[return-value]
+    return "code"
+
+
+def normal_form(text: str, form: Form) -> str:
+    """Return what identifies a value of this form; of a value of another form, its code."""
+    plain = unmarked(text)
+    if form == "email" and _is_email(plain):
+        return email_form(plain)
+    if form == "phone" and _is_phone(plain):
+        return squeezed(plain)[-_MAX_DIGITS:]
+    if form == "name" and (words := name_words(plain)):
+        return " ".join(sorted(words))
+    return squeezed(plain)
+
+
+def email_form(email: str) -> str:
+    """Return the local part without its tag, dots and other signs."""
+    local = email.partition("@")[0]
+    return squeezed(local.partition("+")[0]) or squeezed(local)
+
+
+def name_words(plain: str) -> list[str]:
+    """Return the words of a name without titles, and without initials if two words remain."""
+    words = [word for word in _WORD.findall(plain) if word not in _TITLES]
+    whole = [word for word in words if len(word) > 1]
+    return whole if len(whole) >= _NAME_WORDS[0] else words
+
+
+def emails_in(plain: str) -> list[str]:
+    """Return the normal forms of the e-mail addresses in a text."""
+    return [email_form(found) for found in _EMAIL.findall(plain)] if "@" in plain else []
+
+
+def decoded(text: str) -> Iterator[str]:
+    """Yield the texts that parts of a cell encode in base64 or in hexadecimal digits."""
+    for token in _ENCODED.findall(text):
+        for decode in (_from_base64, bytes.fromhex):
+            try:
+                found = decode(token).decode("utf-8")
+            except (binascii.Error, ValueError):
+                continue
+            printable = sum(c.isprintable() or c.isspace() for c in found)
+            if found and printable >= _MIN_PRINTABLE * len(found):
+                yield found
+
+
+def _from_base64(token: str) -> bytes:
+    bare = token.rstrip("=").replace("-", "+").replace("_", "/")
+    return base64.b64decode(bare + "=" * (-len(bare) % 4), validate=True)
+
+
+def _is_email(text: str) -> bool:
+    return _EMAIL.fullmatch(text.strip()) is not None
+
+
+def _is_phone(text: str) -> bool:
+    if _PHONE.fullmatch(text) is None:
+        return False
+    return _PHONE_DIGITS[0] <= sum(map(str.isdigit, text)) <= _PHONE_DIGITS[1]
+
+
+def _is_name(text: str) -> bool:
+    is_long = len(text.split()) > _NAME_WORDS[1]
+    return not is_long and _NAME.fullmatch(text.strip()) is not None

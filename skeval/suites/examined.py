@@ -1,0 +1,70 @@
+"""Columns that no test of privacy in a suite examines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from skeval.core.base import Metric
+from skeval.core.context import Context
+from skeval.exceptions import Sentence, UnexaminedColumnsWarning
+from skeval.results.result import Result
+from skeval.steps.identifiers import identifier_columns
+from skeval.utils.formatting import names_in_words
+
+_MOST_NAMED = 4  # columns in a sentence: three, and the number of the others
+_MOSTLY = 0.5  # of the cells of a column, whose values occur once
+_CURE = (
+    "Evaluate them with the report suite, name their kinds in a schema, or drop them. To accept "
+    "them, name them in the policy: accept_untested."
+)
+
+
+def unexamined_columns(
+    context: Context, metrics: Mapping[str, Metric], results: Mapping[str, Result]
+) -> tuple[UnexaminedColumnsWarning, ...]:
+    """Return a warning that names the columns that no metric of privacy examined."""
+    measured = {
+        name: metric
+        for name, metric in metrics.items()
+        if metric.tags.aspect == "privacy" and not np.isnan(results[name].value)
+    }
+    in_memory = not context.is_relational and isinstance(context.train, pd.DataFrame)
+    if not measured or not in_memory:
+        return ()
+    examined = {name for metric in measured.values() for name in _examined(context, metric)}
+    left = [name for name in context.schema.kinds if name not in examined]
+    if not left:
+        return ()
+    tables = context.train, context.synthetic
+    unique = [name for name in left if all(_occur_once(table[name]) for table in tables)]
+    left.sort(key=lambda name: name not in unique)  # a sentence has room for the first
+    said = f"Not tested: {names_in_words(left, _MOST_NAMED)}. {_CURE}"
+    shell = said.replace("the report suite", "--suite report").replace("a schema", "--schema FILE")
+    return (UnexaminedColumnsWarning(Sentence(said, shell), left, unique),)
+
+
+def _examined(context: Context, metric: Metric) -> Iterator[str]:
+    """Yield the columns that a metric of privacy examines, by its parameters."""
+    from skeval.privacy.copies import ExactMatchShare  # which takes long to import
+
+    chosen = metric.get_params(deep=False).get("columns")
+    reads_texts = "text" in metric.tags.needs
+    possible = context.schema.columns("text") if reads_texts else context.schema.measured
+    if chosen is None:
+        yield from possible
+        if isinstance(metric, ExactMatchShare):
+            yield from identifier_columns(context)
+    elif isinstance(chosen, int | np.integer):
+        yield from possible[: int(chosen)]
+    elif isinstance(chosen, list | tuple):
+        yield from chosen
+
+
+def _occur_once(values: pd.Series) -> bool:
+    """Return whether most values of a column occur once."""
+    present = values.dropna()
+    counts = present.astype(object).map(repr).value_counts()
+    return bool(len(present)) and bool((counts == 1).sum() > _MOSTLY * len(present))

@@ -1,0 +1,96 @@
+"""Columns that no test of privacy examines are named, and are not passed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval import MetricSuite, Policy, Release, SuiteResult
+from skeval.datasets import make_mixed
+from skeval.exceptions import InvalidParameterError, UnexaminedColumnsWarning
+from skeval.fidelity import KSComplement
+from skeval.privacy import ExactMatchShare
+from skeval.reporting import DecisionPage
+from skeval.text import TextExactMatch
+
+N = 60
+WORDS = ["all", "is", "well", "here", "and", "there", "or", "so", "it", "seems", "today"]
+
+
+def table(seed):
+    rng = np.random.default_rng(seed)
+    remarks = [" ".join(rng.choice(WORDS, 9)) for _ in range(N)]
+    keys = [f"K{number:09d}Z" for number in rng.integers(0, 10**9, N)]
+    weights = rng.normal(70, 9, N)
+    return make_mixed(N, random_state=seed).assign(key=keys, remark=remarks, weight=weights)
+
+
+def evaluated(*metrics, schema=None):
+    train, holdout, synthetic = (table(seed) for seed in range(3))
+    named = [(type(one).__name__, one) for one in metrics]
+    suite = MetricSuite(named, check_holdout=False).fit(train, holdout, schema=schema)
+    return suite.evaluate(synthetic)
+
+
+def untested(results):
+    notices = [one for one in results.notices if isinstance(one, UnexaminedColumnsWarning)]
+    return [name for one in notices for name in one.columns]
+
+
+def test_new_keys_and_texts_that_were_compared_are_examined():
+    results = evaluated(ExactMatchShare(), TextExactMatch())
+    assert untested(results) == []
+    assert results.verdict().outcome == "no leak found"
+
+
+@pytest.mark.parametrize(
+    ("metrics", "schema", "left"),
+    [
+        ((ExactMatchShare(),), None, ["remark"]),
+        ((TextExactMatch(), ExactMatchShare(columns=2)), None, ["key", "weight"]),
+        ((ExactMatchShare(), TextExactMatch()), {"weight": "id"}, ["weight"]),
+    ],
+)
+def test_columns_that_nothing_examined_are_named_and_not_passed(metrics, schema, left):
+    results = evaluated(*metrics, schema=schema)
+    assert set(left) <= set(untested(results))
+    verdict = results.verdict()
+    assert verdict.outcome == "cannot be told"
+    assert all(name in verdict.sentence for name in left)
+    assert any(left[0] in doubt for doubt in DecisionPage.of(results).doubts)
+    assert not Policy().judge(results)[0].passed
+    accepted = Policy(accept_untested=tuple(untested(results)))
+    assert accepted.judge(results)[0].passed
+    assert not Policy(accept_untested=("other",)).judge(results)[0].passed
+
+
+def test_untested_columns_survive_json(tmp_path):
+    results = evaluated(ExactMatchShare())
+    results.to_json(tmp_path / "r.json")
+    kept = SuiteResult.from_json(tmp_path / "r.json")
+    assert untested(kept) == untested(results)
+    assert kept.verdict() == results.verdict()
+
+
+def test_suites_without_tests_of_privacy_name_no_columns():
+    assert untested(evaluated(KSComplement())) == []
+
+
+def test_a_release_accepts_no_untested_column():
+    with pytest.raises(InvalidParameterError, match="accept_untested"):
+        Release(thresholds={"accept_untested": ["remark"]})
+    own = Release(thresholds=Policy(accept_untested=("remark",)))
+    assert own.thresholds.accept_untested == ()
+
+
+def test_schema_command_names_what_no_test_examines(tmp_path, monkeypatch, capsys):
+    from skeval.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"a": [1.5, 2.5] * 20, "b": range(40)}).to_csv("t.csv", index=False)
+    (tmp_path / "s.json").write_text('{"a": "id"}')
+    monkeypatch.setattr("sys.argv", ["skeval", "schema", "t.csv", "--schema", "s.json"])
+    with pytest.raises(SystemExit):
+        main()
+    assert "no test examines a" in capsys.readouterr().err
