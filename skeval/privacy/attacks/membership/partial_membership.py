@@ -143,7 +143,7 @@ class PartialMembershipInference(RelabelledTest):
 
     Parameters
     ----------
-    max_rows : int, default=5000
+    max_rows : int, default=2000
         Number of rows of the training data and of the holdout data that are attacked, a seeded
         sample of larger tables, and ten times as many synthetic rows.
 
@@ -207,7 +207,7 @@ class PartialMembershipInference(RelabelledTest):
     tags = replace(ATTACK_TAGS, risks=frozenset({"inference"}), bounds=(-1.0, 1.0))
 
     _: KW_ONLY
-    max_rows: Annotated[int, Interval(20)] = 5000
+    max_rows: Annotated[int, Interval(20)] = 2000
 
     def _compute(self, context: Context) -> Result:
         if not context.schema.measured:

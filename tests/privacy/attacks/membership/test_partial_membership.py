@@ -10,7 +10,7 @@ from skeval.datasets import make_census, make_mixed
 from skeval.privacy import PartialMembershipInference
 from skeval.privacy.attacks.membership.partial_membership import combinations, inferred_cells
 from skeval.steps.neighbors import nearest
-from tests.calibrations import Claim, rate_of
+from tests.calibrations import LEVEL, rate_of
 
 PARTS = ["age", "employer", "income"]
 
@@ -153,5 +153,5 @@ def test_clues_do_not_depend_on_which_rows_are_training_rows(kind):
 @pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore")
 def test_level_holds_where_train_was_not_learned():
-    rate = rate_of(map(is_significant, range(400)), Claim(0.04, 0.01, 0.075))
+    rate = rate_of(map(is_significant, range(400)), LEVEL)
     assert rate.holds, rate
