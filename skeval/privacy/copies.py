@@ -333,7 +333,8 @@ class ExactMatchShare(CopyScreen, ClaimTested):
             "passed": test.p_value > TEST_LEVEL,
         }
         # the share of rows does not depend on how many there are; those of others do
-        baseline, what, name = None, MATCHES, ""
+        baseline: float | None = None
+        what, name = MATCHES, ""
         if self.count == "rows":
             baseline = k_fresh / n_fresh
         if self.count == "rows" and self.decimals is None:
@@ -342,7 +343,8 @@ class ExactMatchShare(CopyScreen, ClaimTested):
             what = "pairs of a synthetic row and an equal train row"
         if self.count == "unique" and n < synthetic.sum():
             what = f"distinct {MATCHES}"
-        contrast = contrast_of(context, what, k / n, test, reference="for holdout rows", name=name)
+        said: dict[str, Any] = {"reference": "for holdout rows", "name": name, "unseen": baseline}
+        contrast = contrast_of(context, what, k / n, test, **said)
         fields = {"p_value": test.p_value, "baseline": baseline, "contrast": contrast}
         return {**fields, "details": details}
 

@@ -217,9 +217,12 @@ class NewRowShare(RowMetric, RelabelledTest):
         test = list_contrast(lists, train, holdout, **seeds)
         name = _name_of_test(context, lists, train + holdout, columns)
         share = (known.size - k) / known.size
-        contrast = contrast_of(
-            context, MATCHES, share, test, reference="for holdout rows", name=name
-        )
+        said: dict[str, Any] = {
+            "reference": "for holdout rows",
+            "name": name,
+            "unseen": float(fresh.mean()),
+        }
+        contrast = contrast_of(context, MATCHES, share, test, **said)
         return replace(
             result,
             p_value=test.p_value,

@@ -85,8 +85,9 @@ class NearDuplicateShare(CopyScreen):
     holdout rows. The baseline is the share of holdout rows that are near duplicates of train rows,
     about 1% by construction where `tau` stems from them and no text matters. Some rows always are
     near. If the test is significant by itself, at 5%, a ``fact`` counts the synthetic rows that are
-    near train rows and those that are near holdout rows. If the tables are of unequal size, it
-    counts how many would be near train rows by chance instead of the latter.
+    near train rows and those that are near holdout rows. If the tables are of unequal size, the
+    latter are replaced by two numbers: the mean over the choices that the test compares, and how
+    many of the same number of holdout rows are near train rows.
 
     The p-value is one-sided: given the synthetic rows and the pool of real ones, all choices of
     which were train are equally likely if none was learned, and the difference is held against that
@@ -176,7 +177,8 @@ class NearDuplicateShare(CopyScreen):
         exact = details["tau"] == 0.0 and not rule.texts
         where = chosen_in_words(context.schema, self.columns)
         what = MATCHES if exact else f"synthetic rows {_near(details['tau'])} a train row"
-        contrast = contrast_of(context, what, result.value, test, reference="for holdout rows")
+        said: dict[str, Any] = {"reference": "for holdout rows", "unseen": baseline}
+        contrast = contrast_of(context, what, result.value, test, **said)
         beyond = contrast is not None and not exact and test.p_value <= TEST_LEVEL
         return replace(
             result,
@@ -210,10 +212,11 @@ def near_in_words(context: Context, shown: Contrast, columns: str = "") -> str:
     copies = "is an exact or near copy of a train row" if k == 1 else "are exact or near copies"
     copies += ("" if k == 1 else " of train rows") + (f" in {columns}" if columns else "")
     others = f"{f'{m:,}' if m else 'none'} {'is' if m < 2 else 'are'}"
-    if context.n_rows("train") == context.n_rows("holdout"):
+    if shown.unseen is None:
         others += " one of a holdout row" if m < 2 else " of holdout rows"
     else:
-        others = f"by chance {m:,} would be"
+        fresh = round(shown.unseen * n)
+        others = f"{m:,} are expected by chance, and {fresh:,} among as many holdout rows"
     return f"{k:,} of {counted(n, 'synthetic row')} {copies}; {others}."
 
 

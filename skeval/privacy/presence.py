@@ -15,7 +15,7 @@ from skeval.exceptions import Sentence
 from skeval.privacy.k_anonymity import ClusterableMetric, SmallestClassMetric, too_few_to_cluster
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
-from skeval.stats.matches import match_contrast
+from skeval.stats.matches import match_contrast, mean_on_train
 from skeval.steps.relabelled import contrast_of, with_contrast
 from skeval.utils.formatting import number, percent
 
@@ -262,6 +262,10 @@ def presence_evidence(
     met = np.where(released > 0, population, 0)
     real = train, population - train
     test = match_contrast(met, *real, n_permutations=_N_PERMUTATIONS, seed=0)
+    copies, (n_train, n_holdout) = population[met > 0], (int(of.sum()) for of in real)
+    weights = met[met > 0] / met.sum()
+    with_holdout = mean_on_train(copies, weights, n_holdout, n_train + n_holdout)
+    test = replace(test, on_train=1.0 - with_holdout)
     alone = float(met[train == population].sum() / met.sum())
     what = "real rows of released classes that only train rows are in"
     said = "that only holdout rows are in"

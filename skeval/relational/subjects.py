@@ -216,7 +216,12 @@ class SubjectCopies(SubjectMetric, ClaimTested):
             p_value=test.p_value,
             baseline=m / n_holdout if n_holdout else None,
             contrast=contrast_of(
-                relational.table(subject), what, result.value, test, reference=reference
+                relational.table(subject),
+                what,
+                result.value,
+                test,
+                reference=reference,
+                unseen=m / n_holdout if n_holdout else None,
             ),
             details={
                 **details,
@@ -349,11 +354,16 @@ class SharedHistoryShare(SubjectMetric):
         name = min(adjusted, key=lambda part: (adjusted[part], -tests[part].observed))
         details["p_values"] = {part: test.p_value for part, test in tests.items()}
         what = f"synthetic {subject} with most of a train one's rows in {name}"
+        fresh = {part: self._shared(context, own, "holdout") for part, own in parts.items()}
         shown = contrast_of(
-            relational.table(subject), what, found[name].share, tests[name], reference="a holdout's"
+            relational.table(subject),
+            what,
+            found[name].share,
+            tests[name],
+            reference="a holdout's",
+            unseen=fresh[name].share,
         )
         least_here = min(1.0, len(tests) * min(test.least for test in tests.values()))
-        fresh = {part: self._shared(context, own, "holdout") for part, own in parts.items()}
         details["baseline_columns"] = {part: one.share for part, one in fresh.items()}
         return replace(
             result,
@@ -389,7 +399,7 @@ class Shared:
     def test(self, *, n_permutations: int, seed: int) -> Relabelled:
         """Exchange subjects between train and holdout."""
         if not self.lists.weights.size:
-            return Relabelled(0.0, 0.0, 0.0, 1.0, 1.0)
+            return Relabelled(0.0, 0.0, 0.0, 1.0, 1.0, on_train=0.0)
         return list_contrast(
             self.lists, self.train, self.holdout, n_permutations=n_permutations, seed=seed
         )

@@ -153,8 +153,7 @@ def numbers_tested(result: Result) -> tuple[str, str]:
     """
     if result.contrast is None:
         return "", ""
-    observed, expected = result.contrast.written
-    return observed, f"{result.contrast.reference} {expected}"
+    return result.contrast.written[0], result.contrast.against
 
 
 def difference_of(result: Result) -> tuple[float, float] | None:

@@ -60,6 +60,9 @@ class Contrast:
     least_here : float, default=0
         The least p-value possible for these rows, whichever of the real ones were train: 1 for a
         test of copies where no synthetic row equals a real one. 0 where it is not known.
+    unseen : float, optional
+        The number of real rows that the generator did not see, beside the number that is expected
+        by chance, if it is known and another one.
 
     Examples
     --------
@@ -79,10 +82,19 @@ class Contrast:
     tests: tuple[str, ...] = ()
     least_p: float = 0.0
     least_here: float = 0.0
+    unseen: float | None = None
 
     def __str__(self) -> str:
-        observed, expected = self.written
-        return f"{self.what}: {observed}, {self.reference} {expected}"
+        return f"{self.what}: {self.written[0]}, {self.against}"
+
+    @property
+    def against(self) -> str:
+        """The expected number in words, and the number of unseen rows if it is known."""
+        said = f"{self.reference} {self.written[1]}"
+        if self.unseen is None:
+            return said
+        unseen = pair(self.unseen, self.expected, share=self.share)[0]
+        return f"{said}, of unseen rows {unseen}"
 
     @property
     def written(self) -> tuple[str, str]:
@@ -112,8 +124,10 @@ class Contrast:
             raise TypeError(f"a contrast has another type of {', '.join(wrong)}.")
         numbers = {name: as_float(content[name]) for name in ("observed", "expected", "least_p")}
         numbers["least_here"] = as_float(content.get("least_here", 0.0))  # older files lack it
+        unseen = content.get("unseen")  # older files do not have it
+        others = {"unseen": None if unseen is None else as_float(unseen)}
         tests = tuple(map(str, content["tests"]))
-        return cls(**{**content, **numbers, "tests": tests})
+        return cls(**{**content, **numbers, **others, "tests": tests})
 
 
 @dataclass(frozen=True, eq=False)

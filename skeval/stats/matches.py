@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -18,6 +19,7 @@ from skeval.stats.relabelling import (
     least_of_listed,
     sequential_test,
     share_p_value,
+    sides_test,
 )
 
 _WHOLE = 2.0**53  # from here on every float is a whole number
@@ -172,6 +174,7 @@ def match_contrast(
     observed = float(_differences(train[used], copies, cap) @ unit)
     n_train, n_real = int(train.sum()), int((train + holdout).sum())
     mean = mean_difference(copies, unit, n_train, n_real)
+    on_train = mean_on_train(copies, unit, n_train, n_real)
     copies, cap, unit = _classes(copies, cap, unit)
     if copies.size == 1 and copies[0] <= cap[0]:
         return _one_class(observed, float(unit[0]), int(copies[0]), n_train, n_real)
@@ -181,14 +184,15 @@ def match_contrast(
     if counts.size * _DRAWS_A_ROW > counts.sum():
         method = "count"  # deals out all rows
 
-    def values(n: int) -> np.ndarray:
-        drawn = rng.multivariate_hypergeometric(counts, n_train, size=n, method=method)
-        return _differences(drawn[:, :-1], copies, cap) @ unit
+    def sides(n: int) -> np.ndarray:
+        drawn = rng.multivariate_hypergeometric(counts, n_train, size=n, method=method)[:, :-1]
+        return np.column_stack([np.minimum(of, cap) @ unit for of in (drawn, copies - drawn)])
 
     width = min(_AT_ONCE, max(1, _BLOCK // counts.size))
-    test = sequential_test(observed, map(values, block_sizes(n_permutations, width)))
-    least = least_of_listed(int(copies.sum()), n_train, n_real, n_permutations)
-    return replace(test, mean=test.mean if count == "multiset" else mean, least=least)
+    drawn = map(sides, block_sizes(n_permutations, width))
+    test = sides_test(chain([np.array([[observed, 0.0]])], drawn))
+    test = replace(test, least=least_of_listed(int(copies.sum()), n_train, n_real, n_permutations))
+    return test if count == "multiset" else replace(test, mean=mean, on_train=on_train)
 
 
 def mean_difference(copies: np.ndarray, weights: np.ndarray, n_train: int, n_real: int) -> float:
@@ -219,6 +223,17 @@ def mean_difference(copies: np.ndarray, weights: np.ndarray, n_train: int, n_rea
     return float(totals @ (in_train - in_holdout))
 
 
+def mean_on_train(copies: np.ndarray, weights: np.ndarray, n_train: int, n_real: int) -> float:
+    """Return the mean over all relabellings of the share of values that the training data have.
+
+    The parameters are those of :func:`mean_difference`.
+    """
+    by_copies, which = np.unique(copies, return_inverse=True)
+    absent = hypergeom.pmf(0, n_real, by_copies, n_train)
+    totals = np.bincount(which, weights=weights, minlength=by_copies.size)
+    return float(totals @ (1.0 - absent))
+
+
 def _one_class(observed: float, unit: float, n: int, n_train: int, n_real: int) -> Relabelled:
     """Return the exact test of the copies in train less those in the holdout, of n copies.
 
@@ -231,7 +246,7 @@ def _one_class(observed: float, unit: float, n: int, n_train: int, n_real: int) 
     mean, spread = unit * n * (2.0 * share - 1.0), 2.0 * unit * float(np.sqrt(variance))
     most = min(n, n_train)
     least = share_p_value(most, n_train, n - most, n_real - n_train)
-    return Relabelled(observed, mean, spread, p_value, least)
+    return Relabelled(observed, mean, spread, p_value, least, on_train=unit * n * share)
 
 
 def _differences(train: np.ndarray, copies: np.ndarray, cap: np.ndarray) -> np.ndarray:
@@ -421,9 +436,10 @@ def list_contrast(
         observed / lists.n_rows, map(values, block_sizes(n_permutations, _AT_ONCE))
     )
     in_lists = np.add.reduceat(copies[lists.values], lists.starts[:-1])
-    mean = mean_difference(in_lists, lists.weights / lists.n_rows, n_train, n_real)
+    weighted = in_lists, lists.weights / lists.n_rows, n_train, n_real
     least = least_of_listed(int(sum(classes[:-1])), n_train, n_real, n_permutations)
-    return replace(test, mean=mean, least=least)
+    means = {"mean": mean_difference(*weighted), "on_train": mean_on_train(*weighted)}
+    return replace(test, **means, least=least)
 
 
 def held_contrast(
@@ -490,7 +506,15 @@ def held_contrast(
         return np.concatenate([counted(*side) for side in label_words(units.size, in_train, rng)])
 
     test = sequential_test(observed, map(draws, block_sizes(n_permutations, _AT_ONCE)))
-    return replace(test, least=least_of_listed(units.size, n_train, n_units, n_permutations))
+    of_lists = np.repeat(np.arange(lists.weights.size), np.diff(lists.starts))
+    shape = lists.weights.size, listed.size
+    in_lists = csr_array((np.ones(values.size), (of_lists, values)), shape=shape) @ holders[listed]
+    n_each, weights = np.diff(in_lists.indptr), lists.weights / lists.n_rows
+    return replace(
+        test,
+        least=least_of_listed(units.size, n_train, n_units, n_permutations),
+        on_train=mean_on_train(n_each, weights, n_train, n_units),
+    )
 
 
 def _held_lists(lists: MatchLists, is_held: np.ndarray) -> MatchLists:

@@ -40,6 +40,9 @@ class Relabelled:
         Share of relabellings that reach what was observed; see :func:`sequential_test`.
     least : float, default=0
         The least p-value that any labels of these rows could give; 0 where that is not known.
+    on_train : float, default=nan
+        Mean over the relabellings of the number of the training data alone, if the statistic is its
+        difference from the number of the holdout data; nan if it is not known.
     """
 
     observed: float
@@ -47,6 +50,7 @@ class Relabelled:
     spread: float
     p_value: float
     least: float = 0.0
+    on_train: float = math.nan
 
 
 def relabelling_test(
@@ -216,6 +220,36 @@ def sequential_tests(observed: np.ndarray, draws: Iterable[np.ndarray]) -> list[
     values = np.concatenate(blocks) if blocks else np.empty((0, observed.size))
     n_first = len(blocks[0]) if blocks else 0
     return [_stopped(float(one), values[:, i], n_first) for i, one in enumerate(observed)]
+
+
+def sides_test(blocks: Iterator[np.ndarray], *, high_leaks: bool = True) -> Relabelled:
+    """Test the difference of a number of the training data from that of the holdout data.
+
+    Parameters
+    ----------
+    blocks : iterator of ndarray of shape (n_labelings, 2)
+        The numbers of the training data and of the holdout data: first under the actual labels,
+        then under blocks of random ones.
+    high_leaks : bool, default=True
+        Whether it is a leak if the number of the training data is the larger one.
+    """
+    sign, on_train = 1.0 if high_leaks else -1.0, []
+
+    def differences(block: np.ndarray) -> np.ndarray:
+        with np.errstate(invalid="ignore"):  # two infinite numbers do not differ
+            values = sign * (block[:, 0] - block[:, 1])
+        return np.nan_to_num(values, posinf=np.inf, neginf=-np.inf)
+
+    def draws() -> Iterator[np.ndarray]:
+        for block in blocks:
+            on_train.append(block[:, 0])
+            yield differences(block)
+
+    observed = float(differences(next(blocks))[0])
+    test = sequential_test(observed, draws())
+    drawn = np.concatenate(on_train) if on_train else np.empty(0)
+    finite = drawn[np.isfinite(drawn)]
+    return replace(test, on_train=float(finite.mean()) if finite.size else math.nan)
 
 
 def relabelled(observed: float, draws: np.ndarray) -> Relabelled:

@@ -25,7 +25,6 @@ from skeval.stats.relabelling import (
     block_sizes,
     labels_test,
     least_p_value,
-    sequential_test,
     shuffled,
 )
 from skeval.steps.neighbors import LONGEST, index_of, nearest, pool_index, rows_of
@@ -121,16 +120,24 @@ def label_test(
 
 
 def packed_test(
-    context: Context, statistic: Callable[[np.ndarray], np.ndarray], n_permutations: int, seed: int
+    context: Context,
+    sides: Callable[[np.ndarray], np.ndarray],
+    n_permutations: int,
+    seed: int,
+    *,
+    high_leaks: bool = True,
 ) -> Relabelled:
-    """As :func:`label_test`, of a statistic that takes labels eight of a row in a byte.
+    """Test numbers of the training and the holdout data that are computed from packed labels.
 
-    It returns a value for each bit of a row, those that fill the last byte included.
+    `sides` returns both for each bit, shape (2, n), including the bits that fill the last byte.
     """
-    actual = np.packbits(actual_labels(context)[:, None], axis=1)
-    blocks = enumerate(block_sizes(n_permutations))
-    drawn = (statistic(_packed_labels(context, block, seed))[:n] for block, n in blocks)
-    return sequential_test(float(statistic(actual)[0]), drawn)
+
+    def blocks() -> Iterator[np.ndarray]:
+        yield sides(np.packbits(actual_labels(context)[:, None], axis=1)).T
+        for block, n in enumerate(block_sizes(n_permutations)):
+            yield sides(_packed_labels(context, block, seed)).T[:n]
+
+    return stats.sides_test(blocks(), high_leaks=high_leaks)
 
 
 def relabelled_nearest(
@@ -218,29 +225,6 @@ def first_and_second() -> np.ndarray:
         for place in reversed(range(LONGEST)):
             places[nth][left >> place & 1 == 1] = place
     return places
-
-
-def contrast_test(
-    contrast: Callable[[RelabelledNearest], np.ndarray], blocks: Iterator[RelabelledNearest]
-) -> Relabelled:
-    """Hold a statistic of the nearest rows of either label against random choices of the labels.
-
-    Parameters
-    ----------
-    contrast : callable
-        Returns a value for each labelling, large where synthetic rows are nearer to train than to
-        the holdout; nan counts as 0.
-    blocks : iterator of RelabelledNearest
-        As :func:`relabelled_nearest` yields them.
-
-    Returns
-    -------
-    Relabelled
-        With a one-sided p-value. If the synthetic rows do not depend on which real rows were train,
-        all labels are equally likely, even if other things are wrong with them.
-    """
-    values = (np.nan_to_num(contrast(block), posinf=np.inf, neginf=-np.inf) for block in blocks)
-    return sequential_test(float(next(values)[0]), values)
 
 
 def resampled_accuracies(
@@ -343,6 +327,7 @@ def contrast_of(
     name: str = "",
     n_permutations: int | None = None,
     sizes: tuple[int, int] | None = None,
+    unseen: float | None = None,
 ) -> Contrast | None:
     """Return what a test over relabellings compared.
 
@@ -358,8 +343,8 @@ def contrast_of(
         The test of the difference between train and holdout, large if there is a leak.
     reference : str
         What the number is for the holdout, such as "for the holdout". Tables of unequal size get
-        other numbers by chance: then the mean of the difference over relabellings is added to the
-        holdout's number, and the reference is "by chance".
+        other numbers by chance: then the expected number is the mean of train's number over
+        relabellings, and the reference is "by chance".
     high_leaks : bool, default=True
         Whether a large number is a leak.
     share : bool, default=True
@@ -370,6 +355,9 @@ def contrast_of(
         How many relabellings there are at most, where they are drawn.
     sizes : tuple of (int, int), optional
         How many units of train and of the holdout exchanged labels; by default the rows.
+    unseen : float, optional
+        The number that holdout rows get in place of the synthetic rows, towards all of train. It is
+        stated beside the expected number if the tables are of unequal size.
 
     Returns
     -------
@@ -384,14 +372,16 @@ def contrast_of(
     >>> from skeval.stats.relabelling import Relabelled
     >>> from skeval.steps.relabelled import contrast_of
     >>> context = Context.of(make_mixed(20), make_mixed(10))
-    >>> test = Relabelled(observed=0.5, mean=0.2, spread=0.1, p_value=0.01)
-    >>> print(contrast_of(context, "rows that match", 0.6, test, reference="of the holdout"))
-    rows that match: 60.0%, by chance 30.0%
+    >>> test = Relabelled(observed=0.5, mean=0.2, spread=0.1, p_value=0.01, on_train=0.3)
+    >>> settings = {"reference": "of the holdout", "unseen": 0.1}
+    >>> print(contrast_of(context, "rows that match", 0.6, test, **settings))
+    rows that match: 60.0%, by chance 30.0%, of unseen rows 10.0%
     """
     sizes = sizes or (context.n_rows("train"), context.n_rows("holdout"))
     equal = sizes[0] == sizes[1]
-    excess = test.observed - (0.0 if equal else test.mean)  # of equal sizes the mean is known
-    expected = max(0.0, on_train - excess if high_leaks else on_train + excess)
+    # of equal sizes the number of the holdout is what the test compares
+    of_holdout = max(0.0, on_train - test.observed if high_leaks else on_train + test.observed)
+    expected = of_holdout if equal else test.on_train
     if not math.isfinite(on_train) or not math.isfinite(expected):
         return None
     if share:
@@ -407,6 +397,7 @@ def contrast_of(
         tests=(name,) if name else (),
         least_p=least_p_value(*sizes, n_permutations),
         least_here=test.least,
+        unseen=None if equal else unseen,
     )
 
 
@@ -470,7 +461,7 @@ def set_against(lead: str, result: Result) -> str:
     """
     if result.contrast is None:
         return f"{lead}."
-    return f"{lead}; {result.contrast.reference} {result.contrast.written[1]}."
+    return f"{lead}; {result.contrast.against}."
 
 
 def with_contrast(lead: str, result: Result) -> str:

@@ -398,7 +398,7 @@ class TextScreen(CorpusMetric):
             context,
             self._what,
             result.value,
-            test,
+            test if high_leaks else replace(test, on_train=1.0 - test.on_train),
             reference="of the holdout",
             high_leaks=high_leaks,
             share=most == 1.0,

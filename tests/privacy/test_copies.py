@@ -11,6 +11,7 @@ from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.privacy.copies import ExactMatchShare, IdenticalMatchShare, copies_in_words
 from skeval.privacy.hitting_rate import NewRowShare
+from skeval.privacy.near_duplicates import NearDuplicateShare
 from skeval.stats.repeats import Copies
 from tests.calibrations import LEVEL, rate_of
 
@@ -517,3 +518,24 @@ def test_one_value_of_a_single_training_row_in_one_of_a_hundred_rows(name):
     release[name] = release[name].sample(frac=1, random_state=0).to_numpy()
     again = evaluate(ExactMatchShare(n_permutations=19), train, holdout, release)
     assert again.copies == result.copies
+
+
+@pytest.mark.parametrize("metric", [ExactMatchShare(), NearDuplicateShare(), NewRowShare()])
+def test_chance_at_unequal_sizes_is_what_the_test_compares(metric):
+    """Of 500 real rows 400 are train, and so would be 16 of 20 that a release has by chance."""
+    train, holdout, fresh = (
+        make_mixed(n, random_state=seed).assign(z=np.random.default_rng(seed).normal(size=n))
+        for seed, n in enumerate((400, 100, 200))
+    )
+    release = pd.concat([train[:20], fresh[20:]], ignore_index=True)
+    result = evaluate(metric, train, holdout, release)
+    shown = result.contrast
+    n_met = round(shown.observed * 200) + round(result.details.get("to_holdout", 0.0) * 200)
+    assert shown.observed == pytest.approx(0.1, abs=0.01)
+    assert shown.expected == pytest.approx(0.8 * n_met / 200, abs=0.001)
+    assert shown.unseen == pytest.approx(
+        0.0, abs=0.011
+    )  # a radius takes in one of 100 holdout rows
+    assert shown.against in result.summary
+    if isinstance(metric, NearDuplicateShare):
+        assert f"{round(200 * shown.expected)} are expected by chance" in result.fact

@@ -7,12 +7,11 @@ import pandas as pd
 import pytest
 
 from skeval.core.context import Context
-from skeval.stats.relabelling import BLOCK, EXCEEDANCES
+from skeval.stats.relabelling import BLOCK, EXCEEDANCES, sides_test
 from skeval.steps.neighbors import pool_index
 from skeval.steps.relabelled import (
     RelabelledNearest,
     actual_labels,
-    contrast_test,
     first_and_second,
     label_test,
     listed_bits,
@@ -104,20 +103,21 @@ def test_labels_are_drawn_as_long_as_the_test_is_open():
     assert actual_labels(context).sum() == 50
 
 
-def nearby(values):
-    """Return blocks in which the contrast below is each of some values."""
-    for value in values:
-        yield RelabelledNearest(np.array(value), np.empty(0), np.empty(0))
+def sides(*values):
+    """Return blocks of numbers of train, whose number of the holdout is 0."""
+    pairs = np.column_stack([values, np.zeros(len(values))])
+    return iter([pairs[:1], pairs[1:]])
 
 
-def test_contrast_counts_equal_values_as_reached():
+def test_equal_differences_count_as_reached():
     def p_value(*values):
-        blocks = nearby([[values[0]], list(values[1:])])
-        return contrast_test(lambda block: block.distances, blocks).p_value
+        return sides_test(sides(*values)).p_value
 
     assert p_value(0.5, 0.5, 0.1, 0.9) == 0.75
     assert p_value(np.nan, 0.1, -0.1) == pytest.approx(2 / 3)
     assert p_value(1.0, np.inf, 0.0) == pytest.approx(2 / 3)
+    assert sides_test(sides(-0.5, -0.5, -0.1, -0.9), high_leaks=False).p_value == 0.75
+    assert sides_test(sides(1.0, 0.2, np.inf, 0.4)).on_train == pytest.approx(0.3)
 
 
 def test_a_large_synthetic_table_is_sampled(monkeypatch):

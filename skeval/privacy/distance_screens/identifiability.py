@@ -136,18 +136,18 @@ class EpsilonIdentifiability(NeighborMetric, RelabelledTest):
         if "holdout" not in context or context.n_rows("holdout") < 2:
             return result
         test = excess_test(context, *asked, self.n_permutations, self.random_state)
-        excess = test.observed - (0.0 if n_train == context.n_rows("holdout") else test.mean)
-        details = {
-            "on_holdout": identified(context, "holdout", *asked)[0],
-            "excess": excess,
-            "standard_error": float(np.sqrt(variance)),
-            "null_standard_error": test.spread,
-        }
-        baseline = float(np.clip(value - excess, 0.0, 1.0))
         what = "train rows with a synthetic row nearer than any other train row"
         shown: dict[str, Any] = {"reference": "for the holdout"}
         shown["n_permutations"] = self.n_permutations
         contrast = contrast_of(context, what, value, test, **shown)
+        assert contrast is not None  # shares are finite
+        baseline = contrast.expected
+        details = {
+            "on_holdout": identified(context, "holdout", *asked)[0],
+            "excess": value - baseline,
+            "standard_error": float(np.sqrt(variance)),
+            "null_standard_error": test.spread,
+        }
         return replace(
             result, p_value=test.p_value, baseline=baseline, contrast=contrast, details=details
         )
@@ -180,7 +180,7 @@ def excess_test(
         has_train, all_train = stats.labels_listed(rows, labels)
         holds = labels & ~has_train, ~labels & all_train
         on_train, on_holdout = map(stats.bit_counts, holds)
-        return np.asarray(on_train / sizes[0] - on_holdout / sizes[1])
+        return np.stack([on_train / sizes[0], on_holdout / sizes[1]])
 
     return packed_test(context, excess, n_permutations, seed)
 
@@ -353,13 +353,14 @@ class Authenticity(NeighborMetric, RelabelledTest):
         details["ratio"] = result.value / baseline if baseline > 0 else float("nan")
         seeds = (self.n_permutations, self.random_state)
         test, share = authenticity_test(context, *asked, *seeds)
+        near = replace(test, on_train=1.0 - test.on_train)
         what = "synthetic rows as near to a train row as its nearest other train row, or nearer"
         shown: dict[str, Any] = {"reference": "for the holdout", "n_permutations": seeds[0]}
         return replace(
             result,
             p_value=test.p_value,
             baseline=baseline,
-            contrast=contrast_of(context, what, 1.0 - share, test, **shown),
+            contrast=contrast_of(context, what, 1.0 - share, near, **shown),
             details=details,
         )
 

@@ -16,13 +16,13 @@ from skeval.exceptions import DegenerateInputWarning
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast
 from skeval.stats import percentiles as stats
+from skeval.stats import relabelling
 from skeval.stats.distributions import common_histograms, kolmogorov_distance
 from skeval.stats.relabelling import Relabelled
 from skeval.steps.neighbors import is_gower, nearest
 from skeval.steps.relabelled import (
     RelabelledNearest,
     contrast_of,
-    contrast_test,
     name_of_test,
     relabelled_nearest,
     set_against,
@@ -520,12 +520,6 @@ def sides_test(
     `sides` gives both numbers of each labelling, train's first, shape (n_labelings, 2). Settings
     are those of :func:`~skeval.steps.relabelled.relabelled_nearest`.
     """
-
-    def contrast(nearby: RelabelledNearest) -> np.ndarray:
-        towards = sides(nearby)
-        with np.errstate(invalid="ignore"):  # two infinite ones differ by nothing
-            return np.asarray(towards[:, 1] - towards[:, 0])
-
     actual = sides(next(relabelled_nearest(context, *settings)))
-    test = contrast_test(contrast, relabelled_nearest(context, *settings))
-    return test, float(actual[0, 0])
+    blocks = map(sides, relabelled_nearest(context, *settings))
+    return relabelling.sides_test(blocks, high_leaks=False), float(actual[0, 0])

@@ -44,7 +44,7 @@ from skeval.steps.neighbors import is_gower
 from skeval.steps.relabelled import actual_labels, relabellings_within
 from skeval.steps.samples import column_key, nothing_to_measure
 from skeval.tables.frames import as_frame, check_columns, conform, shared_share
-from skeval.utils.formatting import as_float, percent, whole
+from skeval.utils.formatting import as_float, pair, percent, whole
 from skeval.utils.parameters import (
     Columns,
     Count,
@@ -328,10 +328,14 @@ class MembershipInference(Metric):
     def _summary(self, result: Result) -> str:
         details = result.details
         name = str(details["attack"])
+        # at a false positive rate the contrast is of another number than the AUC
+        of_area = result.contrast if self._alpha is None else None
+        by_chance = 0.5 if of_area is None else of_area.expected
+        area, chance = pair(as_float(details["auc"]), by_chance, share=True)
         sentence = (
             "An attacker who has the release and some person's row guesses whether it was in train "
             f"by {_GUESSED_BY.get(name, name)}: a train row ranks above a holdout row "
-            f"{percent(as_float(details['auc']))} of the time, by chance 50%."
+            f"{area} of the time, by chance {chance}."
         )
         found = details.get("abstaining") or {}
         if as_float(found.get("p_value", 1.0)) < ALARM_LEVEL:

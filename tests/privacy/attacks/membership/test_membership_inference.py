@@ -339,3 +339,13 @@ def test_columns_known_to_the_attacker():
     copied = SYNTHETIC.assign(age=TRAIN["age"], income=TRAIN["income"])
     known = MembershipInference("distance", columns=["age", "income"])
     assert evaluate(known, copied).value > evaluate(MembershipInference("distance"), copied).value
+
+
+def test_the_chance_of_the_summary_is_the_one_that_was_tested():
+    train, holdout, synthetic = (
+        make_mixed(n, random_state=seed) for seed, n in enumerate((150, 60, 100))
+    )
+    result = MembershipInference(n_permutations=99).fit(train, holdout).evaluate(synthetic)
+    assert result.contrast.expected != 0.5
+    for written in result.contrast.written:
+        assert written in result.summary
