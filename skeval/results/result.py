@@ -61,8 +61,8 @@ class Contrast:
         The least p-value possible for these rows, whichever of the real ones were train: 1 for a
         test of copies where no synthetic row equals a real one. 0 where it is not known.
     unseen : float, optional
-        The number of real rows that the generator did not see, beside the number that is expected
-        by chance, if it is known and another one.
+        The number of real rows that the generator did not see, in addition to the number that is
+        expected by chance.
 
     Examples
     --------

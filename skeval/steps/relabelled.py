@@ -356,8 +356,8 @@ def contrast_of(
     sizes : tuple of (int, int), optional
         How many units of train and of the holdout exchanged labels; by default the rows.
     unseen : float, optional
-X
-        stated beside the expected number if the tables are of unequal size.
+        The number that holdout rows get in place of the synthetic rows, towards all of train. It
+        follows the expected number if the tables are of unequal size.
 
     Returns
     -------

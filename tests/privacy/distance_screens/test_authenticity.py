@@ -10,8 +10,9 @@ from scipy.spatial.distance import cdist
 from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning
-from skeval.privacy.distance_screens import percentiles
 from skeval.privacy.distance_screens.identifiability import Authenticity
+from skeval.stats import relabelling
+from skeval.steps.relabelled import relabelled_nearest
 
 
 def column(*values):
@@ -49,19 +50,21 @@ def brute_authentic(pool, synthetic, labels):
 def test_relabelled_contrast_is_brute_force(monkeypatch, space):
     train, holdout = column(*range(8)) ** 2.1, column(*range(3, 9)) ** 1.7
     synthetic = column(*np.random.default_rng(0).uniform(0, 50, 30))
-    seen, test = [], percentiles.contrast_test
+    seen, test = [], relabelling.sides_test
 
-    def record(contrast, blocks):
-        blocks = list(blocks)
-        seen.extend((contrast(block), block.labels.T) for block in blocks)
-        return test(contrast, iter(blocks))
+    def record(blocks, **settings):
+        seen.extend(blocks)
+        return test(iter(seen), **settings)
 
-    monkeypatch.setattr(percentiles, "contrast_test", record)
+    monkeypatch.setattr(relabelling, "sides_test", record)
     context = Context.of(train, holdout).with_synthetic(synthetic)
     metric = Authenticity(n_permutations=50, space=space).fit_context(context.real)
     result = metric.evaluate_context(context)
     pool, rows = pd.concat([train, holdout]).to_numpy(), synthetic.to_numpy()
-    contrasts, labels = (np.concatenate(part) for part in zip(*seen, strict=True))
+    on_train, on_holdout = np.concatenate(seen).T
+    contrasts = on_holdout - on_train
+    blocks = relabelled_nearest(context, space, None, 50, 0)
+    labels = np.concatenate([block.labels.T for block in blocks])
     expected = [
         brute_authentic(pool, rows, ~mine) - brute_authentic(pool, rows, mine) for mine in labels
     ]
