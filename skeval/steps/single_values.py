@@ -11,6 +11,7 @@ import numpy as np
 from skeval.core.context import Context, shared
 from skeval.exceptions import HoldoutUsedWarning
 from skeval.stats.repeats import CHANCE, Copied, copied
+from skeval.stats.runs import alternation_p_value
 from skeval.steps.neighbors import nearest
 from skeval.steps.samples import ColumnChoice, chosen_columns
 from skeval.tables.frames import column_values
@@ -19,10 +20,17 @@ from skeval.tables.preprocessing import NUMERIC
 _ROLES = ("train", "holdout", "synthetic")
 _MOST_NAMED = 5
 _MOST_UNCHANGED = 3
+_CHANCE = CHANCE / 2  # of each of the two signs that the holdout was used
 _COPIED = 0.01  # fraction of holdout rows that are as near to train as rows that count as copied
 _USED = (
     "The generator may have used the holdout: values that occur once in the holdout occur in the "
     "synthetic data more often than chance explains ({found}). Tests that compare train and "
+    "holdout cannot find a leak then. Fit the generator without the holdout, or set aside other "
+    "rows."
+)
+_MIXED = (
+    "The generator may have used the holdout: in the sorted values of {found}, synthetic and "
+    "holdout values alternate more often than independent values do. Tests that compare train and "
     "holdout cannot find a leak then. Fit the generator without the holdout, or set aside other "
     "rows."
 )
@@ -37,10 +45,44 @@ def holdout_use_notices(context: Context) -> tuple[HoldoutUsedWarning, ...]:
         for name, one in single_values(context, "holdout").items()
         if one.beyond_chance
     ]
-    if not found:
-        return ()
-    more = f"; and {len(found) - _MOST_NAMED} more columns" * (len(found) > _MOST_NAMED)
-    return (HoldoutUsedWarning(_USED.format(found="; ".join(found[:_MOST_NAMED]) + more)),)
+    if found:
+        return (HoldoutUsedWarning(_USED.format(found=_listed(found, "; "))),)
+    if found := evenly_mixed_columns(context):
+        return (HoldoutUsedWarning(_MIXED.format(found=_listed(found, ", "))),)
+    return ()
+
+
+def _listed(found: list[str], separator: str) -> str:
+    more = len(found) - _MOST_NAMED
+    return separator.join([*found[:_MOST_NAMED], *([f"{more} more columns"] if more > 0 else [])])
+
+
+@shared
+def evenly_mixed_columns(context: Context) -> list[str]:
+    """Return the columns in which synthetic and holdout values alternate more than chance explains.
+
+    A generator that draws between the sorted values of train and holdout draws one value for each
+    gap, on average. Between the values of rows that it never saw, it leaves more gaps empty. If
+    train and holdout alternate in this way, they were drawn systematically, and nothing is told.
+    """
+    present = {name: _present_values(context, name) for name in context.schema.columns(*NUMERIC)}
+    ordered = {name: values for name, values in present.items() if _is_mostly_distinct(values)}
+    return [
+        name
+        for name, (train, holdout, release) in ordered.items()
+        if alternation_p_value(holdout, release) <= _CHANCE / len(ordered)
+        and alternation_p_value(holdout, train) > CHANCE
+    ]
+
+
+def _is_mostly_distinct(present: list[np.ndarray]) -> bool:
+    values = np.concatenate(present)
+    return 2 * np.unique(values).size > values.size
+
+
+def _present_values(context: Context, name: str) -> list[np.ndarray]:
+    tables = [column_values(context[role][name]) for role in _ROLES]
+    return [values[np.isfinite(values)] for values in tables]
 
 
 @shared
@@ -52,12 +94,11 @@ def single_values(context: Context, role: str) -> dict[str, Copied]:
     release of rounded or frequent values is not accused. The bounds hold for all columns together.
     """
     names = context.schema.columns(*NUMERIC)
-    return {name: _values_of_column(context, role, name, CHANCE / len(names)) for name in names}
+    return {name: _values_of_column(context, role, name, _CHANCE / len(names)) for name in names}
 
 
 def _values_of_column(context: Context, role: str, name: str, chance: float) -> Copied:
-    tables = [column_values(context[one][name]) for one in _ROLES]
-    present = [values[np.isfinite(values)] for values in tables]
+    present = _present_values(context, name)
     _, codes = np.unique(np.concatenate(present), return_inverse=True)
     ends = np.cumsum([values.size for values in present])[:-1]
     n_values = int(codes.max(initial=-1)) + 1

@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 
 from skeval import MetricSuite
+from skeval.datasets import make_census
 from skeval.exceptions import HoldoutUsedWarning
+from skeval.generators import GaussianCopula
 from skeval.privacy import DCRShare
 from skeval.steps.single_values import single_values
 
@@ -56,3 +58,16 @@ def test_releases_that_never_saw_the_holdout_are_not_accused(seed):
     ):
         context = suite.context_.with_synthetic(release)
         assert not any(one.beyond_chance for one in single_values(context, "holdout").values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_a_copula_of_train_and_holdout_is_said_and_one_of_train_is_not(seed):
+    train, holdout = (make_census(500, random_state=2 * seed + i) for i in range(2))
+    both = pd.concat([train, holdout], ignore_index=True)
+    said = {}
+    for name, fitted in {"both": both, "train": train}.items():
+        release = GaussianCopula().fit(fitted).sample(500, random_state=seed)
+        notices = evaluated(train, holdout, release).notices
+        said[name] = HoldoutUsedWarning in [type(notice) for notice in notices]
+    assert said == {"both": True, "train": False}
