@@ -267,7 +267,7 @@ class StatisticSimilarity(MarginalMetric):
     0.6667
     """
 
-    tags = _TAGS
+    tags = replace(_TAGS, volatile=True)  # one value far outside decides the mean and the spread
 
     statistic: Literal["mean", "median", "std"] = "mean"
     scale: Literal["range", "iqr"] = "range"
@@ -291,8 +291,9 @@ class StatisticSimilarity(MarginalMetric):
         )
 
     def _summary(self, result: Result) -> str:
+        statistic = "standard deviation" if self.statistic == "std" else self.statistic
         return (
-            f"The {self.statistic} of {result.details['n_used']} numeric and date columns differs "
+            f"The {statistic} of {result.details['n_used']} numeric and date columns differs "
             f"by {percent(1.0 - result.value)} of train's scale on average."
         )
 

@@ -83,6 +83,7 @@ def _fidelity() -> Named:
         ("ks_complement", fidelity.KSComplement()),
         ("tv_complement", fidelity.TVComplement()),
         ("similarity", fidelity.SimilarityScore()),
+        ("spreads", fidelity.StatisticSimilarity("std")),
         ("relations", fidelity.RelationScore(max_rows=_MEASURED)),
         ("phik_difference", fidelity.PhikMatrixDifference()),
         ("nn_distances", fidelity.NNDistanceDistributions()),
