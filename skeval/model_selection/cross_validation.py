@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -27,7 +28,7 @@ from sklearn.model_selection import (
 )
 
 from skeval.core.base import Metric
-from skeval.exceptions import InvalidParameterError
+from skeval.exceptions import InvalidParameterError, MostlySharedRowsWarning, SharedRowsWarning
 from skeval.generators.adapter import GeneratorAdapter, reseeded
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
@@ -378,6 +379,7 @@ def cross_validate_generator(
     evaluated = current_engine(n_jobs).map(_evaluated, tasks)
     shares = (len(tested) / len(learned) for learned, tested in splits)
     results, costs = zip(*evaluated, strict=True)
+    _warn_of_shared_rows(results)
     return CrossValidated(results, tuple(shares), costs)
 
 
@@ -482,8 +484,31 @@ def _evaluated(
     """Return the results of one fold, and what fit and sample cost."""
     n_rows = len(train) if n_samples is None else n_samples
     synthetic, cost = timed(adapter, train, n_rows, seed)
-    result = evaluator.fit(train, holdout, schema=schema).evaluate(synthetic)
+    result = fitted_on(evaluator, train, holdout, schema).evaluate(synthetic)
     return SuiteResult({result.metric: result}) if isinstance(result, Result) else result, cost
+
+
+def fitted_on(
+    evaluator: Metric | MetricSuite, train: pd.DataFrame, holdout: pd.DataFrame, schema: Any
+) -> Metric | MetricSuite:
+    """Fit an evaluator to one of several splits, without the warning that each of them repeats."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SharedRowsWarning)
+        return evaluator.fit(train, holdout, schema=schema)
+
+
+def _warn_of_shared_rows(results: Sequence[SuiteResult]) -> None:
+    """Warn once of the folds whose train and holdout share rows, with the words of the worst."""
+    shared = {
+        fold: notice
+        for fold, result in enumerate(results)
+        for notice in (*result.notices, *(w for one in result.values() for w in one.warnings))
+        if isinstance(notice, SharedRowsWarning)
+    }
+    if shared:
+        fold = max(shared, key=lambda fold: isinstance(shared[fold], MostlySharedRowsWarning))
+        where = f"{len(shared)} of {len(results)} folds, for example fold {fold}"
+        warnings.warn(shared[fold].within(where), stacklevel=3)
 
 
 def splits_of(

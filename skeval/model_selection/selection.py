@@ -18,8 +18,14 @@ from sklearn.pipeline import Pipeline
 
 from skeval.core.base import Metric
 from skeval.core.tags import Aspect
-from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError, TableError
-from skeval.model_selection.cross_validation import CrossValidated
+from skeval.exceptions import (
+    InvalidParameterError,
+    MetricWarning,
+    SharedRowsWarning,
+    SkevalError,
+    TableError,
+)
+from skeval.model_selection.cross_validation import CrossValidated, fitted_on
 from skeval.results.overall import OverallScore, weighted_mean, with_verdict
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
@@ -137,6 +143,8 @@ class GeneratorScorer(BaseEstimator):
         As of :func:`make_generator_scorer`.
     """
 
+    _warned = False
+
     def __init__(
         self,
         evaluator: Metric | MetricSuite,
@@ -213,7 +221,8 @@ class GeneratorScorer(BaseEstimator):
                 raise
             _warn_of(generator, error)
             return None
-        evaluator = clone(self.evaluator).fit(train, holdout, schema=self.schema)
+        evaluator = fitted_on(clone(self.evaluator), train, holdout, self.schema)
+        self._warn_of_shared_rows(evaluator.context_.notices)
         try:
             return evaluator.evaluate(synthetic)
         except TableError as error:  # of the generator too: it left out a column, for example
@@ -221,6 +230,13 @@ class GeneratorScorer(BaseEstimator):
                 raise
             _warn_of(generator, error)
             return None
+
+    def _warn_of_shared_rows(self, notices: Sequence[MetricWarning]) -> None:
+        """Warn in the first split that has shared rows: a search calls one scorer in all splits."""
+        shared = [notice for notice in notices if isinstance(notice, SharedRowsWarning)]
+        if shared and not self._warned:
+            self._warned = True
+            warnings.warn(shared[0], stacklevel=4)
 
     def sample_seed(self, X: Any) -> int:
         """Return the seed of the sample that a test fold is compared with.

@@ -168,8 +168,8 @@ def report(
     n_jobs : int or None, default=-1
         Number of threads of the default suite, as in joblib: -1 is all cores.
     progress : bool or "lines", default=True
-        Whether progress is shown in a terminal or notebook, with an estimate of the time that is
-        left; with "lines", elsewhere as lines on standard error.
+        Whether progress is shown in a terminal or notebook; with "lines", elsewhere as lines on
+        standard error.
     date : date, datetime or str, optional
         The date of the report; by default now, or what the environment variable
         ``SOURCE_DATE_EPOCH`` says. Equal tables, parameters and dates give the same bytes.

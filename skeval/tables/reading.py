@@ -16,7 +16,7 @@ import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -35,6 +35,7 @@ from skeval.exceptions import (
 )
 from skeval.tables.cells import LEADING_ZERO, datetime_format
 from skeval.tables.places import DATABASES, PARQUET, WORKBOOKS, Place, gathered, read_part
+from skeval.utils.formatting import counted
 
 _HEAD = 1 << 16  # bytes that are looked at
 _MOST_LINES = 50
@@ -49,6 +50,8 @@ _MARKS = {  # the first that fits: that of UTF-16 begins one of UTF-32
 }
 _HALF_EMPTY = 0.25  # share of the high bytes of UTF-16 that are 0, in a table of any script
 _WITH_COMMA, _WITH_POINT = (re.compile(rf"\s*[-+]?\d+{sign}\d+\s*") for sign in (",", r"\."))
+_NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d+)?\s*")
+_INSTRUCTION = re.compile(r"\s*\"?sep=.?\"?[\s,;|]*", re.IGNORECASE)  # of Excel
 FALLBACK = "cp1252"  # of the spreadsheets of Western Europe, where a file is not in UTF-8
 
 
@@ -113,6 +116,7 @@ class Dialect:
         lines = head.decode(encoding, errors="replace").splitlines()
         # the last line may be cut
         lines = lines[: -1 if len(head) == _HEAD and len(lines) > 1 else None]
+        _check_first_line(lines, (self.sep,) if self.sep else _SEPARATORS)
         sep = self.sep or _separator(lines, plain)
         return Dialect(sep, encoding, self.decimal or _decimal(lines, sep))
 
@@ -206,6 +210,39 @@ def _separator(lines: list[str], plain: str) -> str:
         return plain
     best = max(regular, key=lambda sep: regular[sep])
     return best if regular[best] >= _REGULAR else plain
+
+
+def _check_first_line(lines: list[str], separators: Sequence[str]) -> None:
+    """Raise if the first line is an instruction for a spreadsheet, or a title above the header."""
+    first = lines[0] if lines else ""
+    if _INSTRUCTION.fullmatch(first):
+        raise ValueError(
+            f"its first line is {first.strip()}, an instruction for spreadsheets; remove this "
+            "line, so that the first line contains the names of the columns."
+        )
+    for sep in separators:
+        # with one separator, the other cell may be an unnamed column, such as an index
+        if sep in first.strip(sep) or first.count(sep) == 1:
+            continue
+        rows = [[cell for cell in row if cell.strip()] for row in _rows(lines, sep)]
+        n_titles = next((i for i, row in enumerate(rows) if len(row) > 1), 0)
+        if n_titles and _has_header_of_numbers(rows[n_titles:]):
+            raise ValueError(
+                f"it seems to have a title of {counted(n_titles, 'line')} above the names of its "
+                "columns; remove the title, or name the separator of the cells with --sep."
+            )
+
+
+def _has_header_of_numbers(rows: list[list[str]]) -> bool:
+    """Return whether the rows are as long as the first one, and numbers are below a name."""
+    names, *others = rows
+    regular = [row for row in others if len(row) == len(names)]
+    if not regular or len(regular) < _REGULAR * len(others):
+        return False
+    return any(
+        not _NUMBER.fullmatch(name) and all(_NUMBER.fullmatch(row[j]) for row in regular)
+        for j, name in enumerate(names)
+    )
 
 
 def _decimal(lines: list[str], sep: str) -> str:
@@ -491,7 +528,7 @@ def _columns_of_names(path: Path, settings: dict[str, Any]) -> pd.DataFrame:
     if n_more < shifted.index.nlevels:
         raise ValueError(
             f"its rows have {table.shape[1] + shifted.index.nlevels} cells, its header has "
-            f"{table.shape[1]} names; give each column a name."
+            f"{table.shape[1]} names; give each column a name, and remove what is above the names."
         )
     note(f"the rows of {path} end in a separator, its header does not; that is ignored.")
     with warnings.catch_warnings():

@@ -17,7 +17,7 @@ from sklearn.metrics import balanced_accuracy_score, r2_score
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import MODEL_TAGS
-from skeval.exceptions import GivenAwayWarning
+from skeval.exceptions import GivenAwayWarning, MetricWarning
 from skeval.results.result import Result, undefined
 from skeval.stats.intervals import Sampled, percentile_interval, replicated
 from skeval.stats.roc import roc_curve
@@ -337,9 +337,31 @@ def giveaway(context: Context, question: Question) -> str:
     return best if best and sure[best] >= SURE else ""
 
 
+def unknown_labels(context: Context, question: Question) -> tuple[MetricWarning, ...]:
+    """Return a warning about synthetic rows whose label no training row has."""
+    if not problem_of(context, question).has_labels:
+        return ()
+    train, synthetic = (
+        rows_of_role(context, role, question).target for role in ("train", "synthetic")
+    )
+    unknown = synthetic[~np.isin(synthetic, train)]
+    said = _UNKNOWN_LABELS.format(
+        n=unknown.size,
+        n_rows=synthetic.size,
+        target=question.target,
+        n_labels=np.unique(unknown).size,
+    )
+    return (MetricWarning(said),) if unknown.size else ()
+
+
 _FEWEST_DRAWN, _N_DRAWN = 10, 41  # rows of a label, and points, of a curve that is drawn
 
 
+_UNKNOWN_LABELS = (
+    "{n} of {n_rows} synthetic rows have a category of {target} that the training data do not "
+    "contain (number of such categories: {n_labels}). A prediction of such a category is always "
+    "wrong. Check how the categories of {target} are written in the synthetic data."
+)
 _GIVEN_AWAY = (
     "{column} alone gives {target} away: a model of real rows needs no other column, and its score "
     "says nothing of them. Leave it out of the features, or out of all tables."
@@ -449,7 +471,8 @@ class TSTR(_Transfer):
     where R2 is not positive. ``details["scores"]`` has the other scores of the task for both.
 
     Rows without target are left out. A label that only synthetic rows have is learned as one of its
-    own, and calling it is always wrong; one that they lack is never called. A synthetic table with
+    own, and calling it is always wrong; a warning counts the rows that have such a label. A label
+    that the synthetic rows do not have is never called. A synthetic table with
     one label gives a constant model. Encoders learn from the rows that the model learns from.
 
     If the model of real rows is all but perfect, each column is tried alone. A column that gives
@@ -480,9 +503,11 @@ class TSTR(_Transfer):
         fields = super()._relation(context, result)
         model, question = next(iter(self._models().values())), self._question(context)
         curves = roc_on_holdout(context, model, question, self.random_state)
+        said = unknown_labels(context, question)
         if fields["baseline"] >= SURE and (column := giveaway(context, question)):
-            said = GivenAwayWarning(_GIVEN_AWAY.format(column=column, target=self.target))
-            fields["warnings"] = (*result.warnings, said)
+            said += (GivenAwayWarning(_GIVEN_AWAY.format(column=column, target=self.target)),)
+        if said:
+            fields["warnings"] = (*result.warnings, *said)
         return {**fields, "details": {**fields["details"], **({"roc": curves} if curves else {})}}
 
     def _summary(self, result: Result) -> str:

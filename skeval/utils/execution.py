@@ -4,7 +4,7 @@ A suite of four metrics on two cores runs two of them at a time. When a metric w
 that another one makes, or the last metric runs alone, the idle core goes to whichever search is
 running; no more threads compute at a time than were asked for.
 
-Progress of long work with an estimate of what is left: bars, or lines where nothing can move.
+Progress of long work: bars, or lines where nothing can move.
 
 Limits of time and memory for one piece of work among many.
 
@@ -33,7 +33,6 @@ Shown = bool | Literal["lines"]
 _FIRST = 2.0  # seconds before work is long
 _LONGEST_WAIT = 60.0  # seconds between lines
 _SHORTEST = 1.0  # seconds that are worth a word
-_STEADY = 1.5  # times as long as earlier pieces, as later ones may take where they are alike
 
 
 @contextmanager
@@ -76,22 +75,14 @@ def _bars(console: object) -> Iterator[Callable[[str], Progress]]:
         progress.BarColumn(),
         progress.MofNCompleteColumn(),
         progress.TimeElapsedColumn(),
-        progress.TextColumn("{task.fields[left]}"),
     )
     with progress.Progress(*columns, console=console, transient=True) as bars:  # type: ignore[arg-type]
 
         def tick(verb: str) -> Progress:
-            task, start = bars.add_task(verb, total=None, left=""), time.perf_counter()
-            ends: list[float] = []
+            task = bars.add_task(verb, total=None)
 
             def advance(name: str, done: int, total: int) -> None:
-                _note(ends, done, time.perf_counter() - start)
-                to_go = left(ends, total)
-                said_left = "" if to_go is None else f"about {to_go:.0f} s left"
-                described = f"{name} {verb}"
-                bars.update(
-                    task, description=described, completed=done, total=total, left=said_left
-                )
+                bars.update(task, description=f"{name} {verb}", completed=done, total=total)
 
             return advance
 
@@ -131,7 +122,7 @@ class _Lines:
 
 
 def said(verb: str, total: int, seconds: float, ends: Sequence[float] = ()) -> str:
-    """Return a line on how far work is, with an estimate where pieces take about alike.
+    """Return a line on how far work is.
 
     Parameters
     ----------
@@ -151,18 +142,15 @@ def said(verb: str, total: int, seconds: float, ends: Sequence[float] = ()) -> s
     Examples
     --------
     >>> from skeval.utils.execution import said
-    >>> said("drawn", 12, 10.0, [2.0, 5.0, 7.0, 9.0])
-    'skeval: 4 of 12 drawn after 10 s, about 19 s to go'
+    >>> said("drawn", 12, 10.0, [2.0, 5.0, 7.0, 9.5])
+    'skeval: 4 of 12 drawn after 10 s'
     >>> said("measured", 20, 122.0, [1.0, 2.0, 3.0, 4.0, 10.0])
     'skeval: 5 of 20 measured after 122 s, the next one at work for 112 s'
     """
     if not total:
         return f"skeval: at work for {seconds:.0f} s"
     text = f"skeval: {len(ends)} of {total} {verb} after {seconds:.0f} s"
-    to_go = left(ends, total)
     since = seconds - ends[-1] if ends else seconds
-    if to_go is not None and since <= to_go / (total - len(ends)):
-        return f"{text}, about {to_go - since:.0f} s to go"
     is_known = 0 < len(ends) < total
     return (
         f"{text}, the next one at work for {since:.0f} s"
@@ -175,27 +163,6 @@ def _note(ends: list[float], done: int, now: float) -> None:
     """Note when pieces were done, of which several may be at once."""
     ends[done:] = []
     ends += [now] * (done - len(ends))
-
-
-def left(ends: Sequence[float], total: int) -> float | None:
-    """Return how many seconds work takes from its last piece on, None where that is not known.
-
-    It is known once a quarter is done, four pieces at least, if the later half of them took about
-    as long as the earlier one. Metrics differ, the quick ones come first, and a promise made of
-    those would be broken again and again.
-
-    Examples
-    --------
-    >>> from skeval.utils.execution import left
-    >>> left([1.0, 2.0, 3.0, 4.0], 8), left([1.0, 2.0, 3.0, 9.0], 8)
-    (4.0, None)
-    """
-    done = len(ends)
-    if done < 4 or 4 * done < total or done >= total:
-        return None
-    half = done // 2
-    early, late = ends[half - 1] / half, (ends[-1] - ends[half - 1]) / (done - half)
-    return max(early, late) * (total - done) if late <= _STEADY * early else None
 
 
 T = TypeVar("T")

@@ -12,16 +12,7 @@ import pandas as pd
 import pytest
 from pypdf import PdfReader
 
-from skeval import (
-    Metric,
-    MetricSuite,
-    MetricTags,
-    Policy,
-    Release,
-    Result,
-    SuiteResult,
-    make_suite,
-)
+from skeval import Metric, MetricSuite, MetricTags, Policy, Release, Result, SuiteResult, make_suite
 from skeval.datasets import make_mixed
 from skeval.diagnostic import BoundaryAdherence, RangeCoverage
 from skeval.exceptions import (
