@@ -345,7 +345,8 @@ class SinglingOutRisk(ResidualRiskMetric):
         out in a larger table. "subsample" takes samples of the smaller size, and counts what is
         expected over all of them; "fit" corrects the count on the holdout by a model that is fitted
         to samples of it, and leaves a risk of nothing where the model does not hold; "none" does
-        nothing.
+        nothing. Anonymeter corrects the count on the holdout by such a model, so that its risk
+        differs from the default of this metric if the sizes differ.
     columns : None, int or list of str, default=None
         The columns that predicates may be about.
 
