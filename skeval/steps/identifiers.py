@@ -103,7 +103,7 @@ def is_identifier(values: pd.Series, kind: str) -> bool:
 
 
 def _is_whole(cell: object) -> bool:
-    return isinstance(cell, int | float | np.number | decimal.Decimal) and cell % 1 == 0
+    return isinstance(cell, int | float | np.number | decimal.Decimal) and cell % 1 == 0  # type: ignore[operator]
 
 
 @dataclass(frozen=True)
