@@ -213,9 +213,10 @@ def frame(*values):
     return pd.DataFrame({"x": list(values)})
 
 
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.DifferentFormWarning")
 def test_values_are_compared_not_their_spelling():
     assert score(frame(1, 2), frame(1.0, 2.0)) == 1.0
-    assert score(frame("1", "02"), frame("1", "2")) == 0.5
+    assert score(frame("a", "b"), frame("a ", "B")) == 1.0
     assert score(frame(True, False), frame("True", "no")) == 1.0
     assert score(frame("2024-01-05", "2024-01-06"), frame("2024-01-05", "2024-01-07")) == 0.5
     assert score(frame(0.1 + 0.2), frame(0.3)) == 1.0
@@ -419,9 +420,10 @@ def test_the_count_at_equal_sizes_is_exact_and_takes_no_time_for_each_row():
     assert "where of as many train rows 1.7 would be" in said
 
 
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.DifferentFormWarning")
 @pytest.mark.parametrize("disguise", ["upper case", "spaces", "digits", "none"])
 def test_a_disguise_hides_no_copy(disguise):
-    """The published share goes by cells as they are; the fact and the verdict by what they say."""
+    """Other spellings of categories are equal; further digits count in the fact and the verdict."""
     train, holdout, fresh = (make_mixed(300, random_state=seed) for seed in range(3))
     text = ["city", "plan"]
     copies = train[:20].astype(dict.fromkeys(text, object))
@@ -433,8 +435,8 @@ def test_a_disguise_hides_no_copy(disguise):
         copies["age"] = copies["age"] + 1e-7
     release = pd.concat([copies, fresh[20:]], ignore_index=True)
     result = evaluate(ExactMatchShare(), train, holdout, release)
-    assert (result.value > 0) is (disguise == "none")
-    assert ("but for letter case, spaces or further digits" in result.fact) is (disguise != "none")
+    assert (result.value > 0) is (disguise != "digits")
+    assert ("further digits" in result.fact) is (disguise == "digits")
     assert result.fact.startswith("20 of 300 synthetic rows are complete copies of train rows")
     assert (result.copies[0].train.n, result.copies[0].train.most) == (20, 3)
     assert result.copies[0].of_holdout == ""
@@ -456,7 +458,7 @@ def test_missing_cells_are_not_compared():
 @pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.parametrize("hidden", ["ab", "abcd"])
 def test_rows_that_cannot_be_read_are_no_rows_without_copies(gaps, hidden):
-    """Separators of thousands in two columns hide no copies, in all of them they hide all."""
+    """Words before the numbers of two columns hide no copies, in all columns they hide all."""
     rng = np.random.default_rng(0)
     real = pd.DataFrame(rng.integers(1000, 99_999, (600, 4)), columns=list("abcd"))
     if gaps:
@@ -465,7 +467,7 @@ def test_rows_that_cannot_be_read_are_no_rows_without_copies(gaps, hidden):
     release = pd.concat([train[:20], real[420:]], ignore_index=True).astype(object)
     suite = MetricSuite([("copies", ExactMatchShare())]).fit(train, holdout)
     spelled = release.copy()
-    spelled.loc[:19, list(hidden)] = spelled.loc[:19, list(hidden)].map("{:,}".format)
+    spelled.loc[:19, list(hidden)] = spelled.loc[:19, list(hidden)].map("about {:.0f}".format)
     judged = suite.evaluate(spelled).verdict()
     assert judged.outcome == ("copies found" if hidden == "ab" else "cannot be told")
     assert "Of the rows of the release, 20 have cells that cannot be read" in judged.sentence

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from pypdf import PdfReader
 
-from skeval import Metric, MetricSuite, MetricTags, Policy, Release, Result, SuiteResult, make_suite
+from skeval import Metric, MetricSuite, MetricTags, Policy, Release, Result, SuiteResult
 from skeval.datasets import make_mixed
 from skeval.diagnostic import BoundaryAdherence, RangeCoverage
 from skeval.exceptions import (
@@ -22,7 +22,6 @@ from skeval.exceptions import (
     UnequalSizesWarning,
     VoidAttackWarning,
 )
-from skeval.fidelity import KSComplement, StatisticSimilarity
 from skeval.privacy import ExactMatchShare
 from skeval.reporting import DecisionPage
 from skeval.reporting.decision import FACETS
@@ -434,35 +433,3 @@ def test_the_metric_that_decides_a_label_is_named() -> None:
     fidelity = DecisionPage.of(SuiteResult(results)).facets[1]
     assert fidelity.status == "worse than real rows"
     assert f"1 worse than real rows ({title_of('NNDistanceDistributions')})" in fidelity.text
-
-
-def amounts(seed: int, part: int, n_rows: int = 400) -> pd.DataFrame:
-    rng = np.random.default_rng([seed, part])
-    columns = {"age": rng.integers(18, 90, n_rows) / 1.0, "pay": rng.lognormal(7.0, size=n_rows)}
-    return pd.DataFrame(columns)
-
-
-def fidelity_of(synthetic: pd.DataFrame, seed: int, of_kinds: tuple[type, ...]) -> DecisionPage:
-    """Return the page of those metrics of the report that compare single columns."""
-    metrics = [(n, m) for n, m in make_suite("fidelity").metrics if isinstance(m, of_kinds)]
-    return DecisionPage.of(
-        MetricSuite(metrics).fit(amounts(seed, 0), amounts(seed, 1)).evaluate(synthetic)
-    )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("column", ["age", "pay"])
-def test_a_few_huge_values_are_worse_than_real_rows(column):
-    synthetic = amounts(1, 2)
-    synthetic.loc[:4, column] = 1e6
-    page = fidelity_of(synthetic, 1, (KSComplement, StatisticSimilarity))
-    assert page.facets[1].status == "worse than real rows"
-    assert any(column in step for step in page.steps)
-
-
-@pytest.mark.calibration
-def test_fresh_rows_are_seldom_worse_in_means_and_spreads():
-    pages = [fidelity_of(amounts(i, 2), i, (StatisticSimilarity,)) for i in range(100)]
-    statuses = [page.facets[1].status for page in pages]
-    assert set(statuses) != {"not looked at"}
-    assert statuses.count("worse than real rows") <= 5
