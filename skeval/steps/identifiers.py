@@ -183,8 +183,8 @@ class _Search:
     """Search for identifiers and rows inside the new cells of a release.
 
     How many are found by chance shows in the holdout, in two ways: how many of its identifiers the
-    release contains, and how many of train the cells of the holdout contain. Without a holdout, one
-    half of train stands in for it.
+    release contains, and how many of train the cells of the holdout contain. Without a holdout, the
+    chance is estimated with one half of train in place of the holdout.
     """
 
     def __init__(self, context: Context, chance: float) -> None:
@@ -300,6 +300,8 @@ def possible_values(texts: np.ndarray) -> float:
     >>> possible_values(np.array(["a1", "a2", "b7"], dtype=object))
     6.0
     """
+    if not texts.size:
+        return 1.0
     some = texts[:: -(-texts.size // _MOST_READ)]
     places = np.array([text[:_LONGEST] for text in some], dtype=f"U{_LONGEST}")
     of_each = places.view("U1").reshape(len(some), -1)

@@ -154,6 +154,7 @@ class Form(NamedTuple):
 
     n: int
     misses: tuple[int, ...]
+    n_distinct: int
 
 
 _PLACES = tuple(range(-6, _MOST_PLACES + 1))
@@ -163,6 +164,7 @@ _UNITS = {
 }
 _BITS = 2.0**-24  # of a value: how far float32 is from it at most
 _FEWER = 0.1  # a coarser table misses a grid at most that many times as often as a finer one
+_MIN_DISTINCT = 10  # a column of fewer values, such as a constant one, fits coarse grids by chance
 _MISSES = 20  # that a table of the finer form is expected to have at least
 
 
@@ -176,7 +178,7 @@ def form_of(values: pd.Series) -> Form:
     present = values.to_numpy()[values.notna().to_numpy()]
     if present.dtype.kind == "M":
         misses = (int((rounded_to(present, np.dtype(f"M8[{u}]")) != present).sum()) for u in _UNITS)
-        return Form(present.size, tuple(misses))
+        return Form(present.size, tuple(misses), np.unique(present).size)
     present = present[np.isfinite(present)]
     within = _BITS * np.abs(present)
     counts = dict.fromkeys(_PLACES, -1)
@@ -194,7 +196,7 @@ def form_of(values: pd.Series) -> Form:
     for end in (_PLACES[0], _PLACES[-1]):
         counts[end] = _n_misses(present, end, within)
     count(_PLACES[0], _PLACES[-1])
-    return Form(present.size, tuple(counts.values()))
+    return Form(present.size, tuple(counts.values()), np.unique(present).size)
 
 
 def _n_misses(values: np.ndarray, places: int, within: np.ndarray) -> int:
@@ -217,7 +219,7 @@ def coarser_forms(train: Mapping[str, Form], holdout: Mapping[str, Form]) -> dic
 def _first_difference(one: Form, other: Form) -> int | None:
     """Return the coarsest grid that fits nearly all values of one table, and not of the other."""
     n = min(one.n, other.n)
-    if n == 0:
+    if min(one.n_distinct, other.n_distinct) < _MIN_DISTINCT:
         return None
     for i, (k, j) in enumerate(zip(one.misses, other.misses, strict=True)):
         low, high = sorted((k / one.n, j / other.n))

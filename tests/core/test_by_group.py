@@ -220,7 +220,7 @@ def test_an_alarm_says_what_to_do_and_where():
 
 def test_the_test_of_groups_is_none_of_the_whole_table():
     """Both count: they look at other rows."""
-    metrics = [("whole", DCRShare()), ("groups", ByGroup(DCRShare(), "plan"))]
+    metrics = [("whole", DCRShare()), ("by_plan", ByGroup(DCRShare(), "plan"))]
     suite = MetricSuite(metrics).fit(TRAIN, HOLDOUT)
     assert suite.evaluate(SYNTHETIC).verdict().n_tests == 2
 

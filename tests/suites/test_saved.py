@@ -244,9 +244,9 @@ def test_what_takes_more_than_pairs_is_left_out(tables, tmp_path):
     metrics = {
         "triples": SimilarityMatrix(order=3),
         "sets": KMarginalSimilarity(k=3),
-        "groups": KMarginalSimilarity(group_by="city"),
+        "by_group": KMarginalSimilarity(group_by="city"),
     }
-    with pytest.warns(MetricWarning, match="left out: triples, sets, groups"):
+    with pytest.warns(MetricWarning, match="left out: triples, sets, by_group"):
         saved, _ = saved_and_fitted(metrics, tmp_path, tables[0])
     assert set(saved.skipped_) == set(metrics)
 

@@ -309,7 +309,7 @@ def test_the_baseline_is_that_of_fresh_rows():
 
 
 def test_needs_a_target_that_can_be_measured():
-    with pytest.raises(InvalidParameterError, match="target names nosuch, which cannot be"):
+    with pytest.raises(InvalidParameterError, match="target names nosuch, which is not a column"):
         CoefficientOverlap("nosuch").fit(HALVES[0])
 
 

@@ -320,7 +320,9 @@ def test_what_is_refused(kind):
     train, holdout, _ = mixed(50)
     with pytest.raises(InvalidParameterError, match="sensitive and target are both"):
         kind("member", "member").fit(train, holdout)
-    with pytest.raises(InvalidParameterError, match="sensitive names no such, which cannot be"):
+    with pytest.raises(
+        InvalidParameterError, match="sensitive names no such, which is not a column"
+    ):
         kind("member", "no such").fit(train, holdout)
     with pytest.raises(MissingInputError, match="holdout"):
         kind("member", "plan").fit(train)

@@ -261,7 +261,7 @@ def test_what_cannot_be_answered_says_why(cancer):
 def test_refusals(cancer):
     with pytest.raises(MissingInputError, match="holdout"):
         TSTR("y").fit(cancer.train)
-    with pytest.raises(InvalidParameterError, match="target names nothing, which cannot be"):
+    with pytest.raises(InvalidParameterError, match="target names nothing, which is not a column"):
         TSTR("nothing").fit(*cancer[:2])
     with pytest.raises(InvalidParameterError, match="does not suit the task binary"):
         TSTR("y", "rmse").fit(*cancer[:2])

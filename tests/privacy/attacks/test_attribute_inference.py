@@ -291,7 +291,7 @@ def test_samples_of_large_tables():
 def test_refusals():
     with pytest.raises(MissingInputError, match="holdout"):
         AttributeInferenceRisk("plan").fit(TRAIN)
-    with pytest.raises(InvalidParameterError, match="secret names salary, which cannot be"):
+    with pytest.raises(InvalidParameterError, match="secret names salary, which is not a column"):
         AttributeInferenceRisk("salary").fit(TRAIN, HOLDOUT)
     with pytest.raises(InvalidParameterError, match="plan cannot be both known and secret"):
         AttributeInferenceRisk("plan", ["age", "plan"]).fit(TRAIN, HOLDOUT)

@@ -382,10 +382,12 @@ def _frequencies(values: np.ndarray) -> np.ndarray:
 def _shared_values(real: np.ndarray, synthetic: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return codes of the values that occur in both tables; those of other values are -1."""
     common = np.intersect1d(np.unique(real), np.unique(synthetic))
+    if not common.size:
+        return np.full(real.size, -1), np.full(synthetic.size, -1)
     codes = []
     for values in (real, synthetic):
-        code = np.minimum(np.searchsorted(common, values), max(common.size - 1, 0))
-        known = common[code] if common.size else np.full(values.size, np.inf)
+        code = np.minimum(np.searchsorted(common, values), common.size - 1)
+        known = common[code]
         codes.append(np.where((known == values) | (np.isnan(known) & np.isnan(values)), code, -1))
     return codes[0], codes[1]
 

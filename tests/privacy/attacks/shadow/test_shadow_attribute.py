@@ -118,7 +118,7 @@ def test_cost_and_contradictions():
         "max_fits=9": {"max_fits": 9},
         "knowledge='exact'": {"knowledge": "exact", "game": "average"},
         "n_rows must be at most": {"n_rows": 80},
-        "secret names none, which cannot be": {"secret": "none"},
+        "secret names none, which is not a column": {"secret": "none"},
     }.items():
         wrong = ShadowAttributeInference(Bootstrap(), "plan").set_params(**settings)
         with pytest.raises(InvalidParameterError, match=said):
