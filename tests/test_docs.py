@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sklearn.model_selection import train_test_split
 
-from skeval import Metric
+from skeval import Metric, make_suite
+from skeval.datasets import make_mixed
+from skeval.generators import GaussianCopula
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -185,3 +188,13 @@ def test_one_screen_of_the_readme_before_the_first_figure():
 
 def test_the_readme_is_read_in_three_minutes():
     assert len(README.read_text(encoding="utf-8")) <= 7_000
+
+
+@pytest.mark.slow
+def test_the_readme_states_the_outcome_of_its_example():
+    train, holdout = train_test_split(
+        make_mixed(400, random_state=1), test_size=0.5, random_state=0
+    )
+    synthetic = GaussianCopula(random_state=0).fit(train).sample(200)
+    outcome = make_suite().fit(train, holdout).evaluate(synthetic).verdict().outcome
+    assert f'result.verdict().outcome  # "{outcome}"' in README.read_text(encoding="utf-8")
