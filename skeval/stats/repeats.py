@@ -306,8 +306,8 @@ class Copies:
         known, form = as_float(content["known"]), content.get("form", "copies")
         if form not in get_args(Form):
             raise TypeError(f"copies have an unknown form, {form!r}.")
-        tables = of["train"], of["holdout"]
-        return cls(str(content["what"]), *tables, **numbers, known=known, form=form)
+        what, train, holdout = str(content["what"]), of["train"], of["holdout"]
+        return cls(what, train=train, holdout=holdout, **numbers, known=known, form=form)
 
 
 def copied(

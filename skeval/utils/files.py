@@ -437,8 +437,9 @@ def _rebuilt_warning(
     kind = getattr(exceptions, str(name), None)
     if kind is exceptions.UnexaminedColumnsWarning:
         return exceptions.UnexaminedColumnsWarning(str(text), columns, unique)
-    is_known = isinstance(kind, type) and issubclass(kind, MetricWarning)
-    return kind(str(text)) if is_known else MetricWarning(str(text))
+    if isinstance(kind, type) and issubclass(kind, MetricWarning):
+        return kind(str(text))
+    return MetricWarning(str(text))
 
 
 def read_versioned(
