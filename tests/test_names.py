@@ -78,6 +78,7 @@ def test_a_column_of_any_kind_may_be_called_self(first):
 # would be a row (2, 1), and a column would have to be read whole before its first cell. So other
 # names are another draw, as another seed is.
 DRAWN = {
+    *("ks_complement", "tv_complement", "similarity", "phik_difference"),
     *("dcr_percentile", "nndr", "holdout_distance_ratio", "minimum_distance_accumulation"),
     *("nnaa_privacy_loss", "epsilon_identifiability", "authenticity"),
 }

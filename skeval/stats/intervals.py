@@ -425,7 +425,7 @@ def sampling_interval(
     >>> from skeval.stats.intervals import sampling_interval
     >>> halves = np.array([[0.0, 2.0], [1.0, 1.0], [3.0, 1.0], [2.0, 2.0]])
     >>> [round(end, 3) for end in sampling_interval(1.5, halves)]
-    [-0.743, 3.743]
+    [-0.512, 3.512]
     """
     if not (np.isfinite(value) and np.isfinite(halves).all()):
         return None

@@ -321,7 +321,7 @@ def numbered(texts: np.ndarray) -> np.ndarray:
     frames = pd.Series([_DIGITS.sub("#", text) for text in texts], dtype=object)
     digits = ["".join(_DIGITS.findall(text)) for text in texts]
     numbers = np.array([int(found[:18] or -1) for found in digits], dtype=np.int64)
-    exact = np.array([0 < len(found) <= 18 for found in digits])
+    exact = np.array([0 < len(found) <= 18 for found in digits], dtype=bool)
     groups = pd.factorize(frames)[0]
     order = np.lexsort((numbers, groups))
     near = (np.diff(groups[order]) == 0) & (np.diff(numbers[order]) <= _NEAR)

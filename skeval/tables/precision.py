@@ -12,7 +12,7 @@ difference. Therefore, such columns are rounded to the coarser form in all table
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -150,7 +150,10 @@ def rounded_to(values: np.ndarray, dtype: Storage) -> np.ndarray:
 
 
 class Form(NamedTuple):
-    """How many values a column has, and how many of them each grid misses, the coarsest first."""
+    """How many values a column has, and how many of them each grid misses, the coarsest first.
+
+    Of different values, no more are counted than are needed.
+    """
 
     n: int
     misses: tuple[int, ...]
@@ -164,6 +167,7 @@ _UNITS = {
 }
 _BITS = 2.0**-24  # of a value: how far float32 is from it at most
 _FEWER = 0.1  # a coarser table misses a grid at most that many times as often as a finer one
+_PART = 2**15  # values that are looked at at a time
 _MIN_DISTINCT = 10  # a column of fewer values, such as a constant one, fits coarse grids by chance
 _MISSES = 20  # that a table of the finer form is expected to have at least
 
@@ -175,12 +179,12 @@ def forms_of(read: pd.DataFrame) -> dict[str, Form]:
 
 def form_of(values: pd.Series) -> Form:
     """Return how many values of a canonical column miss decimals, or units of time."""
-    present = values.to_numpy()[values.notna().to_numpy()]
-    if present.dtype.kind == "M":
-        misses = (int((rounded_to(present, np.dtype(f"M8[{u}]")) != present).sum()) for u in _UNITS)
-        return Form(present.size, tuple(misses), np.unique(present).size)
-    present = present[np.isfinite(present)]
-    within = _BITS * np.abs(present)
+    parts = _present_parts(values.to_numpy())
+    n, n_distinct = sum(map(len, parts)), _n_distinct(parts)
+    if values.dtype.kind == "M":
+        units = (np.dtype(f"M8[{unit}]") for unit in _UNITS)
+        misses = (sum(int((rounded_to(p, unit) != p).sum()) for p in parts) for unit in units)
+        return Form(n, tuple(misses), n_distinct)
     counts = dict.fromkeys(_PLACES, -1)
 
     def count(low: int, high: int) -> None:
@@ -189,19 +193,38 @@ def form_of(values: pd.Series) -> Form:
             counts.update(dict.fromkeys(range(low + 1, high), counts[high]))
             return
         middle = (low + high) // 2
-        counts[middle] = _n_misses(present, middle, within)
+        counts[middle] = _n_misses(parts, middle)
         count(low, middle)
         count(middle, high)
 
     for end in (_PLACES[0], _PLACES[-1]):
-        counts[end] = _n_misses(present, end, within)
+        counts[end] = _n_misses(parts, end)
     count(_PLACES[0], _PLACES[-1])
-    return Form(present.size, tuple(counts.values()), np.unique(present).size)
+    return Form(n, tuple(counts.values()), n_distinct)
 
 
-def _n_misses(values: np.ndarray, places: int, within: np.ndarray) -> int:
+def _present_parts(values: np.ndarray) -> list[np.ndarray]:
+    """Return the values that are there, in parts: a long column has no room in memory twice."""
+    parts = (values[start : start + _PART] for start in range(0, values.size, _PART))
+    return [part if (there := np.isfinite(part)).all() else part[there] for part in parts]
+
+
+def _n_distinct(parts: Iterable[np.ndarray]) -> int:
+    """Return how many different values there are, counted no further than is asked."""
+    found: set[Any] = set()
+    for part in parts:
+        found.update(np.unique(part)[:_MIN_DISTINCT].tolist())
+        if len(found) >= _MIN_DISTINCT:
+            break
+    return min(len(found), _MIN_DISTINCT)
+
+
+def _n_misses(parts: Iterable[np.ndarray], places: int) -> int:
     with np.errstate(over="ignore", invalid="ignore"):
-        return int((np.abs(np.round(values, places) - values) > within).sum())
+        return sum(
+            int((np.abs(np.round(part, places) - part) > _BITS * np.abs(part)).sum())
+            for part in parts
+        )
 
 
 def coarser_forms(train: Mapping[str, Form], holdout: Mapping[str, Form]) -> dict[str, Storage]:

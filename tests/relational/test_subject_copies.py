@@ -96,6 +96,7 @@ def test_names_of_keys_do_not_matter_and_references_do():
     assert evaluated(SubjectCopies(), context_of(TRAIN, HOLDOUT, other, SHOP)).value == 0.0
 
 
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.DifferentFormWarning")
 def test_letter_case_and_spaces_hide_no_copy():
     keys = [ForeignKey("visits", "person", "people", "id")]
     schema = RelationalSchema(["people", "visits"], {"people": "id"}, keys)

@@ -435,6 +435,7 @@ def test_of_the_report_what_needs_no_rows_is_kept(tables, tmp_path):
         "ks_complement",
         "tv_complement",
         "similarity",
+        "spreads",
         "phik_difference",
     ]
 

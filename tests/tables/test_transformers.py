@@ -177,11 +177,11 @@ def test_one_space_for_all_metrics_of_a_suite_that_have_one():
 
 def test_the_space_of_a_suite_reaches_lifted_metrics_and_stands_in_the_provenance():
     inner = TablePreprocessor(space="euclidean")  # whose own parameter is its affair
-    suite = MetricSuite([("groups", ByGroup(DCRShare(), "plan"))], space=inner)
+    suite = MetricSuite([("by_plan", ByGroup(DCRShare(), "plan"))], space=inner)
     result = suite.fit(TRAIN, HOLDOUT).evaluate(SYNTHETIC)
-    assert isinstance(suite["groups"].metric.space, TablePreprocessor)
-    assert suite["groups"].metric.space.space == "euclidean"
-    assert "TablePreprocessor" in result.provenance.calls["groups"]
+    assert isinstance(suite["by_plan"].metric.space, TablePreprocessor)
+    assert suite["by_plan"].metric.space.space == "euclidean"
+    assert "TablePreprocessor" in result.provenance.calls["by_plan"]
     with pytest.raises(InvalidParameterError, match="PRDCurve: space must be"):
         MetricSuite([("prd", PRDCurve())], space="gower").fit(TRAIN)
     with pytest.raises(InvalidParameterError, match="MetricSuite: space must be"):

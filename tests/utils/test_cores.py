@@ -18,7 +18,7 @@ from skeval.privacy import DCROverfittingProtection, NNAAPrivacyLoss
 from skeval.utils.execution import Cores, sharing, using, waiting
 
 IN_TIME = 20.0  # seconds in which a thread begins on the busiest machine
-TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(400, random_state=seed) for seed in range(3))
+TRAIN, HOLDOUT, SYNTHETIC = (make_mixed(600, random_state=seed) for seed in range(3))
 
 
 class Meter:

@@ -61,9 +61,9 @@ def test_relabelled_excess_is_brute_force(monkeypatch):
     statistics = []
     test = identifiability.packed_test
 
-    def record(context, statistic, *settings):
-        statistics.append(statistic)
-        return test(context, statistic, *settings)
+    def record(context, sides, *settings):
+        statistics.append(sides)
+        return test(context, sides, *settings)
 
     monkeypatch.setattr(identifiability, "packed_test", record)
     metric = EpsilonIdentifiability().fit(train, holdout)
@@ -83,7 +83,7 @@ def test_relabelled_excess_is_brute_force(monkeypatch):
             np.mean(across[rows] < within[np.ix_(rows, rows)].min(axis=1)) for rows in (mine, ~mine)
         ]
         expected.append(shares[0] - shares[1])
-    excesses = statistics[0](np.packbits(labels, axis=1))[: len(every)]
+    excesses = -np.diff(statistics[0](np.packbits(labels, axis=1)), axis=0)[0, : len(every)]
     np.testing.assert_allclose(excesses, expected, atol=1e-12)
 
 
