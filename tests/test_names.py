@@ -78,7 +78,6 @@ def test_a_column_of_any_kind_may_be_called_self(first):
 # would be a row (2, 1), and a column would have to be read whole before its first cell. So other
 # names are another draw, as another seed is.
 DRAWN = {
-    *("ks_complement", "tv_complement", "similarity", "phik_difference"),
     *("dcr_percentile", "nndr", "holdout_distance_ratio", "minimum_distance_accumulation"),
     *("nnaa_privacy_loss", "epsilon_identifiability", "authenticity"),
 }
@@ -96,7 +95,8 @@ def test_names_change_no_value_of_a_suite(preset, tmp_path):
             np.array([one.value, one.baseline, one.p_value, *(one.interval or ())], dtype=float)
             for one in (odd[name], other[name])
         )
-        equal = slice(2) if name in DRAWN else slice(None)
+        # intervals of fidelity are those of halves, which are drawn
+        equal = slice(2) if name in DRAWN or preset == "fidelity" else slice(None)
         np.testing.assert_array_equal(some[equal], others[equal], err_msg=name)
         np.testing.assert_allclose(some[2], others[2], atol=0.03, err_msg=name)
     assert odd.to_pdf(tmp_path / "a.pdf").stat().st_size > 1_000

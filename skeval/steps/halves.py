@@ -12,7 +12,7 @@ from skeval.steps.samples import drawn_positions, named_seed
 
 N_HALVINGS = 5
 FEWEST_HALVED = 20  # rows, under which halves say nothing
-MAX_HALVED = 2**13  # rows of each table: the noise of more rows is that of this number, scaled
+MAX_HALVED = 2**12  # rows of each table: the noise of more rows is that of this number, scaled
 
 Halves = tuple[Context, Context]
 
