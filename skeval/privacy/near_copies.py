@@ -20,25 +20,24 @@ _MAX_COMPARED = 2000  # rows of a table among which different rows are counted
 def near_copies(context: Context) -> Copies | None:
     """Count training rows with a near copy, or the near copies of one training row.
 
-    A synthetic row is a near copy of a real row if every other real row is at least 16 times more
-    distant from that real row. How often fresh rows are so close is predicted from pairs of real
-    rows and from the near copies of holdout rows: a generator that repeats common rows too often
-    has both. Exact copies are counted elsewhere, except if one row has many copies. None if the
-    tables do not have a column that can be measured, or have fewer than three real rows.
+    A synthetic row is a near copy of a real row if every other training row is at least 16 times
+    more distant from that real row. How often fresh rows are so close is predicted from pairs of
+    real rows and from the near copies of holdout rows: a generator that repeats common rows too
+    often has both. Exact copies are counted elsewhere, except if one row has many copies. None if
+    the tables do not have a column that can be measured, or fewer than three training rows.
     """
     roles = [role for role in ("train", "holdout") if role in context]
-    n_each = [context.n_rows(role) for role in roles]
-    if not context.schema.measured or sum(n_each) < 3:
+    if not context.schema.measured or context.n_rows("train") < 3:
         return None
-    to_real = np.concatenate([_two_nearest(context, role, roles) for role in roles])
-    changed, every = _around(context, roles, to_real[:, 0])
-    is_train = np.arange(len(to_real)) < n_each[0]
-    train = _of_several(context, changed, is_train, to_real)
+    to_train = np.concatenate([nearest(context, role, "train", k=2)[0] for role in roles])
+    changed, every = _around(context, roles, to_train[:, 0])
+    is_train = np.arange(len(to_train)) < context.n_rows("train")
+    train = _of_several(context, changed, is_train, to_train)
     place = int(np.where(is_train & (changed > 0), every, 0).argmax())
     around_one = int(every[place]) if changed[place] else 0
     most = max(_MIN_AROUND_ONE - 1, _TIMES_HOLDOUT * int(every[~is_train].max(initial=0)))
     of_one = not train.beyond_chance and around_one > most
-    close = float(np.median(to_real[:, 0]))
+    close = float(np.median(to_train[:, 0]))
     return Copies(
         "rows",
         Copied(around_one, most) if of_one else train,
@@ -49,18 +48,8 @@ def near_copies(context: Context) -> Copies | None:
     )
 
 
-def _two_nearest(context: Context, role: str, roles: list[str]) -> np.ndarray:
-    """Return the distances of a role's rows to the two nearest other real rows."""
-    distances = [
-        nearest(context, role, other, k=min(2, context.n_rows(other) - (role == other)))[0]
-        for other in roles
-        if context.n_rows(other) > (role == other)
-    ]
-    return np.sort(np.concatenate(distances, axis=1), axis=1)[:, :2]
-
-
 def _around(
-    context: Context, roles: list[str], to_real: np.ndarray
+    context: Context, roles: list[str], to_train: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the number of changed copies of each real row, and of near copies of any kind."""
     found = [nearest(context, "synthetic", role) for role in roles]
@@ -69,25 +58,26 @@ def _around(
     rows, starts = np.arange(len(distances)), np.append(0, context.n_rows("train"))
     places = starts[of_role] + np.column_stack([at[:, 0] for _, at in found])[rows, of_role]
     closest = distances[rows, of_role]
-    is_near = (to_real[places] > 0.0) & (RATIO * closest <= to_real[places])
+    is_near = (to_train[places] > 0.0) & (RATIO * closest <= to_train[places])
     changed, every = (
-        np.bincount(places[chosen], minlength=to_real.size)
+        np.bincount(places[chosen], minlength=to_train.size)
         for chosen in (is_near & (closest > 0.0), is_near)
     )
     return changed, every
 
 
 def _of_several(
-    context: Context, changed: np.ndarray, is_train: np.ndarray, to_real: np.ndarray
+    context: Context, changed: np.ndarray, is_train: np.ndarray, to_train: np.ndarray
 ) -> Copied:
     """Return how many training rows have a changed copy, and the most that is expected."""
-    n_train, n_real = int(is_train.sum()), is_train.size
+    n_train, n_holdout = (int(part.sum()) for part in (is_train, ~is_train))
     n, n_of_holdout = (int((changed[part] > 0).sum()) for part in (is_train, ~is_train))
-    close = (to_real[:, 0] > 0.0) & (RATIO * to_real[:, 0] <= to_real[:, 1])
-    exposure = n_real * (n_real - 1.0) / (2.0 * n_train * context.n_rows("synthetic"))
-    predicted, most = Repeats(float(close.sum()) / 2.0, exposure), 0  # both rows of a pair count
-    if n_real > n_train:
-        of_holdout = Repeats(n_of_holdout, (n_real - n_train) / n_train)
+    close = (to_train[:, 0] > 0.0) & (RATIO * to_train[:, 0] <= to_train[:, 1])
+    pairs = float(close[is_train].sum() / 2.0 + close[~is_train].sum())  # both of train count
+    exposure = ((n_train - 1.0) / 2.0 + n_holdout) / context.n_rows("synthetic")
+    predicted, most = Repeats(pairs, exposure), 0
+    if n_holdout:
+        of_holdout = Repeats(n_of_holdout, n_holdout / n_train)
         predicted, most = predicted + of_holdout, of_holdout.bound(_DOUBT)
     return Copied(n, max(most, predicted.bound(CHANCE)), repeats=predicted)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from itertools import accumulate, combinations
+from itertools import combinations
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -617,9 +617,14 @@ def _without(
 
 
 def _copied(values: np.ndarray, n_rows: tuple[int, ...], chance: float) -> Copied:
-    classes, distinct = pd.factorize(values)
-    parts = np.split(classes, list(accumulate(n_rows))[:-1])
-    train, holdout, release = (np.bincount(part, minlength=len(distinct)) for part in parts)
+    # sorted with the table in the two lowest bits, rows are counted without a table of hashes
+    tables = np.repeat(np.arange(3, dtype=np.uint64), n_rows)
+    rows = np.sort((values & ~np.uint64(3)) | tables)
+    starts = np.flatnonzero(np.diff(rows >> np.uint64(2), prepend=np.uint64(2**63)))
+    of_table = (rows & np.uint64(3)).astype(np.int8)
+    train, holdout, release = (
+        np.add.reduceat(of_table == k, starts, dtype=np.int64) for k in range(3)
+    )
     return copied(release, train, train + holdout, chance)
 
 
