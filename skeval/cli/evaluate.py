@@ -214,7 +214,11 @@ def _of_schema(given: Given, table: Place, output: Path | None, foreign: dict[st
         **{"--target": given.target, "--sensitive": given.sensitive},
         **{"--duration": given.duration, "--event": given.event, "--known": given.known},
         **{"--categorical": given.categorical, "--numeric": given.numeric},
-        **{"--accept-doubts": given.accept_doubts, "--junit": given.junit},
+        **{
+            "--groups": given.groups,
+            "--accept-doubts": given.accept_doubts,
+            "--junit": given.junit,
+        },
         **foreign,
     }
     if given.schema is None or table.is_folder:

@@ -104,7 +104,8 @@ def read_given(
 ) -> tuple[TrainHoldoutSynthetic, Any]:
     """Read tables as the options say, and refuse options that do not fit them."""
     tables, known = _read_tables(paths, given, dialect)
-    named = {name: getattr(given, name) for name in ("sensitive", "duration", "event")}
+    columns = ("sensitive", "groups", "duration", "event")
+    named = {name: getattr(given, name) for name in columns}
     check_of_one_table(known, target=given.target, known=given.known, **named)
     check_named(tables[0], **named)
     for column in given.known_columns or ():

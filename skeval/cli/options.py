@@ -62,6 +62,10 @@ Categorical = Annotated[str | None, typer.Option(help="These columns are categor
 Numeric = Annotated[str | None, typer.Option(help="These columns are numbers: A,B.")]
 Target = Annotated[str | None, typer.Option(help="The column that models predict: adds utility.")]
 Sensitive = Annotated[str | None, typer.Option(help="The column of the measures of fairness.")]
+Groups = Annotated[
+    str | None,
+    typer.Option(help="The column that says which rows belong together, such as a person's id."),
+]
 Duration = Annotated[
     str | None,
     typer.Option(help="The column of the time until an event: with --event, adds survival."),
@@ -153,6 +157,7 @@ class Given:
 
     target: Target = None
     sensitive: Sensitive = None
+    groups: Groups = None
     duration: Duration = None
     event: Event = None
     known: Known = None

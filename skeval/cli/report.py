@@ -130,7 +130,7 @@ def demo(
 
 def _settings(given: Given) -> dict[str, Any]:
     """Return what a report takes of the options that several commands share, by its names."""
-    same = ("target", "sensitive", "duration", "event", "date", "hashes")
+    same = ("target", "sensitive", "groups", "duration", "event", "date", "hashes")
     return {name: getattr(given, name) for name in same} | {
         "known": given.known_columns,
         "random_state": given.seed,

@@ -30,7 +30,8 @@ def made_suite(
 ) -> MetricSuite:
     """Return the suite of these metrics, or of a preset."""
     if metrics is not None:
-        return suite_of_names(metrics, asked_columns(given, release), seed=given.seed)
+        suite = suite_of_names(metrics, asked_columns(given, release), seed=given.seed)
+        return suite.set_params(groups=given.groups)
     return make_suite(
         preset,
         **preset_settings(given, release),
@@ -48,6 +49,7 @@ def preset_settings(given: Given, release: Release | None) -> dict[str, Any]:
         "duration": given.duration,
         "event": given.event,
         "known": given.known_columns,
+        "groups": given.groups,
         "release": release,
     }
 
@@ -123,7 +125,7 @@ def suite_of_file(
         **{"--target": given.target, "--sensitive": given.sensitive, "--schema": given.schema},
         **{"--duration": given.duration, "--event": given.event, "--known": given.known},
         **{"--categorical": given.categorical, "--numeric": given.numeric},
-        "--accept-doubts": given.accept_doubts or None,
+        **{"--groups": given.groups, "--accept-doubts": given.accept_doubts or None},
         "--metrics": metrics,
     }
     if foreign := [name for name, value in options.items() if value is not None]:

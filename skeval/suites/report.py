@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
+from sklearn.base import clone
 
 from skeval.core.base import Metric
 from skeval.core.context import read_rows
@@ -103,6 +104,7 @@ def report(
     columns: Wanted | Mapping[str, Wanted] = None,
     target: str | None = None,
     sensitive: str | None = None,
+    groups: str | None = None,
     duration: str | None = None,
     event: str | None = None,
     known: Sequence[str] | None = None,
@@ -150,6 +152,9 @@ def report(
         The column that models predict; the report then has utility too.
     sensitive : str, optional
         The column of the measures of fairness.
+    groups : str, optional
+        The column that says which rows belong together, such as the rows of one person; see
+        :class:`~skeval.MetricSuite`, of which it replaces the parameter.
     duration, event : str, optional
         The columns of the time until an event, and whether it happened; the report then has
         survival too.
@@ -244,6 +249,8 @@ def report(
             suite = report_suite(chosen, random_state, **asked)
     if is_made_here:
         suite.n_jobs, suite.max_memory = n_jobs, max_memory
+    if groups is not None:
+        suite = clone(suite).set_params(groups=groups)
     stated = stated_release(release, suite.all_metrics)  # before the work
     with shown(progress) as tick:
         measure: dict[str, Any] = {"progress": tick("measured"), "date": date, "release": stated}

@@ -4,9 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval import MetricSuite
+from skeval import MetricSuite, SuiteResult, report
+from skeval.cli import main
 from skeval.exceptions import GroupedRowsWarning, InvalidParameterError, UnnoticedShiftWarning
 from skeval.privacy import DCROverfittingProtection, MembershipInference, NearDuplicateShare
+from skeval.relational import RelationalSchema
 
 
 def rows_of_persons(seed, n_persons=60):
@@ -72,3 +74,27 @@ def test_persons_that_are_in_one_table_each_are_no_leak():
         suite = suite_of(groups="person", check_holdout=False).fit(train, holdout)
         alarms += suite.evaluate(release).verdict().alarm
     assert alarms <= 5  # of 40 at a level of 5%: exceeded with a chance of 1.4%
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::skeval.exceptions.MetricWarning")
+def test_a_report_and_the_shell_take_groups(tmp_path, monkeypatch):
+    train, holdout, release = map(rows_of_persons, range(3))
+    expected = MetricSuite({"dcr_overfitting": DCROverfittingProtection()}, groups="person")
+    expected = expected.fit(train, holdout).evaluate(release)["dcr_overfitting"].p_value
+    shown = report(train, holdout, release, tmp_path / "r.html", groups="person")
+    assert shown["dcr_overfitting"].p_value == expected
+    monkeypatch.chdir(tmp_path)
+    for name, table in (("train", train), ("holdout", holdout), ("synthetic", release)):
+        table.to_csv(f"{name}.csv", index=False)
+    arguments = ["evaluate", "train.csv", "holdout.csv", "synthetic.csv", "-o", "s.json"]
+    chosen = ["--metrics", "dcr_overfitting", "--groups", "person"]
+    monkeypatch.setattr("sys.argv", ["skeval", *arguments, *chosen])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    assert SuiteResult.from_json("s.json")["dcr_overfitting"].p_value == expected
+    tables = [{"rows": table} for table in (train, holdout, release)]
+    asked = {"groups": "person", "schema": RelationalSchema(["rows"])}
+    with pytest.raises(InvalidParameterError, match="groups is for one table"):
+        report(*tables, tmp_path / "r.html", **asked)
