@@ -33,10 +33,16 @@ _DETECTED = (
     "The keys were detected from names and values: {keys}. Say otherwise, or confirm it, by "
     "schema=RelationalSchema(...)."
 )
+_MAX_EXACT = 2**53  # from here on, neighbouring whole numbers are equal as floats
 _UNJOINED = (
     "{child} joins no row of {parent}: none of the {n:,} keys in {columns} is a key of {parent} in "
     "train, so that scores of this link have no meaning. Keys may be written in different ways, "
     "for example with and without leading zeros. Write both columns in the same way."
+)
+_ROUNDED = (
+    "{table}.{column} has keys of {digits} digits that are stored as floating-point numbers. These "
+    "have about 16 digits, so that different keys became equal, and rows may join a wrong parent. "
+    "Store the keys as whole numbers or as text."
 )
 _FURTHER = "train has tables that the schema does not name; ignored: {tables}."
 _SHARED_SUBJECTS = (
@@ -194,7 +200,12 @@ class RelationalContext(Context):
                 contexts[name] = Context.of(given["train"][name], rows, schema=own)
             for role in [role for role in given if role in contexts[name] and name in orders[role]]:
                 contexts[name].note_places(role, orders[role][name])
-        said = (*notices, *_unjoined(given["train"]), *_notices(contexts))
+        said = (
+            *notices,
+            *_unjoined(given["train"]),
+            *_rounded(given["train"]),
+            *_notices(contexts),
+        )
         context = cls(relations, contexts, given, said, ordered=ordered)
         if holdout is not None:
             context.notices += shared_subjects(context)
@@ -388,6 +399,18 @@ def _unjoined(train: RelationalData) -> Iterator[MetricWarning]:
                     child=key.child, columns=", ".join(key.columns), parent=key.parent, n=n_keys
                 )
             )
+
+
+def _rounded(train: RelationalData) -> Iterator[MetricWarning]:
+    """Warn of each column of keys whose numbers are too large to be told apart as floats."""
+    keys = train.schema.foreign_keys
+    sides = [(key.child, name) for key in keys for name in key.columns]
+    sides += [(key.parent, name) for key in keys for name in key.parent_columns]
+    for table, column in dict.fromkeys(sides):
+        values = train[table][column]
+        if values.dtype.kind == "f" and (most := values.abs().max()) >= _MAX_EXACT:
+            digits = len(f"{most:.0f}")
+            yield MetricWarning(_ROUNDED.format(table=table, column=column, digits=digits))
 
 
 def _notices(contexts: Mapping[str, Context]) -> tuple[MetricWarning, ...]:

@@ -208,3 +208,16 @@ class TestSharedSubjects:
         )
         notices = RelationalContext.of(train, holdout, schema=schema).notices
         assert any(isinstance(n, MostlySharedRowsWarning) for n in notices) == told
+
+
+def test_keys_that_are_too_large_for_floating_point_numbers_are_named():
+    tables, schema = padded_keys(1)
+    large = {
+        name: table.assign(shop=2**60 + table["shop"].astype(int)) for name, table in tables.items()
+    }
+    assert not RelationalContext.of(large, schema=schema).notices
+    large["sales"]["shop"] = large["sales"]["shop"].astype(float)
+    with pytest.warns(
+        MetricWarning, match="sales.shop has keys of 19 digits that are stored as fl"
+    ):
+        ReferentialIntegrity().fit(large, schema=schema)
