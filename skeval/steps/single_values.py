@@ -6,6 +6,8 @@ two finds what it copies.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from skeval.core.context import Context, shared
@@ -91,7 +93,9 @@ def single_values(context: Context, role: str) -> dict[str, Copied]:
 
     Categories are left out, because their levels may be known from elsewhere. How often real values
     recur by chance is learned from pairs of real rows, and from pairs of synthetic rows, so that a
-    release of rounded or frequent values is not accused. The bounds hold for all columns together.
+    release of rounded or frequent values is not accused. Nor is one if the other real table repeats
+    as many, as tables do in which each day of a year occurs once. The bounds hold for all columns
+    together.
     """
     names = context.schema.columns(*NUMERIC)
     return {name: _values_of_column(context, role, name, _CHANCE / len(names)) for name in names}
@@ -109,7 +113,12 @@ def _values_of_column(context: Context, role: str, name: str, chance: float) -> 
     release, table = counts["synthetic"], counts[role]
     if not release.any() or not table.any():
         return Copied(0, 0)
-    return copied(release, table, counts["train"] + counts["holdout"], chance)
+    pool = counts["train"] + counts["holdout"]
+    found = copied(release, table, pool, chance)
+    other = counts["holdout" if role == "train" else "train"]
+    if other.any() and copied(other, table, pool, chance).beyond_chance:
+        return replace(found, most=max(found.n, found.most))  # values of a list that all share
+    return found
 
 
 def unchanged_values(context: Context, columns: ColumnChoice = None) -> list[str]:

@@ -388,7 +388,7 @@ def test_a_report_of_parquet_names_what_was_sampled(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("columns", "megabytes"), [(24, 80), pytest.param(48, 130, marks=pytest.mark.calibration)]
+    ("columns", "megabytes"), [(24, 96), pytest.param(48, 150, marks=pytest.mark.calibration)]
 )
 def test_a_table_beyond_the_limit_of_memory_is_measured(tmp_path, columns, megabytes):
     """Both tables as frames take 2 x columns x 300,000 rows x 8 bytes: 115 and 230 MB."""

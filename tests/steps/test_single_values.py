@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skeval import MetricSuite
+from skeval import Context, MetricSuite
 from skeval.datasets import make_census
 from skeval.exceptions import HoldoutUsedWarning
 from skeval.generators import GaussianCopula
 from skeval.privacy import DCRShare
-from skeval.steps.single_values import single_values
+from skeval.steps.single_values import holdout_use_notices, single_values
 
 
 def real_rows(seed, n=400):
@@ -71,3 +71,14 @@ def test_a_copula_of_train_and_holdout_is_said_and_one_of_train_is_not(seed):
         notices = evaluated(train, holdout, release).notices
         said[name] = HoldoutUsedWarning in [type(notice) for notice in notices]
     assert said == {"both": True, "train": False}
+
+
+def test_days_that_occur_once_in_each_table_are_no_sign_of_the_holdout():
+    days = pd.date_range("2024-01-01", periods=300).to_series(index=range(300))
+    tables = [
+        real_rows(seed, 300).assign(day=days.sample(frac=1.0, random_state=seed).to_numpy())
+        for seed in range(3)
+    ]
+    context = Context.of(*tables[:2]).with_synthetic(tables[2])
+    assert not holdout_use_notices(context)
+    assert single_values(context, "holdout")["day"].n == 300
