@@ -30,12 +30,12 @@ from skeval.steps.neighbors import nearest
 FIRST = [
     start + end
     for start in ("Mar", "Al", "Jo", "Ka", "Li", "So")
-    for end in ("ina", "bert", "han", "rin", "sa", "fia", "nas", "dor", "ko", "mir")
+    for end in ("ina", "bert", "han", "ros", "sa", "fia", "nas", "dor", "ko", "mir")
 ]
 LAST = [
     start + end
     for start in ("Berg", "Lund", "Stein", "Wald", "Hoff", "Kraus", "Brandt", "Falk")
-    for end in ("er", "mann", "sen", "holm", "feld", "ner", "ström", "dahl", "vik", "hus")
+    for end in ("er", "mann", "sen", "holm", "tal", "ner", "ström", "dahl", "vik", "hus")
 ]
 WORDS = ["the", "order", "came", "late", "and", "we", "called", "about", "it", "twice", "before"]
 
