@@ -25,7 +25,7 @@ Ints = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 NO_LIMIT = np.iinfo(np.int64).max
 NO_BALL = -1.0
-MAX_NUMPY_ROWS = 500  # of both tables of a search that NumPy does in some milliseconds
+MAX_NUMPY_ROWS = 100  # of both tables of a search that takes NumPy about as long as compiled code
 
 
 class Index(Protocol):
