@@ -402,7 +402,7 @@ def _unjoined(train: RelationalData) -> Iterator[MetricWarning]:
 
 
 def _rounded(train: RelationalData) -> Iterator[MetricWarning]:
-    """Warn of each column of keys whose numbers are too large to be told apart as floats."""
+    """Warn of each column of keys that contains numbers which floats cannot distinguish."""
     keys = train.schema.foreign_keys
     sides = [(key.child, name) for key in keys for name in key.columns]
     sides += [(key.parent, name) for key in keys for name in key.parent_columns]

@@ -415,7 +415,7 @@ class FormatAdherence(Metric):
     >>> import pandas as pd
     >>> from skeval.diagnostic import FormatAdherence
     >>> train = pd.DataFrame({"postcode": ["02139", "10115", "75001"]})
-    >>> synthetic = pd.DataFrame({"postcode": ["2139", "10117", "75002", "00000"]})
+    >>> synthetic = pd.DataFrame({"postcode": ["1011", "10117", "75002", "00000"]})
     >>> FormatAdherence({"postcode": "[0-9]{5}"}).fit(train).score(synthetic)
     0.75
     """

@@ -459,7 +459,7 @@ def together(policies: Iterable[Policy | None]) -> Policy | None:
     --------
     >>> from skeval.results.policy import Policy, together
     >>> together([Policy(), None, Policy(fail_on=(), require=("ks >= 0.9",))])
-    Policy(fail_on=('leak',), require=('ks >= 0.9',), level=0.05)
+    Policy(fail_on=('leak',), require=('ks >= 0.9',), level=0.05, accept_untested=())
     """
     given = [policy for policy in policies if policy is not None]
     if not given:

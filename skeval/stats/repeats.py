@@ -488,8 +488,11 @@ def blanked_copies(
     Each row of the release is compared in the columns in which it has a value. How often real rows
     repeat each other in these columns is estimated from their pairs. A cell is never left out
     because of its value, since the cells that remain would agree with real rows more often than
-    pairs of real rows do. The result is None if no cell is missing, or if the table has fewer than
-    five columns. Among very many combinations of columns, the most frequent ones are compared.
+    pairs of real rows do. In many tables, rows that lack the same cells are of one kind, and repeat
+    each other more often than other rows do. Therefore, a number beyond chance is also compared
+    with the number of holdout rows that the release repeats in the same way. The result is None if
+    no cell is missing, or if the table has fewer than five columns. Among very many combinations of
+    columns, the most frequent ones are compared.
     """
     n_train, start = n_rows[0], sum(n_rows[:2])
     marks = {name: of_column[start:] < 0 for name, of_column in codes.items()}
@@ -507,7 +510,11 @@ def blanked_copies(
         return None
     exposure = repeats_seen(np.ones(start, dtype=int), n_train, n_drawn).exposure
     seen = Repeats(expected * exposure, exposure)
-    return Copied(int(met.sum()), seen.bound(chance), repeats=seen)
+    of_pairs = Copied(int(met.sum()), seen.bound(chance), repeats=seen)
+    if not of_pairs.beyond_chance:
+        return of_pairs
+    beside = _beside_holdout(_patterns(codes, n_rows, marks), n_rows, chance)
+    return of_pairs if beside is None or beside.beyond_chance else beside
 
 
 def strange_copies(

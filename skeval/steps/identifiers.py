@@ -6,9 +6,12 @@ import decimal
 import math
 import re
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
+from operator import and_, eq
 
 import numpy as np
 import pandas as pd
@@ -35,6 +38,7 @@ _MOST_READ = 10_000  # values that show of which characters they are
 _LONGEST = 64  # characters of a value that are looked at for it
 _MIN_NUMBER = 1e6  # of numbers in columns that are named like identifiers
 _LEAST_EXPOSURE = 1e-3
+_N_LAST = 9  # characters of a code that are searched for alone
 _NO_CODES = np.zeros(0, dtype=np.int64)
 _NAMED_LIKE_IDENTIFIER = re.compile(
     r"(?i:phone|mobile|telephone|fax|iban|account|card|passport|licen[cs]e|ssn|mrn|social)"
@@ -199,13 +203,12 @@ class _Search:
         sought = column.telling & (column.pool == 1) & (column.counts("synthetic") == 0)
         places = np.flatnonzero(sought)
         of_train, of_holdout = (column.counts(role)[places] > 0 for role in ("train", "holdout"))
-        identifiers = Identifiers(column.form, column.values[places])
-        found = identifiers.found_in(self._texts)
+        found = _found_in(self._texts, column, places)
         if not (found & of_train).any():
             return None
         first, texts, share = self._unseen
         known = of_train & np.isin(places, column.codes["train"][first])
-        unseen = int((identifiers.found_in(texts) & known).sum())
+        unseen = int((_found_in(texts, column, places) & known).sum())
         counts = int((found & of_train).sum()), int((found & of_holdout).sum()), unseen
         n_of = int(of_train.sum()), int(of_holdout.sum()), int(known.sum())
         return self._copies(f"values of {column.name} inside other cells", counts, n_of, share)
@@ -253,6 +256,28 @@ class _Search:
         most = max(chances, key=lambda one: one.bound(self._chance))
         train = Copied(n, most.bound(self._chance), repeats=most)
         return Copies(what, train, None, n_distinct=0, n_expected=0)
+
+
+def _found_in(texts: Texts, column: _Column, places: np.ndarray) -> np.ndarray:
+    """Return which of some identifiers occur in texts, of codes also without what all begin with.
+
+    A record number may be in the release with another prefix, and the number of an account without
+    that of the bank. Hence the last characters of a code are searched for as well, if no other real
+    code ends with them.
+    """
+    found = Identifiers(column.form, column.values[places]).found_in(texts)
+    if column.form != "code" or not places.size:
+        return found
+    real, values = column.values[column.pool > 0].tolist(), column.values[places].tolist()
+    first, last = min(real), max(real)
+    n_common = sum(accumulate(map(eq, first, last), and_))
+    for begin in (n_common, -_N_LAST):
+        counts = Counter(value[begin:] for value in real)
+        parts = [value[begin:] if counts[value[begin:]] == 1 else "" for value in values]
+        parts = ["" if part == value else part for part, value in zip(parts, values, strict=True)]
+        ends = np.array([*parts, None], dtype=object)[:-1]
+        found |= (ends != "") & Identifiers("code", ends).found_in(texts)
+    return found
 
 
 @shared

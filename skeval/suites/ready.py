@@ -111,7 +111,7 @@ def make_suite(
     --------
     >>> from skeval import make_suite
     >>> [name for name, _ in make_suite("fidelity").metrics][:5]
-    ['ks_complement', 'tv_complement', 'similarity', 'relations', 'phik_difference']
+    ['ks_complement', 'tv_complement', 'similarity', 'spreads', 'relations']
     >>> from skeval.fidelity import KSComplement, TVComplement
     >>> [name for name, _ in make_suite([KSComplement(), TVComplement()]).metrics]
     ['ks_complement', 'tv_complement']

@@ -250,7 +250,7 @@ def report(
     if is_made_here:
         suite.n_jobs, suite.max_memory = n_jobs, max_memory
     if groups is not None:
-        suite = clone(suite).set_params(groups=groups)
+        suite = cast("MetricSuite", clone(suite).set_params(groups=groups))
     stated = stated_release(release, suite.all_metrics)  # before the work
     with shown(progress) as tick:
         measure: dict[str, Any] = {"progress": tick("measured"), "date": date, "release": stated}

@@ -152,7 +152,7 @@ def rounded_to(values: np.ndarray, dtype: Storage) -> np.ndarray:
 class Form(NamedTuple):
     """How many values a column has, and how many of them each grid misses, the coarsest first.
 
-    Of different values, no more are counted than are needed.
+    Different values are only counted up to ten, because more are never asked for.
     """
 
     n: int

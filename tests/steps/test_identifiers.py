@@ -251,3 +251,26 @@ def test_numbers_are_identifiers_if_their_column_is_named_so():
     drawn[2][:20] = drawn[0][:20]
     tables = [table.assign(phone=of) for table, of in zip(TABLES, drawn, strict=True)]
     assert any(one.found for one in counted(*tables))
+
+
+@pytest.mark.parametrize(
+    ("made", "dress"),
+    [
+        (
+            lambda rng, n: [f"MRN-{k:08d}" for k in accounts(rng, n) % 10**8],
+            lambda v: f"H2/{v[4:]}-7",
+        ),
+        (
+            lambda rng, n: [f"DE{k % 97:02d}{k % 31:08d}{k:010d}" for k in accounts(rng, n)],
+            lambda v: f"{v[12:]} (BLZ {v[4:12]})",
+        ),
+    ],
+    ids=["another prefix", "parts turned round"],
+)
+def test_codes_are_found_without_what_all_begin_with(made, dress):
+    rng = np.random.default_rng(0)
+    tables = [one.assign(key=made(rng, N)) for one in TABLES]
+    tables[2]["key"] = [dress(value) for value in tables[0]["key"]]
+    assert any(one.found for one in counted(*tables))
+    fresh = TABLES[2].assign(key=[dress(value) for value in made(rng, N)])
+    assert not any(one.found for one in counted(*tables[:2], fresh))

@@ -94,3 +94,27 @@ def test_schema_command_names_what_no_test_examines(tmp_path, monkeypatch, capsy
     with pytest.raises(SystemExit):
         main()
     assert "no test examines a" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("spell", "is_left"),
+    [
+        (lambda key, row: key, False),
+        (lambda key, row: f"{key[:5]}/{key[5:]}", True),
+        (
+            lambda key, row: f"{row.age:.0f}{row.plan}{row.city}" if row.Index % 3 == 0 else key,
+            True,
+        ),
+        (lambda key, row: f"N{row.Index:09d}", False),
+    ],
+    ids=["fresh", "other signs", "cells inside", "numbered anew"],
+)
+def test_codes_that_are_written_as_no_real_code_is_are_not_passed(spell, is_left):
+    train, holdout, synthetic = (table(seed) for seed in range(3))
+    rows = synthetic.itertuples()
+    synthetic["key"] = [spell(key, row) for key, row in zip(synthetic["key"], rows, strict=True)]
+    metrics = [("copies", ExactMatchShare()), ("texts", TextExactMatch())]
+    suite = MetricSuite(metrics, check_holdout=False).fit(train, holdout)
+    results = suite.evaluate(synthetic)
+    assert untested(results) == (["key"] if is_left else [])
+    assert (results.verdict().outcome == "cannot be told") is is_left

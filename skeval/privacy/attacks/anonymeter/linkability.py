@@ -136,7 +136,7 @@ class LinkabilityRisk(ResidualRiskMetric):
     >>> from skeval.datasets import make_mixed
     >>> from skeval.privacy import LinkabilityRisk
     >>> train, holdout = make_mixed(random_state=0), make_mixed(random_state=1)
-    >>> LinkabilityRisk().fit(train, holdout).score(train) > 0.9
+    >>> LinkabilityRisk().fit(train, holdout).score(train) > 0.7
     True
     """
 

@@ -1,0 +1,66 @@
+"""Codes of a release that are written as no real code is, so that no comparison says anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+from skeval.core.context import Context, shared
+from skeval.stats.repeats import Repeats
+from skeval.steps.identifiers import column_texts, identifier_columns, numbered
+from skeval.steps.normal_forms import form_of
+
+_CHANCE = 0.001  # of more new patterns in fresh codes than the bound
+_CLASSES = ((re.compile(r"[0-9]+"), "9"), (re.compile(r"[^\W\d_]+"), "a"))
+_WORDS = re.compile(r"\w+")
+
+
+@shared
+def columns_of_foreign_codes(context: Context) -> tuple[str, ...]:
+    """Return the columns of codes in which the release has patterns that real codes do not have.
+
+    A pattern is the order of digits, letters and other signs, or the length and the kinds of
+    letters. A record number may contain the cells of a training row in any notation, and then its
+    pattern usually differs. How many fresh codes have a new pattern is counted among the holdout
+    rows. Values that count up are no codes, because a release numbers its rows anew.
+    """
+    if "holdout" not in context:
+        return ()
+    return tuple(name for name in identifier_columns(context) if _is_foreign(context, name))
+
+
+def _is_foreign(context: Context, name: str) -> bool:
+    train, holdout, release = (
+        column_texts(context, role, name)[1] for role in ("train", "holdout", "synthetic")
+    )
+    if form_of(train) != "code" or not train.size or not holdout.size:
+        return False
+    release = release[~numbered(release)]
+    return any(_has_new_patterns(pattern, train, holdout, release) for pattern in _PATTERNS)
+
+
+def _has_new_patterns(
+    pattern: Callable[[str], object], train: np.ndarray, holdout: np.ndarray, release: np.ndarray
+) -> bool:
+    of_train, of_holdout = {*map(pattern, train)}, [*map(pattern, holdout)]
+    n_fresh = sum(one not in of_train for one in of_holdout)
+    known = of_train.union(of_holdout)
+    n_new = sum(pattern(code) not in known for code in release)
+    fresh = Repeats(float(n_fresh), holdout.size / max(1, release.size))
+    return n_new > fresh.bound(_CHANCE)
+
+
+def _order_of_signs(code: str) -> str:
+    """Return a code with one 9 for each number and one a for each word."""
+    for found, sign in _CLASSES:
+        code = found.sub(sign, code)
+    return code
+
+
+def _size_and_letters(code: str) -> tuple[str, int, bool, bool]:
+    return _WORDS.sub("x", code), len(code), code.upper() == code, code.lower() == code
+
+
+_PATTERNS: tuple[Callable[[str], object], ...] = (_order_of_signs, _size_and_letters)
