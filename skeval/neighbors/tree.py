@@ -281,9 +281,9 @@ def _mark_left_codes(counts: Ints, size: int, side: Bytes) -> None:
         for code in range(counts.size):
             if counts[code] > most:
                 top, most = code, counts[code]
-        if filled == 0 or filled + most <= size // 2:
+        if most > 0 and (filled == 0 or filled + most <= size // 2):
             filled += most
-            side[top] = most > 0
+            side[top] = 1
         counts[top] = 0
 
 

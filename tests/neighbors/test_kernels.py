@@ -16,6 +16,7 @@ from numba.core.registry import CPUDispatcher
 
 from skeval.exceptions import MetricWarning
 from skeval.neighbors import machine_code
+from skeval.neighbors.tree import grow_leaves
 
 
 def test_without_a_folder_for_machine_code_it_is_compiled_in_memory(monkeypatch):
@@ -115,3 +116,14 @@ def test_a_full_disk_is_no_reason_to_stop(tmp_path, monkeypatch):
 
     monkeypatch.setattr(IndexDataCacheFile, "save", full)
     assert _called(path)[1] == 0
+
+
+def test_leaves_divide_codes_the_most_frequent_first():
+    """Also if that is the first code, whose mark was once overwritten."""
+    codes = np.repeat(np.array([0, 1, 2], np.uint8), (60, 30, 10))
+    codes = np.random.default_rng(0).permutation(codes)
+    order, offsets = grow_leaves(
+        np.empty((0, 100)), codes[None], np.empty(0), np.arange(100), leaf_size=60, sample_size=100
+    )
+    leaves = [set(codes[leaf]) for leaf in np.split(order, offsets[1:-1])]
+    assert leaves == [{0}, {1, 2}] or leaves == [{1, 2}, {0}]
