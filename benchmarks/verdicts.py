@@ -447,8 +447,8 @@ def power_tables(cells):
 
 
 SHOWN = (  # tests of the page's table, the report's first
-    "membership", "dcr_overfitting", "near_duplicates", "exact_matches", "reconstruction",
-    "anonymeter", "one_run_audit", "nnaa_privacy_loss", "singling_out_univariate",
+    "membership", "partial_membership", "dcr_overfitting", "near_duplicates", "exact_matches",
+    "reconstruction", "anonymeter", "one_run_audit", "nnaa_privacy_loss", "singling_out_univariate",
 )  # fmt: skip
 
 

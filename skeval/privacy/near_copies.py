@@ -6,7 +6,7 @@ import numpy as np
 
 from skeval.core.context import Context, shared
 from skeval.stats.repeats import CHANCE, Copied, Copies, Repeats
-from skeval.steps.neighbors import encoded, index_of, nearest
+from skeval.steps.neighbors import encoded, index_of, nearest, reference_index
 from skeval.steps.samples import drawn_positions
 
 RATIO = 16  # how many times closer a near copy is than any other real row
@@ -20,8 +20,8 @@ _MAX_COMPARED = 2000  # rows of a table among which different rows are counted
 def near_copies(context: Context) -> Copies | None:
     """Count training rows with a near copy, or the near copies of one training row.
 
-    A synthetic row is a near copy of a real row if every other training row is at least 16 times
-    more distant from that real row. How often fresh rows are so close is predicted from pairs of
+    A synthetic row is a near copy of a real row if every other real row is at least 16 times more
+    distant from that real row. How often fresh rows are so close is predicted from pairs of
     real rows and from the near copies of holdout rows: a generator that repeats common rows too
     often has both. Exact copies are counted elsewhere, except if one row has many copies. None if
     the tables do not have a column that can be measured, or fewer than three training rows.
@@ -30,49 +30,70 @@ def near_copies(context: Context) -> Copies | None:
     if not context.schema.measured or context.n_rows("train") < 3:
         return None
     to_train = np.concatenate([nearest(context, role, "train", k=2)[0] for role in roles])
-    changed, every = _around(context, roles, to_train[:, 0])
+    closest, places = _nearest_real(context, roles)
+    # distances to train rule out most rows, so that few are searched for in the holdout
+    close, near = _is_close(*to_train.T), _is_close(closest, to_train[places, 0])
+    asked = np.unique(np.concatenate([np.flatnonzero(close), places[near]]))
+    to_holdout = _to_holdout(context, asked, len(to_train))
+    close &= _is_close(to_train[:, 0], to_holdout)
+    near &= _is_close(closest, to_holdout[places])
+    changed, every = (
+        np.bincount(places[chosen], minlength=len(to_train))
+        for chosen in (near & (closest > 0.0), near)
+    )
     is_train = np.arange(len(to_train)) < context.n_rows("train")
-    train = _of_several(context, changed, is_train, to_train)
+    train = _of_several(context, changed, is_train, close & (to_train[:, 0] > 0.0))
     place = int(np.where(is_train & (changed > 0), every, 0).argmax())
     around_one = int(every[place]) if changed[place] else 0
     most = max(_MIN_AROUND_ONE - 1, _TIMES_HOLDOUT * int(every[~is_train].max(initial=0)))
     of_one = not train.beyond_chance and around_one > most
-    close = float(np.median(to_train[:, 0]))
+    typical = float(np.median(to_train[:, 0]))
     return Copies(
         "rows",
         Copied(around_one, most) if of_one else train,
         None,
-        n_distinct=_n_different(context, "synthetic", close),
-        n_expected=_n_different(context, "train", close),
+        n_distinct=_n_different(context, "synthetic", typical),
+        n_expected=_n_different(context, "train", typical),
         form="near copies of one" if of_one else "near copies",
     )
 
 
-def _around(
-    context: Context, roles: list[str], to_train: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of changed copies of each real row, and of near copies of any kind."""
+def _is_close(distances: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return which distances are so much smaller than others that a row may be a near copy."""
+    return np.asarray((others > 0.0) & (RATIO * distances <= others))
+
+
+def _nearest_real(context: Context, roles: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distance of each synthetic row to the nearest real row, and which row it is."""
     found = [nearest(context, "synthetic", role) for role in roles]
     distances = np.column_stack([one[:, 0] for one, _ in found])
     of_role = distances.argmin(axis=1)
     rows, starts = np.arange(len(distances)), np.append(0, context.n_rows("train"))
     places = starts[of_role] + np.column_stack([at[:, 0] for _, at in found])[rows, of_role]
-    closest = distances[rows, of_role]
-    is_near = (to_train[places] > 0.0) & (RATIO * closest <= to_train[places])
-    changed, every = (
-        np.bincount(places[chosen], minlength=to_train.size)
-        for chosen in (is_near & (closest > 0.0), is_near)
-    )
-    return changed, every
+    return distances[rows, of_role], places
+
+
+def _to_holdout(context: Context, asked: np.ndarray, n_real: int) -> np.ndarray:
+    """Return the distance of some real rows to the nearest holdout row, and infinity for others."""
+    distances, n_train = np.full(n_real, np.inf), context.n_rows("train")
+    if n_real == n_train:
+        return distances
+    index = reference_index(context, "holdout", "gower", None, None, 0)
+    of_train, of_holdout = asked[asked < n_train], asked[asked >= n_train]
+    distances[of_train] = index.kneighbors(encoded(context, "train")[of_train], 1)[0][:, 0]
+    if n_real > n_train + 1:
+        without_limit = np.full(of_holdout.size, np.inf)
+        found, _ = index.others(of_holdout - n_train, 1, without_limit)
+        distances[of_holdout] = found[:, 0]
+    return distances
 
 
 def _of_several(
-    context: Context, changed: np.ndarray, is_train: np.ndarray, to_train: np.ndarray
+    context: Context, changed: np.ndarray, is_train: np.ndarray, close: np.ndarray
 ) -> Copied:
     """Return how many training rows have a changed copy, and the most that is expected."""
     n_train, n_holdout = (int(part.sum()) for part in (is_train, ~is_train))
     n, n_of_holdout = (int((changed[part] > 0).sum()) for part in (is_train, ~is_train))
-    close = (to_train[:, 0] > 0.0) & (RATIO * to_train[:, 0] <= to_train[:, 1])
     pairs = float(close[is_train].sum() / 2.0 + close[~is_train].sum())  # both of train count
     exposure = ((n_train - 1.0) / 2.0 + n_holdout) / context.n_rows("synthetic")
     predicted, most = Repeats(pairs, exposure), 0

@@ -86,7 +86,7 @@ class Identifiers:
         found = np.array([value in texts.compact for value in self.values], dtype=bool)
         if self.form == "email":
             found |= np.array([value in texts.emails for value in self.values], dtype=bool)
-        elif self.form == "name":
+        if self.form == "name":
             found |= self._names_in(texts.words)
         else:
             for part in texts.portions():

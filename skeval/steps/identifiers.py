@@ -32,6 +32,7 @@ from skeval.steps.normal_forms import Form, cell_text, form_of, normal_form
 ROLES = ("train", "holdout", "synthetic")
 _FEWEST = 20  # train rows, of which a column of categories counts as identifiers
 _UNIQUE = 0.95  # of their values, at the least, that stand once in train
+_UNIQUE_NAMES = 0.5  # the same, of names of persons, which several may have
 _DENSE = 0.01  # share of the possible values that real ones take up, from which any can be guessed
 _NEAR = 100  # between numbers of a counter with gaps, at the most
 _MOST_READ = 10_000  # values that show of which characters they are
@@ -79,8 +80,8 @@ def advice_on_identifiers(found: Iterable[Copies]) -> str:
 def identifier_columns(context: Context) -> tuple[str, ...]:
     """Return the columns whose values are compared as identifiers.
 
-    These are ids of texts or whole numbers, categories nearly all of which occur once, and whole
-    numbers if the column is also named like an identifier.
+    These are ids of texts or whole numbers, categories nearly all of which occur once, or names
+    most of which do, and whole numbers if the column is also named like an identifier.
     """
     return tuple(
         name
@@ -93,9 +94,13 @@ def is_identifier(values: pd.Series, kind: str) -> bool:
     """Return whether the values of a column of this kind are compared as identifiers."""
     if kind == "id":
         return all(isinstance(c, str | uuid.UUID) or _is_whole(c) for c in values.dropna())
+    unique = _UNIQUE
     if kind == "categorical":
         codes = values.cat.codes.to_numpy()
         n_rows = np.bincount(codes[codes >= 0], minlength=1)
+        if (n_rows == 1).sum() >= _UNIQUE_NAMES * n_rows.sum():
+            levels = values.cat.categories[np.flatnonzero(n_rows)]
+            unique = _UNIQUE_NAMES if form_of(map(str, levels)) == "name" else _UNIQUE
     elif kind == "continuous" and _NAMED_LIKE_IDENTIFIER.search(str(values.name)):
         numbers = values.dropna().to_numpy()
         if not ((numbers >= _MIN_NUMBER) & (numbers % 1 == 0)).all():
@@ -103,7 +108,7 @@ def is_identifier(values: pd.Series, kind: str) -> bool:
         n_rows = np.unique(numbers, return_counts=True)[1]
     else:
         return False
-    return bool(n_rows.sum() >= _FEWEST and (n_rows == 1).sum() >= _UNIQUE * n_rows.sum())
+    return bool(n_rows.sum() >= _FEWEST and (n_rows == 1).sum() >= unique * n_rows.sum())
 
 
 def _is_whole(cell: object) -> bool:
