@@ -27,6 +27,7 @@ _TITLES = frozenset(("dr", "prof", "mr", "mrs", "ms", "miss", "jr", "sr", "herr"
 _WORD, _SQUEEZED = re.compile(r"[^\W\d_]+"), re.compile(r"[\W_]+")
 # marks that combine with letters, and characters without width
 _UNSEEN = re.compile("[\u00ad\u0300-\u036f\u1ab0-\u1aff\u200b-\u200f\u2060\u20d0-\u20ff\ufeff]")
+_UMLAUT = re.compile("([aou])e")  # Mueller is Müller, and both become muller
 _ENCODED = re.compile(r"[A-Za-z0-9+/_\-]{11,}={0,2}")
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe"})
 _FLOAT = (float, np.number)
@@ -43,11 +44,11 @@ def cell_text(cell: object) -> str | None:
 
 
 def unmarked(text: str) -> str:
-    """Return a text in lower case, without marks on letters and characters without width."""
+    """Return a text in lower case, without marks and umlauts, and without what has no width."""
     if text.isascii():
-        return text.lower()
+        return _UMLAUT.sub(r"\1", text.lower())
     parts = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
-    return _UNSEEN.sub("", parts).translate(_LETTERS)
+    return _UMLAUT.sub(r"\1", _UNSEEN.sub("", parts).translate(_LETTERS))
 
 
 def squeezed(text: str) -> str:
