@@ -14,6 +14,7 @@ from skeval.steps.normal_forms import form_of
 
 _CHANCE = 0.001  # of more new patterns in fresh codes than the bound
 _CLASSES = ((re.compile(r"[0-9]+"), "9"), (re.compile(r"[^\W\d_]+"), "a"))
+_UUID = re.compile(r"(?i)[0-9a-f]{8}(-?)(?:[0-9a-f]{4}\1){3}[0-9a-f]{12}")
 _WORDS = re.compile(r"\w+")
 
 
@@ -24,7 +25,7 @@ def columns_of_foreign_codes(context: Context) -> tuple[str, ...]:
     A pattern is the order of digits, letters and other signs, or the length and the kinds of
     letters. A record number may contain the cells of a training row in any notation, and then its
     pattern usually differs. How many fresh codes have a new pattern is counted among the holdout
-    rows. Values that count up are no codes, because a release numbers its rows anew.
+    rows. Values that count up and UUIDs do not matter, because a release often numbers its rows so.
     """
     if "holdout" not in context:
         return ()
@@ -38,6 +39,7 @@ def _is_foreign(context: Context, name: str) -> bool:
     if form_of(train) != "code" or not train.size or not holdout.size:
         return False
     release = release[~numbered(release)]
+    release = release[[_UUID.fullmatch(code) is None for code in release]]
     return any(_has_new_patterns(pattern, train, holdout, release) for pattern in _PATTERNS)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import uuid
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -106,8 +108,9 @@ def test_schema_command_names_what_no_test_examines(tmp_path, monkeypatch, capsy
             True,
         ),
         (lambda key, row: f"N{row.Index:09d}", False),
+        (lambda key, row: str(uuid.uuid5(uuid.NAMESPACE_OID, key)), False),
     ],
-    ids=["fresh", "other signs", "cells inside", "numbered anew"],
+    ids=["fresh", "other signs", "cells inside", "numbered anew", "UUIDs"],
 )
 def test_codes_that_are_written_as_no_real_code_is_are_not_passed(spell, is_left):
     train, holdout, synthetic = (table(seed) for seed in range(3))
