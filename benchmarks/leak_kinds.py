@@ -80,6 +80,32 @@ def take_income_of_nearest(train, fresh, rng):
     return fresh.assign(income=train["income"].to_numpy()[rows[:, 0]])
 
 
+def with_answer(table, rng):
+    """Return a table with a yes or no, which the age decides on loosely."""
+    return table.assign(sick=np.where(rng.normal(40, 20, len(table)) < table["age"], "yes", "no"))
+
+
+def draw_answers(n, rng):
+    """Return census rows with a yes or no, and with another one that few rows have."""
+    rare = np.where(rng.random(n) < 0.05, "yes", "no")
+    return with_answer(draw_census(n, rng), rng).assign(rare=rare)
+
+
+def take_nearest(name, fraction=1.0, noise=0.0):
+    """Return a kind: one column is that of the most similar training row, in some of the rows."""
+
+    def build(train, fresh, rng):
+        others = [one for one in train if one != name]
+        context = Context.of(train[others]).with_synthetic(fresh[others])
+        _, rows = nearest(context, "synthetic", "train")
+        values = train[name].iloc[rows[:, 0]].reset_index(drop=True)
+        if noise:
+            values = (values * (1 + noise * rng.normal(size=len(values)))).round(2)
+        return fresh.assign(**{name: values.where(rng.random(len(fresh)) < fraction, fresh[name])})
+
+    return build
+
+
 def take_triples(train, fresh, rng, fraction=1.0):
     """The values of three columns come together from one training row."""
     release = fresh.copy()
@@ -140,6 +166,11 @@ def moved_emails(train, fresh, rng):
     return fresh.assign(email=train["email"].str.replace("example.org", "mail.test"))
 
 
+def turned_emails(train, fresh, rng):
+    """The e-mail addresses are those of the training data with the last name first."""
+    return fresh.assign(email=train["email"].str.replace(r"^(\w+)\.(\w+)@", r"\2_\1@", regex=True))
+
+
 def turned_names(train, fresh, rng):
     """The names are those of the training data with the last name first."""
     parts = train["name"].str.split(" ", n=1, expand=True)
@@ -171,6 +202,10 @@ def emails_in_texts(train, fresh, rng):
 
 KINDS = {
     "income of the nearest training row": (draw_census, take_income_of_nearest),
+    "yes or no of the nearest training row": (draw_answers, take_nearest("sick")),
+    "rare yes of the nearest training row": (draw_answers, take_nearest("rare")),
+    "wage of the nearest training row, 5% noise": (draw_census, take_nearest("wage", noise=0.05)),
+    "income of the nearest training row in 30%": (draw_census, take_nearest("income", 0.3)),
     "triples in all rows": (draw_census, take_triples),
     "triples in 20% of rows": (draw_census, lambda t, f, r: take_triples(t, f, r, 0.2)),
     "one value in 1% of rows": (draw_census, repeat_value),
@@ -180,6 +215,7 @@ KINDS = {
     "phones in digits": (draw_contacts, phones_in_digits),
     "e-mails with tags": (draw_contacts, tagged_emails),
     "e-mails of another domain": (draw_contacts, moved_emails),
+    "e-mails turned round": (draw_contacts, turned_emails),
     "names turned round": (draw_contacts, turned_names),
     "rows in IDs": (draw_contacts, rows_in_ids),
     "rows in base64 in IDs": (draw_contacts, rows_in_coded_ids),

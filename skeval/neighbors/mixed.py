@@ -80,7 +80,7 @@ class MixedNearestNeighbors(BaseEstimator):
     backend : {"auto", "numba", "numpy"}, default="auto"
         Compiled trees, or brute force in NumPy with the same bits, about a hundred times slower.
         "auto" uses numba if it can be imported and if one of the two tables of a search has more
-        than 500 rows.
+        than 100 rows.
 
     Attributes
     ----------

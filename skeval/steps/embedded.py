@@ -6,7 +6,7 @@ Nothing is compared pair by pair: parts of cells are looked up by their hashes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,6 +21,11 @@ _MAX_LENGTHS = 24  # different lengths of codes, the most frequent first
 _BASE, _SEED = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
 _END = "\n"  # of a cell
 _WORDS = re.compile(r"[^\W\d_]{2,}|\n")
+# one letter and one word, in either order, as a whole cell or between other signs
+_ABBREVIATED = re.compile(
+    r"(?<![\w.])(?:([^\W\d_])(?:\.\s?|\s)([^\W\d_]{2,})|([^\W\d_]{2,}),?\s([^\W\d_]))(?!\w)"
+)
+_MIN_LETTERS = 8  # of an e-mail address that is compared by its sorted letters
 _TOKENS = re.compile(r"\d+|[^\W\d_]+")
 MIN_CELLS = 5  # of a row that one cell contains
 _MIN_SHARE = 0.8  # of the cells of that row
@@ -43,6 +48,17 @@ class Texts:
     def emails(self) -> frozenset[str]:
         """The normal forms of the e-mail addresses in cells."""
         return frozenset(email for text in self._plain for email in emails_in(text))
+
+    @cached_property
+    def letters_of_emails(self) -> frozenset[str]:
+        """The sorted letters of these normal forms, which are equal for "ann.lee" and "lee.ann"."""
+        return frozenset(map(sorted_letters, self.emails))
+
+    @cached_property
+    def abbreviated_names(self) -> frozenset[tuple[str, str]]:
+        """The initial and the last name of names such as "A. Lee" and "Lee, A."."""
+        found = [m.groups() for text in self._plain for m in _ABBREVIATED.finditer(text)]
+        return frozenset((first or turned, last or name) for first, last, name, turned in found)
 
     @cached_property
     def words(self) -> np.ndarray:
@@ -83,15 +99,21 @@ class Identifiers:
 
     def found_in(self, texts: Texts) -> np.ndarray:
         """Return which identifiers occur in texts, as whole cells or inside them."""
-        found = np.array([value in texts.compact for value in self.values], dtype=bool)
+        found = self._which(texts.compact.__contains__)
         if self.form == "email":
-            found |= np.array([value in texts.emails for value in self.values], dtype=bool)
+            turned = texts.letters_of_emails
+            found |= self._which(texts.emails.__contains__)
+            found |= self._which(lambda v: len(v) >= _MIN_LETTERS and sorted_letters(v) in turned)
         if self.form == "name":
             found |= self._names_in(texts.words)
+            found |= self._which(lambda v: not abbreviations(v).isdisjoint(texts.abbreviated_names))
         else:
             for part in texts.portions():
                 found |= self._codes_in(part)
         return found
+
+    def _which(self, is_found: Callable[[str], bool]) -> np.ndarray:
+        return np.array([*map(is_found, self.values)], dtype=bool)
 
     def _names_in(self, sums: np.ndarray) -> np.ndarray:
         words = [*map(str.split, self.values)]
@@ -114,6 +136,20 @@ class Identifiers:
             keys = _Rolling("".join(self.values[own])).windows(int(size), step=int(size))
             found[own] |= _among(keys, text.windows(int(size)))
         return found
+
+
+def sorted_letters(text: str) -> str:
+    """Return the letters and digits of a text in their alphabetical order."""
+    return "".join(sorted(text))
+
+
+def abbreviations(name: str) -> set[tuple[str, str]]:
+    """Return a name of two words with either of them as an initial."""
+    words = name.split()
+    if len(words) != 2:
+        return set()
+    first, last = words
+    return {(first[0], last), (last[0], first)}
 
 
 class _Rolling:

@@ -173,6 +173,20 @@ def digits(value):
     return "".join(filter(str.isdigit, value))
 
 
+def initial_of(name):
+    first, last = name.split()
+    return f"{first[0]}. {last}"
+
+
+def turned(name):
+    return ", ".join(name.split()[::-1])
+
+
+def turned_email(email):
+    local, _, domain = email.partition("@")
+    return "_".join([*local.split(".")[::-1]]) + "@" + domain
+
+
 def row_of(position, sep):
     return sep.join(map(str, PEOPLE[0].loc[position, WRITTEN]))
 
@@ -188,6 +202,12 @@ DRESSED = {
     "another domain": ("email", lambda i, one: one.email.replace("mail.org", "example.com")),
     "last name first": ("name", lambda i, one: ", ".join(one["name"].split()[::-1])),
     "upper case and marks": ("name", lambda i, one: one["name"].upper().replace("A", "Á")),
+    "initial of a first name": ("name", lambda i, one: initial_of(one["name"])),
+    "initial behind a last name": (
+        "remark",
+        lambda i, one: f"from {turned(initial_of(one['name']))} today",
+    ),
+    "parts of an e-mail turned": ("email", lambda i, one: turned_email(one.email)),
     "phone in a key": ("key", lambda i, one: f"X{digits(one.phone)}Y"),
     "key in base64": ("key", lambda i, one: encoded(one.key)),
     "phone in a remark": ("remark", lambda i, one: f"please call {one.phone} at noon"),

@@ -23,18 +23,18 @@ from skeval.stats.relabelling import (
     shuffled,
 )
 from skeval.steps.exposure import names_listed
-from skeval.steps.neighbors import encoded, encoded_columns, gower_scale, reference_index
+from skeval.steps.neighbors import encoded, encoded_columns, gower_scale, index_of
 from skeval.steps.samples import drawn_positions, drawn_subsets, named_seed
 from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.parameters import Interval
 
-Kind = Literal["combination", "inferred cell"]
+Kind = Literal["combination", "copied cell"]
 _REAL = ("train", "holdout")
 _MAX_PAIRS, _MAX_TRIPLES = 300, 500  # column combinations, a seeded sample of more
-_N_CANDIDATES = 16  # nearest synthetic rows, among which the nearest in the other columns is chosen
+_N_CANDIDATES = 16  # nearest real rows, among which the nearest in the other columns is chosen
 _ALL, _NUMBERS = "all other columns", "all other numerical columns"
 _MAX_TABLE = 2**22  # possible combinations, up to which their presence is a table
-_LEAST_SPREAD = 1e-12
+_MIN_SPREAD = 1e-12
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,11 @@ class Clues:
     names : list of tuple of str
         The columns of each clue.
     known : list of str
-        Which columns decide on the most similar synthetic row; empty for combinations.
+        Which columns decide on the most similar real row; empty for combinations.
     revealed, possible : ndarray of shape (n_clues, n_rows)
         The bits that are revealed of each real row, and the bits that could be revealed.
+    scores : ndarray of shape (n_clues, n_rows)
+        The bits that are revealed of each real row beyond what is expected.
     """
 
     kind: Kind
@@ -58,11 +60,13 @@ class Clues:
     known: list[str]
     revealed: np.ndarray
     possible: np.ndarray
+    scores: np.ndarray
 
     def take(self, clues: np.ndarray) -> Clues:
         """Return some of the clues."""
         names, known = ([of[i] for i in clues] for of in (self.names, self.known))
-        return Clues(self.kind, names, known, self.revealed[clues], self.possible[clues])
+        bits = (of[clues] for of in (self.revealed, self.possible, self.scores))
+        return Clues(self.kind, names, known, *bits)
 
     def shares(self, clue: int, is_train: np.ndarray) -> tuple[float, float]:
         """Return the revealed share of what could be revealed of training and of holdout rows."""
@@ -85,7 +89,7 @@ class Strongest:
     columns : tuple of str
         Its columns.
     known : str
-        Which columns decide on the most similar synthetic row; empty for combinations.
+        Which columns decide on the most similar real row; empty for combinations.
     of_train, of_holdout : float
         The share that the synthetic data reveal of training rows, and of holdout rows.
     by_chance : float
@@ -116,10 +120,10 @@ class Strongest:
     def what(self) -> str:
         """The share, as a noun phrase."""
         listed = names_listed(self.columns)
-        if self.kind == "inferred cell":
+        if self.kind == "copied cell":
             return (
-                f"share of the information on {listed} of a training row that the synthetic row "
-                f"most similar in {self.known} reveals"
+                f"synthetic rows with the value of {listed} of the training row that is most "
+                f"similar in {self.known}, weighted by rarity"
             )
         if len(self.columns) == 1:
             return f"training rows whose value of {listed} occurs, weighted by rarity"
@@ -133,9 +137,9 @@ class PartialMembershipInference(RelabelledTest):
     A generator can memorize a part of a training row and draw the rest again. No whole row then has
     a near copy, and attacks that compare whole rows do not find the leak. This attack uses two
     kinds of clues: rare combinations of values of one, two or three columns that occur in the
-    synthetic data, and single cells that are inferred, because the synthetic row that is most
-    similar in all other columns, or in all other numerical columns, has the same value or a close
-    one.
+    synthetic data, and single cells that are copied: a synthetic row has the same value as the real
+    row that is most similar in all other columns, or in all other numerical columns, or a close
+    one. This happens more often if that row is a training row.
 
     The value is the share that the strongest clue reveals of training rows, less the share that it
     reveals of holdout rows. It is 1 if everything is revealed of training rows alone. The baseline
@@ -165,17 +169,22 @@ class PartialMembershipInference(RelabelledTest):
     -----
     Let :math:`\lambda` be the expected number of synthetic rows with a combination of values, if
     columns were independent and had the frequencies of all real rows. A combination that occurs in
-    the synthetic data reveals :math:`\log_2(1 + 1 / \lambda)` bits, otherwise 0. A single cell
-    reveals :math:`(1 - g) \log_2(1 + 1 / f)` bits. Here f is the share of real rows whose value is
-    as close to the cell as the inferred value, or closer. For a category it is the frequency of the
-    category if the inferred category is correct, otherwise 1. The number g rescales f, so that it
-    is 0 for a correct value and 1 if all values are as close. Sums over rows are divided by the
-    bits that could be revealed. The most similar row in the other columns is chosen among the 16
-    nearest synthetic rows, by the mean over columns of capped differences.
+    the synthetic data reveals :math:`\log_2(1 + 1 / \lambda)` bits of each real row that has it.
+    For single cells, each synthetic row is compared with the real row that is most similar to it in
+    the other columns, and reveals :math:`(1 - g) \log_2(1 + 1 / f)` bits of that row. Here f is the
+    share of real rows whose value is as close to the cell as the synthetic value, or closer. For a
+    category it is the frequency of the category if the two categories are equal, otherwise 1. The
+    number g rescales f, so that it is 0 for an equal value and 1 if all values are as close. The
+    most similar row is chosen among the 16 nearest real rows, by the mean over columns of capped
+    differences. A share is the sum of bits of some rows, divided by the bits that could be revealed
+    of them.
 
     No clue depends on which real rows are training rows. So the labels of the real rows are
-    exchangeable if the synthetic data do not depend on them. Each clue is standardized by its
-    exact mean and spread over all labels. The largest of each kind is compared with the largest
+    exchangeable if the synthetic data do not depend on them. The score of a row is what is revealed
+    of it beyond what is expected: the same share of all rows for a combination, and the mean over
+    the synthetic rows for a cell, of a category over those that are compared with a row of this
+    category. Each clue is standardized by the exact mean
+    and spread of its scores over all labels. The largest of each kind is compared with the largest
     under random labels that all clues share, and the smaller p-value is multiplied by the number of
     kinds.
 
@@ -269,8 +278,8 @@ def _described(one: Strongest) -> dict[str, Any]:
 
 def _advice(one: Strongest) -> str:
     listed = names_listed(one.columns)
-    if one.kind == "inferred cell":
-        return f"Draw {listed} anew, or drop the column: it follows from single training rows."
+    if one.kind == "copied cell":
+        return f"Draw {listed} anew, or drop the column: it is copied from single training rows."
     return f"Draw {listed} anew, or use coarser values: they are those of single training rows."
 
 
@@ -283,12 +292,15 @@ def strongest_clues(
     is_train = np.repeat([True, False], [places[role].size for role in _REAL])
     kinds = [
         one.take(kept)
-        for one in (combinations(context, places, max_rows, seed), inferred_cells(context, places))
-        if (kept := np.flatnonzero(one.revealed.std(axis=1) > _LEAST_SPREAD)).size
+        for one in (
+            combinations(context, places, max_rows, seed),
+            copied_cells(context, places, max_rows, seed),
+        )
+        if (kept := np.flatnonzero(one.scores.std(axis=1) > _MIN_SPREAD)).size
     ]
     if not kinds:
         return ()
-    tests, best = clues_test([one.revealed for one in kinds], is_train, n_permutations, seed)
+    tests, best = clues_test([one.scores for one in kinds], is_train, n_permutations, seed)
     strongest = []
     for clues, test, i in zip(kinds, tests, best, strict=True):
         shares = clues.shares(i, is_train)
@@ -307,7 +319,7 @@ def clues_test(
     Parameters
     ----------
     kinds : sequence of ndarray of shape (n_clues, n_rows)
-        What is revealed of each real row; no clue is constant.
+        The scores of each real row; no clue is constant.
     is_train : ndarray of shape (n_rows,), bool
         The actual labels.
     n_permutations, seed : int
@@ -365,7 +377,9 @@ def combinations(
     )
     revealed = possible * [_occurs([columns[j] for j in one]) for one in subsets]
     named = [tuple(names[j] for j in one) for one in subsets]
-    return Clues("combination", named, [""] * len(named), revealed, possible)
+    share = revealed.sum(axis=1, keepdims=True) / possible.sum(axis=1, keepdims=True)
+    scores = revealed - share * possible
+    return Clues("combination", named, [""] * len(named), revealed, possible, scores)
 
 
 def _bits(log_expected: np.ndarray) -> np.ndarray:
@@ -410,47 +424,58 @@ def _occurs(columns: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     return known[0] & np.isin(joint[0], released)
 
 
-def inferred_cells(context: Context, places: dict[str, np.ndarray]) -> Clues:
-    """Return what the most similar synthetic row reveals of cells, by all columns or by numbers."""
+def copied_cells(
+    context: Context, places: dict[str, np.ndarray], max_rows: int, seed: int
+) -> Clues:
+    """Return what synthetic rows reveal of cells of the real rows that are most similar to them."""
+    released = drawn_positions(context, "synthetic", 2 * max_rows, seed)
+    synthetic = encoded(context, "synthetic")[released]
     real = np.concatenate([encoded(context, role)[places[role]] for role in _REAL])
-    synthetic = encoded(context, "synthetic")
-    names = encoded_columns(context.schema)
-    numeric = context.schema.columns(*NUMERIC)
+    # equal rows share what is revealed of them, and their order tells nothing of their table
+    comparable = np.where(np.isnan(real), np.inf, real)
+    _, first, row_of, n_equal = np.unique(
+        comparable, axis=0, return_index=True, return_inverse=True, return_counts=True
+    )
+    names, numeric = encoded_columns(context.schema), context.schema.columns(*NUMERIC)
     choices = {_ALL: names}
     if 1 < len(numeric) < len(names):
         choices[_NUMBERS] = numeric
     parts = [
-        (known, j, places_of)
+        (known, j, rows)
         for known, chosen in choices.items()
-        for j, places_of in enumerate(_most_similar(context, real, chosen))
+        for j, rows in enumerate(_most_similar(context, synthetic, real[first], chosen))
     ]
     is_nominal = gower_scale(context, None)[1]
-    revealed, possible = np.empty((2, len(parts), len(real)))
-    for row, (_, j, similar) in enumerate(parts):
-        exact = _frequencies(real[:, j])
-        near = _share_as_near(real[:, j], synthetic[similar, j], bool(is_nominal[j]))
-        possible[row] = _bits(np.log(exact))
-        # nothing if all other values are as near, all if the guess is right
-        scale = (1.0 - near) / np.maximum(1.0 - exact, _LEAST_SPREAD)
-        revealed[row] = _bits(np.log(near)) * scale
+    revealed, possible, scores = np.empty((3, len(parts), len(real)))
+    for clue, (_, j, rows) in enumerate(parts):
+        values, frequencies = real[:, j], _frequencies(real[:, j])
+        similar = first[rows]
+        exact = frequencies[similar]
+        near = _share_as_near(values, similar, synthetic[:, j], exact, bool(is_nominal[j]))
+        # nothing if all other values are as near, all if the value is the same
+        scale = (1.0 - near) / np.maximum(1.0 - exact, _MIN_SPREAD)
+        bits, most = _bits(np.log(near)) * scale, _bits(np.log(exact))
+        alike = np.unique(most if is_nominal[j] else np.zeros(len(most)), return_inverse=True)[1]
+        expected = (np.bincount(alike, bits) / np.bincount(alike))[alike]
+        for each, of_rows in ((bits, revealed), (most, possible), (bits - expected, scores)):
+            of_rows[clue] = (np.bincount(rows, each, n_equal.size) / n_equal)[row_of]
     columns: list[tuple[str, ...]] = [(names[j],) for _, j, _ in parts]
-    return Clues("inferred cell", columns, [known for known, *_ in parts], revealed, possible)
+    return Clues("copied cell", columns, [known for known, *_ in parts], revealed, possible, scores)
 
 
 def _most_similar(
-    context: Context, real: np.ndarray, chosen: Sequence[str]
+    context: Context, synthetic: np.ndarray, real: np.ndarray, chosen: Sequence[str]
 ) -> Iterator[np.ndarray]:
-    """Yield for each column the synthetic row that is most similar to each row without it."""
+    """Yield for each column the real row that is most similar to each synthetic one without it."""
     names = encoded_columns(context.schema)
-    synthetic = encoded(context, "synthetic")
     features = [names.index(name) for name in chosen]
     key = None if len(chosen) == len(names) else tuple(chosen)
-    index = reference_index(context, "synthetic", "gower", key, None, 0)
-    _, candidates = index.kneighbors(real[:, features], min(_N_CANDIDATES, len(synthetic)))
+    index = index_of(context, real[:, features], "gower", key)
+    _, candidates = index.kneighbors(synthetic[:, features], min(_N_CANDIDATES, len(real)))
     ranges, is_nominal = gower_scale(context, None)
     differences = {
         j: _differences(
-            real[:, j], synthetic[:, j][candidates], 0.0 if is_nominal[j] else ranges[j]
+            synthetic[:, j], real[:, j][candidates], 0.0 if is_nominal[j] else ranges[j]
         )
         for j in features
     }
@@ -458,7 +483,7 @@ def _most_similar(
     for j in range(len(names)):
         # differences of sums in another order are equal
         apart = np.round(total - differences[j], 9) if j in differences else total
-        yield candidates[np.arange(len(real)), apart.argmin(axis=1)]
+        yield candidates[np.arange(len(synthetic)), apart.argmin(axis=1)]
 
 
 def _differences(values: np.ndarray, others: np.ndarray, scale: float) -> np.ndarray:
@@ -474,19 +499,19 @@ def _differences(values: np.ndarray, others: np.ndarray, scale: float) -> np.nda
     return apart
 
 
-def _share_as_near(values: np.ndarray, guesses: np.ndarray, is_nominal: bool) -> np.ndarray:
-    """Return the share of the values that are as near to each value as its guess, or nearer."""
-    exact = _frequencies(values)
+def _share_as_near(
+    values: np.ndarray, rows: np.ndarray, guesses: np.ndarray, exact: np.ndarray, is_nominal: bool
+) -> np.ndarray:
+    """Return the share of all values that are as near to those of some rows as a guess of each."""
+    own = values[rows]
     if is_nominal:
-        right = (values == guesses) | (np.isnan(values) & np.isnan(guesses))
+        right = (own == guesses) | (np.isnan(own) & np.isnan(guesses))
         return np.where(right, exact, 1.0)
     present = np.sort(values[~np.isnan(values)])
-    apart = np.abs(values - guesses)
+    apart = np.abs(own - guesses)
     with np.errstate(invalid="ignore"):
-        upper = np.searchsorted(present, values + apart, side="right")
-        lower = np.searchsorted(present, values - apart, side="left")
+        upper = np.searchsorted(present, own + apart, side="right")
+        lower = np.searchsorted(present, own - apart, side="left")
     near = np.maximum((upper - lower) / values.size, exact)
-    both, either = (
-        op(np.isnan(values), np.isnan(guesses)) for op in (np.logical_and, np.logical_or)
-    )
+    both, either = (op(np.isnan(own), np.isnan(guesses)) for op in (np.logical_and, np.logical_or))
     return np.where(both, exact, np.where(either, 1.0, near))

@@ -8,7 +8,7 @@ from skeval import make_suite
 from skeval.core.context import Context
 from skeval.datasets import make_census, make_mixed
 from skeval.privacy import PartialMembershipInference
-from skeval.privacy.attacks.membership.partial_membership import combinations, inferred_cells
+from skeval.privacy.attacks.membership.partial_membership import combinations, copied_cells
 from skeval.steps.neighbors import nearest
 from tests.calibrations import LEVEL, rate_of
 
@@ -60,9 +60,34 @@ def test_strongest_clue_names_the_columns_that_were_copied():
     assert result.details["columns"] == sorted(PARTS)
     assert result.details["train"] == pytest.approx(1.0)  # each combination of train occurs
     assert result.value == pytest.approx(result.details["train"] - result.details["holdout"])
-    inferred = metric.evaluate(taken_from_nearest(train, fresh, "hours_per_week"))
-    assert inferred.details["by_kind"]["inferred cell"]["columns"] == ["hours_per_week"]
-    assert inferred.p_value < 0.01
+    copied = metric.evaluate(taken_from_nearest(train, fresh, "hours_per_week"))
+    assert copied.details["by_kind"]["copied cell"]["columns"] == ["hours_per_week"]
+    assert copied.p_value < 0.01
+
+
+def copied_answers(
+    train: pd.DataFrame, fresh: pd.DataFrame, share: float
+) -> tuple[pd.DataFrame, ...]:
+    """Return tables with a yes or no, which follows the other columns loosely, and a release."""
+    rng = np.random.default_rng(len(train))
+    answered = [
+        one.assign(sick=np.where(rng.normal(40, 20, len(one)) < one["age"], "yes", "no"))
+        for one in (train, fresh)
+    ]
+    copied = taken_from_nearest(answered[0], answered[1], "sick")["sick"]
+    is_copied = rng.random(len(fresh)) < share
+    return answered[0], answered[1].assign(sick=copied.where(is_copied, answered[1]["sick"]))
+
+
+def test_a_yes_or_no_of_the_nearest_training_row_is_found():
+    train, holdout, fresh = tables(400, 5)
+    released = copied_answers(train, fresh, 1.0)
+    held = copied_answers(holdout, fresh, 0.0)[0]
+    result = PartialMembershipInference().fit(released[0], held).evaluate(released[1])
+    assert result.details["columns"] == ["sick"]
+    assert result.p_value < 0.01
+    fresh_rows = copied_answers(train, fresh, 0.0)[1]
+    assert PartialMembershipInference().fit(released[0], held).evaluate(fresh_rows).p_value > 0.01
 
 
 def test_shares_by_hand_of_one_column():
@@ -145,9 +170,11 @@ def test_clues_do_not_depend_on_which_rows_are_training_rows(kind):
     for train, holdout in (real, [part.reset_index(drop=True) for part in other]):
         context = Context.of(train, holdout).with_synthetic(synthetic)
         places = {"train": np.arange(len(train)), "holdout": np.arange(len(holdout))}
-        found.append((combinations(context, places, 5000, 0), inferred_cells(context, places)))
+        found.append(
+            (combinations(context, places, 5000, 0), copied_cells(context, places, 5000, 0))
+        )
     for actual, relabeled in zip(*found, strict=True):
-        np.testing.assert_array_equal(actual.revealed[:, order], relabeled.revealed)
+        np.testing.assert_allclose(relabeled.scores, actual.scores[:, order], atol=1e-12)
 
 
 @pytest.mark.calibration
