@@ -44,8 +44,8 @@ _NO_CODES = np.zeros(0, dtype=np.int64)
 _NAMED_LIKE_IDENTIFIER = re.compile(
     r"(?i:phone|mobile|telephone|fax|iban|account|card|passport|licen[cs]e|ssn|mrn|social)"
 )
-_GIVEN_NAME = re.compile(r"(?i)^(given|first|fore|vor)[ _-]?(names?)?$|pr[eé]nom")
-_LAST_NAME = re.compile(r"(?i)^(last|sur|family|nach)[ _-]?(names?)?$|^nom$")
+_GIVEN_NAME = re.compile(r"(?i)^(given|first|fore)[ _-]?(names?)?$|vorname|pr[eé]nom")
+_LAST_NAME = re.compile(r"(?i)^(last|sur|family)[ _-]?(names?)?$|nachname|^nom$")
 _DIGITS = re.compile(r"[0-9]+")
 
 
