@@ -208,13 +208,6 @@ def write_stated(names: dict[str, Any], folder: Path) -> None:
     (folder / "stated.json").write_text(json.dumps(stated))
 
 
-def write_published(names: dict[str, Any], folder: Path) -> None:
-    """Write what somebody states of a table, and statistics of it."""
-    write_stated(names, folder)
-    suite = skeval.MetricSuite([("ks", KSComplement())]).fit(names["train"])
-    suite.save(folder / "statistics.json")
-
-
 class Trained:
     """A model that learns in epochs, which draws rows of its first ones."""
 
@@ -302,7 +295,7 @@ PREPARE: dict[str, Callable[[dict[str, Any], Path], None]] = {
     "docs/coming_from/synthcity.rst": prepare_synthcity,
     "docs/user_guide/survival.rst": prepare_survival,
     "docs/user_guide/search.rst": prepare_training,
-    "docs/user_guide/alone.rst": write_published,
+    "docs/user_guide/alone.rst": write_stated,
     "docs/user_guide/text.rst": prepare_text,
     "docs/user_guide/files.rst": prepare_files,
     "docs/user_guide/pipelines.rst": prepare_scores,

@@ -41,7 +41,7 @@ Tables = Annotated[
         help="Files of CSV, Parquet, Excel, JSON lines or Arrow, or folders of them, a file a "
         "table; book.xlsx#SHEET; base.sqlite#TABLE, base.duckdb#QUERY or URL#QUERY; or folders of "
         "Parquet files that are parts of one table, which are not read whole. Without a holdout "
-        "there are no baselines. SYNTHETIC alone goes with --schema or --saved.",
+        "there are no baselines. SYNTHETIC alone goes with --schema.",
     ),
 ]
 SchemaFile = Annotated[

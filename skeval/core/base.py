@@ -19,9 +19,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.core.context import Context, by_context, read_context, shared
+from skeval.core.context import Context, read_context, shared
 from skeval.core.features import FeatureNames
-from skeval.core.tags import MetricTags, Need, Reads
+from skeval.core.tags import MetricTags, Need
 from skeval.exceptions import (
     InvalidParameterError,
     MissingInputError,
@@ -256,9 +256,6 @@ class Metric(FeatureNames, BaseEstimator):
     estimates what the value tends to as all tables grow. With ``_halved = "root"`` the noise is
     that of the root, for sums of squares, which shrink as the square of the noise.
 
-    Metrics whose tags say ``reads="columns"`` can be evaluated by a suite that was saved without
-    rows, :meth:`MetricSuite.save`.
-
     Examples
     --------
     >>> import pandas as pd
@@ -402,11 +399,6 @@ class Metric(FeatureNames, BaseEstimator):
             warnings.warn(warning, stacklevel=2)
         return result.value
 
-    def value_in(self, context: Context) -> Result:
-        """Measure the synthetic rows of a context as :meth:`score` does, without a baseline."""
-        with sharing(getattr(self, "n_jobs", None)):
-            return self._result(measured_on(context, self._scaling))
-
     def evaluate_context(self, context: Context, *, advise: bool = True) -> Result:
         """Measure the synthetic rows of a context, as a suite does to share its steps."""
         start = time.perf_counter()
@@ -436,11 +428,6 @@ class Metric(FeatureNames, BaseEstimator):
     def _scaling(self) -> Scaling:
         """What it does with tables that need not fit in memory, see :class:`MetricTags`."""
         return self.tags.scaling
-
-    @property
-    def _reads(self) -> Reads:
-        """What it looks at, see :class:`MetricTags`."""
-        return self.tags.reads
 
     def unmet_need(self, context: Context) -> Sentence | None:
         """Return which need of the metric the real tables leave unmet, and the cure, or None."""
@@ -537,7 +524,10 @@ class Metric(FeatureNames, BaseEstimator):
 
     def _in_relation(self, context: Context, result: Result) -> Result:
         """Compare a result with what fresh real rows get; `score` does without."""
-        return in_relation(context, self, result)
+        result = self._with_interval(context, result)
+        if result.baseline is None and "holdout" in context and "holdout" not in self.tags.needs:
+            return self._with_baseline(context, result)
+        return result
 
     def _with_interval(self, context: Context, result: Result) -> Result:
         """Return the result with the interval of its expected value, from halves of all tables."""
@@ -627,15 +617,6 @@ class Metric(FeatureNames, BaseEstimator):
     def _n_counted(self, context: Context, n_rows: int) -> int:
         """Return how many of `n_rows` in the synthetic place the value is of."""
         return min(n_rows, getattr(self, "max_rows", None) or n_rows)
-
-
-@by_context
-def in_relation(context: Context, metric: Metric, result: Result) -> Result:
-    """Return the result of a metric with its interval, and the baseline of fresh real rows."""
-    result = metric._with_interval(context, result)
-    if result.baseline is None and "holdout" in context and "holdout" not in metric.tags.needs:
-        return metric._with_baseline(context, result)
-    return result
 
 
 def sample_notices(context: Context) -> tuple[SampledWarning, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import KW_ONLY, replace
+from dataclasses import KW_ONLY
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -64,7 +64,7 @@ class CellAdherence(Metric):
         The columns to measure: all, the first *n*, or these; only those with the rule count.
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, reads="columns")
+    tags = DIAGNOSTIC_TAGS
     _kinds: ClassVar[tuple[Kind, ...]]
     _: KW_ONLY
     nullable: Literal["auto"] | bool = "auto"

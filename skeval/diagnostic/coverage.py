@@ -84,7 +84,7 @@ class RangeCoverage(Metric):
     0.67
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs", reads="columns", volatile=True)
+    tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs", volatile=True)
 
     columns: Columns = None
     digits: Count | None = 2
@@ -178,7 +178,7 @@ class CategoryCoverage(Metric):
     0.6667
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, reads="columns", volatile=True)
+    tags = replace(DIAGNOSTIC_TAGS, volatile=True)
 
     min_count: Count = 1
     columns: Columns = None
@@ -392,7 +392,7 @@ class OutlierCoverage(Metric):
     0.5
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs", reads="columns", volatile=True)
+    tags = replace(DIAGNOSTIC_TAGS, scaling="sorted runs", volatile=True)
 
     k: NonNegative = 1.5
     columns: Columns = None

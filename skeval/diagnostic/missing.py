@@ -78,7 +78,7 @@ class MissingValueSimilarity(MissingMetric):
     0.75
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, reads="columns")
+    tags = DIAGNOSTIC_TAGS
 
     def _compute(self, context: Context) -> Result:
         names = any_columns(context.schema, self.columns)

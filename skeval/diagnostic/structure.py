@@ -211,7 +211,7 @@ class TableStructure(Metric):
     0.5
     """
 
-    tags = replace(DIAGNOSTIC_TAGS, display="ValueDisplay", reads="columns", headline=1)
+    tags = replace(DIAGNOSTIC_TAGS, display="ValueDisplay", headline=1)
 
     dtypes: Literal["exact", "kind"] = "exact"
 

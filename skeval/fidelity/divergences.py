@@ -43,7 +43,7 @@ class CellMetric(Metric):
         Columns to use: all, the first *n*, or a list of names.
     """
 
-    tags = replace(COLUMN_TAGS, greater_is_better=False, reads="columns")
+    tags = replace(COLUMN_TAGS, greater_is_better=False)
 
     _: KW_ONLY
     n_bins: BinCount = 10

@@ -12,7 +12,7 @@ import numpy as np
 from skeval.core.base import Metric
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.core.tags import COLUMN_TAGS, Reads
+from skeval.core.tags import COLUMN_TAGS
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.results.result import Result, undefined
 from skeval.stats.distributions import (
@@ -148,12 +148,6 @@ class KMarginalSimilarity(Metric):
     tags = replace(COLUMN_TAGS, bounds=(0.0, float("inf")))
 
     _halved = True
-
-    @property
-    def _reads(self) -> Reads:
-        """What it looks at: joint counts of two columns will do for all pairs, in all rows."""
-        in_pairs = self.k <= 2 and self.n_subsets == "all" and self.group_by is None
-        return "columns" if in_pairs else "rows"
 
     k: Count = 2
     n_subsets: Literal["all"] | Count = "all"

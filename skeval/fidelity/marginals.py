@@ -46,7 +46,7 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC, inner_edges
 from skeval.utils.formatting import number, percent
 from skeval.utils.parameters import BinCount, Columns, Interval, NonNegative
 
-_TAGS = replace(COLUMN_TAGS, scaling="sorted runs", reads="columns")
+_TAGS = replace(COLUMN_TAGS, scaling="sorted runs")
 
 
 class MarginalMetric(Metric):
@@ -368,7 +368,7 @@ class QuantileMSE(Metric):
     0.03125
     """
 
-    tags = replace(_TAGS, greater_is_better=False, reads="rows")
+    tags = replace(_TAGS, greater_is_better=False)
 
     _halved = "root"
 
@@ -474,8 +474,6 @@ class ChiSquaredTest(CellMetric):
     >>> round(result.value, 6), round(result.p_value, 6)
     (0.112687, 0.280876)
     """
-
-    tags = replace(CellMetric.tags, reads="rows")
 
     min_expected: NonNegative = 5
 

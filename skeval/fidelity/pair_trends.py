@@ -59,7 +59,7 @@ class PairMetric(Metric):
         value lies between those and fresh real rows; it costs another pass.
     """
 
-    tags = replace(COLUMN_TAGS, display="SimilarityMatrixDisplay", reads="columns")
+    tags = replace(COLUMN_TAGS, display="SimilarityMatrixDisplay")
     _: KW_ONLY
     columns: Columns = None
     floor: bool = True

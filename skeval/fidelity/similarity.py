@@ -12,9 +12,8 @@ import numpy as np
 import pandas as pd
 
 from skeval.core.base import Metric
-from skeval.core.context import Context, by_context, shared
+from skeval.core.context import Context, shared
 from skeval.core.declared import declared
-from skeval.core.tags import Reads
 from skeval.fidelity.pair_trends import PairMetric, worst_pair
 from skeval.results.result import Result, undefined
 from skeval.stats.disclosure import SMALLEST, rounded_ends
@@ -116,11 +115,6 @@ class SimilarityMatrix(Metric):
     tags = PairMetric.tags
 
     _halved = True
-
-    @property
-    def _reads(self) -> Reads:
-        """What it looks at: triples of columns take rows."""
-        return "columns" if self.order == 2 else "rows"
 
     n_bins: BinCount = 10
     strategy: Strategy = "uniform"
@@ -453,7 +447,6 @@ def marginal(
     }
 
 
-@by_context
 def joint_bars(
     context: Context, scored: Sequence[tuple[str, str, dict[str, float]]], min_count: int
 ) -> list[dict[str, Any]]:

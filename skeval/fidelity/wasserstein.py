@@ -82,11 +82,7 @@ class WassersteinDistance(Metric):
     """
 
     tags = replace(
-        COLUMN_TAGS,
-        greater_is_better=False,
-        bounds=(0.0, float("inf")),
-        scaling="sorted runs",
-        reads="columns",
+        COLUMN_TAGS, greater_is_better=False, bounds=(0.0, float("inf")), scaling="sorted runs"
     )
 
     _halved = True

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.core.base import Metric
+from skeval.core.context import Context
 from skeval.diagnostic import (
     BoundaryAdherence,
     CategoryAdherence,
@@ -27,7 +28,6 @@ from skeval.results.provenance import Date
 from skeval.results.result import Result
 from skeval.results.suite_result import SuiteResult
 from skeval.suites.presets import PRESETS
-from skeval.suites.saved import SavedContext
 from skeval.suites.suite import MetricSuite
 from skeval.tables.frames import as_frame
 from skeval.tables.schema import TableSchema
@@ -91,10 +91,6 @@ def evaluate_alone(
     SchemaMismatchError
         If a rule or a key names a column that the schema does not have.
 
-    See Also
-    --------
-    MetricSuite.load : By statistics of real rows, which a file holds.
-
     Examples
     --------
     >>> import pandas as pd
@@ -131,7 +127,7 @@ def _suite_of(stated: StatedTable, synthetic: pd.DataFrame) -> MetricSuite:
     left_out |= {name: left_out.get(name, _NEEDS_TRAIN) for name in report}
     named = [*own.items(), *report.items()]
     left_out = {name: left_out[name] for name, _ in named if name in left_out}
-    return MetricSuite(named)._loaded(_stand_in(stated, synthetic), left_out)
+    return MetricSuite(named)._fit_on(_stand_in(stated, synthetic), left_out)
 
 
 def metrics_of(stated: StatedTable) -> dict[str, Metric]:
@@ -180,7 +176,7 @@ def _boundaries(stated: StatedTable, ranged: list[str]) -> BoundaryAdherence:
     return BoundaryAdherence(*bounds, columns=ranged)
 
 
-def _stand_in(stated: StatedTable, synthetic: pd.DataFrame) -> SavedContext:
+def _stand_in(stated: StatedTable, synthetic: pd.DataFrame) -> Context:
     """Return a context whose train has the stated columns, and in their cells nobody's values."""
     kinds = dict(stated.schema.kinds)
     _check_named(stated)
@@ -196,7 +192,7 @@ def _stand_in(stated: StatedTable, synthetic: pd.DataFrame) -> SavedContext:
         for n, kind in kinds.items()
         if kind in ("categorical", "boolean")
     }
-    context = SavedContext(
+    context = Context(
         TableSchema(kinds, stated.schema.primary_key, stated.schema.datetime_formats),
         {"train": pd.DataFrame(canonical)},
         levels=levels,

@@ -10,7 +10,6 @@ import inspect
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, cast, get_args, overload
 
 import numpy as np
@@ -539,94 +538,8 @@ class MetricSuite(FeatureNames, _BaseComposition):
             }
         return comparison_of(results, variations)
 
-    def save(self, path: str | Path, *, rows: bool = False) -> Path:
-        """Write the fitted suite to a file, for releases that come later.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file; an existing one is replaced when it is complete.
-        rows : bool, default=False
-            False keeps aggregates of columns and pairs of columns, each of at least ten rows, as
-            readable JSON: metrics whose tags say ``reads="columns"`` can be evaluated with them,
-            and :class:`~skeval.exceptions.MetricWarning` names those that are left out. True keeps
-            everything, the real rows too, and the file says so.
-
-        Returns
-        -------
-        Path
-
-        Raises
-        ------
-        InvalidParameterError
-            If the suite is of several tables and `rows` is False, or cannot be pickled.
-
-        Notes
-        -----
-        Of numbers and dates, a file without rows holds values that ten rows have, and a hundred
-        intervals at most between quantiles, whose ends are means of ten neighbours (the outermost
-        the median of ten values) and rounded; of categories the levels that ten rows have; of texts
-        and keys nothing. For pairs of columns it holds what metrics of the suite ask for: joint
-        counts of ten rows or more, in multiples of five where a table has rarer ones, and
-        correlations to three digits. Two files of tables that differ in one row differ in counts:
-        whoever has both, and knows the rest, may tell what that row adds.
-
-        Values are those of the rows where no cell is rare and ends are values that ten rows have.
-        Elsewhere the file says how far they are off, to a hundredth of the metric's range, for the
-        holdout (else half of train) as it is and with shuffled columns, and so do results. Rare
-        cells are pooled in the synthetic table too, so that a rare combination is not told from an
-        invented one. The baseline of pairs is that of all holdout rows, for releases of no fewer;
-        intervals of the difference to it and joint histograms are left out.
-
-        Examples
-        --------
-        >>> import pathlib, tempfile
-        >>> from skeval import MetricSuite
-        >>> from skeval.datasets import make_mixed
-        >>> from skeval.fidelity import KSComplement
-        >>> train, release = make_mixed(500, random_state=0), make_mixed(500, random_state=1)
-        >>> suite = MetricSuite([("ks", KSComplement())]).fit(train)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = suite.save(pathlib.Path(folder) / "suite.json")
-        ...     saved = MetricSuite.load(path)
-        >>> gap = saved.evaluate(release)["ks"].value - suite.evaluate(release)["ks"].value
-        >>> abs(gap) < 0.02
-        True
-        """
-        from skeval.suites.saved import save_suite
-
-        check_is_fitted(self, "context_")
-        return save_suite(self, path, rows=rows)
-
-    @classmethod
-    def load(cls, path: str | Path, *, rows: bool = False) -> Self:
-        """Read a fitted suite that :meth:`save` wrote.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file. One without rows runs no code, whoever wrote it.
-        rows : bool, default=False
-            Whether the file holds rows. It is a pickle then, which can run any code: load only
-            files that you wrote.
-
-        Returns
-        -------
-        MetricSuite
-            Fitted. Metrics that need rows which the file does not hold are in `skipped_`, and their
-            rows of results say so.
-
-        Raises
-        ------
-        InvalidParameterError
-            If the file holds no such suite, or holds rows and `rows` is False.
-        """
-        from skeval.suites.saved import load_suite
-
-        return cast("Self", load_suite(cls, path, rows=rows))
-
-    def _loaded(self, context: Context, left_out: Mapping[str, str]) -> Self:
-        """Take a context that was saved; `left_out` says why metrics cannot be evaluated by it."""
+    def _fit_on(self, context: Context, left_out: Mapping[str, str]) -> Self:
+        """Take a context in place of real tables; `left_out` says what it is not enough for."""
         self.metrics_ = {
             name: in_space(metric, self.space).fit_context(context)
             for name, metric in self.all_metrics

@@ -377,10 +377,7 @@ Keep = Annotated[Any, has_methods(("keeps",), values=(None,))]
 Folder = Annotated[
     Any,
     Legal(
-        "a path or None",
-        lambda v: v is None or isinstance(v, str) or hasattr(v, "__fspath__"),
-        1,
-        in_files=lambda v: v is None,
+        "a path or None", lambda v: v is None or isinstance(v, str) or hasattr(v, "__fspath__"), 1
     ),
 ]
 
