@@ -196,12 +196,6 @@ def write_history(names: dict[str, Any], folder: Path) -> None:
             result.to_json(at / f"v{i}.json")
 
 
-def write_tournament(names: dict[str, Any], folder: Path) -> None:
-    """Write which generators meet, and how they are measured."""
-    for name in ("t.toml", "tournament.toml"):
-        (folder / name).write_text(TOURNAMENT)
-
-
 def write_stated(names: dict[str, Any], folder: Path) -> None:
     """Write a schema that states what is legal."""
     stated = {"age": {"kind": "continuous", "minimum": 0}, "city": "categorical"}
@@ -275,15 +269,6 @@ def prepare_quickstart(names: dict[str, Any], folder: Path) -> None:
     names |= one
 
 
-TOURNAMENT = """
-metrics = "ks_complement,exact_matches"
-cv = 2
-[generators.cart]
-class = "skeval.generators.SequentialCART"
-[generators.copula]
-class = "skeval.generators.GaussianCopula"
-"""
-
 PREPARE: dict[str, Callable[[dict[str, Any], Path], None]] = {
     "docs/coming_from/aindo.rst": prepare_aindo,
     "docs/coming_from/sdmetrics.rst": prepare_metadata,
@@ -353,8 +338,6 @@ def test_every_block_runs(page, names, tmp_path, monkeypatch):
     PREPARE.get(name_of(page), lambda *_: None)(names, tmp_path)
     if "may.csv" in page.read_text(encoding="utf-8"):
         write_releases(names, tmp_path)
-    if "skeval tournament" in page.read_text(encoding="utf-8"):
-        write_tournament(names, tmp_path)
     if "skeval history" in page.read_text(encoding="utf-8"):
         write_history(names, tmp_path)
     module = ModuleType("pasted_page")

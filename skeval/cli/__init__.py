@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from skeval.cli import catalogue, evaluate, releases, report, schemas, tournament
+from skeval.cli import catalogue, evaluate, releases, report, schemas
 from skeval.cli.options import DEBUG, app, debugging, say
 from skeval.exceptions import MetricWarning, Sentence, SkevalError, sentence_of
 from skeval.utils.execution import bounded
@@ -26,7 +26,6 @@ __all__ = [
     "releases",
     "report",
     "schemas",
-    "tournament",
 ]
 _NO_MEMORY = (
     "there is not enough memory for this. Fewer rows take less: --n-max-train and --n-max-test of "

@@ -79,7 +79,7 @@ class Client(Protocol):
 
 
 class Plain:
-    """An object with `fit` and `sample`."""
+    """An object with `fit` and `sample`, or a search of scikit-learn among such objects."""
 
     def __init__(self, generator: Any) -> None:
         self.generator = generator
@@ -91,6 +91,8 @@ class Plain:
             fitted = made.fit(train)
         else:
             fitted = seeded_call(made.fit, seed, train)
+        if _is_search(made):
+            return made.best_estimator_
         # what is returned may be anything, such as the history of a training
         other = callable(getattr(fitted, "sample", None)) and not isinstance(fitted, _TABLES)
         return fitted if other else made
@@ -292,7 +294,15 @@ def detected(train: pd.DataFrame) -> Any:
 
 
 def _can_sample(generator: Any) -> bool:
+    """Return whether it can be fitted and sampled; a search can if its estimator can."""
+    if _is_search(generator):
+        return _can_sample(generator.estimator)
     return all(callable(getattr(generator, name, None)) for name in ("fit", "sample"))
+
+
+def _is_search(generator: Any) -> bool:
+    """Return whether it is a search of scikit-learn, such as GridSearchCV."""
+    return hasattr(generator, "estimator") and hasattr(generator, "refit")
 
 
 def _is_pair(generator: Any) -> bool:
@@ -379,8 +389,9 @@ class GeneratorAdapter(BaseEstimator):
     ----------
     generator : object, class or pair of callables
         - An object with ``fit(table)`` and ``sample(n)``, such as those of `skeval.generators`.
-          Parameters `random_state` and `seed` that are None are set; if `sample` takes one of these
-          names, it gets it.
+          A search of scikit-learn among such objects, for example ``GridSearchCV``, samples by its
+          best estimator. Parameters `random_state` and `seed` that are None are set; if `sample`
+          takes one of these names, it gets it.
         - A synthesizer of SDV (1.x or 2.x), or its class; the metadata are then detected in the
           training rows at each fit, or taken from `metadata`.
         - A pair of functions ``(fit, sample)``: ``model = fit(table)`` and

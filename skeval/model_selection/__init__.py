@@ -11,7 +11,6 @@ from skeval.model_selection.cross_validation import (
     cross_validate_generator,
     efficiency_curve,
 )
-from skeval.model_selection.entrants import Entrant
 from skeval.model_selection.selection import (
     GeneratorScorer,
     best_subject_to,
@@ -22,13 +21,11 @@ from skeval.model_selection.selection import (
     make_generator_scorer,
     pareto_front,
 )
-from skeval.model_selection.standings import Tournament
-from skeval.model_selection.tournaments import tournament
+from skeval.model_selection.tournaments import Tournament, tournament
 from skeval.model_selection.training import TrainingMonitor
 
 __all__ = [
     "CrossValidated",
-    "Entrant",
     "GeneratorScorer",
     "Tournament",
     "TrainingMonitor",

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from joblib import Memory
 from sklearn.base import clone
 from sklearn.model_selection import (
     GroupKFold,
@@ -26,6 +27,7 @@ from sklearn.model_selection import (
     StratifiedKFold,
     check_cv,
 )
+from sklearn.utils.validation import check_memory
 
 from skeval.core.base import Metric
 from skeval.exceptions import InvalidParameterError, MostlySharedRowsWarning, SharedRowsWarning
@@ -268,6 +270,7 @@ def cross_validate_generator(
     stratify: str | Sequence[Any] | None = None,
     random_state: Seed = 0,
     n_jobs: JobCount | None = None,
+    memory: str | Path | Memory | None = None,
 ) -> CrossValidated:
     """Evaluate a generator by cross-validation.
 
@@ -303,6 +306,11 @@ def cross_validate_generator(
     n_jobs : int, optional
         Number of processes, a fold each; the numbers do not depend on it. Under a client of Dask
         the folds go to its workers instead, see :func:`skeval.engine`.
+    memory : str, path or joblib.Memory, optional
+        A folder that keeps the results of each fold, as that of scikit-learn's Pipeline does: a
+        call that was stopped goes on there, and equal folds are not evaluated again. The folder
+        also holds training rows, and is read as pickles, which can run any code: keep it where the
+        table may lie, and never use a folder from somebody else.
 
     Returns
     -------
@@ -376,7 +384,9 @@ def cross_validate_generator(
         )
         for (learned, tested), (fit_seed, sample_seed) in zip(splits, seeds, strict=True)
     )
-    evaluated = current_engine(n_jobs).map(_evaluated, tasks)
+    location = os.fspath(memory) if isinstance(memory, Path) else memory
+    kept = check_memory(location).cache(_evaluated)
+    evaluated = current_engine(n_jobs).map(kept, tasks)
     shares = (len(tested) / len(learned) for learned, tested in splits)
     results, costs = zip(*evaluated, strict=True)
     _warn_of_shared_rows(results)

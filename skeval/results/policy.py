@@ -7,7 +7,7 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
@@ -59,6 +59,8 @@ class RuleOutcome:
         Whether it holds.
     reason : str
         The numbers, or why it cannot hold; one sentence.
+    is_decided : bool, default=True
+        False if the rule does not hold because nothing could be told.
 
     Examples
     --------
@@ -70,6 +72,7 @@ class RuleOutcome:
     rule: str
     passed: bool
     reason: str
+    is_decided: bool = True
 
     def __str__(self) -> str:
         return f"{'holds' if self.passed else 'violated'}: {self.rule} ({self.reason})"
@@ -436,7 +439,7 @@ class Policy:
         if not any(r.copies for r in results.values()):
             some = [UNCOUNTED]
         reasons = dict.fromkeys((alarm.reason, *(some if alarm.passed else [])))
-        return RuleOutcome(_NO_LEAK, alarm.passed, "; ".join(reasons))
+        return replace(alarm, rule=_NO_LEAK, reason="; ".join(reasons))
 
     def _alarm(self, results: SuiteResult) -> RuleOutcome:
         found = self._verdict(results)
@@ -448,7 +451,8 @@ class Policy:
             return RuleOutcome(_NO_ALARM, False, reason)
         if found.void or not found.n_tests:
             why = " ".join(found.void) or "no test of privacy could be judged"
-            return RuleOutcome(_NO_ALARM, False, f"nothing can be told: {why}")
+            reason = f"nothing can be told: {why}"
+            return RuleOutcome(_NO_ALARM, False, reason, is_decided=False)
         return RuleOutcome(_NO_ALARM, True, f"{tests} raised no alarm")
 
 
