@@ -156,15 +156,12 @@ class MapDistance(Metric):
             return result
         counts = {role: self._counts(context, role) for role in _ROLES if role in context}
         on_train = basis(context, *self._settings(context))
-        maps = {role: pooled_shares(of, self.min_count) for role, of in counts.items()}
-        share = max(self.min_count / counts["train"].sum(), 1.0 / _MAX_REGIONS)
         details = {
             **result.details,
             "axes": [dict(axis) for axis in on_train.axes],
             "edges": dict(zip("xy", on_train.edges, strict=True)),
             "min_count": self.min_count,
-            "maps": maps,
-            "difference": difference_of(maps["train"], maps["synthetic"], share),
+            "maps": {role: pooled_shares(of, self.min_count) for role, of in counts.items()},
         }
         return replace(result, details=details, p_value=self._p_value(counts))
 
@@ -282,38 +279,3 @@ def uneven(train: np.ndarray, synthetic: np.ndarray) -> dict[str, float]:
     """Return the share of each table's rows in regions where the other has less than half of it."""
     p, q = train / train.sum(), synthetic / synthetic.sum()
     return {"thinned": float(p[q < _HALF * p].sum()), "crowded": float(q[p < _HALF * q].sum())}
-
-
-def difference_of(train: np.ndarray, synthetic: np.ndarray, min_count: float) -> np.ndarray:
-    """Return by how much the share of synthetic rows exceeds that of train rows, by cell.
-
-    It is made of what is drawn of both tables, and of nothing else: together with counts by other
-    regions, differences could tell how many rows there are in places that are not drawn.
-
-    Parameters
-    ----------
-    train, synthetic : ndarray of shape (n, n)
-        The shares that are drawn; nan where a table has too few rows.
-    min_count : float
-        The least share of train in a region, over which the difference is spread.
-
-    Returns
-    -------
-    ndarray of shape (n, n)
-        nan where neither table is drawn.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.fidelity.map_distance import difference_of
-    >>> train, synthetic = np.array([[0.5, 0.5], [0, 0]]), np.array([[1.0, 0], [0, 0]])
-    >>> difference_of(train, synthetic, 0.1)[0].tolist()
-    [0.5, -0.5]
-    """
-    p, q = np.nan_to_num(train), np.nan_to_num(synthetic)
-    regions = pooled_regions(p, min_count)
-    named = np.where(regions < 0, regions.max() + 1, regions)
-    n_cells = np.bincount(named.ravel())
-    over = np.bincount(named.ravel(), weights=(q - p).ravel()) / n_cells
-    drawn = ~(np.isnan(train) & np.isnan(synthetic))
-    return np.where(drawn, np.round(over, 8)[named], np.nan)

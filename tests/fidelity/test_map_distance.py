@@ -15,7 +15,7 @@ from skeval.core.context import Context
 from skeval.datasets import make_mixed
 from skeval.exceptions import DegenerateInputWarning, InvalidParameterError
 from skeval.fidelity import MapDistance
-from skeval.fidelity.map_distance import basis, by_region, difference_of, places_on, uneven
+from skeval.fidelity.map_distance import basis, by_region, places_on, uneven
 from skeval.reporting import DensityMapDisplay
 from skeval.steps.manifolds import vectors
 
@@ -53,8 +53,6 @@ def test_a_lost_mode_is_seen_as_numbers(metric):
     assert frame.loc[near, "train"].sum() == pytest.approx(0.1, abs=0.02)
     assert frame.loc[near, "holdout"].sum() == pytest.approx(0.1, abs=0.02)
     assert frame.loc[near, "synthetic"].sum() < 0.01
-    assert frame.loc[near, "difference"].sum() == pytest.approx(-0.1, abs=0.03)
-    assert frame.loc[~near, "difference"].sum() == pytest.approx(0.1, abs=0.03)
 
 
 def test_rows_are_counted_by_region():
@@ -139,15 +137,6 @@ def test_no_place_with_few_rows_shows(metric):
         shares = details["maps"][role]
         for level in np.unique(shares[~np.isnan(shares)]):
             assert (shares == level).sum() * level * n_rows >= 10 - 1e-3
-
-
-def test_the_difference_says_no_more_than_the_drawn_maps(metric):
-    details = metric.evaluate(LOST).details
-    maps, least = details["maps"], 1.0 / 100.0
-    again = difference_of(maps["train"], maps["synthetic"], least)
-    assert np.array_equal(again, details["difference"], equal_nan=True)
-    undrawn = np.isnan(maps["train"]) & np.isnan(maps["synthetic"])
-    assert np.isnan(details["difference"]).tolist() == undrawn.tolist()
 
 
 def test_one_odd_row_does_not_show(metric):
