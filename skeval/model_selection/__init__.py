@@ -1,11 +1,5 @@
 """Which generator: tournaments, cross-validation, scorers of searches, choices among scores."""
 
-from skeval.model_selection.callbacks import (
-    fit_by_epochs,
-    keras_callback,
-    lightning_callback,
-    report_trial,
-)
 from skeval.model_selection.cross_validation import (
     CrossValidated,
     cross_validate_generator,
@@ -25,6 +19,7 @@ from skeval.model_selection.selection import (
 from skeval.model_selection.standings import Tournament
 from skeval.model_selection.tournaments import tournament
 from skeval.model_selection.training import TrainingMonitor
+from skeval.model_selection.trials import report_trial
 
 __all__ = [
     "CrossValidated",
@@ -37,11 +32,8 @@ __all__ = [
     "efficiency_curve",
     "facet_intervals",
     "facet_table",
-    "fit_by_epochs",
     "hypervolume",
-    "keras_callback",
     "knee",
-    "lightning_callback",
     "make_generator_scorer",
     "pareto_front",
     "report_trial",

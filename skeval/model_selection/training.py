@@ -134,8 +134,6 @@ class TrainingMonitor:
 
     See Also
     --------
-    keras_callback, lightning_callback : Monitors in training loops of others.
-    fit_by_epochs : Generators without hooks, such as those of SDV and ctgan.
     report_trial : Studies of Optuna.
 
     Notes
