@@ -18,7 +18,6 @@ from skeval.model_selection.selection import (
 )
 from skeval.model_selection.standings import Tournament
 from skeval.model_selection.tournaments import tournament
-from skeval.model_selection.training import TrainingMonitor
 from skeval.model_selection.trials import report_trial
 
 __all__ = [
@@ -26,7 +25,6 @@ __all__ = [
     "Entrant",
     "GeneratorScorer",
     "Tournament",
-    "TrainingMonitor",
     "best_subject_to",
     "cross_validate_generator",
     "efficiency_curve",

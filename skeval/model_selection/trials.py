@@ -1,47 +1,56 @@
-"""Scores of a training that a trial of Optuna gets while a generator learns."""
+"""Scores that a trial of Optuna gets while a generator learns."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import Any
 
 from skeval.exceptions import InvalidParameterError
-
-if TYPE_CHECKING:
-    from skeval.model_selection.training import TrainingMonitor
-
-_EPOCH = "reported_epoch"
+from skeval.model_selection.selection import signed
+from skeval.results.suite_result import SuiteResult
 
 
-def report_trial(trial: Any, monitor: TrainingMonitor) -> None:
-    """Report to a trial of Optuna what a monitor has seen, and prune the trial if it is hopeless.
+def report_trial(trial: Any, epoch: int, result: SuiteResult, metric: str) -> float:
+    """Report to an Optuna trial the best score of its epochs without a leak.
 
-    Call it after each :meth:`TrainingMonitor.on_epoch_end`, and return ``monitor.best_score`` from
-    the objective. What is reported at an epoch is the utility of the best eligible epoch so far, so
-    that no pruner and no sampler favours a generator that leaks.
+    Call the function in the objective of a study each time that the rows of a generator were
+    evaluated during its training, and return its last value from the objective. An epoch counts if
+    the verdict on its rows is neither a leak nor copies, so that no pruner and no sampler favors a
+    generator that leaks.
 
     Parameters
     ----------
     trial : optuna.Trial
-        One of a study of one objective with ``direction="maximize"``.
-    monitor : TrainingMonitor
-        The one of this trial. Epochs without a look report nothing.
+        A trial of a study with one objective and ``direction="maximize"``.
+    epoch : int
+        The number of the epoch. Optuna records the score at this step.
+    result : SuiteResult
+        The result of the rows that the generator samples at this epoch.
+    metric : str
+        The name of the metric in `result` to maximize. If lower values are better, the score is the
+        negated value.
+
+    Returns
+    -------
+    float
+        The best score so far, or ``-inf`` if no epoch counts.
 
     Raises
     ------
     optuna.TrialPruned
-        If the pruner of the study asks for it, or the monitor has stopped and no epoch is eligible.
+        If the pruner of the study ends the trial.
     InvalidParameterError
-        If the study minimizes.
+        If the study minimizes, or the metric has no direction.
 
     See Also
     --------
-    TrainingMonitor : When it stops.
+    skeval.SuiteResult.verdict : The verdict on one table.
+    make_generator_scorer : Scores of generators in a search of scikit-learn.
 
     Notes
     -----
-    The user attributes `best_epoch`, `reason`, `p_value` and `reported_epoch` of the trial are set.
-    The level of a monitor is that of one training: among *m* trials without a leak, up to *m* times
-    as many are stopped by a false alarm.
+    The user attributes `best_epoch` and `best_score` of the trial are set. Nothing is reported
+    before the first epoch that counts.
 
     Examples
     --------
@@ -49,17 +58,16 @@ def report_trial(trial: Any, monitor: TrainingMonitor) -> None:
     >>> from skeval import MetricSuite
     >>> from skeval.datasets import make_mixed
     >>> from skeval.fidelity import KSComplement
-    >>> from skeval.model_selection import TrainingMonitor, report_trial
+    >>> from skeval.model_selection import report_trial
     >>> from skeval.privacy import DCRShare
     >>> train, holdout = make_mixed(200, random_state=0), make_mixed(200, random_state=1)
-    >>> suite = MetricSuite([("ks", KSComplement()), ("dcr", DCRShare())])
+    >>> suite = MetricSuite([("ks", KSComplement()), ("dcr", DCRShare())]).fit(train, holdout)
     >>> def objective(trial):
     ...     seed = trial.suggest_int("seed", 2, 9)
-    ...     monitor = TrainingMonitor(suite, train, holdout, n_looks=2)
     ...     for epoch in (1, 2):
-    ...         monitor.on_epoch_end(epoch, lambda n: make_mixed(n, random_state=seed))
-    ...         report_trial(trial, monitor)
-    ...     return monitor.best_score
+    ...         rows = make_mixed(100 * epoch, random_state=seed)
+    ...         best = report_trial(trial, epoch, suite.evaluate(rows), "ks")
+    ...     return best
     >>> optuna.logging.set_verbosity(optuna.logging.WARNING)
     >>> study = optuna.create_study(direction="maximize")
     >>> study.optimize(objective, n_trials=1)
@@ -68,20 +76,26 @@ def report_trial(trial: Any, monitor: TrainingMonitor) -> None:
     """
     import optuna  # whoever has a trial has the package
 
-    study = getattr(trial, "study", None)
+    study = getattr(trial, "study", None)  # a FixedTrial has none
     if study is not None and study.direction != optuna.study.StudyDirection.MAXIMIZE:
         raise InvalidParameterError(
-            "report_trial: utility is reported such that higher is better. Make the study with "
-            'direction="maximize".'
+            "report_trial: expected a study that maximizes, because higher scores are better, got "
+            'one that minimizes. Create the study with direction="maximize".'
         )
-    if not monitor.results:
-        return
-    epoch = next(reversed(monitor.results))
-    if monitor.best_epoch is not None and trial.user_attrs.get(_EPOCH) != epoch:
-        trial.report(monitor.best_score, step=int(epoch))  # a step once: Optuna warns of a second
-        trial.set_user_attr(_EPOCH, int(epoch))
-    seen = {"best_epoch": monitor.best_epoch, "reason": monitor.reason}
-    for name, value in {**seen, "p_value": float(monitor.history["p_value"].iloc[-1])}.items():
-        trial.set_user_attr(name, value)
-    if trial.should_prune() or (monitor.stopped and monitor.best_epoch is None):
-        raise optuna.TrialPruned(monitor.sentence)
+    tags = result[metric].tags
+    if tags is None or not tags.sign:
+        raise InvalidParameterError(
+            f"report_trial: expected a metric with a direction, got {metric!r}, whose best value "
+            "lies in between. Name another metric of the suite."
+        )
+    best, score = trial.user_attrs.get("best_score", -math.inf), signed(result[metric])
+    verdict = result.verdict()
+    if score > best and not (verdict.alarm or verdict.copies):
+        best = score
+        trial.set_user_attr("best_epoch", epoch)
+        trial.set_user_attr("best_score", best)
+    if best > -math.inf:
+        trial.report(best, step=epoch)
+    if trial.should_prune():
+        raise optuna.TrialPruned
+    return float(best)
