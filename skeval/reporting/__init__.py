@@ -29,7 +29,6 @@ from skeval.reporting.displays.relations import (
 )
 from skeval.reporting.displays.releases import HistoryDisplay
 from skeval.reporting.displays.survival import SurvivalCurvesDisplay
-from skeval.reporting.displays.training import TrainingDisplay
 from skeval.reporting.displays.values import (
     ColumnScoresDisplay,
     EntitiesDisplay,
@@ -76,7 +75,6 @@ __all__ = [
     "ScoresDisplay",
     "SimilarityMatrixDisplay",
     "SurvivalCurvesDisplay",
-    "TrainingDisplay",
     "TransitionsDisplay",
     "ValueDisplay",
     "display_of",

@@ -69,7 +69,7 @@ def cells_on_grid(points: np.ndarray, edges: tuple[np.ndarray, np.ndarray]) -> n
     return np.asarray(rows * (edges[0].size - 1) + columns)
 
 
-def pooled_regions(counts: np.ndarray, min_count: float) -> np.ndarray:
+def pooled_regions(counts: np.ndarray, min_count: int) -> np.ndarray:
     """Pool the cells of a square grid into regions of a least number of rows.
 
     A cell with enough rows is a region. What is left of each block of two by two cells is one, if
@@ -78,9 +78,9 @@ def pooled_regions(counts: np.ndarray, min_count: float) -> np.ndarray:
     Parameters
     ----------
     counts : ndarray of shape (n, n)
-        Rows in each cell, or shares of them; n is a power of 2.
-    min_count : float
-        The fewest rows of a region, or the least share.
+        Rows in each cell; n is a power of 2.
+    min_count : int
+        The fewest rows of a region; at least 1.
 
     Returns
     -------
@@ -103,7 +103,7 @@ def pooled_regions(counts: np.ndarray, min_count: float) -> np.ndarray:
     while side <= n:
         left = np.where(regions < 0, counts, 0)
         blocks = left.reshape(n // side, side, n // side, side).sum(axis=(1, 3))
-        enough = (blocks >= min_count) & (blocks > 0)
+        enough = blocks >= min_count
         names = np.where(enough, np.cumsum(enough).reshape(enough.shape) - 1 + n_regions, -1)
         spread = np.repeat(np.repeat(names, side, axis=0), side, axis=1)
         regions = np.where(regions < 0, spread, regions)
