@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, cast
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -27,7 +27,6 @@ from skeval.exceptions import (
     MissingInputError,
     PooledLevelsWarning,
     SampledWarning,
-    Sentence,
 )
 from skeval.results.result import Result
 from skeval.results.verdict import ALARM_LEVEL
@@ -159,64 +158,48 @@ def difference_by_subject(
 
 Halved = Literal[False, True, "root"]
 
-# of each need: what is lacking, and the cure in Python and in the shell
+# of each need: what is lacking, and the cure
 _UNMET = {
     "holdout": (
         "compares against holdout rows, and none were given.",
         "Pass them: fit(train, holdout=rows).",
-        "Give their file: TRAIN HOLDOUT SYNTHETIC.",
     ),
     "keys": (
         "needs a primary key.",
         "Pass a schema that names it: fit(train, schema=TableSchema(...)).",
-        "Name it in the metadata of SDV: --schema FILE.",
     ),
     "relational": (
         "compares several tables.",
         "Pass them by name: "
         "fit({{'users': users, 'orders': orders}}, schema=RelationalSchema(...)).",
-        "Give folders, a file a table: TRAIN [HOLDOUT] SYNTHETIC.",
     ),
     "text": (
         "needs a text column, and the table has none.",
         "Name one: fit(train, schema={{column: 'text'}}).",
-        'Name one in --schema FILE: {"column": "text"}.',
     ),
     "target": (
         "needs a target, a column of the table that can be measured.",
         "Name it: {metric}(target=column).",
-        "Name it: --target COLUMN.",
     ),
     "one table": (
         "measures one table, and several were given.",
         "Lift it: PerTable({metric}(...)), or PerSubject({metric}(...)) for the subjects with all "
         "their rows.",
-        "Give the files of one table.",
     ),
 }
 
 
-def unmet(need: str, metric: str, lack: str = "") -> Sentence:
-    """Return what a metric lacks of a need, and the cure in Python and in the shell.
+class Unmet(NamedTuple):
+    """What the tables lack for a metric, with the cure, and the need by name if it is one."""
 
-    Parameters
-    ----------
-    need : str
-        Such as "holdout".
-    metric : str
-        The class, of which the cure is.
-    lack : str, optional
-        What is lacking, where the metric says more of it.
+    reason: str
+    need: str = ""
 
-    Examples
-    --------
-    >>> from skeval.core.base import unmet
-    >>> print(unmet("target", "TSTR").shell)
-    needs a target, a column of the table that can be measured. Name it: --target COLUMN.
-    """
-    known, python, shell = _UNMET[need]
-    cure = python.format(metric=metric)
-    return Sentence(f"{lack or known} {cure}", f"{lack or known} {shell}", need)
+
+def unmet(need: str, metric: str, lack: str = "") -> Unmet:
+    """Return what the tables lack of a need of a metric, in words of its own if it has some."""
+    known, cure = _UNMET[need]
+    return Unmet(f"{lack or known} {cure.format(metric=metric)}", need)
 
 
 class Metric(FeatureNames, BaseEstimator):
@@ -357,7 +340,7 @@ class Metric(FeatureNames, BaseEstimator):
         if named and not context.is_relational:
             check_measured(context.schema, named, type(self).__name__)
         if lack := self.unmet_need(context):
-            raise MissingInputError(lack, type(self).__name__)
+            raise MissingInputError(lack.reason, type(self).__name__, lack.need)
         with sharing(getattr(self, "n_jobs", None)):
             self._prepare(measured_on(context, self._scaling))
         self.context_ = context
@@ -429,7 +412,7 @@ class Metric(FeatureNames, BaseEstimator):
         """What it does with tables that need not fit in memory, see :class:`MetricTags`."""
         return self.tags.scaling
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Return which need of the metric the real tables leave unmet, and the cure, or None."""
         if context.is_relational and "relational" not in self.tags.needs:
             return unmet("one table", type(self).__name__)

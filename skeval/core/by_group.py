@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from skeval.core.base import Metric
+from skeval.core.base import Metric, Unmet
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
-from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning, Sentence
+from skeval.exceptions import DegenerateInputWarning, InvalidParameterError, MetricWarning
 from skeval.results.result import Result, undefined
 from skeval.stats.relabelling import holm
 from skeval.tables.preprocessing import NOMINAL
@@ -119,7 +119,7 @@ class ByGroup(Metric):
         """Return the columns that parameters name, those of the metric among them."""
         return {**super().named_columns(), **self.metric.named_columns()}
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
         return self.metric.unmet_need(context)
 

@@ -14,7 +14,7 @@ from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import DIAGNOSTIC_TAGS
 from skeval.diagnostic.columns import check_names, lacks, unreadable
-from skeval.exceptions import MetricWarning, Sentence, TableError
+from skeval.exceptions import MetricWarning, TableError
 from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.steps.samples import ROLES
 from skeval.tables.cells import plain_values, read_numbers
@@ -42,10 +42,7 @@ def _is_composite(key: object) -> bool:
     return isinstance(key, list | tuple) and len(key) > 0 and all(isinstance(n, str) for n in key)
 
 
-_NO_KEY = Sentence(
-    "no key is known: name it, keys=[column], or pass a schema with a primary_key.",
-    "no key is known: name it in the metadata of SDV: --schema FILE.",
-)
+_NO_KEY = "no key is known: name it, keys=[column], or pass a schema with a primary_key."
 
 
 @declared

@@ -180,7 +180,8 @@ class PropensityMSE(Metric):
     def _prepare(self, context: Context) -> None:
         if self.null == "holdout" and "holdout" not in context:
             owner = "PropensityMSE(null='holdout')"
-            raise MissingInputError(unmet("holdout", "PropensityMSE"), owner)
+            lack = unmet("holdout", "PropensityMSE")
+            raise MissingInputError(lack.reason, owner, lack.need)
         regression = _is_regression(self.model, self.out_of_fold)
         if self.form != "raw" and (reason := _lacks_null(self._kind, self.form, regression)):
             raise InvalidParameterError(f"PropensityMSE: {reason}")

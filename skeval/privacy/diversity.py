@@ -7,10 +7,11 @@ from typing import Literal
 
 import numpy as np
 
+from skeval.core.base import Unmet
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import DISCLOSURE_TAGS
-from skeval.exceptions import InvalidParameterError, Sentence
+from skeval.exceptions import InvalidParameterError
 from skeval.privacy.k_anonymity import (
     CAP,
     ClassMetric,
@@ -54,12 +55,12 @@ class SensitiveMetric(ClassMetric):
 
     sensitive: SensitiveColumn | None = None
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
         if unmet := super().unmet_need(context):
             return unmet
         if self.sensitive is None and not self._sensitive(context.schema):
-            return Sentence(_NO_SENSITIVE.format(metric=type(self).__name__))
+            return Unmet(_NO_SENSITIVE.format(metric=type(self).__name__))
         return None
 
     def _prepare(self, context: Context) -> None:

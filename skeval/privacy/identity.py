@@ -8,10 +8,11 @@ from dataclasses import KW_ONLY, field, replace
 import numpy as np
 from scipy.special import hyp2f1
 
+from skeval.core.base import Unmet
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import DISCLOSURE_TAGS
-from skeval.exceptions import InvalidParameterError, Sentence
+from skeval.exceptions import InvalidParameterError
 from skeval.privacy.k_anonymity import ClassMetric, classes
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
@@ -28,11 +29,9 @@ _MOST_CLUSTERS = 20
 _EXPLAINED = 0.99
 _N_STEPS = 100
 _TESTED = "bits beyond chance that the release gets right of a train row"
-_UNNAMED = Sentence(
+_UNNAMED = (
     "needs the columns that others may know of a person, and none are named. Name them: "
-    "IdentityDisclosure(['age', 'postcode']).",
-    "needs the columns that others may know of a person, and none are named. Name them: --known "
-    "age,postcode, or as indirect_identifiers in --release FILE.",
+    "IdentityDisclosure(['age', 'postcode'])."
 )
 _ALL_KNOWN = "every column is a quasi-identifier, so that there is nothing left to learn."
 
@@ -158,9 +157,11 @@ class IdentityDisclosure(ClassMetric):
                 f"got {self.population}. Leave it out if train is the whole population."
             )
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Return which need is unmet: columns that are known have to be named."""
-        return super().unmet_need(context) or (_UNNAMED if self.quasi_identifiers is None else None)
+        return super().unmet_need(context) or (
+            Unmet(_UNNAMED) if self.quasi_identifiers is None else None
+        )
 
     def _compute(self, context: Context) -> Result:
         if not self._secrets(context):

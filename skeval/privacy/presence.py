@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from skeval.core.base import unmet
+from skeval.core.base import Unmet, unmet
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.tags import DISCLOSURE_TAGS
-from skeval.exceptions import Sentence
 from skeval.privacy.k_anonymity import ClusterableMetric, SmallestClassMetric, too_few_to_cluster
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
@@ -189,7 +188,7 @@ class DeltaPresence(ClusterableMetric):
     # in mode "cluster" a ratio of counts
     tags = replace(DISCLOSURE_TAGS, bounds=(0.0, float("inf")))
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Say which need of the metric the real tables leave unmet, and the cure; None if none."""
         if self.mode == "equivalence" and "holdout" not in context:
             return unmet("holdout", type(self).__name__, _NO_POPULATION)

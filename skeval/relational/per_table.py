@@ -15,18 +15,13 @@ from typing import Annotated, Any, ClassVar, cast
 import numpy as np
 from sklearn.base import clone
 
-from skeval.core.base import Metric, difference_by_subject
+from skeval.core.base import Metric, Unmet, difference_by_subject
 from skeval.core.by_group import AnyMetric, goodness
 from skeval.core.context import Context
 from skeval.core.declared import declared
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import MetricTags, Need
-from skeval.exceptions import (
-    InvalidParameterError,
-    NoTestWarning,
-    NothingToMeasureWarning,
-    Sentence,
-)
+from skeval.exceptions import InvalidParameterError, NoTestWarning, NothingToMeasureWarning
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast
 from skeval.stats.relabelling import holm
@@ -63,12 +58,12 @@ class Lifted(Metric):
     tags: ClassVar[MetricTags] = TagsOfMetric()  # type: ignore[assignment]
     metric: AnyMetric
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Say what the metric, or the tables, leave unmet, and the cure; None if nothing."""
         if not isinstance(context, RelationalContext):
             return super().unmet_need(context)
         if refusal := self._refusal(context):
-            return Sentence(refusal)
+            return Unmet(refusal)
         return self.metric.unmet_need(self._own(context))
 
     def unmet_needs(self, context: Context) -> list[Need]:
@@ -397,7 +392,7 @@ class PerTable(OnTables):
     aggregate: Aggregate = "mean"
     tables: TableNames = None
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Say which need of the metric all tables leave unmet, and the cure; None if none."""
         if not isinstance(context, RelationalContext):
             return super().unmet_need(context)
@@ -405,7 +400,7 @@ class PerTable(OnTables):
         chosen = self._chosen(context)
         unmet = [need for one in chosen.values() if (need := one.unmet_need(context))]
         if self.tables is not None or len(unmet) == len(chosen):
-            nothing = None if chosen else Sentence("finds no table that it can measure.")
+            nothing = None if chosen else Unmet("finds no table that it can measure.")
             return next(iter(unmet), nothing)
         return None
 

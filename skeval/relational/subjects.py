@@ -14,13 +14,13 @@ import pandas as pd
 from scipy.sparse import csr_array, hstack
 from scipy.stats import rankdata
 
-from skeval.core.base import Metric
+from skeval.core.base import Metric, Unmet
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.families import ClaimTested
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import ATTACK_TAGS, SCREEN_TAGS
-from skeval.exceptions import Sentence, TableError
+from skeval.exceptions import TableError
 from skeval.privacy.attacks.membership.membership_inference import against_half, overview, success
 from skeval.privacy.copies import matches_of_singletons, unique_matches
 from skeval.privacy.near_texts import NearPairs, TokenSets, similar_pairs
@@ -70,15 +70,15 @@ class SubjectMetric(Metric):
 
     subject: SubjectName = None
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Say what the tables leave unmet, and the cure; None if nothing."""
         if unmet := super().unmet_need(context):
             return unmet
         relational = cast("RelationalContext", context)
         if unclear := relational.relations.undetermined:
-            return Sentence(unclear)
+            return Unmet(unclear)
         if not self._tables(relational):
-            return Sentence("looks at rows that belong to a subject, and no table depends on it.")
+            return Unmet("looks at rows that belong to a subject, and no table depends on it.")
         return None
 
     def _subject(self, context: Context) -> str:

@@ -18,7 +18,6 @@ from skeval.exceptions import (
     MetricWarning,
     NothingToMeasureWarning,
     NotRememberedError,
-    Sentence,
 )
 from skeval.results.provenance import Provenance
 from skeval.results.rendering import Display, rendering
@@ -216,11 +215,8 @@ def _means(scored: Sequence[tuple[float, float]]) -> tuple[float, float, int]:
 SCHEMA_VERSION = 2  # of the JSON of a suite's results
 
 
-def _no_scores(source: object) -> Sentence:
-    return Sentence(
-        f"{source} holds no scores that SuiteResult.to_json wrote.",
-        f"{source} holds no scores; save them with: skeval evaluate ... -o scores.json.",
-    )
+def _no_scores(source: object) -> str:
+    return f"{source} holds no scores that SuiteResult.to_json wrote."
 
 
 class SuiteResult(Mapping[str, Result]):

@@ -20,7 +20,6 @@ from skeval.exceptions import (
     InvalidValueWarning,
     MetricWarning,
     RepeatedRowsWarning,
-    Sentence,
     UnequalSizesWarning,
 )
 from skeval.stats.distributions import exact_mean, quantiles_of_sorted
@@ -37,8 +36,7 @@ _MOST_NAMES = 20  # that an error lists
 UNEQUAL = 10  # times as many rows, beyond which sizes are warned of
 _REPEATED = 0.05  # share of train rows that equal another, from which on it is spoken of
 # the parameters of make_suite and options of the command line that fill a parameter of metrics
-_IN_PYTHON = {"quasi_identifiers": "known (quasi_identifiers)"}
-_IN_SHELL = {"quasi_identifiers": "--known"}
+_CALLED = {"quasi_identifiers": "known (quasi_identifiers)"}
 _CONSTANT = (
     "One value or none in train, of which nothing can be measured: {names}. Leave such columns "
     "out, or look how they were read."
@@ -216,13 +214,10 @@ def check_measured(
         meant = did_you_mean([n for names in absent.values() for n in names], measured)
         why = f"Columns that can be measured: {known}.{meant}"
         whose = "" if owner is None else f"{owner}: "
-        in_python, in_shell = (
-            "; ".join(
-                f"{words.get(what, start + what)} names {fault}" for what, fault in faults.items()
-            )
-            for words, start in ((_IN_PYTHON, ""), (_IN_SHELL, "--"))
+        said = "; ".join(
+            f"{_CALLED.get(what, what)} names {fault}" for what, fault in faults.items()
         )
-        raise InvalidParameterError(Sentence(f"{whose}{in_python}. {why}", f"{in_shell}. {why}"))
+        raise InvalidParameterError(f"{whose}{said}. {why}")
 
 
 def unmeasured(schema: TableSchema, names: Sequence[str]) -> str:

@@ -22,7 +22,7 @@ from pandas.util import hash_array
 from scipy.sparse import csr_array, diags_array, hstack, issparse, vstack
 
 from skeval.core.context import Context, shared
-from skeval.exceptions import InvalidParameterError, MetricWarning, Sentence, TextLeftOutWarning
+from skeval.exceptions import InvalidParameterError, MetricWarning, TextLeftOutWarning
 from skeval.steps.samples import ColumnChoice
 from skeval.tables.embedding import vectors_of
 from skeval.tables.preprocessing import OneHot, Ranks
@@ -433,10 +433,7 @@ def unread_texts(context: Context, spaces: Sequence[Any]) -> tuple[MetricWarning
     if not texts or all(getattr(space, "embedder", None) is not None for space in spaces):
         return ()
     cure = ", and distances do with space=TablePreprocessor(embedder=...)"
-    said = Sentence(
-        _LEFT_OUT.format(texts=texts, which="skeval.text", cure=cure),
-        _LEFT_OUT.format(texts=texts, which="texts", cure=""),
-    )
+    said = _LEFT_OUT.format(texts=texts, which="skeval.text", cure=cure)
     return (TextLeftOutWarning(said),)
 
 

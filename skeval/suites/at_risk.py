@@ -51,7 +51,9 @@ class RowsAtRisk:
         if type(real) is not Context:
             raise TableError(_SEVERAL)
         if "holdout" not in real:
-            raise MissingInputError(unmet("holdout", "at_risk"), "SuiteResult.at_risk")
+            raise MissingInputError(
+                unmet("holdout", "at_risk").reason, "SuiteResult.at_risk", "holdout"
+            )
         return rows_at_risk(real.with_synthetic(release, lenient=True)).head(n)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from skeval.core.base import Metric
 from skeval.core.context import Context
-from skeval.exceptions import Sentence, UnexaminedColumnsWarning
+from skeval.exceptions import UnexaminedColumnsWarning
 from skeval.results.result import Result
 from skeval.steps.foreign_codes import columns_of_foreign_codes
 from skeval.steps.identifiers import identifier_columns
@@ -51,8 +51,7 @@ def unexamined_columns(
     if foreign:
         said += _FOREIGN.format(names=names_in_words(foreign, _MOST_NAMED))
     said += _CURE
-    shell = said.replace("the report suite", "--suite report").replace("a schema", "--schema FILE")
-    return (UnexaminedColumnsWarning(Sentence(said, shell), left, unique),)
+    return (UnexaminedColumnsWarning(said, left, unique),)
 
 
 def _examined(context: Context, metric: Metric) -> Iterator[str]:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from skeval.core.context import Context
-from skeval.exceptions import Sentence, SkevalError
+from skeval.exceptions import SkevalError
 from skeval.utils.formatting import printable
 
 HIDDEN = "\N{HORIZONTAL ELLIPSIS}"
@@ -20,7 +20,7 @@ _LONGEST = 300  # characters of a message
 _READ = 5000
 _RUN = 3  # words in a row that give a text away
 _MOST_WORDS = 30  # of a cell that is looked for whole
-_PYTHON, _SHELL = "on_error='raise'", "--debug"  # that show where an error was raised
+_OPTION = "on_error='raise'"  # that shows where an error was raised
 _QUOTED = re.compile(r"(?<!\w)[bfru]{0,2}(['\"`])(?:(.*?)\1(?!\w)|.*$)")
 _NUMBER = re.compile(r"(?<![\w.])[+-]?\d(?:[\w.:/+-]|,(?=\d))*")
 _SHORT = re.compile(r"[+-]?\d{1,4}|\d{1,2}-?[A-Za-z]+")  # counts, and "2D"
@@ -54,7 +54,7 @@ class RealCells:
     words: set[str]
 
 
-def told(error: Exception, context: Context) -> Sentence:
+def told(error: Exception, context: Context) -> str:
     """Return the class of an exception and what it says, without what may be a real cell.
 
     Messages of skeval quote no cell. In those of others, text in quotes is hidden, but for
@@ -71,20 +71,19 @@ def told(error: Exception, context: Context) -> Sentence:
 
     Returns
     -------
-    Sentence
+    str
     """
     kind, text = type(error).__name__, " ".join(str(error).split())
     if isinstance(error, SkevalError):
-        return error.sentence.after(f"{kind}: ")
+        return f"{kind}: {error}"
     frames = dict(_real_frames(context))
     in_memory = [isinstance(frame, pd.DataFrame) for frame in frames.values()]
     if not text or not frames or not all(in_memory):
-        return Sentence(*(f"{kind}: {option} shows where" for option in (_PYTHON, _SHELL)))
+        return f"{kind}: {_OPTION} shows where"
     shown = masked(text[:_READ], _cells(frames))
     cut = shown if len(shown) <= _LONGEST else shown[:_LONGEST].rsplit(" ", 1)[0] + HIDDEN
     said = f"{kind}: {printable(cut)}"
-    more = (f"{said} ({option} shows all)" for option in (_PYTHON, _SHELL))
-    return Sentence(said) if cut == text else Sentence(*more)
+    return said if cut == text else f"{said} ({_OPTION} shows all)"
 
 
 def masked(text: str, cells: RealCells) -> str:

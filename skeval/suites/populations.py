@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from skeval.exceptions import Sentence, WholePopulationWarning
+from skeval.exceptions import WholePopulationWarning
 from skeval.results.result import Result
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def of_population(
     return judged, (WholePopulationWarning(_NO_HOLDOUT),)
 
 
-def _reason(result: Result) -> Sentence:
+def _reason(result: Result) -> str:
     aspect = result.tags.aspect if result.tags is not None else "privacy"
     of_privacy = _OF_MEMBERSHIP if result.metric in MEMBERSHIP else _OF_CONTRASTS
-    return Sentence(of_privacy if aspect == "privacy" else _OF_MODELS, need=POPULATION)
+    return of_privacy if aspect == "privacy" else _OF_MODELS

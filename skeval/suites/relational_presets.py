@@ -8,7 +8,7 @@ import skeval.diagnostic as diagnostic
 import skeval.fidelity as fidelity
 import skeval.privacy as privacy
 from skeval.core.base import Metric
-from skeval.exceptions import InvalidParameterError, Sentence
+from skeval.exceptions import InvalidParameterError
 from skeval.relational.cardinality import CardinalityBoundaryAdherence, CardinalityShapeSimilarity
 from skeval.relational.detection import AggregationDetection, SequenceDetection
 from skeval.relational.per_table import OfTable, PerSubject
@@ -68,12 +68,7 @@ def relational_metrics(preset: str, schema: RelationalSchema) -> Named:
     """
     if preset not in PRESETS:
         known = f"must be among {', '.join(PRESETS)}, got {preset!r}."
-        raise InvalidParameterError(
-            Sentence(
-                f"make_suite: of several tables, preset {known}",
-                f"of several tables, --suite {known}",
-            )
-        )
+        raise InvalidParameterError(f"make_suite: of several tables, preset {known}")
     return PRESETS[preset](schema)
 
 

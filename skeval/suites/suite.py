@@ -20,7 +20,7 @@ from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted
 
-from skeval.core.base import Metric
+from skeval.core.base import Metric, Unmet
 from skeval.core.context import Context, read_context
 from skeval.core.features import FeatureNames
 from skeval.core.tags import Aspect, Need
@@ -29,7 +29,6 @@ from skeval.exceptions import (
     MetricFailedWarning,
     MetricWarning,
     MissingInputError,
-    Sentence,
 )
 from skeval.results.comparison import Comparison, comparison_of
 from skeval.results.overall import OverallScore
@@ -379,7 +378,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
                     fitted[name] = in_space(metric, self.space).fit_context(context)
                 except (MissingInputError, ImportError) as unmet:  # of a metric's own needs
                     reason = _lack(unmet)
-                    skipped[name] = reason
+                    skipped[name] = reason.reason
                     if set(optional).isdisjoint(metric.unmet_needs(context)):
                         left_out[name] = _left_out(metric, reason)
             is_checked = self.check_holdout and any(map(_contrasts, fitted.values()))
@@ -546,7 +545,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
             if name not in left_out
         }
         self._left_out = {
-            name: _left_out(metric, Sentence(why, need=next(iter(metric.unmet_needs(context)), "")))
+            name: _left_out(metric, Unmet(why, next(iter(metric.unmet_needs(context)), "")))
             for name, metric in self.all_metrics
             if (why := left_out.get(name))
         }
@@ -608,7 +607,7 @@ class MetricSuite(FeatureNames, _BaseComposition):
             if self.on_error == "raise":
                 raise
             text = told(error, context)  # warnings are logged, results saved
-            warning = MetricFailedWarning(text.after(f"{name} failed: "))
+            warning = MetricFailedWarning(f"{name} failed: {text}")
             failures.append(warning)
             kind = type(metric).__name__
             return Result(
@@ -689,15 +688,17 @@ class MetricSuite(FeatureNames, _BaseComposition):
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
-def _lack(error: Exception) -> Sentence:
+def _lack(error: Exception) -> Unmet:
     """Return what a metric lacks, without its name, which results know."""
-    return error.lack if isinstance(error, MissingInputError) else Sentence(str(error))
+    if isinstance(error, MissingInputError):
+        return Unmet(error.lack, error.need)
+    return Unmet(str(error))
 
 
-def _left_out(metric: Metric, why: Sentence) -> Result:
+def _left_out(metric: Metric, why: Unmet) -> Result:
     """Return the result of a metric that is not measured, and which need of it is unmet."""
     kind = type(metric).__name__
-    return Result(float("nan"), metric=kind, tags=metric.tags, error=why, unmet=why.need)
+    return Result(float("nan"), metric=kind, tags=metric.tags, error=why.reason, unmet=why.need)
 
 
 def _contrasts(metric: Metric) -> bool:

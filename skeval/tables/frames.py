@@ -24,7 +24,6 @@ from skeval.exceptions import (
     InvalidValueWarning,
     MetricWarning,
     SchemaMismatchError,
-    Sentence,
     TableError,
     UnreadCellsWarning,
 )
@@ -438,15 +437,12 @@ class Oddities:
             if names
         )
 
-    def _of_unread(self) -> Sentence:
+    def _of_unread(self) -> str:
         """Return the sentence on cells that were not read, with at most three columns."""
         named = list(self._cells)[:MAX_NAMED]
         said = f"{self.role} {_UNREAD.format(listed(list(self._cells.values())))}"
         kinds = ", ".join(f"{name!r}: 'categorical'" for name in named)
-        return Sentence(
-            f"{said} categories, pass schema={{{kinds}}}.",
-            f"{said} categories, pass --categorical {','.join(named)}.",
-        )
+        return f"{said} categories, pass schema={{{kinds}}}."
 
     def _refuse_types(self) -> None:
         """Refuse unreadable cells in real tables, columns of others without a readable cell."""

@@ -29,7 +29,6 @@ from skeval.exceptions import (
     InvalidParameterError,
     MetricWarning,
     MissingDependencyError,
-    Sentence,
     TableError,
     needed_pyarrow,
 )
@@ -53,10 +52,6 @@ _WITH_COMMA, _WITH_POINT = (re.compile(rf"\s*[-+]?\d+{sign}\d+\s*") for sign in 
 _NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d+)?\s*")
 _INSTRUCTION = re.compile(r"\s*\"?sep=.?\"?[\s,;|]*", re.IGNORECASE)  # of Excel
 FALLBACK = "cp1252"  # of the spreadsheets of Western Europe, where a file is not in UTF-8
-
-
-def _option(said: str) -> Sentence:
-    return Sentence(said, f"--{said}")
 
 
 @dataclass(frozen=True)
@@ -91,21 +86,19 @@ class Dialect:
 
     def __post_init__(self) -> None:
         if self.sep is not None and (len(self.sep) != 1 or self.sep in '"\r\n'):
-            raise InvalidParameterError(_option(f"sep must be one character, got {self.sep!r}."))
+            raise InvalidParameterError(f"sep must be one character, got {self.sep!r}.")
         if self.decimal not in (None, ".", ","):
-            raise InvalidParameterError(
-                _option(f"decimal must be '.' or ',', got {self.decimal!r}.")
-            )
+            raise InvalidParameterError(f"decimal must be '.' or ',', got {self.decimal!r}.")
         if self.decimal is not None and self.decimal == self.sep:
             both = f"cannot both be {self.sep!r}."
-            said = Sentence(f"sep and decimal {both}", f"--sep and --decimal {both}")
+            said = f"sep and decimal {both}"
             raise InvalidParameterError(said)
         if self.encoding is not None:
             try:
                 "".encode(self.encoding)  # an encoding of texts: others are known as well
             except (LookupError, ValueError) as error:
                 none = f"there is no encoding {self.encoding}."
-                raise InvalidParameterError(Sentence(none, f"--encoding: {none}")) from error
+                raise InvalidParameterError(none) from error
 
     def of(self, path: Path) -> Dialect:
         """Return the dialect of one file: what is not given, as its first lines look."""

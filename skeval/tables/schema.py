@@ -18,7 +18,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from skeval.exceptions import InvalidParameterError, SchemaMismatchError, Sentence, TableError
+from skeval.exceptions import InvalidParameterError, SchemaMismatchError, TableError
 from skeval.tables.cells import (
     COMPACT,
     MIN_CELLS,
@@ -124,21 +124,17 @@ class TableSchema:
         formats = {name_of(name): form for name, form in self.datetime_formats.items()}
         if faults := [f"{n!r} is {k!r}" for n, k in self.kinds.items() if k not in get_args(Kind)]:
             raise InvalidParameterError(
-                of_schema(
-                    "TableSchema",
-                    f": kinds must be among {', '.join(get_args(Kind))}; {', '.join(faults)}.",
-                )
+                f"TableSchema: kinds must be among {', '.join(get_args(Kind))}; "
+                f"{', '.join(faults)}."
             )
         if unread := [name for name, form in formats.items() if not _is_date_format(form)]:
             raise InvalidParameterError(
-                of_schema(
-                    "TableSchema",
-                    f": datetime_formats are none of pandas.to_datetime: {', '.join(unread)}.",
-                )
+                "TableSchema: datetime_formats are none of pandas.to_datetime: "
+                f"{', '.join(unread)}."
             )
         if unknown := [name for name in self.primary_key if name_of(name) not in kinds]:
             fault = f": primary_key names no column: {unknown}."
-            raise InvalidParameterError(of_schema("TableSchema", fault))
+            raise InvalidParameterError(f"TableSchema{fault}")
         object.__setattr__(self, "kinds", MappingProxyType(kinds))
         object.__setattr__(self, "primary_key", key)
         object.__setattr__(self, "datetime_formats", MappingProxyType(formats))
@@ -228,10 +224,7 @@ class TableSchema:
             schema = cls.from_sdv(kinds)
         else:
             raise InvalidParameterError(
-                Sentence(
-                    f"schema must be a TableSchema or {_MAPS}, got {type(kinds).__name__}.",
-                    f"--schema FILE must {_MAPS}, got {type(kinds).__name__}.",
-                )
+                f"schema must be a TableSchema or {_MAPS}, got {type(kinds).__name__}."
             )
         if names is not None and (unknown := sorted(set(schema.kinds) - set(names))):
             raise SchemaMismatchError(
@@ -279,11 +272,8 @@ class TableSchema:
         key = content.get("primary_key") or ()
         if not isinstance(key, str | list | tuple):
             raise InvalidParameterError(
-                of_schema(
-                    _FROM_SDV,
-                    " expected a name or a list of names as primary_key, "
-                    f"got {type(key).__name__}.",
-                )
+                f"{_FROM_SDV} expected a name or a list of names as primary_key, "
+                f"got {type(key).__name__}."
             )
         return cls(
             {
@@ -297,11 +287,6 @@ class TableSchema:
                 if about.get("sdtype") == "datetime" and about.get("datetime_format")
             },
         )
-
-
-def of_schema(of: str, said: str) -> Sentence:
-    """Return a sentence on a schema, which is a file in the shell."""
-    return Sentence(f"{of}{said}", f"--schema FILE{said}")
 
 
 def is_metadata(schema: object) -> bool:
@@ -332,18 +317,13 @@ def _one_table(content: Any, table: str | None) -> Any:
     if isinstance(content, Mapping):
         tables = content.get("tables", {table: content} if "columns" in content else {})
     if not tables or not isinstance(tables, Mapping):
-        raise InvalidParameterError(
-            of_schema(_FROM_SDV, " expected `tables` or `columns` in the metadata.")
-        )
+        raise InvalidParameterError(f"{_FROM_SDV} expected `tables` or `columns` in the metadata.")
     if table is None and len(tables) == 1:
         return next(iter(tables.values()))
     if table not in tables:
         raise InvalidParameterError(
-            of_schema(
-                _FROM_SDV,
-                f": the metadata describes {', '.join(map(str, tables))}; "
-                f"table={table!r} names none of them. Pass table=<name>.",
-            )
+            f"{_FROM_SDV}: the metadata describes {', '.join(map(str, tables))}; "
+            f"table={table!r} names none of them. Pass table=<name>."
         )
     return tables[table]
 
@@ -351,14 +331,11 @@ def _one_table(content: Any, table: str | None) -> Any:
 def _sdv_columns(content: Any) -> Mapping[str, Mapping[str, Any]]:
     columns = content.get("columns") if isinstance(content, Mapping) else None
     if not isinstance(columns, Mapping):
-        raise InvalidParameterError(of_schema(_FROM_SDV, " expected `columns`, a mapping by name."))
+        raise InvalidParameterError(f"{_FROM_SDV} expected `columns`, a mapping by name.")
     if faults := [str(name) for name, about in columns.items() if not isinstance(about, Mapping)]:
         raise InvalidParameterError(
-            of_schema(
-                _FROM_SDV,
-                ' expected a mapping such as {"sdtype": "numerical"} for each '
-                f"column; {', '.join(faults)} has none.",
-            )
+            f'{_FROM_SDV} expected a mapping such as {{"sdtype": "numerical"}} for each '
+            f"column; {', '.join(faults)} has none."
         )
     return columns
 

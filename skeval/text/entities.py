@@ -16,11 +16,12 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.stats import hypergeom
 
+from skeval.core.base import Unmet
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.families import ClaimTested
 from skeval.core.tags import SCREEN_TAGS
-from skeval.exceptions import DegenerateInputWarning, MetricWarning, Sentence
+from skeval.exceptions import DegenerateInputWarning, MetricWarning
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import TEST_LEVEL, Contrast
 from skeval.stats.intervals import wilson
@@ -513,12 +514,12 @@ class EntityLeakage(CorpusMetric, ClaimTested):
     _level = (0.8, 0.2)  # of the level: of entities, and of phrases around them
     _printed = ("total_entities", "avg_entity_density"), 0.1  # by SynEval, and its bound
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Return what the metric lacks, its recognizer's package or model included, or None."""
         if unmet := super().unmet_need(context):
             return unmet
         missing = getattr(self._recognizer(), "missing", lambda: None)()
-        return Sentence(f"needs its recognizer. {missing}") if missing else None
+        return Unmet(f"needs its recognizer. {missing}") if missing else None
 
     def _prepare(self, context: Context) -> None:
         mentions(context, self._reading(context), "train")

@@ -25,7 +25,7 @@ from contextvars import ContextVar, copy_context
 from pathlib import Path
 from typing import Generic, Literal, TypeVar, cast
 
-from skeval.exceptions import LimitError, Sentence
+from skeval.exceptions import LimitError
 from skeval.utils.engines import carried
 
 Progress = Callable[[str, int, int], None]
@@ -243,17 +243,11 @@ def within_limits(work: Callable[[], T], seconds: float | None, n_bytes: int | N
     raise LimitError(exceeded)
 
 
-def _told(said: str, python: str, shell: str) -> Sentence:
-    return Sentence(said.format(python), said.format(shell))
-
-
-def _exceeded(
-    elapsed: float, grown: int, seconds: float | None, n_bytes: int | None
-) -> Sentence | None:
+def _exceeded(elapsed: float, grown: int, seconds: float | None, n_bytes: int | None) -> str | None:
     if seconds is not None and elapsed > seconds:
-        return _told(_TOO_LONG, f"timeout={seconds:g}", f"--timeout {seconds:g}")
+        return _TOO_LONG.format(f"timeout={seconds:g}")
     if n_bytes is not None and grown > n_bytes:
-        return _told(_TOO_MUCH, f"max_memory={n_bytes:,}", f"--max-memory, {n_bytes:,}")
+        return _TOO_MUCH.format(f"max_memory={n_bytes:,}")
     return None
 
 

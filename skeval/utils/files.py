@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from skeval import exceptions
-from skeval.exceptions import InvalidParameterError, MetricWarning, Sentence, SkevalError
+from skeval.exceptions import InvalidParameterError, MetricWarning, SkevalError
 from skeval.utils.formatting import as_float, printable
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def check_output(path: str | Path, endings: Collection[str], *, owner: str) -> P
         *others, last = endings
         known = f"{', '.join(others)} or {last}" if others else last
         said = f"{path} must end in {known}."
-        raise InvalidParameterError(Sentence(f"{owner}: {said}", f"--output {said}"))
+        raise InvalidParameterError(f"{owner}: {said}")
     if not path.parent.is_dir():
         raise InvalidParameterError(f"{owner}: there is no folder {path.parent}; make it first.")
     with _named(path):

@@ -17,11 +17,12 @@ from scipy.cluster.hierarchy import average, leaves_list, optimal_leaf_ordering
 from scipy.spatial.distance import squareform
 from scipy.stats import norm
 
+from skeval.core.base import Unmet
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric, RelabelledTest
 from skeval.core.tags import CONTRAST_TAGS
-from skeval.exceptions import InvalidParameterError, Sentence, UnequalSizesWarning
+from skeval.exceptions import InvalidParameterError, UnequalSizesWarning
 from skeval.results.result import Result
 from skeval.results.verdict import Contrast
 from skeval.stats.association import cramers_v
@@ -300,10 +301,12 @@ class DCROverfittingProtection(TrainShareScreen):
     _: KW_ONLY
     chance: Literal["sizes", "half"] = "sizes"
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Return what the metric lacks, and which metric does without a holdout, or None."""
         lack = super().unmet_need(context)
-        return lack.before(_NO_HOLDOUT) if lack and lack.need == "holdout" else lack
+        if lack is None or lack.need != "holdout":
+            return lack
+        return lack._replace(reason=f"{lack.reason}{_NO_HOLDOUT}")
 
     def _allows_for_sizes(self) -> bool:
         return super()._allows_for_sizes() and self.chance == "sizes"

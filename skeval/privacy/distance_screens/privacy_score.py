@@ -13,13 +13,13 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from scipy.stats import beta, norm
 
-from skeval.core.base import unmet
+from skeval.core.base import Unmet, unmet
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.families import NeighborMetric
 from skeval.core.relational_context import RelationalContext
 from skeval.core.tags import NEIGHBOR_TAGS
-from skeval.exceptions import DegenerateInputWarning, Sentence
+from skeval.exceptions import DegenerateInputWarning
 from skeval.results.result import Result, undefined
 from skeval.results.verdict import Contrast
 from skeval.stats.distributions import common_histograms
@@ -148,7 +148,7 @@ class PrivacyScore(NeighborMetric):
     n_bootstrap: Annotated[int, Interval(10)] = 500
     rescale: bool = False
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Say so if mode "holdout" is asked for and there is none."""
         if self.mode == "holdout" and "holdout" not in context:
             return unmet("holdout", type(self).__name__, _NO_HOLDOUT)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import chi2, ncx2, norm
 
-from skeval.core.base import Metric
+from skeval.core.base import Metric, Unmet
 from skeval.core.context import Context, shared
 from skeval.core.declared import declared
 from skeval.core.tags import MetricTags
@@ -18,7 +18,6 @@ from skeval.exceptions import (
     InvalidParameterError,
     MetricWarning,
     NothingToMeasureWarning,
-    Sentence,
 )
 from skeval.results.result import Result, mean_of_columns, undefined
 from skeval.stats.intervals import to_its_error
@@ -103,7 +102,7 @@ class SurvivalMetric(Metric):
     _: KW_ONLY
     pos_label: Label | None = None
 
-    def unmet_need(self, context: Context) -> Sentence | None:
+    def unmet_need(self, context: Context) -> Unmet | None:
         """Return which need is unmet, a duration and an event of the right kinds among them."""
         return super().unmet_need(context) or unmet_outcome(context, self._outcome)
 
@@ -160,7 +159,7 @@ class SurvivalMetric(Metric):
         return (DegenerateInputWarning(text),)
 
 
-def unmet_outcome(context: Context, outcome: Outcome) -> Sentence | None:
+def unmet_outcome(context: Context, outcome: Outcome) -> Unmet | None:
     """Return what the columns of an outcome lack to be one, and the cure; None if nothing."""
     duration, event = outcome.duration, outcome.event
     if duration == event:
@@ -168,24 +167,24 @@ def unmet_outcome(context: Context, outcome: Outcome) -> Sentence | None:
             f"duration and event must be two columns, got {duration!r} for both."
         )
     if absent := [name for name in (duration, event) if name not in context.schema.kinds]:
-        return Sentence(
+        return Unmet(
             f"needs the columns of a duration and of an event, and there is no {absent[0]}. Name "
             "those of the table."
         )
     if duration not in context.schema.columns("continuous"):
         kind = context.schema.kinds[duration]
-        return Sentence(
+        return Unmet(
             f"needs a duration of numbers, and {duration} is of kind {kind}. Give a column of "
             "numbers, such as days until the event."
         )
     labels = event_labels(context, event)
     if len(labels) > 2:
-        return Sentence(
+        return Unmet(
             f"needs an event that happened or not, and {event} has {len(labels)} values: competing "
             "risks are not measured. Make a column that says whether the one of interest happened."
         )
     if positive_label(labels, event in context.schema.columns(*NOMINAL), outcome) is None:
-        return Sentence(
+        return Unmet(
             f"needs to know which value of {event} says that the event happened. Name it: "
             f"pos_label={labels[-1] if labels else 'value'!r}."
         )
