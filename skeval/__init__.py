@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from skeval.results.provenance import show_versions
     from skeval.results.release import Release, assert_release
     from skeval.results.result import Result
-    from skeval.results.several import SeveralReleases
     from skeval.results.suite_result import SuiteResult
     from skeval.results.verdict import Verdict
     from skeval.scale.engines import engine
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
         plot_pair,
     )
     from skeval.suites.ready import make_suite
-    from skeval.suites.releases import several_releases
     from skeval.suites.report import ReportColumns, report
     from skeval.suites.suite import MetricSuite
     from skeval.tables.preprocessing import Discretizer
@@ -59,7 +57,6 @@ __all__ = [
     "Release",
     "ReportColumns",
     "Result",
-    "SeveralReleases",
     "SuiteResult",
     "TablePreprocessor",
     "TableSchema",
@@ -82,7 +79,6 @@ __all__ = [
     "plot_map",
     "plot_pair",
     "report",
-    "several_releases",
     "shared",
     "show_versions",
 ]
@@ -102,7 +98,6 @@ _FROM = {  # imported where they are asked for
     "Release": "results.release",
     "ReportColumns": "suites.report",
     "Result": "results.result",
-    "SeveralReleases": "results.several",
     "SuiteResult": "results.suite_result",
     "TablePreprocessor": "tables.spaces",
     "TableSchema": "tables.schema",
@@ -125,7 +120,6 @@ _FROM = {  # imported where they are asked for
     "plot_map": "suites.plots",
     "plot_pair": "suites.plots",
     "report": "suites.report",
-    "several_releases": "suites.releases",
     "shared": "core.context",
     "show_versions": "results.provenance",
 }

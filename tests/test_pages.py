@@ -176,16 +176,6 @@ def prepare_files(names: dict[str, Any], folder: Path) -> None:
         names["train"].to_sql("people", base, index=False)
 
 
-def write_releases(names: dict[str, Any], folder: Path) -> None:
-    """Write real rows and two releases of them."""
-    drawn = {
-        name: names["synthetic"].sample(frac=0.9, random_state=i)
-        for i, name in enumerate(("may", "june"))
-    }
-    for name, rows in {"train": names["train"], "holdout": names["holdout"], **drawn}.items():
-        rows.to_csv(folder / f"{name}.csv", index=False)
-
-
 def write_history(names: dict[str, Any], folder: Path) -> None:
     """Write scores of three releases, as files and in a folder."""
     suite = skeval.MetricSuite([("ks", KSComplement())]).fit(names["train"], names["holdout"])
@@ -336,8 +326,6 @@ def ours(code: str) -> str:
 def test_every_block_runs(page, names, tmp_path, monkeypatch):
     """One after the other, in a module, as a reader pastes them."""
     PREPARE.get(name_of(page), lambda *_: None)(names, tmp_path)
-    if "may.csv" in page.read_text(encoding="utf-8"):
-        write_releases(names, tmp_path)
     if "skeval history" in page.read_text(encoding="utf-8"):
         write_history(names, tmp_path)
     module = ModuleType("pasted_page")

@@ -16,11 +16,9 @@ from skeval.reporting.displays.values import ScoresDisplay
 from skeval.reporting.layout import Item, Scores
 from skeval.reporting.releases import history_plan
 from skeval.reporting.sections import Plan, Section, plan
-from skeval.reporting.several import several_plan
 from skeval.reporting.style import theme
 from skeval.results.comparison import Comparison
 from skeval.results.history import History
-from skeval.results.several import SeveralReleases
 from skeval.results.suite_result import SuiteResult
 from skeval.utils.files import replacing
 
@@ -62,7 +60,7 @@ def _images(axes: Iterable[Any]) -> Iterator[AxesImage]:
         yield from _images(one.child_axes)
 
 
-Drawn = SuiteResult | Comparison | History | SeveralReleases
+Drawn = SuiteResult | Comparison | History
 
 
 class Renderer:
@@ -88,8 +86,6 @@ class Renderer:
     def _plan(self, results: Drawn | Plan) -> Plan:
         if isinstance(results, Plan):  # of whoever plans pages of their own
             return replace(results, title=self.title)
-        if isinstance(results, SeveralReleases):
-            return replace(several_plan(results), title=self.title)
         if isinstance(results, History):
             return replace(history_plan(results, self.sections), title=self.title)
         if isinstance(results, Comparison):
@@ -130,7 +126,7 @@ class FileRenderer(Renderer, ABC):
 
         Parameters
         ----------
-        results : SuiteResult, Comparison, History, SeveralReleases or Plan
+        results : SuiteResult, Comparison, History or Plan
             The results of any suite, of several tables by one, or of releases, live or from JSON;
             or a page that is planned already.
         path : str or Path
@@ -206,7 +202,7 @@ class FigureRenderer(Renderer):
 
         Parameters
         ----------
-        results : SuiteResult, Comparison, History or SeveralReleases
+        results : SuiteResult, Comparison or History
             The results of any suite, of several tables by one, or of releases; live or from JSON.
         path : str or Path
             The folder, made if need be. Other files in it are left alone.

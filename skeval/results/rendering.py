@@ -37,7 +37,7 @@ class Display(Protocol):
 class Rendering(Protocol):
     """What draws and writes results.
 
-    `results` are a Result, a SuiteResult, a Comparison, a History or a SeveralReleases.
+    `results` are a Result, a SuiteResult, a Comparison or a History.
     """
 
     def display(self, results: Any, property: str | None = None) -> Display:

@@ -23,7 +23,6 @@ COMMANDS = (
     ("verify", "scores.json", *THREE),
     ("compare", "scores.json", "others.json"),
     ("history", "scores.json", "others.json"),
-    ("releases", *THREE, "holdout.csv"),
     ("list",),
     ("explain", "dcr_share"),
     ("schema", "train.csv"),
