@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from skeval.core.tags import MetricTags
     from skeval.privacy.distance_screens.privacy_score import PrivacyStats, compute_privacy_stats
     from skeval.results.comparison import Comparison, compare
-    from skeval.results.history import History, history
     from skeval.results.overall import OverallScore
     from skeval.results.policy import Policy
     from skeval.results.provenance import show_versions
@@ -47,7 +46,6 @@ __all__ = [
     "Comparison",
     "Context",
     "Discretizer",
-    "History",
     "Metric",
     "MetricSuite",
     "MetricTags",
@@ -69,7 +67,6 @@ __all__ = [
     "engine",
     "evaluate_alone",
     "evaluate_draws",
-    "history",
     "make_suite",
     "parametrize_with_metric_checks",
     "plot_cardinality",
@@ -91,7 +88,6 @@ _FROM = {  # imported where they are asked for
     "Metric": "core.base",
     "MetricSuite": "suites.suite",
     "MetricTags": "core.tags",
-    "History": "results.history",
     "OverallScore": "results.overall",
     "Policy": "results.policy",
     "PrivacyStats": "privacy.distance_screens.privacy_score",
@@ -111,7 +107,6 @@ _FROM = {  # imported where they are asked for
     "evaluate_alone": "suites.alone",
     "evaluate_draws": "suites.draws",
     "make_suite": "suites.ready",
-    "history": "results.history",
     "parametrize_with_metric_checks": "checks",
     "plot_cardinality": "suites.plots",
     "plot_column": "suites.plots",
