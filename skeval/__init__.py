@@ -14,13 +14,11 @@ if TYPE_CHECKING:
     from skeval.core.tags import MetricTags
     from skeval.privacy.distance_screens.privacy_score import PrivacyStats, compute_privacy_stats
     from skeval.results.comparison import Comparison, compare
-    from skeval.results.history import History, history
     from skeval.results.overall import OverallScore
     from skeval.results.policy import Policy
     from skeval.results.provenance import show_versions
     from skeval.results.release import Release, assert_release
     from skeval.results.result import Result
-    from skeval.results.several import SeveralReleases
     from skeval.results.suite_result import SuiteResult
     from skeval.results.verdict import Verdict
     from skeval.scale.engines import engine
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
         plot_pair,
     )
     from skeval.suites.ready import make_suite
-    from skeval.suites.releases import several_releases
     from skeval.suites.report import ReportColumns, report
     from skeval.suites.suite import MetricSuite
     from skeval.tables.preprocessing import Discretizer
@@ -49,7 +46,6 @@ __all__ = [
     "Comparison",
     "Context",
     "Discretizer",
-    "History",
     "Metric",
     "MetricSuite",
     "MetricTags",
@@ -59,7 +55,6 @@ __all__ = [
     "Release",
     "ReportColumns",
     "Result",
-    "SeveralReleases",
     "SuiteResult",
     "TablePreprocessor",
     "TableSchema",
@@ -72,7 +67,6 @@ __all__ = [
     "engine",
     "evaluate_alone",
     "evaluate_draws",
-    "history",
     "make_suite",
     "parametrize_with_metric_checks",
     "plot_cardinality",
@@ -82,7 +76,6 @@ __all__ = [
     "plot_map",
     "plot_pair",
     "report",
-    "several_releases",
     "shared",
     "show_versions",
 ]
@@ -95,14 +88,12 @@ _FROM = {  # imported where they are asked for
     "Metric": "core.base",
     "MetricSuite": "suites.suite",
     "MetricTags": "core.tags",
-    "History": "results.history",
     "OverallScore": "results.overall",
     "Policy": "results.policy",
     "PrivacyStats": "privacy.distance_screens.privacy_score",
     "Release": "results.release",
     "ReportColumns": "suites.report",
     "Result": "results.result",
-    "SeveralReleases": "results.several",
     "SuiteResult": "results.suite_result",
     "TablePreprocessor": "tables.spaces",
     "TableSchema": "tables.schema",
@@ -116,7 +107,6 @@ _FROM = {  # imported where they are asked for
     "evaluate_alone": "suites.alone",
     "evaluate_draws": "suites.draws",
     "make_suite": "suites.ready",
-    "history": "results.history",
     "parametrize_with_metric_checks": "checks",
     "plot_cardinality": "suites.plots",
     "plot_column": "suites.plots",
@@ -125,7 +115,6 @@ _FROM = {  # imported where they are asked for
     "plot_map": "suites.plots",
     "plot_pair": "suites.plots",
     "report": "suites.report",
-    "several_releases": "suites.releases",
     "shared": "core.context",
     "show_versions": "results.provenance",
 }

@@ -12,21 +12,12 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from skeval.cli import catalogue, evaluate, releases, report, schemas
+from skeval.cli import catalogue, evaluate, report, schemas
 from skeval.cli.options import DEBUG, app, debugging, say
 from skeval.exceptions import MetricWarning, SkevalError
 from skeval.utils.execution import bounded
 
-__all__ = [
-    "app",
-    "catalogue",
-    "evaluate",
-    "main",
-    "printed_warnings",
-    "releases",
-    "report",
-    "schemas",
-]
+__all__ = ["app", "catalogue", "evaluate", "main", "printed_warnings", "report", "schemas"]
 _NO_MEMORY = (
     "there is not enough memory for this. Fewer rows take less: --n-max-train and --n-max-test of "
     "report draw them."

@@ -27,7 +27,6 @@ from skeval.reporting.displays.relations import (
     SchemaDisplay,
     TransitionsDisplay,
 )
-from skeval.reporting.displays.releases import HistoryDisplay
 from skeval.reporting.displays.survival import SurvivalCurvesDisplay
 from skeval.reporting.displays.values import (
     ColumnScoresDisplay,
@@ -56,7 +55,6 @@ __all__ = [
     "EntitiesDisplay",
     "FigureRenderer",
     "HTMLRenderer",
-    "HistoryDisplay",
     "ImportancesDisplay",
     "LinesDisplay",
     "MDADisplay",

@@ -22,7 +22,6 @@ from skeval.reporting.displays.distributions import (
     PairDisplay,
 )
 from skeval.reporting.displays.matrices import PhikMatricesDisplay, SimilarityMatrixDisplay
-from skeval.reporting.displays.releases import HistoryDisplay
 from skeval.reporting.displays.values import ColumnScoresDisplay
 from skeval.utils.formatting import number, percent, shown_interval
 
@@ -183,18 +182,3 @@ def _(display: ParetoDisplay) -> Iterator[Tip]:
     for name, (x, y) in zip(scores.index, scores.to_numpy(), strict=True):
         values = f"{display.x} {number(float(x))}, {display.y} {number(float(y))}"
         yield Tip(0, (x - wide, y - tall, x + wide, y + tall), f"{name}: {values}")
-
-
-@tips.register
-def _(display: HistoryDisplay) -> Iterator[Tip]:
-    frame = display.frame()
-    for panel, metric in enumerate(display.metrics):
-        for x, row in enumerate(frame[frame["metric"] == metric].itertuples(index=False)):
-            parts = [f"{row.release}: {number(row.value)}"]
-            if not math.isnan(row.low + row.high):
-                parts.append(f"95% interval {shown_interval((row.low, row.high))}")
-            if not math.isnan(row.baseline):
-                parts.append(f"fresh real rows {number(row.baseline)}")
-            if row.fall:
-                parts.append(f"worse than {row.fall}")
-            yield Tip(panel, (x - 0.5, math.nan, x + 0.5, math.nan), ", ".join(parts))

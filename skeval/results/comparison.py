@@ -66,7 +66,8 @@ class Comparison(Mapping[str, SuiteResult]):
     Parameters
     ----------
     results : mapping of str to SuiteResult
-        By the names of the tables, two or more.
+        By the names of the tables, two or more. Their order is kept; of releases it is the order
+        in which they were made.
     differences : DataFrame
         One row for each metric and pair of tables; see below.
 
@@ -142,6 +143,31 @@ class Comparison(Mapping[str, SuiteResult]):
                 "lacking": ", ".join(t for t in self if t not in measured),
             }
         return pd.DataFrame.from_dict(rows, orient="index").rename_axis("metric")
+
+    def falls(self) -> pd.DataFrame:
+        """Return the metrics by which a table is worse than the table before it, beyond noise.
+
+        Returns
+        -------
+        DataFrame
+            The rows of `differences` in which `second` is behind `first`, the last table before it
+            that has the metric. The intervals are those of all pairs of tables, so that a slow fall
+            is a row of `differences` between tables that are farther apart.
+
+        Examples
+        --------
+        >>> from skeval import MetricTags, Result, SuiteResult, compare
+        >>> tags = MetricTags("fidelity", greater_is_better=True)
+        >>> releases = {
+        ...     name: SuiteResult({"ks": Result(value, (value - 0.02, value + 0.02), tags=tags)})
+        ...     for name, value in {"v1": 0.9, "v2": 0.91, "v3": 0.7}.items()
+        ... }
+        >>> compare(releases).falls()[["metric", "first", "second"]].to_numpy().tolist()
+        [['ks', 'v2', 'v3']]
+        """
+        # tables are paired in their order, so that the last pair is with the table just before
+        nearest = self.differences.groupby(["metric", "second"], sort=False).tail(1)
+        return nearest[nearest["ahead"] == nearest["first"]]
 
     def told(self, metric: str) -> str:
         """Say why a metric puts no table ahead of another, where it does not, and who lacks it."""
@@ -483,7 +509,9 @@ def compare(results: Mapping[str, SuiteResult]) -> Comparison:
     Parameters
     ----------
     results : mapping of str to SuiteResult
-        By the names of the tables, two or more; of the same suite and real tables.
+        By the names of the tables, two or more; of the same suite and real tables. The order of
+        releases is the order in which they were made: :meth:`Comparison.falls` compares each result
+        with the result before it.
 
     Returns
     -------

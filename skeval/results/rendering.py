@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from skeval.core.tags import MetricTags
 
-Form = Literal["pdf", "html", "png"]
+Form = Literal["pdf", "html"]
 ENDINGS = (".pdf", ".html", ".htm")  # of reports, the last two of pages
 
 
@@ -37,7 +37,7 @@ class Display(Protocol):
 class Rendering(Protocol):
     """What draws and writes results.
 
-    `results` are a Result, a SuiteResult, a Comparison, a History or a SeveralReleases.
+    `results` are a Result, a SuiteResult or a Comparison.
     """
 
     def display(self, results: Any, property: str | None = None) -> Display:
@@ -50,7 +50,7 @@ class Rendering(Protocol):
         """Return a suite as a notebook shows it, from the columns of its table."""
 
     def write(self, results: Any, path: str | Path, form: Form, **settings: Any) -> Path:
-        """Write a report of results, or their figure, and return its path."""
+        """Write a report of results, and return its path."""
 
     def page(self, planned: Any, title: str, figure: Any = None) -> Any:
         """Draw the first page of a plan, on a figure if one is given."""

@@ -22,8 +22,6 @@ COMMANDS = (
     ("render", "scores.json", "-o", "r.pdf"),
     ("verify", "scores.json", *THREE),
     ("compare", "scores.json", "others.json"),
-    ("history", "scores.json", "others.json"),
-    ("releases", *THREE, "holdout.csv"),
     ("list",),
     ("explain", "dcr_share"),
     ("schema", "train.csv"),
