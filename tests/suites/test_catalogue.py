@@ -68,8 +68,6 @@ def test_without_sources_docstrings_are_those_of_classes(monkeypatch, tmp_path):
         ("schema", "--help"),
         ("list",),
         ("list", "--find", "distance", "--json"),
-        ("explain", "TSPR"),
-        ("explain", "no metric"),
     ],
     ids=" ".join,
 )
