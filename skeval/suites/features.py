@@ -10,18 +10,14 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from skeval.core.catalogue import METRIC_PACKAGES
+
 PUBLIC = (
-    "skeval",
-    "skeval.relational",
-    "skeval.text",
+    *METRIC_PACKAGES,
     "skeval.generators",
     "skeval.model_selection",
     "skeval.reporting",
     "skeval.datasets",
-    "skeval.diagnostic",
-    "skeval.fidelity",
-    "skeval.utility",
-    "skeval.privacy",
 )
 _DCR = 'DCROverfittingProtection(ties="holdout", scale="reference", chance="half")'
 
