@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from skeval.cli.options import Given
 from skeval.exceptions import InvalidParameterError
+from skeval.suites.named_metrics import metric_named
 from skeval.suites.names import proper_name, unknown_name
 from skeval.suites.ready import make_suite
-from skeval.suites.registry import metric_named
 from skeval.suites.suite import MetricSuite
 from skeval.tables.relational_schema import RelationalSchema
 

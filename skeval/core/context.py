@@ -57,7 +57,6 @@ from skeval.tables.precision import (
 )
 from skeval.tables.schema import Accept, Kind, TableSchema
 from skeval.utils.execution import Stopped, waiting
-from skeval.utils.ties import tied
 
 SHARED_ROWS = (
     "{share:.2%} of the holdout rows also stand in train, so that whatever contrasts the two looks "
@@ -626,10 +625,15 @@ def read_context(
     (False, True)
     """
     are_frames = isinstance(train, pd.DataFrame) and isinstance(holdout, pd.DataFrame | None)
-    for reader in () if are_frames else (*READERS, *(tied("readers") or ())):
-        context = reader(train, holdout, schema=schema, max_rows=max_rows)
-        if context is not None:
-            return context
+    if not are_frames:
+        # these contexts derive from Context, so their modules import this one
+        from skeval.core.relational_context import read_several
+        from skeval.scale.context import read_large
+
+        for reader in (*READERS, read_several, read_large):
+            context = reader(train, holdout, schema=schema, max_rows=max_rows)
+            if context is not None:
+                return context
     return Context.of(train, holdout, schema=schema, ordered=True)
 
 
@@ -643,7 +647,11 @@ def read_rows(table: Any, role: str) -> Any:
     >>> read_rows(pd.DataFrame({"age": [20, 30]}), "train")["age"].tolist()
     [20, 30]
     """
-    for reader in (*TABLE_READERS, *(tied("table readers") or ())):
+    # skeval.scale imports this module; its contexts register how such tables are sampled
+    import skeval.scale.context  # noqa: F401
+    from skeval.scale.long_csv import large_table
+
+    for reader in (*TABLE_READERS, large_table):
         if (read := reader(table, role)) is not None:
             return read
     return as_frame(table, role)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache
 from itertools import groupby
@@ -96,37 +95,9 @@ def declared(kind: T) -> T:
     return made
 
 
-def completed(kind: type, doc_of: Callable[[type], str | None] = own_doc) -> str:
-    """Return the docstring of a class with what its bases say, in the order of the signature.
-
-    Parameters
-    ----------
-    kind : type
-        A declared class.
-    doc_of : callable, default=own_doc
-        Gives the docstring of a class, without those of its bases.
-
-    Returns
-    -------
-    str
-    """
-    return merged(list(map(doc_of, kind.__mro__)), list(inspect.signature(kind).parameters))
-
-
-def merged(docs: Sequence[str | None], order: Sequence[str]) -> str:
-    """Return a docstring with what those after it, of its bases, say of more parameters.
-
-    Parameters
-    ----------
-    docs : sequence of str or None
-        Docstrings of a class and of its bases, in their order.
-    order : sequence of str
-        The parameters, in the order of the signature.
-
-    Returns
-    -------
-    str
-    """
+def completed(kind: type) -> str:
+    """Return the docstring of a class with the parameters of its bases, ordered by signature."""
+    docs, order = [own_doc(base) for base in kind.__mro__], inspect.signature(kind).parameters
     doc = inspect.cleandoc(docs[0] or "")
     for title in _SECTIONS:
         entries: dict[str, str] = {}

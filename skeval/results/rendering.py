@@ -1,16 +1,10 @@
-"""What results ask of those who draw and write them: an interface, filled by skeval.reporting.
-
-Results name no renderer. The package ties the two with a loader, so that nothing is imported before
-something is drawn.
-"""
+"""What results require of skeval.reporting, which draws and writes them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, cast
-
-from skeval.utils.ties import tied
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,4 +61,7 @@ class Rendering(Protocol):
 
 def rendering() -> Rendering:
     """Return what renders results."""
-    return cast("Rendering", tied("rendering"))
+    # reporting is built on results, and matplotlib is not imported before something is drawn
+    from skeval.reporting import entry
+
+    return entry

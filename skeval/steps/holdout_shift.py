@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pandas as pd
@@ -23,7 +23,9 @@ from skeval.steps.neighbors import encoded_columns, rows_of
 from skeval.steps.samples import measured_on, nothing_to_measure
 from skeval.tables.preprocessing import NOMINAL
 from skeval.utils.formatting import percent
-from skeval.utils.ties import tied
+
+if TYPE_CHECKING:
+    from skeval.core.relational_context import RelationalContext
 
 _MOST_ROWS = 10_000
 _FEWEST_ROWS = 20
@@ -172,7 +174,10 @@ def noticeable_shift(n_train: int, n_holdout: int, is_nominal: Sequence[bool]) -
 def independent_rows(context: Context) -> Context | None:
     """Return a context of rows that are independent, as those of one table are; None if unknown."""
     if context.is_relational:
-        return cast("Context | None", tied("subject rows")(context))
+        # several tables are rare: metrics of one table do not import what they need
+        from skeval.steps.aggregates import subject_rows
+
+        return subject_rows(cast("RelationalContext", context))
     return context
 
 

@@ -33,7 +33,6 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import TableSchema
 from skeval.utils.engines import LocalEngine, current_engine
 from skeval.utils.parameters import Interval
-from skeval.utils.ties import tied
 
 if TYPE_CHECKING:
     from skeval.neighbors.mixed import MixedNearestNeighbors
@@ -347,7 +346,10 @@ def gower_engine(
     if rows is not None and len(rows) >= MANY:
         engine = current_engine()
         if not isinstance(engine, LocalEngine):
-            return cast("MixedNearestNeighbors", tied("search in parts")(*scale))
+            # skeval.scale overrides steps, so it imports this module
+            from skeval.scale.steps import search_in_parts
+
+            return cast("MixedNearestNeighbors", search_in_parts(*scale))
     from skeval.neighbors.mixed import MixedNearestNeighbors
 
     return MixedNearestNeighbors(*scale)

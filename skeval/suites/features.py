@@ -5,27 +5,20 @@ Metrics have their names in :mod:`skeval.suites.names`; here is what has no metr
 
 from __future__ import annotations
 
-import ast
 import re
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from typing import Any, NamedTuple
 
+from skeval.core.catalogue import METRIC_PACKAGES
+
 PUBLIC = (
-    "skeval",
-    "skeval.relational",
-    "skeval.text",
+    *METRIC_PACKAGES,
     "skeval.generators",
     "skeval.model_selection",
     "skeval.reporting",
     "skeval.datasets",
-    "skeval.diagnostic",
-    "skeval.fidelity",
-    "skeval.utility",
-    "skeval.privacy",
 )
-_PACKAGE = Path(__file__).parents[1]
 _DCR = 'DCROverfittingProtection(ties="holdout", scale="reference", chance="half")'
 
 # of each source: names there, ours, which begins with a public name
@@ -229,26 +222,9 @@ def _elsewhere() -> dict[str, Feature]:
 
 @cache
 def _own() -> dict[str, Feature]:
-    """Return the names that packages list, none of which is imported."""
-    names = (name for module in PUBLIC for name in listed_names(module))
+    """Return the public names."""
+    names = (name for module in PUBLIC for name in import_module(module).__all__)
     return {plain(name): Feature(name, "", name) for name in names}
-
-
-def listed_names(module: str) -> list[str]:
-    """Return the names that a package lists, as its source has them.
-
-    Examples
-    --------
-    >>> from skeval.suites.features import listed_names
-    >>> listed_names("skeval.neighbors")[0]
-    'MixedNearestNeighbors'
-    """
-    path = _PACKAGE.joinpath(*module.split(".")[1:])
-    file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            return list(ast.literal_eval(node.value))
-    return []
 
 
 def feature_of(name: str) -> Feature | None:

@@ -9,10 +9,10 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from skeval.exceptions import InvalidParameterError
+from skeval.suites.named_metrics import metric_named
 from skeval.suites.names import proper_name, unknown_name
 from skeval.suites.populations import is_whole
 from skeval.suites.presets import PRESETS, survival, with_disclosure
-from skeval.suites.registry import metric_named
 from skeval.suites.suite import MetricSuite, Named
 from skeval.tables.relational_schema import RelationalSchema
 from skeval.utils.formatting import snake_case

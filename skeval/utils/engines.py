@@ -78,8 +78,6 @@ class LocalEngine:
 
 
 _CHOSEN: ContextVar[Engine | None] = ContextVar("engine", default=None)
-# engines that are active though none was chosen; set in skeval/__init__.py
-FINDERS: list[Callable[[], Engine | None]] = []
 
 
 @contextmanager
@@ -113,7 +111,10 @@ def current_engine(n_jobs: int | None = None) -> Engine:
     """
     chosen = _CHOSEN.get()
     if chosen is None:
-        chosen = next((found for find in FINDERS if (found := find()) is not None), None)
+        # built on this module; it does not import Dask to find out whether a client is active
+        from skeval.scale.engines import active_engine
+
+        chosen = active_engine()
     return LocalEngine(n_jobs) if chosen is None or isinstance(chosen, LocalEngine) else chosen
 
 

@@ -6,12 +6,12 @@ import pandas as pd
 import pytest
 
 from skeval import Release, SuiteResult, make_suite
+from skeval.core.catalogue import metric_classes
 from skeval.datasets import make_mixed
 from skeval.exceptions import WholePopulationWarning
 from skeval.privacy import IdentityDisclosure, SinglingOutRisk
 from skeval.reporting import AttackDisplay, DecisionPage
 from skeval.suites.populations import MEMBERSHIP
-from skeval.suites.registry import metric_classes
 
 RELEASE = Release(population="whole", indirect_identifiers=("age", "city"))
 LEFT = (
