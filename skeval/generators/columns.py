@@ -205,6 +205,14 @@ def ordered_codes(column: pd.Series) -> Codes:
     return Codes(codes, rows[first], ordered)
 
 
+def frequency_ranks(codes: np.ndarray) -> np.ndarray:
+    """Recode levels, missing among them, so that the most frequent is 0."""
+    counts = np.bincount(codes + 1)
+    ranks = np.empty(len(counts), dtype=np.int64)
+    ranks[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
+    return ranks[codes + 1]
+
+
 def numbers_of(present: pd.Series) -> np.ndarray:
     """Return ordered values as int64, uint64, float64, datetime64 (in UTC) or timedelta64."""
     kind = kind_of(present.dtype)
@@ -261,8 +269,17 @@ class Steps:
             return self.rounded(lower + part * np.where(np.isfinite(gap), gap, 0.0))
         # unsigned differences cannot overflow, and float64 would lose the digits of the values
         gap = upper.view(np.uint64) - lower.view(np.uint64)
+        part = np.minimum(part, np.nextafter(1.0, 0.0))  # all of 2**64 - 1 steps would overflow
         steps = np.rint(part * (gap // np.uint64(self.step))).astype(np.uint64)
         return np.asarray((lower.view(np.uint64) + steps * np.uint64(self.step)).view(lower.dtype))
+
+    def part(self, lower: np.ndarray, upper: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Return which part of the way from the lower to the upper ones values are."""
+        if values.dtype.kind == "f":
+            # halves, because the difference of huge numbers is infinite
+            return (values / 2 - lower / 2) / np.where(upper > lower, upper / 2 - lower / 2, 1.0)
+        way, whole = (end.view(np.uint64) - lower.view(np.uint64) for end in (values, upper))
+        return way.astype(np.float64) / np.maximum(whole, 1)
 
 
 def _decimals_of(distinct: np.ndarray) -> int | None:
