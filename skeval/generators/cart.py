@@ -11,9 +11,9 @@ import pandas as pd
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from skeval.exceptions import InvalidParameterError
+from skeval.generators.base import Sampler
 from skeval.generators.columns import (
     Codes,
-    Sampler,
     Steps,
     as_dtype,
     frame_of,

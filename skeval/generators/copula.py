@@ -10,9 +10,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr, ndtri
 
+from skeval.generators.base import Sampler
 from skeval.generators.columns import (
     Codes,
-    Sampler,
     Steps,
     as_dtype,
     frame_of,

@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 
 from skeval.exceptions import InvalidParameterError, SchemaMismatchError, TableError
-from skeval.generators.columns import (
-    TRAINED,
-    Sampler,
+from skeval.generators.base import TRAINED, Sampler
+from skeval.generators.cells import (
     date_of,
     dates_of,
     is_date,
@@ -233,15 +232,12 @@ class Categories:
 
 @dataclass(frozen=True)
 class Bins:
-    """A column of numbers, or of dates as microseconds: bins between `edges`, int64 or float64.
-
-    Whole numbers are drawn in multiples of `step`.
-    """
+    """A column of numbers, or of dates as microseconds: bins between int64 or float64 edges."""
 
     edges: np.ndarray
     missing: bool
     dates: bool = False
-    step: int = 1
+    step: int = 1  # what whole numbers are multiples of
 
     @property
     def n_cells(self) -> int:
@@ -280,13 +276,7 @@ Axis = Categories | Bins
 
 
 def axes_of(domain: Any) -> dict[str, Axis]:
-    """Read a domain.
-
-    Raises
-    ------
-    InvalidParameterError
-        If it is none, one error for all columns, or has more than four million cells.
-    """
+    """Read a domain; one error names all faulty columns."""
     if not isinstance(domain, Mapping) or not domain:
         raise InvalidParameterError(
             "DPHistogram: domain must map each column to its categories or to the edges of its "

@@ -7,9 +7,9 @@ import pandas as pd
 from joblib import Parallel, delayed
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+from skeval.generators.base import Sampler
 from skeval.generators.columns import (
     Codes,
-    Sampler,
     Steps,
     as_dtype,
     frame_of,

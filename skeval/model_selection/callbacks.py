@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from skeval.core.context import Context
 from skeval.exceptions import InvalidParameterError, needed
-from skeval.generators.adapter import GeneratorAdapter, reseeded, seeded_call, unknown_parameters
+from skeval.generators.adapter import GeneratorAdapter, reseeded, unknown_parameters
+from skeval.generators.clients import seeded_call
 from skeval.model_selection.selection import same_rows
 
 if TYPE_CHECKING:

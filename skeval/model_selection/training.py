@@ -14,7 +14,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from skeval.exceptions import InvalidParameterError, MetricWarning, MissingInputError
-from skeval.generators.adapter import seeded_call
+from skeval.generators.clients import seeded_call
 from skeval.model_selection.selection import signed
 from skeval.reporting.displays.training import TrainingDisplay
 from skeval.results.suite_result import SuiteResult

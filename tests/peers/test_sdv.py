@@ -26,7 +26,7 @@ from skeval import MetricSuite
 from skeval.datasets import make_mixed
 from skeval.fidelity import KSComplement
 from skeval.generators import GeneratorAdapter
-from skeval.generators._clients import detected
+from skeval.generators.clients import detected
 from skeval.model_selection import cross_validate_generator, make_generator_scorer
 from skeval.privacy import DCRShare
 
