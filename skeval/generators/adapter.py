@@ -230,7 +230,7 @@ class GeneratorAdapter(BaseEstimator):
             raise TableError(
                 f"{type(self.generator_).__name__} was asked for {n} rows and gave {len(rows)}."
             )
-        return self._labelled(rows)
+        return self._restore_labels(rows)
 
     def train_rows(self) -> pd.DataFrame:
         """Return the rows that the generator was fitted on.
@@ -255,7 +255,7 @@ class GeneratorAdapter(BaseEstimator):
             del self.train_
         return self
 
-    def _labelled(self, rows: pd.DataFrame) -> pd.DataFrame:
+    def _restore_labels(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return rows with the labels of the training columns, which a generator may have lost."""
         places = {str(label): j for j, label in enumerate(self.columns_)}
         if not places.keys() >= set(rows.columns):
@@ -295,7 +295,7 @@ def reseeded(
     generator: Any, seed: int, parameters: Mapping[str, Any] | None = None
 ) -> GeneratorAdapter:
     """Return an unfitted copy of a generator with this seed and these parameters, not its own."""
-    adapter = _adapted(generator)
+    adapter = _copy_adapter(generator)
     own = {f"generator__{name}": value for name, value in (parameters or {}).items()}
     adapter.set_params(**own)
     if isinstance(adapter.generator, type):
@@ -308,7 +308,7 @@ def reseeded(
 
 def unknown_parameters(generator: Any, names: Iterable[str]) -> list[str]:
     """Return which of some names are no parameters of a generator."""
-    adapter = _adapted(generator)
+    adapter = _copy_adapter(generator)
     if isinstance(adapter.generator, type):
         return unknown_arguments(adapter.generator, names)
     known = {name.removeprefix("generator__") for name in adapter.get_params()}
@@ -316,7 +316,7 @@ def unknown_parameters(generator: Any, names: Iterable[str]) -> list[str]:
     return [name for name in names if name not in known]
 
 
-def _adapted(generator: Any) -> GeneratorAdapter:
+def _copy_adapter(generator: Any) -> GeneratorAdapter:
     """Return an unfitted copy of a generator, with an adapter around it."""
     adapter = generator if isinstance(generator, GeneratorAdapter) else GeneratorAdapter(generator)
     return clone(adapter)

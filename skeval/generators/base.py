@@ -56,7 +56,7 @@ class Sampler(BaseEstimator):
         InvalidParameterError
             If a parameter is outside its legal set, or names columns that are not there.
         """
-        train = self._checked(table)
+        train = self._check_table(table)
         self._learn(train)
         TRAINED[self] = train
         note_features(self, train)
@@ -115,7 +115,7 @@ class Sampler(BaseEstimator):
     def _check_parameters(self) -> None:
         check_parameters(type(self).__name__, self.get_params(deep=False), legal_sets(type(self)))
 
-    def _checked(self, table: object) -> pd.DataFrame:
+    def _check_table(self, table: object) -> pd.DataFrame:
         """Return the training table under a plain index, or raise one error for all its faults."""
         self._check_parameters()
         owner = f"{type(self).__name__}.fit"

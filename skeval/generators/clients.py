@@ -104,7 +104,7 @@ class Synthesizer:
         rows = with_columns(
             train, {str(name): values.astype(object) for name, values in categories.items()}
         )
-        metadata = detected(rows) if self.metadata is None else copy.deepcopy(self.metadata)
+        metadata = detect_metadata(rows) if self.metadata is None else copy.deepcopy(self.metadata)
         made = self.kind(metadata, **self.parameters)
         with _global_seed(seed):
             by_name = _sdv_takes_dicts()
@@ -233,7 +233,7 @@ def _takes_more(owner: Any) -> bool:
     return len(own) > 1
 
 
-def detected(train: pd.DataFrame) -> Any:
+def detect_metadata(train: pd.DataFrame) -> Any:
     """Return the metadata that SDV detects in a table."""
     from sdv.metadata import Metadata
 

@@ -25,7 +25,7 @@ from skeval.generators.cells import (
 from skeval.utils.parameters import Positive, Seed
 
 _SENSITIVITY = {"add_remove": 1, "replace": 2}
-_MOST_CELLS = 4_000_000
+MAX_CELLS = 4_000_000
 _DAY = 86_400_000_000  # microseconds
 _WANTED = (
     "one or more distinct strings or truths, two or more numbers or dates in ascending order "
@@ -291,9 +291,9 @@ def axes_of(domain: Any) -> dict[str, Axis]:
     complete = {name: axis for name, axis in axes.items() if axis is not None}
     # a whole number of Python, which does not overflow
     n_cells = math.prod(axis.n_cells for axis in complete.values())
-    if n_cells > _MOST_CELLS:
+    if n_cells > MAX_CELLS:
         raise InvalidParameterError(
-            f"DPHistogram: the domain has {n_cells:,} cells, and {_MOST_CELLS:,} are the most that "
+            f"DPHistogram: the domain has {n_cells:,} cells, and {MAX_CELLS:,} are the most that "
             "are counted; give it fewer columns, or wider bins."
         )
     return complete
