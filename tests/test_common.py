@@ -57,7 +57,7 @@ def test_contract(metric):
             check(clone(metric), default_tables(metric), SHARED[type(metric)])
 
 
-LONGEST = (
+MAX_LENGTH = (
     "check_memory",
     "check_odd_tables",
 )  # half of the time of all: a seventh of metrics a day
@@ -67,7 +67,7 @@ def at_length():
     """Yield the checks that take seconds a metric."""
     for check in CHECKS:
         if check.__name__ in SLOW:
-            mark = pytest.mark.calibration if check.__name__ in LONGEST else pytest.mark.slow
+            mark = pytest.mark.calibration if check.__name__ in MAX_LENGTH else pytest.mark.slow
             yield pytest.param(check, marks=mark, id=check.__name__)
 
 

@@ -38,7 +38,7 @@ from skeval.stats.intervals import (
     linearized,
     sampling_interval,
 )
-from skeval.steps.halves import FEWEST_HALVED, halved_share, halvings
+from skeval.steps.halves import MIN_HALVED, halved_share, halvings
 from skeval.steps.holdout_shift import shift_notices
 from skeval.steps.neighbors import is_gower, preprocessor
 from skeval.steps.samples import (
@@ -93,7 +93,7 @@ def pooled_notices(context: Context, space: Any) -> tuple[PooledLevelsWarning, .
     return (PooledLevelsWarning(text),) if pooled else ()
 
 
-MOST_HALVED_OF_SUBJECTS = 2**13  # rows of all tables
+MAX_HALVED_OF_SUBJECTS = 2**13  # rows of all tables
 _N_HALVINGS_OF_SUBJECTS = 4
 
 
@@ -136,14 +136,14 @@ def difference_by_subject(
 
     sizes = {role: n_subjects(context, role) for role in ("synthetic", "holdout")}
     counted = min(sizes.values())
-    if counted < FEWEST_HALVED or np.isnan(value - fresh):
+    if counted < MIN_HALVED or np.isnan(value - fresh):
         return None
     values = [
         whole if n == counted else value_of(subjects_in_place(context, role, counted, 0)[0])
         for (role, n), whole in zip(sizes.items(), (value, fresh), strict=True)
     ]
     rows = max(context.n_rows(role) / n for role, n in sizes.items())
-    drawn = min(counted, max(FEWEST_HALVED, int(MOST_HALVED_OF_SUBJECTS / rows)))
+    drawn = min(counted, max(MIN_HALVED, int(MAX_HALVED_OF_SUBJECTS / rows)))
     halves = [
         np.array(
             [
@@ -529,7 +529,7 @@ class Metric(FeatureNames, BaseEstimator):
 
     def _can_halve(self, context: Context, n_rows: int) -> bool:
         fewest = min(self._n_counted(context, n) for n in (n_rows, context.n_rows("train")))
-        return bool(self._halved) and fewest >= FEWEST_HALVED
+        return bool(self._halved) and fewest >= MIN_HALVED
 
     def _share(self, context: Context, n_rows: int) -> float:
         """Return which fraction of the rows of the tables is halved."""

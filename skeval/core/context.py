@@ -63,7 +63,7 @@ SHARED_ROWS = (
     "milder than it is. Remove them from one of the tables, unless such rows are natural here."
 )
 
-MOST_SHARED = 0.5  # of the holdout rows: beyond, contrasts of train and holdout say nothing
+MAX_SHARED = 0.5  # of the holdout rows: beyond, contrasts of train and holdout say nothing
 
 NOT_REMEMBERED = (
     "The real rows were left out when this fitted object was pickled. Fit it again, or set "
@@ -599,7 +599,7 @@ def content_hashes(context: Context, role: str) -> np.ndarray | None:
 def shared_rows(context: Context) -> tuple[MetricWarning, ...]:
     """Return a sentence on the share of holdout rows that are also in train, if any are."""
     share = hashed_share(*(content_hashes(context, role) for role in ("train", "holdout")))
-    kind = MostlySharedRowsWarning if share > MOST_SHARED else SharedRowsWarning
+    kind = MostlySharedRowsWarning if share > MAX_SHARED else SharedRowsWarning
     return (kind(SHARED_ROWS.format(share=share)),) if share else ()
 
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 import pandas as pd
 
-from skeval.core.context import MOST_SHARED, NOT_REMEMBERED, Context
+from skeval.core.context import MAX_SHARED, NOT_REMEMBERED, Context
 from skeval.exceptions import (
     IgnoredColumnsWarning,
     InvalidParameterError,
@@ -442,7 +442,7 @@ def shared_subjects(context: RelationalContext) -> tuple[SharedRowsWarning, ...]
             by_key = shared_keys(*(context.given(r)[subject][key[0]] for r in ("train", "holdout")))
             share = max(share, by_key)
         if share:
-            kind = MostlySharedRowsWarning if share > MOST_SHARED else SharedRowsWarning
+            kind = MostlySharedRowsWarning if share > MAX_SHARED else SharedRowsWarning
             notices.append(kind(_SHARED_SUBJECTS.format(table=subject, share=share)))
     return tuple(notices)
 

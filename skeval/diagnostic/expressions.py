@@ -312,9 +312,9 @@ GRAMMAR = (
     "+ - * / // % **, == != < <= > >=, in and not in a list, and, or, not, isna(column), "
     "notna(column), abs(number), parentheses, and nothing else"
 )
-LONGEST = 10_000  # characters of a rule
+MAX_LENGTH = 10_000  # characters of a rule
 _DEEPEST = 100  # levels of one
-_MOST_BITS = 1000  # of whole numbers, more than which no float holds
+_MAX_BITS = 1000  # of whole numbers, more than which no float holds
 _QUOTED = re.compile(r"`([^`]+)`|('(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\")")
 _WORDS = {"&": " and ", "|": " or "}  # as pandas reads them
 _ARITHMETIC: Mapping[type[ast.AST], str] = {
@@ -361,8 +361,8 @@ class Condition:
     """
 
     def __init__(self, text: str) -> None:
-        if not isinstance(text, str) or len(text) > LONGEST:
-            raise InvalidParameterError(f"a rule is a text of at most {LONGEST:,} characters")
+        if not isinstance(text, str) or len(text) > MAX_LENGTH:
+            raise InvalidParameterError(f"a rule is a text of at most {MAX_LENGTH:,} characters")
         self.text = text
         self._placed: dict[str, str] = {}
         try:
@@ -540,7 +540,7 @@ class Condition:
 
 
 def _is_literal(value: object) -> bool:
-    whole = type(value) is int and value.bit_length() < _MOST_BITS
+    whole = type(value) is int and value.bit_length() < _MAX_BITS
     return whole or type(value) in (float, str, bool)
 
 

@@ -21,9 +21,9 @@ from skeval.stats.roc import auc
 from skeval.steps.classifiers import (
     BROAD,
     CART,
-    FEWEST,
     LINEAR,
     MAX_ROWS,
+    MIN_ROWS,
     drawn_rows,
     learn,
     nominal_columns,
@@ -46,10 +46,10 @@ _NO_SPLIT = (
     "in {share:.0%} of the permutations no row is told from another, so that the null is nearly "
     "one value; look at the raw value instead."
 )
-_MOST_TERMS = 1000
+_MAX_TERMS = 1000
 _N_FOLDS = 5
 _RANK = 1e-10  # squared singular values below this part of the largest are rounding errors
-_MOST_STEPS = 50
+_MAX_STEPS = 50
 _CONVERGED = 1e-12  # relative change of the deviance
 _SURE = 1e-6  # fitted probabilities nearer to 0 or 1 are signs of separation
 _EQUAL = 9  # decimals at which fitted probabilities count as different
@@ -359,7 +359,7 @@ def _n_drawn(context: Context, how: How, role: str) -> int:
 
 def _independent(context: Context) -> str:
     """Return the real rows that synthetic ones may be independent of."""
-    return "holdout" if "holdout" in context and context.n_rows("holdout") >= FEWEST else "train"
+    return "holdout" if "holdout" in context and context.n_rows("holdout") >= MIN_ROWS else "train"
 
 
 @shared
@@ -407,10 +407,10 @@ def _fitted(
 def with_products(design: np.ndarray, owners: np.ndarray) -> np.ndarray:
     """Return a design with the products of all features of different columns, if not too many."""
     pairs = [(a, b) for a, b in combinations(range(len(owners)), 2) if owners[a] != owners[b]]
-    if len(owners) + len(pairs) > _MOST_TERMS:
+    if len(owners) + len(pairs) > _MAX_TERMS:
         raise InvalidParameterError(
             f"PropensityMSE: interactions of these columns are {len(owners) + len(pairs):,} terms, "
-            f"and {_MOST_TERMS:,} at most are fitted. Choose columns=[...], or model='cart'."
+            f"and {_MAX_TERMS:,} at most are fitted. Choose columns=[...], or model='cart'."
         )
     if not pairs:
         return design
@@ -463,7 +463,7 @@ def fit_logistic(design: np.ndarray, labels: np.ndarray) -> LogisticFit:
     share = float(target.mean())
     linear = np.full(target.size, np.log(share / (1.0 - share)))
     deviance = _deviance(linear, target)
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         direction = basis @ _newton_step(basis, linear, target)
         size, reached = _step_size(linear, direction, target, deviance)
         if reached >= deviance:

@@ -44,7 +44,7 @@ _MANY_WHOLE = 10_000  # whole numbers over a wider span are drawn as any numbers
 _TAIL = 0.005
 # share of train at which a number is drawn on its own, and how many at most: such a number hides
 # what is near it, and makes all else look empty
-_FREQUENT, _MOST_FREQUENT = 0.25, 2
+_FREQUENT, _MAX_FREQUENT = 0.25, 2
 # beyond these, bins overflow; dates are seconds, and pandas counts nanoseconds in 64 bits
 _LARGEST, _LATEST = 1e307, 9.2e9
 
@@ -353,7 +353,7 @@ def axis(context: Context, column: str, n_bins: int, min_count: int) -> Axis:
 def _frequent_numbers(values: np.ndarray, min_count: int) -> list[float]:
     """Return the most frequent numbers, ascending, but not all that there are."""
     distinct, counts = np.unique(values, return_counts=True)
-    order = np.argsort(-counts, kind="stable")[: min(_MOST_FREQUENT, distinct.size - 1)]
+    order = np.argsort(-counts, kind="stable")[: min(_MAX_FREQUENT, distinct.size - 1)]
     least = max(min_count, _FREQUENT * values.size)
     return sorted(float(distinct[i]) for i in order if counts[i] >= least)
 

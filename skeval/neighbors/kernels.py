@@ -31,7 +31,7 @@ TILE = 16  # queries that sweep over the leaves together
 COARSE_STEP = 16  # columns of bytes between two tests for an early exit
 FIRST_ROWS = 32  # read at a time while nothing is known to be near
 NEAR_BLOCK = 32  # rows that are passed over together
-FEW = 8  # rows: if only one of this number is near, the near ones are summed by themselves
+MAX_SINGLE = 8  # rows: if only one of this number is near, the near ones are summed by themselves
 
 
 class Scratch(NamedTuple):
@@ -165,7 +165,7 @@ def _sum_leaf(
         n_near = _count_near(coarse, query_coarse, counts, start, stop, most, steps)
         if n_near == 0:
             return MISSING
-        if n_near * FEW <= width:
+        if n_near * MAX_SINGLE <= width:
             return _sum_near(numbers, weights, query, start, stop, most, sums, counts, steps)
     for r in range(width):
         sums[r] = np.float64(counts[r])

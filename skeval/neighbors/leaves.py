@@ -16,8 +16,8 @@ Bytes = NDArray[np.uint8]
 FLUSH = 255  # columns that a uint8 count of differences can hold
 STEPS = 127  # of a byte, into which the range of a number column is cut to tell who is far
 ABSENT = 2 * STEPS  # the byte of a missing number, as far from every other as they can be
-MOST_COARSE = 255  # columns: a uint16 holds their steps and those of as many that differ
-LEAST_COARSE = 3  # fewer columns are summed as fast as they are looked through
+MAX_COARSE = 255  # columns: a uint16 holds their steps and those of as many that differ
+MIN_COARSE = 3  # fewer columns are summed as fast as they are looked through
 
 
 class Forest(NamedTuple):
@@ -71,7 +71,7 @@ def box_leaves(
     n, n_leaves, starts = order.size, offsets.size - 1, offsets[:-1]
     shape = (len(numbers), n_leaves)
     low, high, complete = np.full(shape, MISSING), np.full(shape, -MISSING), np.ones(shape)
-    n_coarse = min(len(numbers), MOST_COARSE) if len(numbers) >= LEAST_COARSE else 0
+    n_coarse = min(len(numbers), MAX_COARSE) if len(numbers) >= MIN_COARSE else 0
     coarse, base = np.empty((n_coarse, n), np.uint8), np.zeros(len(numbers))
     moved_numbers, moved_codes = np.empty((len(numbers), n)), np.empty((len(codes), n), np.uint8)
     absent = np.ones((n_absent, n_leaves), np.uint8)

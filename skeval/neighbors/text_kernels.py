@@ -10,8 +10,8 @@ from skeval.neighbors.machine_code import inlined, jit, uncounted
 
 _STEPS_A_WORD = 64  # of the search for texts with long runs; many texts that repeat need more
 _SHORT = np.uint32  # a word of bits, each of which stands for a character
-MOST_MARKS = 32  # of a cell that is compared by itself: bits of a short word
-_MOST_KEPT = 64  # characters that texts begin with after which a column of edits is kept
+MAX_MARKS = 32  # of a cell that is compared by itself: bits of a short word
+_MAX_KEPT = 64  # characters that texts begin with after which a column of edits is kept
 
 
 @jit
@@ -314,11 +314,11 @@ def fewest_edits(
     Journal of Computing 10 (2003) 29-39.
     """
     longest = int((starts[chosen + 1] - starts[chosen]).max(initial=1))
-    word = _SHORT if longest <= MOST_MARKS else np.uint64  # twice as many short ones at once
+    word = _SHORT if longest <= MAX_MARKS else np.uint64  # twice as many short ones at once
     n_words = -(-longest // (8 * word().itemsize))
     equal = np.zeros((n_signs + 1, n_words, chosen.size), dtype=word)
     present = np.zeros((n_words, chosen.size), dtype=word)
-    n_kept = _MOST_KEPT if n_words == 1 else 0
+    n_kept = _MAX_KEPT if n_words == 1 else 0
     # how many edits more and less than the row above, after each of the first characters
     more, less = np.zeros((2, n_kept + n_words, chosen.size), dtype=word)
     risen, fallen = np.empty((2, chosen.size), dtype=word)
@@ -523,6 +523,6 @@ def _mark_short_bits(
         for j in range(lengths.shape[1]):
             length = lengths[chosen[i], j]
             for at in range(length):
-                bit = _SHORT(1) << _SHORT(MOST_MARKS - length + at)
+                bit = _SHORT(1) << _SHORT(MAX_MARKS - length + at)
                 equal[j, marks[chosen[i], j, at], i] |= bit
                 present[j, i] |= bit

@@ -122,9 +122,9 @@ def _beyond_real(context: Context, name: str) -> np.ndarray:
     return ~np.array((cells >= least) & (cells <= most), dtype=bool)
 
 
-_MOST_NAMED = 5  # columns in a sentence
+_MAX_NAMED = 5  # columns in a sentence
 _IDENTIFYING = 0.95  # of the values of an id column that a single training row has
-_MOST_DECIMALS = 6  # by which a column's numbers count as rounded
+_MAX_DECIMALS = 6  # by which a column's numbers count as rounded
 
 
 @declared
@@ -628,7 +628,7 @@ def compared(schema: TableSchema, columns: ColumnChoice) -> Compared:
 def chosen_in_words(schema: TableSchema, columns: ColumnChoice) -> str:
     """Return which columns are compared, if not all are; many are counted."""
     names = [] if columns is None else [name for part in compared(schema, columns) for name in part]
-    if len(names) > _MOST_NAMED:
+    if len(names) > _MAX_NAMED:
         return f"{len(names)} columns"
     return f"column{'s' if len(names) > 1 else ''} {names_listed(names)}" if names else ""
 
@@ -720,7 +720,7 @@ def real_decimals(context: Context, name: str) -> int | None:
     """Return how many decimals the real numbers of a column have; None for more than six."""
     real = [column_values(context[role][name]) for role in ("train", "holdout") if role in context]
     numbers = np.unique(digits_kept(np.concatenate(real)))
-    for decimals in range(_MOST_DECIMALS + 1):
+    for decimals in range(_MAX_DECIMALS + 1):
         if np.array_equal(digits_kept(numbers, decimals=decimals), numbers, equal_nan=True):
             return decimals
     return None

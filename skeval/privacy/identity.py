@@ -25,7 +25,7 @@ from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Columns, Count, Fraction, Seed
 
-_MOST_CLUSTERS = 20
+_MAX_CLUSTERS = 20
 _EXPLAINED = 0.99
 _N_STEPS = 100
 _TESTED = "bits beyond chance that the release gets right of a train row"
@@ -380,7 +380,7 @@ def clusters_of(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     (array([0., 9.]), array([0.75, 0.25]))
     """
     total, n_distinct = values.var(), np.unique(values).size
-    for k in range(1, min(_MOST_CLUSTERS, n_distinct) + 1):
+    for k in range(1, min(_MAX_CLUSTERS, n_distinct) + 1):
         centers, labels = _lloyd(values, k)
         within = np.mean((values - centers[labels]) ** 2)
         if within <= (1 - _EXPLAINED) * total:

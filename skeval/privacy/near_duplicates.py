@@ -25,7 +25,7 @@ from skeval.steps.samples import column_key
 from skeval.utils.formatting import as_float, counted, number, percent
 from skeval.utils.parameters import Fraction, Interval, Space
 
-_FEWEST_HOLDOUT_ROWS = 100
+_MIN_HOLDOUT_ROWS = 100
 _RADIUS_LEVEL = 0.01
 
 
@@ -225,7 +225,7 @@ def radius_of(context: Context, tau: float | str, space: Any, columns: Any) -> f
     """Return `tau` as a distance; nan if no row has a neighbour."""
     if isinstance(tau, str):
         query = "train"
-        if "holdout" in context and context.n_rows("holdout") >= _FEWEST_HOLDOUT_ROWS:
+        if "holdout" in context and context.n_rows("holdout") >= _MIN_HOLDOUT_ROWS:
             query = "holdout"
         elif context.n_rows("train") < 2:
             return float("nan")

@@ -22,8 +22,8 @@ from skeval.tables.keys import ForeignKey
 from skeval.utils.formatting import number, percent
 
 _TAGS = replace(RELATIONAL_TAGS, display="CardinalityDisplay")
-_FEWEST = 10  # parents of each real table in a bar of the histogram
-_MOST_BARS = 12
+_MIN_IN_BAR = 10  # parents of each real table in a bar of the histogram
+_MAX_BARS = 12
 _STATISTICS: Mapping[str, Callable[[np.ndarray], Any]] = {
     "mean": np.mean,
     "median": np.median,
@@ -253,12 +253,14 @@ def histogram(counts: Mapping[str, np.ndarray]) -> dict[str, Any]:
         has ten parents at least of train and of the holdout, unless there is one only.
     """
     real = [own for role, own in counts.items() if role != "synthetic"]
-    fewest = [max(_FEWEST, -(-real[0].size // _MOST_BARS)), _FEWEST][: len(real)]
+    fewest = [max(_MIN_IN_BAR, -(-real[0].size // _MAX_BARS)), _MIN_IN_BAR][: len(real)]
     starts = [0.0]
     for value in np.unique(np.ceil(real[0])):
         before = [np.searchsorted(own, [starts[-1], value]) for own in real]
         full = all(at[1] - at[0] >= n for at, n in zip(before, fewest, strict=True))
-        if full and all(own.size - at[1] >= _FEWEST for own, at in zip(real, before, strict=True)):
+        if full and all(
+            own.size - at[1] >= _MIN_IN_BAR for own, at in zip(real, before, strict=True)
+        ):
             starts.append(float(value))
     bars = {
         role: np.diff(np.searchsorted(own, starts), append=own.size) for role, own in counts.items()

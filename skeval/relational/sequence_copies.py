@@ -48,7 +48,7 @@ _TAGS = replace(SCREEN_TAGS, needs=frozenset({"holdout", "relational"}))
 _ROLES = ("train", "holdout", "synthetic")
 _LENGTHS = (2, 3, 5, 8, 12)  # tried where none is given
 _ENOUGH = 0.5  # share of the real subjects that should have a piece of their own
-_FEW = 0.1  # share of these that may be met
+_MAX_SHARE_MET = 0.1  # share of these that may be met
 DROP_SEQUENCES = (
     "Drop the sequences concerned, and limit how many rows of one subject the generator sees."
 )
@@ -329,7 +329,7 @@ def telling_length(
         marked[length] = sum(of.n_marked.values())
         if marked[length] >= _ENOUGH * n_real:
             telling = length
-            if sum(of.n_found.values()) <= _FEW * marked[length]:
+            if sum(of.n_found.values()) <= _MAX_SHARE_MET * marked[length]:
                 break
         elif telling is not None:
             break

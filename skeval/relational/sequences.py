@@ -21,7 +21,7 @@ from skeval.stats.distributions import kolmogorov_distance, weighted_kolmogorov
 from skeval.stats.matches import digits_kept
 from skeval.steps.samples import cells, codes, mean_of_defined
 from skeval.steps.sequences import (
-    FEWEST_SEQUENCES,
+    MIN_SEQUENCES,
     Sequences,
     by_sequence,
     irregularities,
@@ -42,7 +42,7 @@ Weight = Literal["row", "sequence"]
 Measured = Mapping[tuple[str, str], Any]  # by table and column
 BOTH = ("train", "synthetic")
 _LARGEST_GAP = 2.0  # of two correlations
-_MOST_LINES = 6  # columns whose lines are kept for figures
+_MAX_LINES = 6  # columns whose lines are kept for figures
 _NO_SEQUENCES = (
     "The schema has no sequences. Give them: RelationalSchema(..., sequences={table: "
     "SequenceKey(key, index)})."
@@ -315,7 +315,7 @@ class StatisticMSAS(ColumnSequenceMetric):
         return agreement(samples)
 
     def _further(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
-        shown = list(measured)[:_MOST_LINES]
+        shown = list(measured)[:_MAX_LINES]
         train, synthetic = (_lines(context, role, shown) for role in BOTH)
         kinds = {
             f"{table}.{column}": _described_kinds(context, table, column) for table, column in shown
@@ -546,7 +546,7 @@ def order_of_rows(context: RelationalContext, tables: tuple[str, ...]) -> dict[s
     return {"warnings": order_warnings(context, tables), "order": order}
 
 
-_MOST_DRAWN, _MOST_LEVELS = 4, 8  # columns and categories of the matrices that are kept
+_MAX_DRAWN, _MAX_LEVELS = 4, 8  # columns and categories of the matrices that are kept
 
 
 @declared
@@ -706,7 +706,7 @@ class TransitionSimilarity(ColumnSequenceMetric):
     def _further(self, context: RelationalContext, measured: Measured) -> dict[str, Any]:
         nominal = [(t, c) for t, c in measured if context.relations.tables[t].kinds[c] in NOMINAL]
         train, synthetic = (
-            {f"{t}.{c}": _drawn(context, role, t, c) for t, c in nominal[:_MOST_DRAWN]}
+            {f"{t}.{c}": _drawn(context, role, t, c) for t, c in nominal[:_MAX_DRAWN]}
             for role in BOTH
         )
         return {"train_transitions": train, "transitions": synthetic}
@@ -781,7 +781,7 @@ def _frequent(context: RelationalContext, table: str, column: str) -> list[str]:
     counts = (
         visited["value"].value_counts().sort_index().sort_values(ascending=False, kind="stable")
     )
-    return [str(level) for level in counts.index[counts >= FEWEST_SEQUENCES][:_MOST_LEVELS]]
+    return [str(level) for level in counts.index[counts >= MIN_SEQUENCES][:_MAX_LEVELS]]
 
 
 def _drawn(context: RelationalContext, role: str, table: str, column: str) -> dict[str, Any]:
@@ -797,7 +797,7 @@ def _drawn(context: RelationalContext, role: str, table: str, column: str) -> di
     distinct = np.unique(own.owners[firsts] * n * n + joint) % (n * n)
     n_sequences = np.bincount(distinct, minlength=n * n).reshape(n, n)
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    shown = np.where(n_sequences >= FEWEST_SEQUENCES, share, np.nan)
+    shown = np.where(n_sequences >= MIN_SEQUENCES, share, np.nan)
     return {"levels": [*levels, "other"], "shares": shown}
 
 

@@ -35,12 +35,12 @@ TOP = 16.0
 BOTTOM = 14.0
 MM = 25.4 / 72.0  # millimetres in a point
 LEADING = 1.38
-_MOST_BARS = 25
+_MAX_BARS = 25
 _BAR = 3.9
 _PITCH, _NARROW_PITCH = 50.0, 45.0  # of panels below each other
 _FLAT = 0.8  # of the height that a figure of half the width would have
 _LINE = 7.7  # points of a name in small letters, of those below each other
-_LEAST_CELLS = 31.0  # points of the cells of a pair, from bottom to top
+_MIN_CELLS = 31.0  # points of the cells of a pair, from bottom to top
 _GAP = 7.0  # between figures of a row
 HALF = (WIDTH - _GAP) / 2.0  # the width of a column
 _ANY = Margins(110.0, 10.0, 40.0, 26.0, 12.0, (103.0,))  # of figures of any kind
@@ -324,7 +324,7 @@ def _panels(display: Display, wide: float) -> float:
 def _pair(display: Display, wide: float) -> float:
     """Return the millimetres of a pair of columns: names below it leave room for its cells."""
     around = _around(display, wide)
-    return max(26.0, MM * (around.top + around.bottom + _LEAST_CELLS))
+    return max(26.0, MM * (around.top + around.bottom + _MIN_CELLS))
 
 
 def _whole(display: Display, wide: float) -> float:
@@ -332,7 +332,7 @@ def _whole(display: Display, wide: float) -> float:
     return min(wide * display.figsize[1] / display.figsize[0], 120.0)
 
 
-def _in_parts(item: Item, rows: int = _MOST_BARS) -> Iterator[Item]:
+def _in_parts(item: Item, rows: int = _MAX_BARS) -> Iterator[Item]:
     display, n = item.display, len(item.display.frame())
     if not isinstance(display, ColumnScoresDisplay) or n <= rows:
         yield item
@@ -472,7 +472,7 @@ def _draw_words_left(
 
 # of headings and captions, by the figures of a row
 _SIZES = {1: (9.5, 8.0), 2: (8.5, 7.0), 3: (7.5, 6.5), 4: (7.5, 6.5)}
-_LEAST = 6.5  # size of letters
+_MIN_LETTER_SIZE = 6.5  # size of letters
 _WORDS_LEFT, _WORDS_BESIDE = 0.5, 0.46  # share of the width that words at a side of a figure take
 
 
@@ -486,7 +486,7 @@ def _head(page: Page, x: float, y: float, item: Item, wide: float, n: int) -> No
             _pair_heading(page, x, base, wide, item.display.crossed, size)
         else:
             for line in _heading_lines(item, wide, n):
-                page.fitted(x, base, line, wide, size, least=_LEAST, weight="bold")
+                page.fitted(x, base, line, wide, size, least=_MIN_LETTER_SIZE, weight="bold")
                 base += size * LEADING * MM
             y += (len(_heading_lines(item, wide, n)) - 1) * size * LEADING * MM
     y += 0.63 * size

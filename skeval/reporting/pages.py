@@ -8,7 +8,7 @@ from itertools import groupby, permutations
 
 from skeval.reporting.layout import TOP, Block, Page, Placed
 
-_MOST_ORDERED = 6  # sections in two columns whose orders are tried
+_MAX_ORDERED = 6  # sections in two columns whose orders are tried
 _STEP = 15.0  # millimetres that are worth another order
 
 
@@ -68,7 +68,7 @@ def _least(run: Sequence[Block]) -> float:
 
 def _orders(n: int) -> Iterator[Sequence[int]]:
     """Yield the orders of n sections in which none moves by more than two places."""
-    if n > _MOST_ORDERED:
+    if n > _MAX_ORDERED:
         yield range(n)
         return
     for order in permutations(range(n)):

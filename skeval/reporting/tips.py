@@ -28,8 +28,10 @@ from skeval.utils.formatting import number, percent, shown_interval
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_MOST = 4_000  # of a figure: a matrix of a hundred columns has more cells than a pointer can hit
-_FEW = 20  # columns up to which each of three matrices has its own
+_MAX_CELLS = (
+    4_000  # of a figure: a matrix of a hundred columns has more cells than a pointer can hit
+)
+_MAX_SHARED_COLUMNS = 20  # columns up to which each of three matrices has its own
 
 
 class Tip(NamedTuple):
@@ -57,7 +59,7 @@ def tips_in_svg(display: Display, figure: Figure) -> str:
     """
     tall, dots = 72.0 * figure.get_size_inches()[1], figure.dpi / 72.0
     boxes: list[str] = []
-    for panel, of_panel in groupby(islice(tips(display), _MOST), lambda tip: tip.panel):
+    for panel, of_panel in groupby(islice(tips(display), _MAX_CELLS), lambda tip: tip.panel):
         own, ax = list(of_panel), figure.axes[panel]
         (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
         data = np.array([tip.box for tip in own])
@@ -134,7 +136,7 @@ def _(display: SimilarityMatrixDisplay) -> Iterator[Tip]:
 def _(display: PhikMatricesDisplay) -> Iterator[Tip]:
     train, synthetic = (display.matrices[which].tolist() for which in ("train", "synthetic"))
     n = len(display.names)
-    for panel in range(3) if n <= _FEW else (2,):
+    for panel in range(3) if n <= _MAX_SHARED_COLUMNS else (2,):
         for i, j in np.ndindex(n, n):
             if i != j:
                 pair = f"{display.names[i]} and {display.names[j]}"

@@ -38,9 +38,9 @@ from skeval.utils.files import details_of, read_versioned, write_json
 from skeval.utils.formatting import as_float, number, percent, shown_interval
 
 LEVEL = 0.95
-_MOST_NAMED = 5  # columns in a sentence
-_MOST_WEAK = 4
-_MOST_LEAKS = 3  # tables whose leaks a sentence gives in numbers
+_MAX_NAMED = 5  # columns in a sentence
+_MAX_WEAK = 4
+_MAX_LEAKS = 3  # tables whose leaks a sentence gives in numbers
 PAIRED, INDEPENDENT, NO_INTERVAL = "paired", "independent", "none"
 UNTOLD = "not distinguishable"
 AS_FRESH = "both as good as the baseline"
@@ -365,7 +365,7 @@ class Comparison(Mapping[str, SuiteResult]):
             return ""
         shown = [
             f"{one.metric} ({number(one.value)}, fresh rows {number(one.fresh)})"
-            for one in weak[:_MOST_WEAK]
+            for one in weak[:_MAX_WEAK]
         ]
         more = f" and {len(weak) - len(shown)} more" if len(weak) > len(shown) else ""
         return f" However, {table} is far worse than fresh rows in {', '.join(shown)}{more}."
@@ -373,7 +373,7 @@ class Comparison(Mapping[str, SuiteResult]):
     def _leaks_in_numbers(self) -> str:
         """Say of the first tables with a leak what the most significant test compared."""
         texts = []
-        for table in self.leaking[:_MOST_LEAKS]:
+        for table in self.leaking[:_MAX_LEAKS]:
             verdict = self[table].verdict()
             tested = (self[table][name].contrast for name in verdict.alarms)
             shown = [*map(str, filter(None, tested)), *verdict.facts]
@@ -628,9 +628,7 @@ def _place(n_ahead: int, n_behind: int) -> str:
 
 def _mismatched(one: Mismatch) -> str:
     """Say how a real table was not the same for all results."""
-    columns = (
-        f" ({', '.join(one.columns[:_MOST_NAMED])}{', ...' * (len(one.columns) > _MOST_NAMED)})"
-    )
+    columns = f" ({', '.join(one.columns[:_MAX_NAMED])}{', ...' * (len(one.columns) > _MAX_NAMED)})"
     return {
         Difference.CONTENT: f"{one.role} was not the same table.",
         Difference.KINDS: (

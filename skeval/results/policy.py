@@ -33,10 +33,10 @@ _NO_ALARM = "no test raised an alarm"
 OF_LEAKS = {_NO_LEAK, _NO_ALARM}
 DETAILS = "details"
 LARGEST = 2**20  # bytes of a policy
-_LONGEST = 500  # characters of a requirement
+_MAX_LENGTH = 500  # characters of a requirement
 _INDEX = 10  # digits of a place in a list
 _ENDLESS = ("inf", "-inf")  # as JSON has them
-_MOST_BITS = 1000  # of whole numbers, more than which no float holds
+_MAX_BITS = 1000  # of whole numbers, more than which no float holds
 _QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"|`([^`]+)`")
 # "column_shapes/ks_complement" is a name; "low / high" a quotient
 _SLASHED = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:/[A-Za-z_]\w*)+")
@@ -108,8 +108,10 @@ class Requirement:
     def __init__(self, text: str) -> None:
         self.text = text
         self._names: dict[str, str] = {}
-        if not isinstance(text, str) or len(text) > _LONGEST:
-            raise InvalidParameterError(f"a requirement is a text of at most {_LONGEST} letters.")
+        if not isinstance(text, str) or len(text) > _MAX_LENGTH:
+            raise InvalidParameterError(
+                f"a requirement is a text of at most {_MAX_LENGTH} letters."
+            )
         try:
             spelled = _SLASHED.sub(self._placed, _QUOTED.sub(self._placed, text))
             if "#" in spelled:
@@ -518,7 +520,7 @@ def failed_metrics(results: SuiteResult) -> list[str]:
 
 
 def _is_number(value: object) -> bool:
-    return type(value) is float or (type(value) is int and value.bit_length() < _MOST_BITS)
+    return type(value) is float or (type(value) is int and value.bit_length() < _MAX_BITS)
 
 
 def _failures(results: SuiteResult) -> RuleOutcome:

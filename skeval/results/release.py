@@ -23,10 +23,10 @@ UNITS = ("row", "subject")
 POPULATIONS = ("whole", "sample")
 NOT_STATED = "not stated"
 LARGEST = 2**20  # bytes of a release file
-_LONGEST = 500  # characters of a text
-_MOST_NAMES = 100  # in a list
-_MOST_PARAMETERS = 50
-_MOST_BITS = 1000  # of whole numbers, more than which no float holds
+_MAX_LENGTH = 500  # characters of a text
+_MAX_NAMES = 100  # in a list
+_MAX_PARAMETERS = 50
+_MAX_BITS = 1000  # of whole numbers, more than which no float holds
 _SHOWN = 60  # characters of what came instead
 Reader = Callable[[Any], Any]
 T = TypeVar("T", bound="_Record")
@@ -53,8 +53,8 @@ class _Record:
         known = [one.name for one in fields(cls)]  # type: ignore[arg-type]
         faults = list(_faults(cls, content))
         if unknown := [str(name)[:_SHOWN] for name in content if name not in known]:
-            named = ", ".join(map(_shown, unknown[:_MOST_PARAMETERS]))
-            meant = did_you_mean(unknown[:_MOST_PARAMETERS], known)
+            named = ", ".join(map(_shown, unknown[:_MAX_PARAMETERS]))
+            meant = did_you_mean(unknown[:_MAX_PARAMETERS], known)
             faults.append(f"there is no {named}; there are {', '.join(known)}.{meant}")
         if faults:
             raise InvalidParameterError(" ".join(faults))
@@ -90,9 +90,9 @@ def _faults(kind: type, content: Mapping[str, Any]) -> Iterator[str]:
 
 def _text(value: Any) -> str:
     """Return a text on one line."""
-    if not isinstance(value, str) or len(value) > _LONGEST:
+    if not isinstance(value, str) or len(value) > _MAX_LENGTH:
         raise InvalidParameterError(
-            f"must be a text of at most {_LONGEST} letters, got {_shown(value)}."
+            f"must be a text of at most {_MAX_LENGTH} letters, got {_shown(value)}."
         )
     plain = " ".join(value.split())
     if printable(plain) != plain:
@@ -110,9 +110,9 @@ def _choice(value: Any, legal: Sequence[str]) -> str:
 def _names(value: Any) -> tuple[str, ...]:
     """Return names of columns."""
     given = () if value is None or value == "" else (value,) if isinstance(value, str) else value
-    if not isinstance(given, list | tuple) or len(given) > _MOST_NAMES:
+    if not isinstance(given, list | tuple) or len(given) > _MAX_NAMES:
         raise InvalidParameterError(
-            f"must be a list of at most {_MOST_NAMES} names, got {_shown(value)}."
+            f"must be a list of at most {_MAX_NAMES} names, got {_shown(value)}."
         )
     return tuple(map(_text, given))
 
@@ -139,20 +139,20 @@ def _number(value: Any, legal: Callable[[float], bool], expected: str) -> float 
 
 def _is_finite(value: Any) -> bool:
     if type(value) is int:
-        return value.bit_length() < _MOST_BITS
+        return value.bit_length() < _MAX_BITS
     return type(value) is float and math.isfinite(value)
 
 
 def _parameters(value: Any) -> dict[str, Any]:
-    if not isinstance(value, Mapping) or len(value) > _MOST_PARAMETERS:
+    if not isinstance(value, Mapping) or len(value) > _MAX_PARAMETERS:
         raise InvalidParameterError(
-            f"must be a table of at most {_MOST_PARAMETERS} parameters, got {_shown(value)}."
+            f"must be a table of at most {_MAX_PARAMETERS} parameters, got {_shown(value)}."
         )
     return {_text(name): _parameter(part) for name, part in value.items()}
 
 
 def _parameter(value: Any) -> Any:
-    if isinstance(value, list | tuple) and len(value) <= _MOST_NAMES:
+    if isinstance(value, list | tuple) and len(value) <= _MAX_NAMES:
         return [_scalar(part) for part in value]
     return _scalar(value)
 

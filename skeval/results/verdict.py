@@ -54,7 +54,7 @@ _KINDS = {
 _VOID = (HoldoutShiftWarning, HoldoutUsedWarning, MostlySharedRowsWarning, IgnoredColumnsWarning)
 ReasonKind = Literal["needs holdout", "meaningless", "unable", "failed", "undefined", "untested"]
 SaidKind = Literal["not looked at", "fact", "void", "copies", "alarms", "no alarm", "advice"]
-_MOST_ALARMS = 3  # that the sentence spells out; the others are named
+_MAX_ALARMS = 3  # that the sentence spells out; the others are named
 Outcome = Literal["leak found", "copies found", "cannot be told", "no leak found"]
 NOTHING_OF_PRIVACY = "No metric of privacy was measured."
 _LACKS_HOLDOUT = ("holdout", "population")
@@ -62,8 +62,8 @@ _RETURN = (
     " No p-value was reported by {names}; a metric of your own makes a test if it returns "
     "Result(value, p_value=..., baseline=..., contrast=Contrast(...))."
 )
-_LEAST_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
-_MOST_NAMED = 4  # columns in a sentence: three, and the number of the others
+_MIN_KNOWN = 0.5  # of the cells that train has, below which a release was hardly compared
+_MAX_NAMED = 4  # columns in a sentence: three, and the number of the others
 _COUNTED = "Copies of train rows were counted, which is not a test."
 _CAVEAT = "Such tests can raise an alarm and never clear a release."
 DROP_COPIES = "Drop the copied rows."
@@ -322,7 +322,7 @@ def verdict(
     facts = tuple(dict.fromkeys([*(r.fact for r in of_privacy.values() if r.fact), *in_release]))
     voided = [str(n) for n in notices if tested and isinstance(n, _VOID)]
     left = [n for n in notices if isinstance(n, UnexaminedColumnsWarning)]
-    untested = [f"Not tested: {names_in_words(one.columns, _MOST_NAMED)}." for one in left]
+    untested = [f"Not tested: {names_in_words(one.columns, _MAX_NAMED)}." for one in left]
     unique = [n for one in left for n in one.unique if n not in accept_untested]
     voided += [_untested_values(unique)] if unique else []
     void = (*voided, *in_release, *_too_little(sizes, copies, tested, level))
@@ -444,7 +444,7 @@ def _too_little(
         if min(n_rows, different) < fewest:
             rows = counted(min(n_rows, different), "different row" if n_rows >= fewest else "row")
             yield f"The release has {rows}, too few for a test: {fewest} are needed."
-    if any(one.known < _LEAST_KNOWN for one in copies):
+    if any(one.known < _MIN_KNOWN for one in copies):
         yield "Most cells of the release are missing or cannot be read: it was hardly compared."
     yield from (one.hidden for one in copies if one.hidden)
     yield from (one.untold for one in copies if one.untold)
@@ -547,7 +547,7 @@ def _alarmed(
 ) -> str:
     n_tests = len(_distinct(tested.values()))
     different = list(_distinct(tested[name] for name in alarms).values())
-    shown = [_written(tested, result, called) for result in different[:_MOST_ALARMS]]
+    shown = [_written(tested, result, called) for result in different[:_MAX_ALARMS]]
     more = len(different) - len(shown)
     rest = f"; and by {more} more" if more else ""
     by = f"{len(different)} of {n_tests} tests" if n_tests > 1 else "the only test"

@@ -30,7 +30,7 @@ from skeval.utils.parameters import Scaling
 
 T = TypeVar("T")
 MAX_ROWS = 50_000  # of a role, for what can do with a sample only
-_MOST_BYTES = 2**31  # up to which rows are read at once to look for neighbours among them
+_MAX_BYTES = 2**31  # up to which rows are read at once to look for neighbours among them
 _COPIES = 4  # of each number meanwhile: as given, as read, encoded, in the index
 _SPILLED = 2**20  # bytes from which what a step returns is kept in a file
 
@@ -225,7 +225,7 @@ def _fits(context: Context) -> bool:
     """Return whether the rows of all roles fit in memory, with what a search makes of them."""
     roles = [role for role in ("train", "holdout", "synthetic") if role in context]
     n_rows = sum(context.n_rows(role) for role in roles)
-    return n_rows * len(context.schema.kinds) * 8 * _COPIES <= _MOST_BYTES
+    return n_rows * len(context.schema.kinds) * 8 * _COPIES <= _MAX_BYTES
 
 
 @shared

@@ -35,7 +35,7 @@ from skeval.tables.reading import (
 )
 from skeval.tables.sources import MANY_ROWS, ArrowSource, TableSource, source_of
 
-_LEAST_BYTES = 2**22  # a smaller file is not looked at
+_MIN_BYTES = 2**22  # a smaller file is not looked at
 _CHUNK = 100_000  # rows that are held at a time
 _BLOCK = 2**20
 _OPEN_FILES = Path("/proc/self/fd")
@@ -54,7 +54,7 @@ def is_long(path: Path) -> bool:
     kinds = [suffix.lower() for suffix in path.suffixes if suffix.lower() not in PACKINGS]
     if not kinds or kinds[-1] not in ENDINGS[:2] or not path.is_file():
         return False
-    if path.stat().st_size < _LEAST_BYTES or find_spec("pyarrow") is None:
+    if path.stat().st_size < _MIN_BYTES or find_spec("pyarrow") is None:
         return False
     n_lines = 0
     try:

@@ -178,10 +178,10 @@ def _is_left(rows: Encoded, at: Ints, column: int, border: float | Mask) -> Mask
 Bytes = NDArray[np.uint8]
 T = TypeVar("T")
 Best = tuple[Floats, Ints]
-MOST_SENT, LEAST_SENT = 200_000, 2_000  # rows of a block of queries that goes to a worker
+MAX_SENT, MIN_SENT = 200_000, 2_000  # rows of a block of queries that goes to a worker
 BLOCKS_A_WORKER = 4
 SAMPLED = 2_000  # rows of each part, by which the table is cut into cells
-MOST_CELLS = 256
+MAX_CELLS = 256
 
 
 @dataclass(frozen=True)
@@ -438,7 +438,7 @@ def as_parts(rows: Any) -> list[Rows]:
     """Return the parts of a table that have rows; an array is one, unless it is in a file."""
     given = list(rows) if isinstance(rows, list | tuple) and are_parts(rows) else [rows]
     if is_in_file(rows):
-        given = [rows[start : start + MOST_SENT] for start in range(0, len(rows), MOST_SENT)]
+        given = [rows[start : start + MAX_SENT] for start in range(0, len(rows), MAX_SENT)]
     parts = [
         part
         if isinstance(part, Part)
@@ -482,7 +482,7 @@ def blocks_of(queries: Any, n_workers: int) -> list[tuple[slice, Any]]:
     if not n_workers:
         return [(slice(0, queries.n_rows), queries)]
     evenly = -(-queries.n_rows // (BLOCKS_A_WORKER * n_workers))
-    size = min(max(evenly, LEAST_SENT), MOST_SENT)
+    size = min(max(evenly, MIN_SENT), MAX_SENT)
     here = [
         slice(start, min(start + size, queries.n_rows)) for start in range(0, queries.n_rows, size)
     ]

@@ -23,7 +23,7 @@ from skeval.neighbors.mixed import NO_LIMIT, MixedNearestNeighbors, scales, usab
 from skeval.scale.engines import n_workers
 from skeval.scale.part_tasks import (
     BLOCKS_A_WORKER,
-    MOST_CELLS,
+    MAX_CELLS,
     Best,
     Bytes,
     CellBounds,
@@ -380,7 +380,7 @@ def _n_indexes(parts: list[Rows], columns: ColumnEncoder, max_memory: int | None
     # encoded twice, in the order of the table and of the leaves, with bytes and places
     row_bytes = 2 * (8 * n_numbers + n_codes) + n_numbers + 16
     n_rows = sum(size_of(part) for part in parts)
-    return max(1, min(-(-n_rows * row_bytes // max_memory), n_rows, MOST_CELLS))
+    return max(1, min(-(-n_rows * row_bytes // max_memory), n_rows, MAX_CELLS))
 
 
 def _nothing_yet(n_queries: int, n_neighbors: int) -> Best:

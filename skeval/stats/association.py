@@ -260,7 +260,7 @@ def cramers_v(table: np.ndarray, *, bias_correction: bool = True) -> float:
 
 
 _BLOCK = 2**20  # pairs held at once
-_FEW_FEATURES = 32  # as cheap by differences as by products
+_MAX_FEW_FEATURES = 32  # as cheap by differences as by products
 _LARGE = 1e6  # squares of larger numbers leave too few digits for the difference
 _TIES = 1e-9  # statistics that differ by less, relatively, are equal: sums depend on their order
 
@@ -358,7 +358,7 @@ def squared_euclidean(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     ndarray of shape (n, m)
     """
     peak = max(np.abs(x).max(initial=0.0), np.abs(y).max(initial=0.0))
-    if x.shape[1] <= _FEW_FEATURES or peak > _LARGE:
+    if x.shape[1] <= _MAX_FEW_FEATURES or peak > _LARGE:
         exact: np.ndarray = cdist(x, y, "sqeuclidean")
         return exact
     squares = x @ y.T

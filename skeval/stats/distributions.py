@@ -13,8 +13,8 @@ from scipy.special import gammaln
 _BRIDGE_MEAN = np.sqrt(np.pi / 2.0) * np.log(2.0)
 _STRIDE = 256  # values between two points at which the curves are compared first
 _N_POINTS = 20_000  # of the pooled curve, in an expectation
-LEAST_ROWS = 10  # rows between two quantiles, or beyond the outermost
-_MOST_BARS, _FEWEST_BARS = 40, 4
+MIN_ROWS = 10  # rows between two quantiles, or beyond the outermost
+_MAX_BARS, _MIN_BARS = 40, 4
 _DENSE = 2**16  # joint cells that are always counted in an array
 _LARGEST = 2**62
 
@@ -397,7 +397,7 @@ def common_histograms(
 
 
 def _common_edges(top: float, n_rows: int, aligned: float | None) -> np.ndarray:
-    width = top / min(max(n_rows // LEAST_ROWS, _FEWEST_BARS), _MOST_BARS)
+    width = top / min(max(n_rows // MIN_ROWS, _MIN_BARS), _MAX_BARS)
     inside = aligned if aligned is not None and 0 < aligned < top else 0.0
     if inside >= width / 2.0:
         width = inside / max(1, round(inside / width))

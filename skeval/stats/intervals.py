@@ -556,7 +556,7 @@ def _mean_beyond(limit: float, error: float) -> float:
     return float(2.0 * error * (norm.pdf(z) - z * norm.sf(z)))
 
 
-_FEWEST_BEYOND = 5  # replicates beyond an end, for their quantile to be one
+_MIN_BEYOND = 5  # replicates beyond an end, for their quantile to be one
 
 
 class Sampled(NamedTuple):
@@ -618,7 +618,7 @@ def paired_interval(first: Sampled, second: Sampled, confidence: float = 0.95) -
         if known.size < 2 or 2 * known.size < moves.size:
             return None
         tail = (1 - confidence) / 2
-        if tail * known.size < _FEWEST_BEYOND:  # what so few replicates show of the tails is chance
+        if tail * known.size < _MIN_BEYOND:  # what so few replicates show of the tails is chance
             reach = float(norm.ppf(1 - tail) * known.std(ddof=1))
             return difference - reach, difference + reach
         low, high = np.quantile(known, [tail, 1 - tail])

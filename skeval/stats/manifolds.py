@@ -13,9 +13,9 @@ from scipy.stats import hypergeom
 TOLERANCE = 1e-12  # relative; what equal distances may differ by in double precision
 _SMALLEST_RANGE = 1e-300  # as in the neighbour engine: one below has no finite inverse
 _PAIRS = 2**20  # pairs of one block: 8 MB for any number of rows
-_MOST_FEATURES = 15  # of a tree, as scikit-learn's searches have it
+_MAX_FEATURES = 15  # of a tree, as scikit-learn's searches have it
 _SAMPLED = 16  # one ball in this number is asked how much it holds
-_MOST_HELD = 0.05  # of all pairs: where balls hold more, to list them takes longer than to ask all
+_MAX_HELD = 0.05  # of all pairs: where balls hold more, to list them takes longer than to ask all
 _ROUNDED = 1e-13  # of the squared extent of all rows: what a tree's bounds may be off by
 _SQUARED = 1e150  # larger numbers have no finite square
 
@@ -98,7 +98,7 @@ def _listed_balls(
 ) -> np.ndarray | None:
     """Count by a tree of the queries; None where the distances of all pairs are as quick."""
     small = all(np.abs(table).max(initial=0.0) < _SQUARED for table in (queries, rows))
-    if queries.shape[1] > _MOST_FEATURES or not small:
+    if queries.shape[1] > _MAX_FEATURES or not small:
         return None
     some = radii >= 0  # the tree takes the square of what is below
     rows, radii = rows[some], radii[some]
@@ -108,7 +108,7 @@ def _listed_balls(
     reach = np.sqrt(radii**2 * (1.0 + 4.0 * TOLERANCE) + _ROUNDED * (extent @ extent))
     held = tree.query_ball_point(rows[::_SAMPLED], reach[::_SAMPLED], return_length=True)
     usual = max(held.mean(), 1.0) if len(held) else 1.0
-    if usual > _MOST_HELD * len(queries):
+    if usual > _MAX_HELD * len(queries):
         return None
     counts = np.zeros(len(queries), dtype=np.int64)
     for part in np.array_split(np.arange(len(rows)), int(usual * len(rows) / _PAIRS) + 1):

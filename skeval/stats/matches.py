@@ -30,7 +30,7 @@ _ALL = np.iinfo(np.uint64).max  # every bit of a word
 _WORD = 64  # relabellings held at once, one bit each
 _AT_ONCE = 16 * _WORD  # relabellings between two looks at the outcome
 _LISTS_AT_ONCE = 2**15  # lists whose bits are spread out at once
-_SHORTEST, _LONGEST = 16, 128
+_SHORTEST, _MAX_LENGTH = 16, 128
 
 
 def digits_kept(values: np.ndarray, *, digits: int = 12, decimals: int | None = None) -> np.ndarray:
@@ -334,7 +334,7 @@ def longest_list(n_train: int, n_holdout: int) -> int:
     """
     larger = max(n_train, n_holdout) / (n_train + n_holdout)
     enough = np.log(1e-3) / np.log(larger)
-    return int(np.clip(np.ceil(enough), _SHORTEST, _LONGEST))
+    return int(np.clip(np.ceil(enough), _SHORTEST, _MAX_LENGTH))
 
 
 def distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -379,10 +379,10 @@ def distinct_expected(pool: np.ndarray, n_rows: int) -> float:
 
 BLANKED = "missing cells left out"
 STRANGE = "cells that are missing or of no real row left out"
-_MOST_READ = 2 * 10**7  # rows, times the ways to leave cells out
-_MOST_PATTERNS = 256
-_FEWEST_COLUMNS = 5  # of a table: narrower rows, of some cells alone, meet too often by chance
-_MOST_NAMED = 5  # columns in a sentence
+_MAX_READ = 2 * 10**7  # rows, times the ways to leave cells out
+_MAX_PATTERNS = 256
+_MIN_COLUMNS = 5  # of a table: narrower rows, of some cells alone, meet too often by chance
+_MAX_NAMED = 5  # columns in a sentence
 
 
 def changed_copies(
@@ -409,7 +409,7 @@ def changed_copies(
     """
     if part := partial_copies(codes, n_rows):
         names, train = part
-        where = ", ".join(names) if len(names) <= _MOST_NAMED else f"{len(names)} columns"
+        where = ", ".join(names) if len(names) <= _MAX_NAMED else f"{len(names)} columns"
         return f"{where} left out", train
     rules: tuple[tuple[str, Callable[[], Copied | None]], ...] = (
         (BLANKED, lambda: blanked_copies(codes, n_rows, CHANCE / 4)),
@@ -539,10 +539,10 @@ def _patterns(
     """Yield classes of all rows without the columns that release rows have marked, and which do."""
     names = list(codes)
     marked = np.column_stack([marks[name] for name in names])
-    if len(names) < _FEWEST_COLUMNS or not marked.any():
+    if len(names) < _MIN_COLUMNS or not marked.any():
         return
     patterns, which, sizes = np.unique(marked, axis=0, return_inverse=True, return_counts=True)
-    most = min(_MOST_PATTERNS, max(1, _MOST_READ // sum(n_rows)))
+    most = min(_MAX_PATTERNS, max(1, _MAX_READ // sum(n_rows)))
     chosen = np.argsort(-sizes, kind="stable")[:most]
     left_out = [tuple(np.array(names)[patterns[i]]) for i in chosen]
     for i, values in zip(chosen, _without(codes, left_out), strict=True):
@@ -570,7 +570,7 @@ def scattered_copies(
     holdout rows, if no column would be left, or if there are too many rows and columns.
     """
     left_out = list(combinations(codes, k))
-    if len(codes) <= k + 1 or len(left_out) * sum(n_rows) > _MOST_READ:
+    if len(codes) <= k + 1 or len(left_out) * sum(n_rows) > _MAX_READ:
         return None
     every = np.ones(n_rows[2], dtype=bool)
     compared = ((pd.factorize(values)[0], every) for values in _without(codes, left_out))

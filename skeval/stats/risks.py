@@ -21,9 +21,9 @@ from skeval.stats.intervals import clopper_pearson
 from skeval.stats.relabelling import NOISE, Relabelled, block_sizes, sequential_test, share_p_value
 
 N_DRAWS = 999  # relabellings that say what chance gives; a test goes on with more where it must
-_MOST_DRAWS = 9_999
+_MAX_DRAWS = 9_999
 _CELLS = 2**21  # labels held at once
-_FEW_LEVELS = 32  # of scores, so that drawing how many rows have each is quicker than shuffling
+_MAX_FEW_LEVELS = 32  # of scores, so that drawing how many rows have each is quicker than shuffling
 
 
 @dataclass(frozen=True)
@@ -351,7 +351,7 @@ def relabelled_sums(
     """
     if scores.shape[1] == 1:
         levels, counts = np.unique(scores, return_counts=True)
-        if levels.size <= _FEW_LEVELS:
+        if levels.size <= _MAX_FEW_LEVELS:
             return _sums_by_level(levels, counts, n_train, n_draws, rng)[:, None]
     labels, width = np.arange(len(scores)) < n_train, max(1, _CELLS // len(scores))
     sums = [
@@ -433,7 +433,7 @@ def _jointly(
     largest = []
 
     def draws() -> Iterator[np.ndarray]:
-        for size in (N_DRAWS, *block_sizes(_MOST_DRAWS - N_DRAWS, N_DRAWS + 1)):
+        for size in (N_DRAWS, *block_sizes(_MAX_DRAWS - N_DRAWS, N_DRAWS + 1)):
             largest.append(draw(size).max(axis=1))
             yield largest[-1]
 
@@ -445,7 +445,7 @@ def _jointly(
 
 
 SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)  # of guesses that an attacker gives, the surest
-_LEAST_RECALL, _RECALL_POWER = 1e-4, 3  # of the precision-recall coefficient, as published
+_MIN_RECALL, _RECALL_POWER = 1e-4, 3  # of the precision-recall coefficient, as published
 _WIDEST = 0.5  # a precision whose interval is wider says nothing
 
 
@@ -557,7 +557,7 @@ def best_coefficient(n_given: np.ndarray, n_right: np.ndarray) -> float:
     for n, right in zip(n_given, n_right, strict=True):
         rate = attack_rate(min(float(right), float(n)), float(n))
         if 2.0 * rate.half_width < _WIDEST:
-            lost = math.log(n / n_given[-1]) / math.log(_LEAST_RECALL)
+            lost = math.log(n / n_given[-1]) / math.log(_MIN_RECALL)
             best = max(best, (1.0 - lost**_RECALL_POWER) * rate.centre)
     return best
 
@@ -639,9 +639,9 @@ def abstaining_test(
     excesses = standardised[:n_train].sum(axis=0)
     p_values = _jointly(excesses, draw)[1]
     distinct = np.unique(kinds, axis=1)
-    if (alike := distinct.shape[1] == 1) or p_values.min() <= 10.0 / (1.0 + _MOST_DRAWS):
+    if (alike := distinct.shape[1] == 1) or p_values.min() <= 10.0 / (1.0 + _MAX_DRAWS):
         exact = np.array([_chance_of_excess(distinct, counts, n_train, one) for one in excesses])
-        p_values = np.where(alike | (exact < 1.0 / (1.0 + _MOST_DRAWS)), exact, p_values)
+        p_values = np.where(alike | (exact < 1.0 / (1.0 + _MAX_DRAWS)), exact, p_values)
     pooled = np.stack([columns[rows].sum(axis=0) for rows in parts]).round(9)
     clearest = int(np.flatnonzero(excesses >= excesses.max() - 1e-9)[-1])
     return Abstention(achieved[0], achieved[1], pooled, p_values, clearest)

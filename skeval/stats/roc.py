@@ -21,7 +21,7 @@ from skeval.stats.relabelling import (
 )
 
 _CELLS = 2**20  # labels held at once
-_LEAST_SPREAD = 1e-9  # of a sum of ranks; below, all are equal
+_MIN_SPREAD = 1e-9  # of a sum of ranks; below, all are equal
 
 
 @dataclass(frozen=True)
@@ -368,7 +368,7 @@ class Areas:
 
         Labels have shape (n_rows, n), the result (n_scores, n); 0 where all rows tie.
         """
-        scale = np.where(self.spread > _LEAST_SPREAD, self.spread, np.inf)
+        scale = np.where(self.spread > _MIN_SPREAD, self.spread, np.inf)
         return np.asarray((self.ranks.T @ labels - self.mean[:, None]) / scale[:, None])
 
     def area(self, score: int, deviation: float) -> float:

@@ -15,7 +15,7 @@ from scipy.stats import chi2, norm
 _BLOCK = 50_000  # pairs of rows compared at a time
 _FLAT = 1e-9  # a likelihood that bends less than this share of its most has no maximum there
 _STEP = 1e-9
-_MOST_STEPS = 50
+_MAX_STEPS = 50
 
 
 class Curve(NamedTuple):
@@ -348,7 +348,7 @@ def cox(
     groups = _TiedDeaths.of(durations[order], deaths)
     at = np.zeros(design.shape[1])
     value, slope, bend = _likelihood(rows, deaths, groups, at, penalty)
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         bends, axes = np.linalg.eigh(bend)
         if bends.size == 0 or bends[0] <= _FLAT * max(1.0, bends[-1]):
             break

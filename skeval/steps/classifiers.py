@@ -35,11 +35,11 @@ BROAD = "tree"  # as "cart", but its leaves hold the root of the number of rows 
 BINNED = "binned xgboost"  # trees of few bins, which cost a quarter where rows are few
 LIGHT = "light xgboost"  # half as many of these: for wide tables
 _EXACT_TREES = 2000  # rows up to which exact splits cost less than histograms
-_FEW_BINS = 32  # of a feature: histograms of a thousand words cost more than the rows
+_MAX_FEW_BINS = 32  # of a feature: histograms of a thousand words cost more than the rows
 _WIDE = 100  # columns from which Newton's method costs more than it saves
 MAX_ROWS = 10_000
-FEWEST = 10
-_MOST_TOGETHER = 10  # equal rows that are in one fold
+MIN_ROWS = 10
+_MAX_TOGETHER = 10  # equal rows that are in one fold
 _IMPORTANCE_ROWS = 1000
 
 
@@ -204,7 +204,7 @@ def _classifier(estimator: Any, features: Features, seed: int) -> Any:
     has_few_bins = estimator in {BINNED, LIGHT} or issparse(features)
     is_small = features.shape[0] <= _EXACT_TREES and not has_few_bins
     method = "exact" if is_small else "hist"
-    bins = {"max_bin": _FEW_BINS} if has_few_bins else {}
+    bins = {"max_bin": _MAX_FEW_BINS} if has_few_bins else {}
     # one thread: sums of floats, and hence trees, would depend on the number of them
     return needed_xgboost().XGBClassifier(
         n_estimators=n_trees, max_depth=3, tree_method=method, n_jobs=1, random_state=seed, **bins
@@ -266,7 +266,7 @@ def _folds(rows: np.ndarray, labels: np.ndarray, n_folds: int, seed: int) -> np.
         fold[unseen] = k
     group = equal_rows(rows)
     _, first, counts = np.unique(group, return_index=True, return_counts=True)
-    together = np.where(counts[group] <= _MOST_TOGETHER, fold[first][group], fold)
+    together = np.where(counts[group] <= _MAX_TOGETHER, fold[first][group], fold)
     seen_of_both = all(len(np.unique(labels[together != k])) == 2 for k in range(n_folds))
     return together if seen_of_both else fold
 
@@ -332,7 +332,7 @@ def too_few(context: Context, columns: Read, n_folds: int = 0) -> str:
     """Return why no classifier can be run on these tables; empty if one can."""
     if not measured_names(context, columns) and not _texts(columns):
         return "no column of this table can be measured."
-    fewest = max(FEWEST, n_folds)
+    fewest = max(MIN_ROWS, n_folds)
     short = [role for role in ROLES if context.n_rows(role) < fewest]
     if not short:
         return ""
@@ -480,7 +480,7 @@ def split(
     """
     synthetic = _shuffled(context, "synthetic", columns, max_rows, seed)
     train = _shuffled(context, "train", columns, max_rows, seed)
-    fresh = "holdout" in context and context.n_rows("holdout") >= FEWEST
+    fresh = "holdout" in context and context.n_rows("holdout") >= MIN_ROWS
     if fresh:
         tested = _shuffled(context, "holdout", columns, max_rows, seed)
         n_test = min(_test_rows(len(synthetic), test_size), len(tested))

@@ -29,10 +29,10 @@ from skeval.utils.files import replacing
 from skeval.utils.formatting import risk_level
 
 _ROLES = ("train", "holdout", "synthetic")
-_MOST_OVERLAP = 50.0  # percent of train's entities: above, risk is high by SynEval's rule
+_MAX_OVERLAP = 50.0  # percent of train's entities: above, risk is high by SynEval's rule
 _BLOCK = 2000  # texts recognized between two writes to the disk
 _FORM = 2  # of what is kept on disk: raised where hashes or their meaning change
-_MOST_WORDS = 4  # of an entity that are looked at one by one
+_MAX_WORDS = 4  # of an entity that are looked at one by one
 _WORD = re.compile(r"\w(?:[\w'\u2019-]*\w)?")
 _SEPARATED = re.compile(r"[\d\s()+./-]*\d[\d\s()+./-]*|[A-Z]{2}\d\d[ A-Z0-9]+")
 _MARKS = "'\"\u2018\u2019\u201c\u201d\u00ab\u00bb.,;:!?()[]{}*_- "
@@ -232,7 +232,7 @@ def mentions(context: Context, reading: Reading, role: str) -> Mentions:
     places: list[int] = []
     parts: list[Recognized] = []
     n_words = 0
-    words = [np.empty((0, _MOST_WORDS), dtype=np.uint64)]
+    words = [np.empty((0, _MAX_WORDS), dtype=np.uint64)]
     for column in reading.columns:
         first = len(parts)
         for place, text in zip(rows, plain_texts(context, role, column)[rows], strict=True):
@@ -260,12 +260,12 @@ def _words(
 ) -> np.ndarray:
     """Return the first words of the entities in some rows of a column, mention after mention."""
     if not parts:
-        return np.empty((0, _MOST_WORDS), dtype=np.uint64)
+        return np.empty((0, _MAX_WORDS), dtype=np.uint64)
     units = units_of(context, role, column)
     text = np.repeat(units.which[np.asarray(rows)], [len(part.types) for part in parts])
     first, n_each = np.concatenate([part.places for part in parts]).T
-    places = (units.starts[text] + first)[:, None] + np.arange(_MOST_WORDS)
-    inside = np.arange(_MOST_WORDS) < n_each[:, None]
+    places = (units.starts[text] + first)[:, None] + np.arange(_MAX_WORDS)
+    inside = np.arange(_MAX_WORDS) < n_each[:, None]
     inside &= places < units.starts[text + 1][:, None]
     found = np.zeros(places.shape, dtype=np.uint64)
     found[inside] = units.keys[units.codes[places[inside]]]
@@ -528,7 +528,7 @@ def texts_in_numbers(
         "syneval": {
             **printed,
             "overlap_percentage": overlap,
-            "risk_level": risk_level(overlap, _MOST_OVERLAP),
+            "risk_level": risk_level(overlap, _MAX_OVERLAP),
         },
     }
 

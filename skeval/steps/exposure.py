@@ -22,9 +22,9 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.utils.formatting import counted
 
 _N_NEAREST = 5  # other real rows, by which a row lies apart
-_FEWEST = 10  # train rows, and holdout rows, of a group that is named
-_MOST_NAMED = 3
-_MOST_ATTACKED = 2000  # rows of each table, to see what dropping columns brings
+_MIN_GROUP_ROWS = 10  # train rows, and holdout rows, of a group that is named
+_MAX_NAMED = 3
+_MAX_ATTACKED = 2000  # rows of each table, to see what dropping columns brings
 NEW_VALUES = (
     "Let the generator draw new values between those of train, or round the values or add noise."
 )
@@ -124,7 +124,7 @@ def _excess(context: Context, columns: ColumnChoice = None) -> Excess:
     scored = []
     for attack in STRONGEST:
         with suppress(TableError):  # too few rows for it
-            scored.append(member_scores(context, attack, _MOST_ATTACKED, columns=columns))
+            scored.append(member_scores(context, attack, _MAX_ATTACKED, columns=columns))
     if not scored:
         return Excess(0.0, 1.0)
     areas = [(auc(one.members, one.others), one) for one in (*scored, blended(scored))]
@@ -158,7 +158,7 @@ def exposed_columns(context: Context, columns: ColumnChoice = None) -> list[str]
     corrected = np.reshape(holm(p_values), (2, -1)).min(axis=0)
     least = np.reshape(p_values, (2, -1)).min(axis=0)
     order = sorted(range(len(names)), key=lambda j: (least[j], names[j]))
-    return [names[j] for j in order if corrected[j] <= ALARM_LEVEL][:_MOST_NAMED]
+    return [names[j] for j in order if corrected[j] <= ALARM_LEVEL][:_MAX_NAMED]
 
 
 def _differences(context: Context, role: str, columns: ColumnChoice) -> np.ndarray:
@@ -209,7 +209,7 @@ def exposed_group(context: Context, columns: ColumnChoice = None) -> str:
     groups = [
         (label, inside, others)
         for label, inside, others in _groups(context, columns)
-        if min(part.sum() for rows in (inside, others) for part in (rows, ~rows)) >= _FEWEST
+        if min(part.sum() for rows in (inside, others) for part in (rows, ~rows)) >= _MIN_GROUP_ROWS
     ]
     p_values = [
         _excess_p_value(

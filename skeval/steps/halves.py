@@ -11,7 +11,7 @@ from skeval.core.context import Context, shared
 from skeval.steps.samples import drawn_positions, named_seed
 
 N_HALVINGS = 5
-FEWEST_HALVED = 20  # rows, under which halves say nothing
+MIN_HALVED = 20  # rows, under which halves say nothing
 MAX_HALVED = 2**12  # rows of each table: the noise of more rows is that of this number, scaled
 
 Halves = tuple[Context, Context]

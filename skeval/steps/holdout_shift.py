@@ -27,9 +27,9 @@ from skeval.utils.formatting import percent
 if TYPE_CHECKING:
     from skeval.core.relational_context import RelationalContext
 
-_MOST_ROWS = 10_000
-_FEWEST_ROWS = 20
-_MOST_NAMED = 5
+_MAX_ROWS = 10_000
+_MIN_ROWS = 20
+_MAX_NAMED = 5
 _MIN_EXPECTED = 5.0  # rows of a category in the smaller table, for the chi-square distribution
 _POWER = 0.8
 _SHIFTED = (
@@ -96,9 +96,9 @@ def holdout_shift(context: Context, seed: int = 0) -> HoldoutShift | None:
     if "holdout" not in context or nothing_to_measure(context, "gower"):
         return None
     train, holdout = (
-        rows_of(context, role, "gower", None, _MOST_ROWS, seed) for role in ("train", "holdout")
+        rows_of(context, role, "gower", None, _MAX_ROWS, seed) for role in ("train", "holdout")
     )
-    if min(len(train), len(holdout)) < _FEWEST_ROWS:
+    if min(len(train), len(holdout)) < _MIN_ROWS:
         return None
     n_columns = train.shape[1]
     is_nominal = np.arange(n_columns) >= n_columns - len(context.schema.columns(*NOMINAL))
@@ -134,7 +134,7 @@ def column_p_value(first: np.ndarray, second: np.ndarray, is_code: bool) -> floa
     p_values = [_codes_p_value(missing * 1.0, is_second)] if missing.any() else []
     ranks, of_second = rankdata(values[~missing]), is_second[~missing]
     n_present = of_second.sum(), (~of_second).sum()
-    if min(n_present) >= _FEWEST_ROWS and ranks.min() < ranks.max():
+    if min(n_present) >= _MIN_ROWS and ranks.min() < ranks.max():
         spread = np.abs(ranks - ranks.mean())
         p_values += [
             float(mannwhitneyu(x[~of_second], x[of_second], method="asymptotic").pvalue)
@@ -231,9 +231,7 @@ def shift_notices(context: Context) -> tuple[HoldoutShiftWarning, ...]:
     p = f"= {shift.p_value:.1g}" if shift.p_value >= 1e-16 else "< 1e-16"
     found = _BY_CLASSIFIER.format(auc=shift.auc)
     if shift.columns:
-        shown = ", ".join(shift.columns[:_MOST_NAMED]) + ", ..." * (
-            len(shift.columns) > _MOST_NAMED
-        )
+        shown = ", ".join(shift.columns[:_MAX_NAMED]) + ", ..." * (len(shift.columns) > _MAX_NAMED)
         found = f"the distributions of {shown} differ, and {found}"
     return (HoldoutShiftWarning(_SHIFTED.format(found=found, p=p)),)
 

@@ -30,15 +30,15 @@ from skeval.steps.exposure import names_listed
 from skeval.steps.normal_forms import Form, cell_text, form_of, normal_form
 
 ROLES = ("train", "holdout", "synthetic")
-_FEWEST = 20  # train rows, of which a column of categories counts as identifiers
+_MIN_ROWS = 20  # train rows, of which a column of categories counts as identifiers
 _UNIQUE = 0.95  # of their values, at the least, that stand once in train
 _UNIQUE_NAMES = 0.5  # the same, of names of persons, which several may have
 _DENSE = 0.01  # share of the possible values that real ones take up, from which any can be guessed
 _NEAR = 100  # between numbers of a counter with gaps, at the most
-_MOST_READ = 10_000  # values that show of which characters they are
-_LONGEST = 64  # characters of a value that are looked at for it
+_MAX_READ = 10_000  # values that show of which characters they are
+_MAX_LENGTH = 64  # characters of a value that are looked at for it
 _MIN_NUMBER = 1e6  # of numbers in columns that are named like identifiers
-_LEAST_EXPOSURE = 1e-3
+_MIN_EXPOSURE = 1e-3
 _N_LAST = 9  # characters of a code that are searched for alone
 _NO_CODES = np.zeros(0, dtype=np.int64)
 _NAMED_LIKE_IDENTIFIER = re.compile(
@@ -108,7 +108,7 @@ def is_identifier(values: pd.Series, kind: str) -> bool:
         n_rows = np.unique(numbers, return_counts=True)[1]
     else:
         return False
-    return bool(n_rows.sum() >= _FEWEST and (n_rows == 1).sum() >= unique * n_rows.sum())
+    return bool(n_rows.sum() >= _MIN_ROWS and (n_rows == 1).sum() >= unique * n_rows.sum())
 
 
 def _is_whole(cell: object) -> bool:
@@ -255,7 +255,7 @@ class _Search:
         self, what: str, counts: tuple[int, int, int], n_of: tuple[int, int, int], share: float
     ) -> Copies:
         (n, held, unseen), (n_train, n_held, n_known) = counts, n_of
-        chances = [Repeats(float(unseen), max(share * n_known / n_train, _LEAST_EXPOSURE))]
+        chances = [Repeats(float(unseen), max(share * n_known / n_train, _MIN_EXPOSURE))]
         if n_held:
             chances.append(Repeats(float(held), n_held / n_train))
         most = max(chances, key=lambda one: one.bound(self._chance))
@@ -332,8 +332,8 @@ def possible_values(texts: np.ndarray) -> float:
     """
     if not texts.size:
         return 1.0
-    some = texts[:: -(-texts.size // _MOST_READ)]
-    places = np.array([text[:_LONGEST] for text in some], dtype=f"U{_LONGEST}")
+    some = texts[:: -(-texts.size // _MAX_READ)]
+    places = np.array([text[:_MAX_LENGTH] for text in some], dtype=f"U{_MAX_LENGTH}")
     of_each = places.view("U1").reshape(len(some), -1)
     return math.prod((float(len(np.unique(of))) for of in of_each.T), start=1.0)
 

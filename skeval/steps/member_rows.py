@@ -26,12 +26,12 @@ from skeval.steps.samples import ColumnChoice, chosen_columns, sample_positions
 from skeval.steps.texts import text_numbers
 from skeval.tables.preprocessing import NOMINAL, OneHot
 
-MOST_CENTRES = 5000  # rows that a density is estimated from
+MAX_CENTRES = 5000  # rows that a density is estimated from
 WIDE = 50  # columns, beyond which attacks that would take long are made lighter
 _LARGEST = 1e6  # standard deviations
 _BLOCK = 48  # points at once: their kernels stay in the cache, and no product has a rest
 _RIDGE = 1e-6
-_LEAST_SPREAD = 1e-9  # variance of an axis over the largest, below which it is left out
+_MIN_SPREAD = 1e-9  # variance of an axis over the largest, below which it is left out
 
 
 # rows of a table of its own, positions of holdout rows, or of train and of holdout rows; None where
@@ -235,7 +235,7 @@ def density_rows(context: Context, space: Any, columns: ColumnChoice) -> np.ndar
     """
     rows = plain_rows(context, "synthetic", space, columns)
     ordered: np.ndarray = rows[np.lexsort(rows.T[::-1])]
-    return ordered[sample_positions(len(ordered), MOST_CENTRES, 0)]
+    return ordered[sample_positions(len(ordered), MAX_CENTRES, 0)]
 
 
 @shared
@@ -281,7 +281,7 @@ class Axes:
         centre = sample.mean(axis=0)
         with threadpool_limits(1, user_api="blas"):  # threads of a busy machine wait for each other
             values, vectors = np.linalg.eigh(_covariance(sample))
-        kept = np.flatnonzero(values > _LEAST_SPREAD * max(values.max(initial=0.0), 1e-300))
+        kept = np.flatnonzero(values > _MIN_SPREAD * max(values.max(initial=0.0), 1e-300))
         kept = kept[::-1][: min(most, max(len(sample) - 1, 0))]
         return cls(centre, vectors[:, kept] / np.sqrt(values[kept]))
 

@@ -26,7 +26,7 @@ from skeval.neighbors.encoding import run_chunks
 from skeval.stats.manifolds import count_balls
 from skeval.steps.classifiers import LIGHT, TREE, learn
 from skeval.steps.member_rows import (
-    MOST_CENTRES,
+    MAX_CENTRES,
     WIDE,
     Reference,
     density_rows,
@@ -45,17 +45,17 @@ from skeval.steps.neighbors import encoded, is_gower, nearest, reference_index
 from skeval.steps.samples import ColumnChoice, column_key, named_seed, sample_positions
 from skeval.steps.texts import text_numbers, text_source
 
-_MOST_DIGITS = 6  # of a column's largest number
+_MAX_DIGITS = 6  # of a column's largest number
 _EXACT = 1e15  # beyond, a number has no digits left for its unit
 _FIRST_SIGN = 0xF0000  # of the characters that no text has: one for each level
-_MOST_SIGNS = 0x20000
+_MAX_SIGNS = 0x20000
 _END, _MISSING = ",", "?"
 _MARKS = b"0123456789.-+einf?"  # all characters of numbers
 _WORD = 64  # characters that are compared at once
-_MOST_STEPS = 2**34  # comparisons of a character with a word
+_MAX_STEPS = 2**34  # comparisons of a character with a word
 _AT_A_TIME = 128  # queries, of about the same length
 _NO_CHARACTER = 2**32 - 1
-MOST_TEXTS = 10_000
+MAX_TEXTS = 10_000
 
 
 def least_edits(
@@ -131,7 +131,7 @@ def affordable(n_queries: int, length: int, n_words: int | None = None) -> int:
     """Return how many texts of a length can be compared with as many as there are queries."""
     n_words = n_words or math.ceil(max(1, length) / _WORD)
     steps = max(1, n_queries) * max(1, length) * n_words
-    return min(MOST_TEXTS, max(1, _MOST_STEPS // steps))
+    return min(MAX_TEXTS, max(1, _MAX_STEPS // steps))
 
 
 def decimals_of(rows: np.ndarray, nominal: Sequence[bool]) -> list[int | None]:
@@ -156,7 +156,7 @@ def decimals_of(rows: np.ndarray, nominal: Sequence[bool]) -> list[int | None]:
 
 def _decimals(values: np.ndarray) -> int:
     largest = float(np.abs(values).max(initial=1.0))
-    most = max(0, _MOST_DIGITS - 1 - math.floor(math.log10(largest)))
+    most = max(0, _MAX_DIGITS - 1 - math.floor(math.log10(largest)))
     for decimals in range(most):
         if np.abs(np.round(values, decimals) - values).max(initial=0.0) < 1e-9:
             return decimals
@@ -185,7 +185,7 @@ def written(rows: np.ndarray, decimals: Sequence[int | None]) -> list[str]:
 
 def _signs(codes: np.ndarray) -> list[str]:
     return [
-        _MISSING if np.isnan(code) else chr(_FIRST_SIGN + int(code) % _MOST_SIGNS) for code in codes
+        _MISSING if np.isnan(code) else chr(_FIRST_SIGN + int(code) % _MAX_SIGNS) for code in codes
     ]
 
 
@@ -285,19 +285,19 @@ def cells_of(rows: np.ndarray, decimals: Sequence[int | None]) -> Cells:
     >>> cells_of(np.array([[1.25, 10.0, 2.0], [np.nan, -3.0, 0.0]]), [1, 0, None]).lengths.tolist()
     [[3, 2], [1, 2]]
     """
-    from skeval.neighbors.text_kernels import MOST_MARKS
+    from skeval.neighbors.text_kernels import MAX_MARKS
 
     codes = [column for column, places in zip(rows.T, decimals, strict=True) if places is None]
     texts = [
-        np.array(_digits(column, places), dtype=f"S{MOST_MARKS}")
+        np.array(_digits(column, places), dtype=f"S{MAX_MARKS}")
         for column, places in zip(rows.T, decimals, strict=True)
         if places is not None
     ]
     number = np.zeros(256, dtype=np.uint8)
     number[np.frombuffer(_MARKS, dtype=np.uint8)] = np.arange(len(_MARKS))
-    written_cells = np.array(texts, dtype=f"S{MOST_MARKS}").reshape(-1, len(rows)).T
+    written_cells = np.array(texts, dtype=f"S{MAX_MARKS}").reshape(-1, len(rows)).T
     lengths = np.char.str_len(written_cells) - len(_END)
-    marks = np.ascontiguousarray(written_cells).view(np.uint8).reshape(*lengths.shape, MOST_MARKS)
+    marks = np.ascontiguousarray(written_cells).view(np.uint8).reshape(*lengths.shape, MAX_MARKS)
     own = np.nan_to_num(np.array(codes).reshape(-1, len(rows)).T, nan=-1.0).astype(np.int32)
     return Cells(number[marks[:, :, : lengths.max(initial=1)]], lengths, own)
 
@@ -338,9 +338,9 @@ STRONGEST = ("distance_calibrated", "domias", "classifier", "levatt")
 BLEND = "blend"  # of several attacks
 MODELLED = frozenset({"domias", "eq1", "classifier"})  # they learn from rows, and take long
 SAMPLED = MODELLED | {"levatt"}  # of large tables they score a sample
-_MOST_LEARNED = 10_000  # rows of each kind that the classifier learns from
-_FEWEST = 10  # rows that these learn from at least
-_LEAST_SPREAD = 1e-12  # of ranks
+_MAX_LEARNED = 10_000  # rows of each kind that the classifier learns from
+_MIN_LEARNED = 10  # rows that these learn from at least
+_MIN_SPREAD = 1e-12  # of ranks
 _NEAREST = 2.0**-32  # distances below count as this: a copy is as near as rounding lets rows be
 
 
@@ -384,7 +384,7 @@ def blended(scored: Sequence[MemberScores]) -> MemberScores:
     for one in scored:
         kept = one.take(np.isin(one.member_rows, members), np.isin(one.other_rows, others))
         ranks = rankdata(np.concatenate([kept.members, kept.others]))
-        total += ranks / max(float(ranks.std()), _LEAST_SPREAD) / len(scored)
+        total += ranks / max(float(ranks.std()), _MIN_SPREAD) / len(scored)
     # sums of equal ranks in another order are equal
     total = np.round(total, 9)
     return MemberScores(total[: members.size], total[members.size :], members, others)
@@ -537,10 +537,12 @@ def needs_of(
         n_known = (context.n_rows("train") + n_holdout) // 2
     else:
         n_known = n_reference(context, reference_fraction or 0.0, reference)
-    if attack in MODELLED and n_synthetic < _FEWEST:
-        return f"{attack} needs {_FEWEST} synthetic rows to learn from; there are {n_synthetic}."
-    if attack in MODELLED & CALIBRATED and n_known < _FEWEST:
-        return f"{attack} needs {_FEWEST} reference rows to learn from; there are {n_known}."
+    if attack in MODELLED and n_synthetic < _MIN_LEARNED:
+        return (
+            f"{attack} needs {_MIN_LEARNED} synthetic rows to learn from; there are {n_synthetic}."
+        )
+    if attack in MODELLED & CALIBRATED and n_known < _MIN_LEARNED:
+        return f"{attack} needs {_MIN_LEARNED} reference rows to learn from; there are {n_known}."
     return ""
 
 
@@ -603,7 +605,7 @@ class _Attacker:
         kind = {"prior": "gaussian"}.get(self.density, self.density)
         coordinates = vector_space(self.context, self.space, self.columns)
         known = reference_rows(self.context, True, *self.reference_key)
-        sample = coordinates.vectors(known[:MOST_CENTRES])
+        sample = coordinates.vectors(known[:MAX_CENTRES])
         return [
             of_synthetic - log_density(kind, coordinates.vectors(rows), sample, self.seed)
             for of_synthetic, rows in zip(self._log_p_synthetic(), self._plain(), strict=True)
@@ -616,7 +618,7 @@ class _Attacker:
         synthetic = synthetic[np.lexsort(synthetic.T[::-1])]
         key = (*self.reference_key, self.texts)
         reference = reference_rows(self.context, True, *key)
-        n_rows = min(len(synthetic), len(reference), _MOST_LEARNED)
+        n_rows = min(len(synthetic), len(reference), _MAX_LEARNED)
         learned = [
             table[sample_positions(len(table), n_rows, zlib.crc32(f"{name} {self.seed}".encode()))]
             for name, table in (("reference", reference), ("synthetic", synthetic))

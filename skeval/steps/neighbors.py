@@ -84,8 +84,8 @@ def cells_as_given(context: Context) -> dict[str, Cells]:
 
 
 MANY = 50_000  # reference rows: a search among fewer is over before it could start elsewhere
-MOST_BYTES = 2**32  # of a sparse matrix made dense
-LONGEST = 16  # real rows kept a list: 16 nearest rows hardly ever all have one label
+MAX_BYTES = 2**32  # of a sparse matrix made dense
+MAX_LENGTH = 16  # real rows kept a list: 16 nearest rows hardly ever all have one label
 
 
 @dataclass(frozen=True, repr=False)
@@ -170,7 +170,7 @@ def as_matrix(transformed: Any, space: Any) -> np.ndarray:
         If a space other than "gower" leaves missing or infinite values, or gives a sparse matrix
         that would be dense in more than 4 GiB.
     """
-    if issparse(transformed) and 8 * np.prod(transformed.shape, dtype=float) > MOST_BYTES:
+    if issparse(transformed) and 8 * np.prod(transformed.shape, dtype=float) > MAX_BYTES:
         n_rows, n_features = transformed.shape
         raise InvalidParameterError(
             f"space gives {n_features:,} features of {n_rows:,} rows, too many to be dense. Pool "
@@ -516,7 +516,7 @@ def pooled_masses(
     return pool.nearest_labels(queries, np.arange(len(pool.rows)) < n_train)
 
 
-FEW = 10  # rows too few for a normal approximation, or to show without showing one of them
+MAX_FEW_ROWS = 10  # rows too few for a normal approximation, or to show without showing one of them
 _N_LEVELS = 100
 _COARSE = 10  # levels at which it is shown that there is no row
 _LARGEST_THRESHOLD = 0.999  # of those found: at 1 there is nothing to the right
@@ -691,7 +691,7 @@ def area_interval(
 def _furthest(parts: Sequence[np.ndarray], confidence: float) -> float:
     """Return how large the mean could be where few terms are above 0; 0 where many are."""
     counts = [int((terms > 0).sum()) for terms in parts]
-    if min(counts) >= FEW:
+    if min(counts) >= MAX_FEW_ROWS:
         return 0.0
     shares = [clopper_pearson(k, t.size, confidence)[1] for k, t in zip(counts, parts, strict=True)]
     return float(np.mean([s * (t.max() or 1.0) for s, t in zip(shares, parts, strict=True)]))
@@ -727,7 +727,7 @@ def accumulation_curve(
     """
     parts = [scaled_distances(d, largest) for d in distances.values()]
     sizes = np.array([part.size for part in parts])
-    if sizes.min() < FEW:
+    if sizes.min() < MAX_FEW_ROWS:
         return {}
     u = (np.arange(_N_LEVELS + 1) / _N_LEVELS) ** 2
     counts = np.array([np.searchsorted(np.sort(d), u, side="right") for d in parts])
@@ -743,7 +743,7 @@ def accumulation_curve(
 
 def _enough_rows(n_rows: np.ndarray, level: int) -> bool:
     may_be_none = level % _COARSE == 0
-    return bool(((n_rows >= FEW) | ((n_rows == 0) & may_be_none)).all())
+    return bool(((n_rows >= MAX_FEW_ROWS) | ((n_rows == 0) & may_be_none)).all())
 
 
 TERMS = {"privacy_area": privacy_terms, "resemblance": resemblance_terms}

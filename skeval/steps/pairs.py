@@ -32,7 +32,7 @@ _CHUNK = 8_192
 # cells counted in one call: more would leave the cache, fewer would cost as many calls as pairs
 _COUNTED = 65_536
 # joint cells that are kept (a quarter of a gigabyte); beyond, tables are counted when asked for
-_MOST_CELLS = 2**26
+_MAX_CELLS = 2**26
 
 
 class Binning(NamedTuple):
@@ -135,7 +135,7 @@ class JointTables:
     @staticmethod
     def too_many(n_cells: tuple[int, ...]) -> bool:
         """Return whether there are too many joint cells to keep their counts."""
-        return sum(n * sum(n_cells[i + 1 :]) for i, n in enumerate(n_cells)) > _MOST_CELLS
+        return sum(n * sum(n_cells[i + 1 :]) for i, n in enumerate(n_cells)) > _MAX_CELLS
 
     @classmethod
     def added(cls, parts: list[JointTables]) -> JointTables:

@@ -27,12 +27,12 @@ from skeval.stats.relabelling import (
     least_p_value,
     shuffled,
 )
-from skeval.steps.neighbors import LONGEST, index_of, nearest, pool_index, rows_of
+from skeval.steps.neighbors import MAX_LENGTH, index_of, nearest, pool_index, rows_of
 from skeval.steps.samples import ColumnChoice, pooled_order
 from skeval.utils.formatting import as_float, number
 
 TOO_FEW_ROWS = "each table needs two rows to have neighbours."
-_MOST_QUERIES = 2000  # a sample serves: how sure a contrast is depends on the real rows
+_MAX_QUERIES = 2000  # a sample serves: how sure a contrast is depends on the real rows
 
 
 @dataclass(frozen=True)
@@ -159,9 +159,9 @@ def nearest_real(
     context: Context, space: Any, columns: ColumnChoice, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return distances and positions of the 16 nearest real rows of a sample of synthetic rows."""
-    queries = rows_of(context, "synthetic", space, columns, _MOST_QUERIES, seed)
+    queries = rows_of(context, "synthetic", space, columns, _MAX_QUERIES, seed)
     pool = pool_index(context, space, columns)
-    return pool.kneighbors(queries, min(LONGEST, len(pool.rows)))
+    return pool.kneighbors(queries, min(MAX_LENGTH, len(pool.rows)))
 
 
 @shared
@@ -218,11 +218,11 @@ def first_and_second() -> np.ndarray:
 
     Shape (2, 65536).
     """
-    numbers = np.arange(2**LONGEST, dtype=np.uint16)
-    places = np.full((2, numbers.size), LONGEST, dtype=np.uint8)
+    numbers = np.arange(2**MAX_LENGTH, dtype=np.uint16)
+    places = np.full((2, numbers.size), MAX_LENGTH, dtype=np.uint8)
     for nth in (0, 1):
         left = numbers if nth == 0 else numbers & (numbers - (numbers > 0))  # without its first
-        for place in reversed(range(LONGEST)):
+        for place in reversed(range(MAX_LENGTH)):
             places[nth][left >> place & 1 == 1] = place
     return places
 
@@ -307,7 +307,7 @@ def rivals(context: Context, space: Any, columns: Any) -> tuple[np.ndarray, np.n
     searches = [nearest(context, role, "synthetic", **settings) for role in ("train", "holdout")]
     to_synthetic = np.concatenate([distances[:, 0] for distances, _ in searches])
     pool = pool_index(context, space, columns)
-    distances, rows = pool.others(np.arange(len(pool.rows)), LONGEST, to_synthetic)
+    distances, rows = pool.others(np.arange(len(pool.rows)), MAX_LENGTH, to_synthetic)
     return distances, rows, to_synthetic
 
 

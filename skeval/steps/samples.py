@@ -32,7 +32,7 @@ from skeval.utils.parameters import Scaling, Strategy
 T = TypeVar("T")
 ColumnChoice = int | Sequence[str] | None
 ROLES = ("train", "synthetic")  # of the two tables that are compared
-_MOST_NAMES = 20  # that an error lists
+_MAX_NAMES = 20  # that an error lists
 UNEQUAL = 10  # times as many rows, beyond which sizes are warned of
 _REPEATED = 0.05  # share of train rows that equal another, from which on it is spoken of
 # the parameters of make_suite and options of the command line that fill a parameter of metrics
@@ -162,7 +162,7 @@ def table_notices(context: Context) -> tuple[MetricWarning, ...]:
     train = context.train
     measured = context.schema.measured
     if same := [name for name in measured if _is_constant(train[name])]:
-        shown = ", ".join(same[:_MOST_NAMES]) + ", ..." * (len(same) > _MOST_NAMES)
+        shown = ", ".join(same[:_MAX_NAMES]) + ", ..." * (len(same) > _MAX_NAMES)
         notices.append(ConstantColumnWarning(_CONSTANT.format(names=shown)))
     hashes = content_hashes(context, "train")
     if hashes is not None and len(hashes) > 1:
@@ -209,8 +209,8 @@ def check_measured(
     measured = schema.measured
     absent = {what: [n for n in names if n not in measured] for what, names in named.items()}
     if faults := {what: unmeasured(schema, names) for what, names in absent.items() if names}:
-        more = len(measured) - _MOST_NAMES
-        known = ", ".join(measured[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+        more = len(measured) - _MAX_NAMES
+        known = ", ".join(measured[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
         meant = did_you_mean([n for names in absent.values() for n in names], measured)
         why = f"Columns that can be measured: {known}.{meant}"
         whose = "" if owner is None else f"{owner}: "

@@ -22,8 +22,8 @@ from skeval.tables.preprocessing import NOMINAL, NUMERIC
 from skeval.tables.schema import Kind
 from skeval.utils.formatting import counted
 
-FEWEST_SEQUENCES = 10  # behind a number that is drawn, lest it tell of a few
-_MOST_POINTS = 40  # of a line over time
+MIN_SEQUENCES = 10  # behind a number that is drawn, lest it tell of a few
+_MAX_POINTS = 40  # of a line over time
 _LINES = ("mean", "low", "high")
 
 
@@ -382,19 +382,19 @@ def lines(
     own, values = sequences(context, role, table), sequence_values(context, role, table, column)
     if by == "position":
         # in the order of positions, the first forty of which are drawn
-        at, centres = own.ranks, np.arange(_MOST_POINTS) + 1.0
+        at, centres = own.ranks, np.arange(_MAX_POINTS) + 1.0
     else:
         times, reference = own.times, sequences(context, "train", table).times
         if times is None or reference is None or not reference.size:
             return dict.fromkeys(("x", *_LINES), np.empty(0))
-        edges = np.linspace(*_ends(reference), _MOST_POINTS + 1)
+        edges = np.linspace(*_ends(reference), _MAX_POINTS + 1)
         at = np.searchsorted(edges[1:-1], times, side="right")
-        at = np.where((times < edges[0]) | (times > edges[-1]), _MOST_POINTS, at)
+        at = np.where((times < edges[0]) | (times > edges[-1]), _MAX_POINTS, at)
         centres = (edges[:-1] + edges[1:]) / 2.0
-    kept = np.isfinite(values) & (at < _MOST_POINTS)
+    kept = np.isfinite(values) & (at < _MAX_POINTS)
     frame = pd.DataFrame({"at": at[kept], "value": values[kept], "owner": own.owners[kept]})
     n_sequences = frame.drop_duplicates(["at", "owner"])["at"].value_counts()
-    shown = sorted(n_sequences.index[n_sequences >= FEWEST_SEQUENCES])
+    shown = sorted(n_sequences.index[n_sequences >= MIN_SEQUENCES])
     grouped = frame.groupby("at")["value"]
     drawn = pd.DataFrame(
         {
@@ -411,6 +411,6 @@ def lines(
 
 def _ends(times: np.ndarray) -> tuple[float, float]:
     """Return between which times lines are drawn: ends that no single row determines."""
-    tail = min(0.5, FEWEST_SEQUENCES / times.size)
+    tail = min(0.5, MIN_SEQUENCES / times.size)
     low = float(np.quantile(times, tail, method="lower"))
     return rounded_ends(low, float(np.quantile(times, 1.0 - tail, method="higher")))

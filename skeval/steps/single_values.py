@@ -20,8 +20,8 @@ from skeval.tables.frames import column_values
 from skeval.tables.preprocessing import NUMERIC
 
 _ROLES = ("train", "holdout", "synthetic")
-_MOST_NAMED = 5
-_MOST_UNCHANGED = 3
+_MAX_NAMED = 5
+_MAX_UNCHANGED = 3
 _CHANCE = CHANCE / 2  # of each of the two signs that the holdout was used
 _COPIED = 0.01  # fraction of holdout rows that are as near to train as rows that count as copied
 _USED = (
@@ -55,8 +55,8 @@ def holdout_use_notices(context: Context) -> tuple[HoldoutUsedWarning, ...]:
 
 
 def _listed(found: list[str], separator: str) -> str:
-    more = len(found) - _MOST_NAMED
-    return separator.join([*found[:_MOST_NAMED], *([f"{more} more columns"] if more > 0 else [])])
+    more = len(found) - _MAX_NAMED
+    return separator.join([*found[:_MAX_NAMED], *([f"{more} more columns"] if more > 0 else [])])
 
 
 @shared
@@ -136,7 +136,7 @@ def unchanged_values(context: Context, columns: ColumnChoice = None) -> list[str
         for name, one in single_values(context, "train").items()
         if name in looked_at and one.beyond_chance and one.n > n_copied
     }
-    return sorted(met, key=lambda name: (-met[name], name))[:_MOST_UNCHANGED]
+    return sorted(met, key=lambda name: (-met[name], name))[:_MAX_UNCHANGED]
 
 
 def nearly_copied(context: Context) -> np.ndarray:

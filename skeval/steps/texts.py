@@ -31,12 +31,12 @@ from skeval.tables.transformers import learned
 
 _ROLES = ("train", "holdout", "synthetic")
 _AT_ONCE = 2**21  # characters that are cut into words at once
-_MOST_WORDS, _FEWEST_TEXTS = 1000, 2  # with a feature of their own, and texts that have them
+_MAX_WORDS, _MIN_TEXTS = 1000, 2  # with a feature of their own, and texts that have them
 _LEFT_OUT = (
     "Distances and distributions leave the text columns out: {texts}. Metrics of {which} look at "
     "them{cure}."
 )
-_MOST_INDEXED = np.iinfo(np.int32).max
+_MAX_INDEXED = np.iinfo(np.int32).max
 # scripts that leave no space between words: each character is a word of its own
 _SPACELESS = (
     "\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
@@ -330,7 +330,7 @@ class _TfIdf:
         n_texts = np.bincount(counts.indices, minlength=counts.shape[1])
         totals = np.bincount(counts.indices, weights=counts.data, minlength=counts.shape[1])
         order = np.argsort(-totals, kind="stable")
-        kept = np.sort(order[n_texts[order] >= _FEWEST_TEXTS][:_MOST_WORDS])
+        kept = np.sort(order[n_texts[order] >= _MIN_TEXTS][:_MAX_WORDS])
         return cls(source, kept, np.log((1.0 + rows.size) / (1.0 + n_texts[kept])) + 1.0)
 
     def transform(self, numbers: np.ndarray) -> Features:
@@ -374,7 +374,7 @@ def beside(parts: Sequence[Features]) -> Features:
     if not any(map(issparse, parts)):
         return np.hstack(parts)
     joined = csr_array(hstack([csr_array(part) for part in parts], format="csr"))
-    if max(joined.nnz, *joined.shape) <= _MOST_INDEXED:
+    if max(joined.nnz, *joined.shape) <= _MAX_INDEXED:
         joined.indices = joined.indices.astype(np.int32, copy=False)
         joined.indptr = joined.indptr.astype(np.int32, copy=False)
     return joined

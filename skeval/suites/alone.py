@@ -31,16 +31,16 @@ from skeval.suites.presets import PRESETS
 from skeval.suites.suite import MetricSuite
 from skeval.tables.frames import as_frame
 from skeval.tables.schema import TableSchema
-from skeval.tables.stated import MOST, StatedTable
+from skeval.tables.stated import MAX_VALUE, StatedTable
 from skeval.utils.execution import Progress
 from skeval.utils.patterns import bounded
 
 _NEEDS_TRAIN = "it compares with real rows, or statistics of them, and there are none."
 _NOT_STATED = "the schema states no {}."
 _SAID = "There is no real table: what is stated in a schema is held against the synthetic one."
-_LEAST, _GREATEST = -MOST, MOST
+_LOW, _HIGH = -MAX_VALUE, MAX_VALUE
 _FIRST, _LAST = datetime(1000, 1, 1), datetime(9999, 12, 31)
-_ENDS: dict[str, tuple[Any, Any]] = {"continuous": (_LEAST, _GREATEST), "datetime": (_FIRST, _LAST)}
+_ENDS: dict[str, tuple[Any, Any]] = {"continuous": (_LOW, _HIGH), "datetime": (_FIRST, _LAST)}
 _WHAT = {
     "key_uniqueness": "key",
     "boundary_adherence": "minimum and no maximum",
@@ -136,7 +136,7 @@ def metrics_of(stated: StatedTable) -> dict[str, Metric]:
     Examples
     --------
     >>> from skeval.suites.alone import metrics_of
-    >>> from skeval.tables.stated import MOST, StatedTable
+    >>> from skeval.tables.stated import MAX_VALUE, StatedTable
     >>> list(metrics_of(StatedTable.of({"age": {"kind": "continuous", "minimum": 0}})))
     ['table_structure', 'boundary_adherence']
     """
@@ -221,7 +221,7 @@ _TYPES = {
 def _column(kind: str, levels: list[Any] | None, nullable: bool) -> pd.Series:
     """Return three cells: the ends of what a kind may hold, and a missing one if it may be."""
     if kind == "continuous":
-        return pd.Series([_LEAST, _GREATEST, np.nan if nullable else _GREATEST])
+        return pd.Series([_LOW, _HIGH, np.nan if nullable else _HIGH])
     if kind == "datetime":
         last = None if nullable else _LAST
         return pd.Series([_FIRST, _LAST, last], dtype="datetime64[us]")

@@ -16,7 +16,7 @@ from skeval.steps.members import BLEND, STRONGEST, blended, scores_by_attack
 from skeval.steps.neighbors import nearest
 from skeval.steps.samples import nothing_to_measure
 
-_MOST_SCORED = 10_000  # rows of each table, by attacks that learn
+_MAX_SCORED = 10_000  # rows of each table, by attacks that learn
 _GONE = (
     "which rows are at risk is known only as long as the fitted suite and the synthetic table are "
     "in memory, and the suite was not fitted again. Keep both, or evaluate again."
@@ -72,7 +72,7 @@ def rows_at_risk(context: Context) -> pd.DataFrame:
     """
     if nothing_to_measure(context, "gower"):
         raise TableError("rows at risk: no column of this table can be measured.")
-    scored, _ = scores_by_attack(context, STRONGEST, _MOST_SCORED)
+    scored, _ = scores_by_attack(context, STRONGEST, _MAX_SCORED)
     if not scored:
         raise TableError("rows at risk: train and holdout have too few rows for any attack.")
     if len(scored) > 1:

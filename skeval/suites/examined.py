@@ -15,7 +15,7 @@ from skeval.steps.foreign_codes import columns_of_foreign_codes
 from skeval.steps.identifiers import identifier_columns
 from skeval.utils.formatting import names_in_words
 
-_MOST_NAMED = 4  # columns in a sentence: three, and the number of the others
+_MAX_NAMED = 4  # columns in a sentence: three, and the number of the others
 _MOSTLY = 0.5  # of the cells of a column, whose values occur once
 _FOREIGN = (
     "Synthetic codes in {names} are written as no real code is, so that a comparison says nothing. "
@@ -47,9 +47,9 @@ def unexamined_columns(
     tables = context.train, context.synthetic
     unique = [name for name in left if all(_occur_once(table[name]) for table in tables)]
     left.sort(key=lambda name: name not in unique)  # a sentence has room for the first
-    said = f"Not tested: {names_in_words(left, _MOST_NAMED)}. "
+    said = f"Not tested: {names_in_words(left, _MAX_NAMED)}. "
     if foreign:
-        said += _FOREIGN.format(names=names_in_words(foreign, _MOST_NAMED))
+        said += _FOREIGN.format(names=names_in_words(foreign, _MAX_NAMED))
     said += _CURE
     return (UnexaminedColumnsWarning(said, left, unique),)
 

@@ -15,11 +15,11 @@ from skeval.exceptions import SkevalError
 from skeval.utils.formatting import printable
 
 HIDDEN = "\N{HORIZONTAL ELLIPSIS}"
-_FEWEST = 10  # rows that have a number, if it is shown
-_LONGEST = 300  # characters of a message
+_MIN_ROWS = 10  # rows that have a number, if it is shown
+_MAX_LENGTH = 300  # characters of a message
 _READ = 5000
 _RUN = 3  # words in a row that give a text away
-_MOST_WORDS = 30  # of a cell that is looked for whole
+_MAX_WORDS = 30  # of a cell that is looked for whole
 _OPTION = "on_error='raise'"  # that shows where an error was raised
 _QUOTED = re.compile(r"(?<!\w)[bfru]{0,2}(['\"`])(?:(.*?)\1(?!\w)|.*$)")
 _NUMBER = re.compile(r"(?<![\w.])[+-]?\d(?:[\w.:/+-]|,(?=\d))*")
@@ -81,7 +81,7 @@ def told(error: Exception, context: Context) -> str:
     if not text or not frames or not all(in_memory):
         return f"{kind}: {_OPTION} shows where"
     shown = masked(text[:_READ], _cells(frames))
-    cut = shown if len(shown) <= _LONGEST else shown[:_LONGEST].rsplit(" ", 1)[0] + HIDDEN
+    cut = shown if len(shown) <= _MAX_LENGTH else shown[:_MAX_LENGTH].rsplit(" ", 1)[0] + HIDDEN
     said = f"{kind}: {printable(cut)}"
     return said if cut == text else f"{said} ({_OPTION} shows all)"
 
@@ -125,7 +125,7 @@ def _without_cells(text: str, cells: RealCells) -> str:
     places = [found.span() for found in _WORD.finditer(text)]
     hidden: list[tuple[int, int]] = []
     for i, (start, _) in enumerate(places):
-        for n, (_, end) in enumerate(places[i : i + _MOST_WORDS], start=1):
+        for n, (_, end) in enumerate(places[i : i + _MAX_WORDS], start=1):
             run = _plain(text[start:end])
             if run in cells.whole or (n == _RUN and f" {run} " in cells.texts):
                 hidden.append((start, end))
@@ -167,7 +167,7 @@ def _cells(frames: Mapping[str, pd.DataFrame]) -> RealCells:
                 continue
             is_number = pd.api.types.is_numeric_dtype(column)
             counts = (column if is_number else column.dropna().map(str)).value_counts()
-            rare = counts.index[(counts < _FEWEST).to_numpy()]
+            rare = counts.index[(counts < _MIN_ROWS).to_numpy()]
             if is_number:
                 numbers.update(rare.to_numpy(dtype=float, na_value=np.nan))
             else:

@@ -43,7 +43,7 @@ from skeval.suites.presets import (
 from skeval.tables.relational_schema import RelationalSchema
 
 Named = list[tuple[str, Metric]]
-_MOST_ROWS = 5_000  # that a classifier learns from
+_MAX_ROWS = 5_000  # that a classifier learns from
 
 
 def relational_metrics(preset: str, schema: RelationalSchema) -> Named:
@@ -120,7 +120,7 @@ def _between(schema: RelationalSchema) -> Named:
         links = [
             ("cardinality_shape", CardinalityShapeSimilarity()),
             ("parent_child_aggregates", ParentChildAggregates()),
-            ("aggregation_detection", AggregationDetection(max_rows=_MOST_ROWS)),
+            ("aggregation_detection", AggregationDetection(max_rows=_MAX_ROWS)),
         ]
     if schema.foreign_keys:
         links.append(("inter_table_trends", InterTableTrends()))
@@ -137,7 +137,7 @@ def _sequences(schema: RelationalSchema) -> Named:
         ("inter_event_times", InterEventTimeSimilarity()),
         ("autocorrelation_difference", AutocorrelationDifference()),
         ("transitions", TransitionSimilarity()),
-        ("sequence_detection", SequenceDetection(max_sequences=_MOST_ROWS)),
+        ("sequence_detection", SequenceDetection(max_sequences=_MAX_ROWS)),
     ]
 
 
@@ -156,7 +156,7 @@ def _fidelity(schema: RelationalSchema) -> Named:
             ("ks_complement", fidelity.KSComplement()),
             ("tv_complement", fidelity.TVComplement()),
             ("similarity", fidelity.SimilarityScore()),
-            ("relations", fidelity.RelationScore(max_rows=_MOST_ROWS)),
+            ("relations", fidelity.RelationScore(max_rows=_MAX_ROWS)),
             ("phik_difference", fidelity.PhikMatrixDifference()),
             *text_fidelity(),
         ]

@@ -14,7 +14,7 @@ from skeval.exceptions import InvalidParameterError
 from skeval.tables.transformers import learned, with_fitted
 from skeval.utils.parameters import Legal
 
-_MOST_FEATURES = 4096  # of a matrix that is dense
+_MAX_FEATURES = 4096  # of a matrix that is dense
 EMBEDDER = "a transformer of scikit-learn that takes texts, or an object with encode(texts)"
 
 
@@ -48,7 +48,7 @@ def vectors_of(embedder: Any, texts: Sequence[str]) -> np.ndarray:
     """
     encode = getattr(embedder, "encode", None) or embedder.transform
     vectors = encode(list(texts))
-    if issparse(vectors) and vectors.shape[1] <= _MOST_FEATURES:
+    if issparse(vectors) and vectors.shape[1] <= _MAX_FEATURES:
         vectors = vectors.toarray()
     kind = type(embedder).__name__
     if issparse(vectors):

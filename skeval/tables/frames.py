@@ -96,7 +96,7 @@ _NOTICES = (
         "them, or give them to all tables.",
     ),
 )
-_LONGEST_NAME = 60  # characters of a further column
+_MAX_NAME_LENGTH = 60  # characters of a further column
 _LARGEST = 2.0**1022  # the difference of larger numbers may be none
 _WHOLE = frozenset({"integer", "mixed-integer-float"})
 _OBJECT = np.dtype(object)
@@ -427,7 +427,9 @@ class Oddities:
             )
         columns = (self._infinite, self._huge, self._inexact, self._empty)
         # a name that a stranger gave may itself hold a row
-        extra = [name if len(name) <= _LONGEST_NAME else f"{name[:12]}..." for name in self.extra]
+        extra = [
+            name if len(name) <= _MAX_NAME_LENGTH else f"{name[:12]}..." for name in self.extra
+        ]
         said: list[MetricWarning] = [*spelled(self.role, self._respelled)]
         if self._cells:
             said.insert(0, UnreadCellsWarning(self._of_unread()))

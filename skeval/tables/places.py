@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 PARQUET = (".parquet", ".pq")
 WORKBOOKS = (".xlsx", ".xlsm")
 DATABASES = (".sqlite", ".sqlite3", ".db", ".duckdb")
-MOST_CELLS = 2**25  # that are read as objects of Python
-MOST_UNPACKED = 2**29  # bytes of a workbook
-_MOST_ROWS = 2**20  # of a sheet of Excel
-_MOST_EMPTY = 100  # rows above a table
+MAX_CELLS = 2**25  # that are read as objects of Python
+MAX_UNPACKED = 2**29  # bytes of a workbook
+_MAX_ROWS = 2**20  # of a sheet of Excel
+_MAX_EMPTY = 100  # rows above a table
 MAX_BYTES = 2**29  # of the texts and blobs of a table that is read as objects of Python
 _FETCHED = 8  # rows at a time: a cell may have 16 MiB
-_LONGEST_CELL = 2**24  # bytes of a cell of a database file
-_MOST_STEPS, _AT_ONCE = 2**32, 2**20  # of SQLite, for a table or a view: a hundred for each cell
-_MOST_NAMED = 10  # tables or sheets of a message
+_MAX_CELL_LENGTH = 2**24  # bytes of a cell of a database file
+_MAX_STEPS, _AT_ONCE = 2**32, 2**20  # of SQLite, for a table or a view: a hundred for each cell
+_MAX_NAMED = 10  # tables or sheets of a message
 _URL = re.compile(r"([A-Za-z][\w+.-]*)://")
 _OF_FILES = ("sqlite", "duckdb")  # databases that are files
 _ENDINGS = "|".join(ending[1:] for ending in (*WORKBOOKS, *DATABASES))
@@ -162,9 +162,9 @@ def gathered(rows: Iterable[Iterable[tuple[Hashable, Any]]]) -> dict[Hashable, l
 
 
 def _check_size(n_rows: int, n_columns: int) -> None:
-    if n_rows * n_columns > MOST_CELLS or n_rows > MOST_CELLS:
+    if n_rows * n_columns > MAX_CELLS or n_rows > MAX_CELLS:
         raise ValueError(
-            f"it has more than {MOST_CELLS:,} cells; write the table as Parquet, which is read in "
+            f"it has more than {MAX_CELLS:,} cells; write the table as Parquet, which is read in "
             "parts."
         )
 
@@ -178,7 +178,7 @@ def chosen_part(part: str, names: Sequence[str], kind: str) -> str:
     >>> chosen_part("", ["people"], "sheet")
     'people'
     """
-    listed = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
+    listed = ", ".join(names[:_MAX_NAMED]) + (", ..." if len(names) > _MAX_NAMED else "")
     if part:
         if part in names:
             return part
@@ -253,9 +253,9 @@ def _check_workbook(path: Path) -> bool:
         )
     with zipfile.ZipFile(path) as archive:
         size = sum(member.file_size for member in archive.infolist())
-        if size > MOST_UNPACKED:
+        if size > MAX_UNPACKED:
             raise ValueError(
-                f"it unpacks to {size / 2**20:,.0f} MiB, more than {MOST_UNPACKED >> 20} MiB; "
+                f"it unpacks to {size / 2**20:,.0f} MiB, more than {MAX_UNPACKED >> 20} MiB; "
                 "write the table as Parquet."
             )
         sheets = [name for name in archive.namelist() if name.startswith("xl/worksheets/")]
@@ -275,7 +275,7 @@ def _has_formula(archive: zipfile.ZipFile, name: str) -> bool:
 
 def _top(sheet: Any) -> Iterator[tuple[Any, ...]]:
     """Yield the first rows of a sheet; one that was left empty has no cell in them."""
-    yield from islice(_rows_of(sheet), _MOST_EMPTY)
+    yield from islice(_rows_of(sheet), _MAX_EMPTY)
 
 
 def _is_filled(row: Sequence[Any]) -> bool:
@@ -288,8 +288,8 @@ def _rows_of(sheet: Any) -> Iterator[tuple[Any, ...]]:
     n_cells = 0
     for n_rows, row in enumerate(sheet.iter_rows(values_only=True)):
         n_cells += len(row)
-        if n_rows >= _MOST_ROWS or n_cells > MOST_CELLS:
-            _check_size(MOST_CELLS, 2)
+        if n_rows >= _MAX_ROWS or n_cells > MAX_CELLS:
+            _check_size(MAX_CELLS, 2)
         yield row
 
 
@@ -346,9 +346,9 @@ def _of_sqlite(path: Path, place: Place) -> pd.DataFrame:
             base.text_factory = lambda cell: cell.decode("utf-8", "replace")
             base.execute("PRAGMA query_only=ON")
             base.execute("PRAGMA trusted_schema=OFF")  # views run no functions of this process
-            base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_CELL)
+            base.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MAX_CELL_LENGTH)
             if not place.is_query:  # a view of the file may never end
-                steps = iter(range(_MOST_STEPS // _AT_ONCE))
+                steps = iter(range(_MAX_STEPS // _AT_ONCE))
                 base.set_progress_handler(lambda: next(steps, None) is None, _AT_ONCE)
             known = (
                 "SELECT name, type FROM sqlite_master WHERE name NOT LIKE 'sqlite~_%' ESCAPE '~'"

@@ -34,7 +34,7 @@ Storage = np.dtype | Decimals
 Precision = Mapping[str, Storage]
 _HALF, _SINGLE = np.dtype("float16"), np.dtype("float32")
 _N_HEAD = 100  # values that settle nearly every column at a fraction of the cost
-_MOST_PLACES = 9
+_MAX_PLACES = 9
 _ROUNDING = 1e-13  # of the largest value: what arithmetic in float64 may add
 _APART = 100.0  # values with the decimals of a column are as many times farther apart
 _SHORT = 2.0**16  # whole numbers and few bits, such as halves, look the same in any storage
@@ -90,7 +90,7 @@ def few_decimals(values: np.ndarray) -> Decimals | None:
     """
     finite = values[np.isfinite(values)]
     within = _ROUNDING * float(np.abs(finite).max(initial=0.0))
-    for places in range(_MOST_PLACES + 1):
+    for places in range(_MAX_PLACES + 1):
         if 10.0**-places < _APART * within:
             return None
         if all(
@@ -160,7 +160,7 @@ class Form(NamedTuple):
     n_distinct: int
 
 
-_PLACES = tuple(range(-6, _MOST_PLACES + 1))
+_PLACES = tuple(range(-6, _MAX_PLACES + 1))
 _UNITS = {
     **{"Y": "years", "M": "months", "D": "days", "h": "hours", "m": "minutes"},
     **{"s": "seconds", "ms": "milliseconds"},

@@ -18,9 +18,9 @@ from skeval.utils.parameters import BinCount, Count, Strategy, check_parameters,
 NUMERIC: tuple[Literal["continuous"], Literal["datetime"]] = ("continuous", "datetime")
 NOMINAL: tuple[Literal["categorical"], Literal["boolean"]] = ("categorical", "boolean")
 _LARGEST = 1e150  # squares of larger numbers overflow; they are as good as infinite
-_MOST_LEVELS = 50
-_MOST_COLUMNS = 500
-_FEWEST = 10  # rows of a level with a column of its own
+_MAX_LEVELS = 50
+_MAX_COLUMNS = 500
+_MIN_LEVEL_ROWS = 10  # rows of a level with a column of its own
 
 
 def numbers(frame: pd.DataFrame) -> np.ndarray:
@@ -341,7 +341,7 @@ class OneHot:
     @classmethod
     def of(cls, rows: np.ndarray, nominal: Sequence[bool]) -> OneHot:
         """Learn means, scales and levels."""
-        most = max(2, min(_MOST_LEVELS, _MOST_COLUMNS // max(1, sum(nominal))))
+        most = max(2, min(_MAX_LEVELS, _MAX_COLUMNS // max(1, sum(nominal))))
         numbers = _without_infinities(rows)
         counts = np.maximum((~np.isnan(numbers)).sum(axis=0), 1)
         centres = np.nansum(numbers, axis=0) / counts
@@ -384,7 +384,7 @@ def _standardised(values: np.ndarray, centre: float, scale: float) -> np.ndarray
 def _frequent(codes: np.ndarray, most: int) -> np.ndarray:
     counts = np.bincount(codes[~np.isnan(codes)].astype(np.int64))
     order = np.argsort(-counts, kind="stable")
-    return order[: min(most, int((counts >= _FEWEST).sum()))]
+    return order[: min(most, int((counts >= _MIN_LEVEL_ROWS).sum()))]
 
 
 def _indicators(codes: np.ndarray, levels: np.ndarray) -> np.ndarray:

@@ -37,7 +37,7 @@ from skeval.tables.places import DATABASES, PARQUET, WORKBOOKS, Place, gathered,
 from skeval.utils.formatting import counted
 
 _HEAD = 1 << 16  # bytes that are looked at
-_MOST_LINES = 50
+_MAX_LINES = 50
 _SEPARATORS = (",", ";", "\t", "|")
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 _REGULAR = 0.9  # share of lines that have as many cells as the header
@@ -160,13 +160,11 @@ def check_unpacked(path: Path, most: float = math.inf) -> None:
         while block := file.read(_BLOCK):
             n_bytes += len(block)
             line = line + len(block) if b"\n" not in block else len(block) - block.rindex(b"\n") - 1
-            if line > _LONGEST_LINE:
-                too_long = f"it unpacks to a line of over {_LONGEST_LINE >> 20} MiB"
+            if line > _MAX_LINE_LENGTH:
+                too_long = f"it unpacks to a line of over {_MAX_LINE_LENGTH >> 20} MiB"
                 raise ValueError(f"{too_long}; write each row as a line.")
             if n_bytes > most:
-                raise ValueError(
-                    f"it unpacks to over {_MOST_PACKED >> 20:,} MiB; unpack it before."
-                )
+                raise ValueError(f"it unpacks to over {_MAX_PACKED >> 20:,} MiB; unpack it before.")
 
 
 def _encoding_of(head: bytes) -> str:
@@ -187,7 +185,7 @@ def _encoding_of(head: bytes) -> str:
 
 def _rows(lines: list[str], sep: str) -> list[list[str]]:
     try:
-        return [row for row in islice(csv.reader(lines, delimiter=sep), _MOST_LINES) if row]
+        return [row for row in islice(csv.reader(lines, delimiter=sep), _MAX_LINES) if row]
     except csv.Error:
         return []
 
@@ -277,8 +275,8 @@ _OWN = {
     **dict.fromkeys(_ARROW, b"ARROW1"),
     **dict.fromkeys(WORKBOOKS, b"PK\x03\x04"),
 }
-_LONGEST_LINE = 2**24  # bytes of a line of JSON, or in a packed file
-_MOST_PACKED = 2**30  # bytes that a packed file may hold, where it is read at once
+_MAX_LINE_LENGTH = 2**24  # bytes of a line of JSON, or in a packed file
+_MAX_PACKED = 2**30  # bytes that a packed file may hold, where it is read at once
 _BLOCK = 2**20
 _CHUNK = 100_000  # rows whose text is held at a time
 
@@ -380,7 +378,7 @@ def _read(place: Place, kind: str, *, header: bool, dialect: Dialect) -> pd.Data
         return _read_arrow(path)
     if kind in _LINES:
         return _read_lines(path)
-    check_unpacked(path, _MOST_PACKED)
+    check_unpacked(path, _MAX_PACKED)
     return _in_its_dialect(path, dialect, header=header)
 
 
@@ -442,10 +440,10 @@ def _read_lines(path: Path) -> pd.DataFrame:
 def _objects(file: BinaryIO, *, is_packed: bool) -> Iterator[Any]:
     """Yield the names and values of each line."""
     n_bytes = number = 0
-    while line := file.readline(_LONGEST_LINE):
+    while line := file.readline(_MAX_LINE_LENGTH):
         number += 1
         n_bytes += len(line)
-        if len(line) == _LONGEST_LINE or (is_packed and n_bytes > _MOST_PACKED):
+        if len(line) == _MAX_LINE_LENGTH or (is_packed and n_bytes > _MAX_PACKED):
             raise ValueError(f"its line {number} is too long, or all of them; {_EXPORT}.")
         if not line.strip():
             continue

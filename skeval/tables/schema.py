@@ -40,10 +40,10 @@ _LAST_YEAR = 290_000  # that a number of microseconds reaches, before and after 
 _MICROSECONDS = np.dtype("datetime64[us]")
 _HEAD = 100  # cells that show whether objects are periods
 Accept = Literal["accept"]  # in a schema's place: whole numbers of few values are categories
-_FEWEST_ROWS = 20  # below, few values say nothing
+_MIN_ROWS = 20  # below, few values say nothing
 _SEEN = 1000  # rows that show of nearly every column that it takes many values
-MOST_CODES = 12  # different whole numbers, up to which categories are proposed
-_LONGEST_FORMAT = 100  # characters of a format of dates
+MAX_CODES = 12  # different whole numbers, up to which categories are proposed
+_MAX_FORMAT_LENGTH = 100  # characters of a format of dates
 _NAMED_LIKE_KEY = re.compile(r"(^|[_\W])(?i:id|ids|key|uuid|guid)$|[a-z]Id$")
 _SDV_KINDS: Mapping[str, Kind] = {
     "numerical": "continuous",
@@ -196,7 +196,7 @@ class TableSchema:
             values = dates_of_periods(given) if may_be_periods else given
             kind = schema.kinds[name] if name in schema.kinds else _infer_kind(values)
             if name not in schema.kinds and kind == "continuous":
-                most = MOST_CODES if schema.accept else 2
+                most = MAX_CODES if schema.accept else 2
                 kind = "categorical" if n_codes(values, most) else kind
             complete[name] = kind
             in_strings = kind == "datetime" and values.dtype.kind != "M"
@@ -303,7 +303,7 @@ def name_of(column: object) -> str:
 
 
 def _is_date_format(form: object) -> bool:
-    if not isinstance(form, str) or len(form) > _LONGEST_FORMAT:
+    if not isinstance(form, str) or len(form) > _MAX_FORMAT_LENGTH:
         return False
     try:
         pd.to_datetime(pd.Series(["2020-01-01"]), format=form, errors="coerce", utc=True)
@@ -412,7 +412,7 @@ def n_codes(values: pd.Series, most: int) -> int:
     if storage_dtype(values).kind == "m":
         return 0
     present = plain_values(values.dropna() if values.hasnans else values)
-    if len(present) < _FEWEST_ROWS or isinstance(present.iloc[0], dt.timedelta):
+    if len(present) < _MIN_ROWS or isinstance(present.iloc[0], dt.timedelta):
         return 0
     if read_numbers(present.iloc[:_SEEN]).nunique() > most:  # as of nearly every column of numbers
         return 0

@@ -24,8 +24,8 @@ from skeval.tables.schema import TableSchema
 from skeval.tables.transformers import with_fitted
 from skeval.utils.parameters import check_parameters, legal_sets
 
-MOST_FEATURES = 4096  # that categories have in all, missing and unseen ones aside
-MOST_LEVELS = 256  # of a category that are kept apart
+MAX_FEATURES = 4096  # that categories have in all, missing and unseen ones aside
+MAX_LEVELS = 256  # of a category that are kept apart
 _SHARED = 4  # one feature in this number is shared by the rarer levels of a larger category
 
 
@@ -188,8 +188,8 @@ def most_features(n_levels: Sequence[int]) -> int:
     >>> most_features([3, 29_394]), most_features([200] * 100)
     (256, 32)
     """
-    most, sizes = MOST_LEVELS, np.asarray(n_levels)
-    while most > 2 * _SHARED and np.minimum(sizes, most).sum() > MOST_FEATURES:
+    most, sizes = MAX_LEVELS, np.asarray(n_levels)
+    while most > 2 * _SHARED and np.minimum(sizes, most).sum() > MAX_FEATURES:
         most //= 2
     return most
 

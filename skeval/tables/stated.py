@@ -20,7 +20,7 @@ _FIELDS = "fields"
 _CONSTRAINTS = ("minimum", "maximum", "enum", "pattern", "required", "unique")
 _SAID = ("kind", "proposed", "doubt", "format")  # besides constraints, in our own form
 _ENDS = ("minimum", "maximum")
-MOST = 1e200  # beyond, numbers count as this
+MAX_VALUE = 1e200  # beyond, numbers count as this
 _TRUE_OR_FALSE = ("required", "unique")
 _MADE_FOR: dict[str, tuple[Kind, ...]] = {  # others hold for any kind
     **dict.fromkeys(_ENDS, ("continuous", "datetime")),
@@ -217,4 +217,4 @@ def _check_known(name: str, said: Any, further: tuple[str, ...]) -> None:
 def _is_end(value: Any) -> bool:
     """Return whether a value can be a minimum or a maximum."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
-    return isinstance(value, str | dt.date) or (is_number and -MOST <= value <= MOST)
+    return isinstance(value, str | dt.date) or (is_number and -MAX_VALUE <= value <= MAX_VALUE)

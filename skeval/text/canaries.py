@@ -25,7 +25,7 @@ from skeval.text.spans import gram_hashes
 from skeval.utils.formatting import as_float, number, percent
 from skeval.utils.parameters import AnyColumns, Count, Legal, Seed, check_parameters, legal_sets
 
-_LONGEST_GRAM = 8  # words
+_MAX_GRAM_LENGTH = 8  # words
 _WHAT = "pairs of a planted and a reference canary in which the release is more like the planted"
 
 
@@ -347,7 +347,7 @@ def traces(
     """
     lengths, own = word_hashes(list(canaries))
     own_starts = np.concatenate([[0], np.cumsum(lengths)])
-    longest = int(lengths.max(initial=0)) if trace == "span" else _LONGEST_GRAM
+    longest = int(lengths.max(initial=0)) if trace == "span" else _MAX_GRAM_LENGTH
     amounts = np.zeros(len(canaries))
     for n in range(1, longest + 1):
         grams, owners = gram_hashes(own, own_starts, n, whole=False)

@@ -17,7 +17,7 @@ from skeval.core.context import Context
 from skeval.steps.entities import Mentions, Reading, mentions
 from skeval.steps.texts import units_of
 
-_FEW_ROWS = 8  # synthetic rows of one entity that are looked at
+_MAX_FEW_ROWS = 8  # synthetic rows of one entity that are looked at
 _PLACED = 1000  # texts among which the place of a likeness is sought
 _NUMBERS = ("EMAIL", "URL", "IBAN", "CARD", "IP", "PHONE")  # that nobody else has
 _AT_ONCE = 2**12  # pairs of rows
@@ -310,7 +310,7 @@ def _pairs(
         sides.append(np.unique(pairs, axis=0))
     (key, left), (others, right) = (side.T for side in sides)
     first, end = (np.searchsorted(others, key, side) for side in ("left", "right"))
-    n_each = np.minimum(end - first, _FEW_ROWS)
+    n_each = np.minimum(end - first, _MAX_FEW_ROWS)
     turn = np.arange(n_each.sum()) - np.repeat(n_each.cumsum() - n_each, n_each)
     return np.repeat(key, n_each), np.repeat(left, n_each), right[np.repeat(first, n_each) + turn]
 

@@ -39,7 +39,7 @@ from skeval.utils.parameters import Count, Interval, Legal, has_methods
 
 REAL = ("train", "holdout")
 _SCALE = 8  # of the least weight: weights are rounded to whole numbers
-_MOST_TIMES = 1000  # the greatest weight is of the least, where there is one weighting
+_MAX_TIMES = 1000  # the greatest weight is of the least, where there is one weighting
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class RareKeys:
 
     def lists(self, weights: np.ndarray, chosen: np.ndarray) -> MatchLists:
         """Return the documents of some of the entities, with whole numbers as their weights."""
-        least = max(weights[chosen].min(), weights[chosen].max() / _MOST_TIMES)
+        least = max(weights[chosen].min(), weights[chosen].max() / _MAX_TIMES)
         whole = np.rint(_SCALE * np.maximum(weights / least, 1.0)).astype(np.int64)
         every = MatchLists(self.starts, self.units, whole, int(whole[chosen].sum()))
         return every.some(chosen)

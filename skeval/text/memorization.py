@@ -54,8 +54,8 @@ from skeval.text.corpus import (
 from skeval.utils.formatting import counted, percent
 from skeval.utils.parameters import AnyColumns, Interval, OpenFraction
 
-MOST_CANDIDATES = 10**8  # of a join; by words up to a minute
-_HASHES, _RECALL, _MOST_ROWS = 256, 0.99, 64
+MAX_CANDIDATES = 10**8  # of a join; by words up to a minute
+_HASHES, _RECALL, _MAX_ROWS = 256, 0.99, 64
 _AT_ONCE = 2**17  # pairs looked at at once
 _EDGE = "\0"  # before and behind a short text
 _EXACT = {"by": "exact", "recall": 1.0, "n_skipped": 0}
@@ -86,7 +86,7 @@ class Banding:
     @classmethod
     def of(cls, similarity: float) -> Banding:
         """Return the strictest banding that finds 99% of the sets of a similarity, if one does."""
-        for n_rows in range(_MOST_ROWS, 0, -1):
+        for n_rows in range(_MAX_ROWS, 0, -1):
             missed = 1.0 - similarity**n_rows
             n_bands = np.ceil(np.log(1.0 - _RECALL) / np.log(missed)) if missed < 1.0 else np.inf
             if n_bands <= _HASHES // n_rows:
@@ -136,13 +136,13 @@ class MinHashJoin:
             keys = band_keys(lowest, banding)
             self._bands = [_Band.of(of_sets[left], of_sets[right]) for of_sets in keys]
             n_found = int(sum(band.counts.sum() for band in self._bands))
-            if n_found <= MOST_CANDIDATES or banding.stricter.n_rows > _MOST_ROWS:
+            if n_found <= MAX_CANDIDATES or banding.stricter.n_rows > _MAX_ROWS:
                 break
             banding = banding.stricter
         self.left, self.right, self._keys = left, right, keys
         self._most = right.size
-        if n_found > MOST_CANDIDATES:
-            self._most = max(1, MOST_CANDIDATES // (len(self._bands) * left.size))
+        if n_found > MAX_CANDIDATES:
+            self._most = max(1, MAX_CANDIDATES // (len(self._bands) * left.size))
         looked_at = sum(np.minimum(band.counts, self._most).sum() for band in self._bands)
         self.about = {
             "by": "minhash",
@@ -288,7 +288,7 @@ def _hashed_sides(
         numbers = n_candidates(sets, left, right, threshold)
     any_short = (sets.letters[0][0][left] >= 0).any() and (sets.letters[0][0][right] >= 0).any()
     sides = zip(("words", "letters"), numbers, (True, any_short), strict=True)
-    return {side for side, n, present in sides if present and n > MOST_CANDIDATES}
+    return {side for side, n, present in sides if present and n > MAX_CANDIDATES}
 
 
 def runs_in_common(threshold: float) -> float:

@@ -37,10 +37,10 @@ from skeval.text.corpus import (
 from skeval.utils.formatting import percent, risk_level
 from skeval.utils.parameters import Count, Legal, OpenFraction
 
-_MOST = 2000  # outliers, for each of which all texts are looked at
+_MAX_COMPARED = 2000  # outliers, for each of which all texts are looked at
 _FREQUENT = 30  # words, taken for the function words of any language
-_FEWEST_OCCURRENCES = 5  # of a word that Word2Vec learns
-_FAR, _MOST_OUTLIERS = 2.0, 0.1  # SynEval's standard deviations and share of high risk
+_MIN_OCCURRENCES = 5  # of a word that Word2Vec learns
+_FAR, _MAX_OUTLIERS = 2.0, 0.1  # SynEval's standard deviations and share of high risk
 _FARTHEST = 10.0  # standard deviations: one odd feature is not to hide all others
 _AT_ONCE = 2**21  # characters
 _BLOCK = 2**24  # distances held at once
@@ -236,14 +236,14 @@ class StylisticOutliers(CorpusMetric):
             counted[name] = {
                 "num_outliers": n_outliers,
                 "outlier_percentage": 100.0 * share,
-                "risk_level": risk_level(share, _MOST_OUTLIERS),
+                "risk_level": risk_level(share, _MAX_OUTLIERS),
             }
         some, others = (counted[name] for name in ("synthetic", "original"))
         ratio = some["num_outliers"] / max(1, others["num_outliers"])
         gap = abs(some["outlier_percentage"] - others["outlier_percentage"]) / 100.0
         compared = {
             "outlier_ratio": ratio if others["num_outliers"] else float("inf"),
-            "risk_level": risk_level(gap, _MOST_OUTLIERS),
+            "risk_level": risk_level(gap, _MAX_OUTLIERS),
         }
         return {**counted, "comparison": compared}
 
@@ -319,7 +319,7 @@ def repeated_outliers(
         vectors = other_vectors(context, columns, group, features, seed)
         apart = mean_cosine_distance(vectors[real])
     apart = np.round(apart, 9)
-    n_outliers = min(_MOST, math.ceil(share * real.size))
+    n_outliers = min(_MAX_COMPARED, math.ceil(share * real.size))
     order = np.argsort(-apart, kind="stable")[:n_outliers]
     outliers = np.sort(real[order])
     nearest = nearest_negative_distance if by_style else nearest_similarity
@@ -485,10 +485,10 @@ def word2vec_vectors(
     parts = np.split(of_texts.ids, of_texts.starts[1:-1])
     sentences = [names[parts[i]].tolist() for i in real]
     occurrences = np.bincount(np.concatenate([parts[i] for i in real]))
-    if occurrences.max(initial=0) < _FEWEST_OCCURRENCES:
+    if occurrences.max(initial=0) < _MIN_OCCURRENCES:
         return np.zeros((len(parts), 1))
     # one worker: two would not give equal bits
-    model = word2vec_class()(sentences, workers=1, seed=seed, min_count=_FEWEST_OCCURRENCES)
+    model = word2vec_class()(sentences, workers=1, seed=seed, min_count=_MIN_OCCURRENCES)
     known = model.wv.key_to_index
     place = np.array([known.get(name, -1) for name in names], dtype=np.int64)
     weights = csr_array(

@@ -22,7 +22,7 @@ from skeval.utility.model_metric import TRAININGS, SeveralModels, stated, stated
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import N_SEEDS, Count
 
-_FEWEST = 5  # rows of a bin that a curve shows
+_MIN_BIN_ROWS = 5  # rows of a bin that a curve shows
 
 
 @declared
@@ -198,7 +198,7 @@ def curves_of(
     for kind, training in TRAININGS.items():
         pairs = {n: confidences(context, training, m, question, seed) for n, m in models.items()}
         for name, (sure, hits) in pairs.items():
-            curves[name][kind] = reliability_curve(sure, hits, n_bins, _FEWEST)
+            curves[name][kind] = reliability_curve(sure, hits, n_bins, _MIN_BIN_ROWS)
         errors = [expected_if_calibrated(sure, n_bins) for sure, _ in pairs.values()]
         expected[kind] = float(np.mean(errors))
     return {"expected_if_calibrated": expected, "curves": curves}

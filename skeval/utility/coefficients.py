@@ -30,7 +30,7 @@ from skeval.steps.problem import Question, problem_of, rows_of_role
 from skeval.steps.samples import Pairs, finite_pairs, infinite_columns, mean_of_defined
 from skeval.utility.model_metric import TargetMetric
 from skeval.utility.regressions import (
-    FEWEST,
+    MIN_LEVEL_ROWS,
     Design,
     FormulaText,
     Regression,
@@ -403,7 +403,7 @@ def rests_on_few(context: Context, question: Question, formula: str | None) -> n
     decided: np.ndarray = n_rows_behind(columns) < _DECIDING
     for j, column in enumerate(columns.T):
         counts = np.unique(column, return_counts=True)[1]
-        decided[j] |= counts.size == 2 and counts.min() < FEWEST
+        decided[j] |= counts.size == 2 and counts.min() < MIN_LEVEL_ROWS
     return decided
 
 

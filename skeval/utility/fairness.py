@@ -26,8 +26,8 @@ from skeval.utility.model_metric import TRAININGS, SeveralModels, shown_differen
 from skeval.utils.formatting import as_float, number
 from skeval.utils.parameters import N_SEEDS, BinCount, ColumnName, Count
 
-_FEWEST = 10  # train and holdout rows of a group with a name of its own
-_FEW_VALUES = 10  # numbers of no more values have a group a value
+_MIN_GROUP_ROWS = 10  # train and holdout rows of a group with a name of its own
+_MAX_FEW_VALUES = 10  # numbers of no more values have a group a value
 _MISSING, _RARE = "(missing)", "(rare groups)"
 # which rates must be equal
 CRITERIA: dict[str, tuple[str, ...]] = {
@@ -104,7 +104,7 @@ def groups_of(context: Context, grouping: Grouping) -> Groups:
         for r in ("train", "holdout")
     ]
     sizes = counts[1]
-    kept = np.flatnonzero(np.min(counts, axis=0) >= _FEWEST)
+    kept = np.flatnonzero(np.min(counts, axis=0) >= _MIN_GROUP_ROWS)
     names = [every.names[cell] for cell in kept]
     places = np.full(len(every), -1, dtype=np.int64)
     places[kept] = np.arange(kept.size)
@@ -122,7 +122,7 @@ def _ranges(context: Context, grouping: Grouping) -> tuple[list[str], np.ndarray
     values = numbers(context.train[[grouping.sensitive]])[:, 0]
     values = values[~np.isnan(values)]
     distinct, counts = np.unique(values, return_counts=True)
-    if distinct.size > _FEW_VALUES:
+    if distinct.size > _MAX_FEW_VALUES:
         at = np.arange(1, grouping.n_bins) / grouping.n_bins
         edges = np.unique(np.quantile(values, at, method="lower"))
         edges = edges[edges < distinct[-1]]
@@ -130,7 +130,7 @@ def _ranges(context: Context, grouping: Grouping) -> tuple[list[str], np.ndarray
         edges = 0.5 * (distinct[:-1] + distinct[1:])
     names = [f"range {k + 1} of {edges.size + 1}" for k in range(edges.size + 1)]
     if distinct.size == len(names) and grouping.sensitive in context.schema.columns("continuous"):
-        for k in np.flatnonzero(counts >= _FEWEST):
+        for k in np.flatnonzero(counts >= _MIN_GROUP_ROWS):
             names[k] = f"{distinct[k]:g}"
     return names, edges
 

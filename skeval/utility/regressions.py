@@ -34,7 +34,7 @@ _EXACT = 1e-12  # residuals below this share of the target are rounding
 _FLAT = 1e-12  # a likelihood that bends less than this has no maximum there
 _SURE = 1e-8  # probabilities so near the label say nothing of the coefficients
 _STEP = 1e-9
-_MOST_STEPS = 100
+_MAX_STEPS = 100
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ def _climb(
     """
     places = np.zeros(vectors.shape[1])
     signs = 2.0 * target - 1.0
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         logits = vectors @ places
         p = expit(logits)
         weights = p * expit(-logits)
@@ -273,10 +273,10 @@ FUNCTIONS = (
     *("log", "log2", "log10", "exp", "exp2", "exp10", "I", "C", "Q"),
     *("center", "scale", "standardize", "poly", "bs", "cr", "cs", "cc", "lag"),
 )
-_LONGEST = 2_000  # characters of a formula
-_MOST_POWERS = 3
-_MOST_TERMS = 2_000
-_MOST_COUNTED = 100  # degrees, knots to be placed, rows to lag
+_MAX_LENGTH = 2_000  # characters of a formula
+_MAX_POWERS = 3
+_MAX_TERMS = 2_000
+_MAX_COUNTED = 100  # degrees, knots to be placed, rows to lag
 _COUNTING = ("poly", "bs", "cr", "cs", "cc", "lag")
 _PLACES = ("knots", "lower_bound", "upper_bound")  # arguments that are numbers of the column
 _OPERANDS = ("odd", "number", "name", "text")
@@ -301,7 +301,7 @@ def is_formula(text: object) -> bool:
     >>> is_formula("income ~ log(age) + city * plan"), is_formula("y ~ a.to_csv('x')")
     (True, False)
     """
-    if not isinstance(text, str) or len(text) > _LONGEST:
+    if not isinstance(text, str) or len(text) > _MAX_LENGTH:
         return False
     at = n_powers = 0
     tokens = list[re.Match[str]]()
@@ -321,7 +321,7 @@ def is_formula(text: object) -> bool:
         n_powers += token["power"] is not None
         tokens += [token] if token.lastgroup is not None else []
         at = token.end()
-    return n_powers <= _MOST_POWERS and _is_small(tokens)
+    return n_powers <= _MAX_POWERS and _is_small(tokens)
 
 
 def _is_small(tokens: Sequence[re.Match[str]]) -> bool:
@@ -337,7 +337,7 @@ def _is_small(tokens: Sequence[re.Match[str]]) -> bool:
     try:
         trees = [ast.parse(side.strip(), mode="eval").body for side in sides if side.strip()]
         calls = [one for tree in trees for one in ast.walk(tree) if isinstance(one, ast.Call)]
-        few = all(_n_terms(tree) <= _MOST_TERMS for tree in trees)
+        few = all(_n_terms(tree) <= _MAX_TERMS for tree in trees)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     return few and not any(map(_counts_far, calls))
@@ -355,7 +355,7 @@ def _n_terms(node: ast.AST) -> float:
     left, right = _n_terms(node.left), _n_terms(node.right)
     if isinstance(node.op, ast.Pow | ast.BitXor):
         power = node.right.value if isinstance(node.right, ast.Constant) else math.inf
-        return min(left, _MOST_TERMS + 1.0) ** float(power)  # type: ignore[arg-type]
+        return min(left, _MAX_TERMS + 1.0) ** float(power)  # type: ignore[arg-type]
     both = left * right
     if isinstance(node.op, ast.MatMult):
         return both
@@ -376,7 +376,7 @@ def _counts_far(call: ast.Call) -> bool:
 
 
 def _is_large(value: object) -> bool:
-    return isinstance(value, int | float) and value > _MOST_COUNTED
+    return isinstance(value, int | float) and value > _MAX_COUNTED
 
 
 FormulaText = Annotated[
@@ -384,16 +384,16 @@ FormulaText = Annotated[
     Legal(
         "a formula such as 'income ~ log(age) + city * plan', of names of columns (`odd names` in "
         f"backticks), numbers, + - * / : ^ ~ and {', '.join(FUNCTIONS)}, of at most "
-        f"{_MOST_TERMS:,} terms, with at most {_MOST_COUNTED} knots or powers each",
+        f"{_MAX_TERMS:,} terms, with at most {_MAX_COUNTED} knots or powers each",
         is_formula,
         -1,
     ),
 ]
 
 
-FEWEST = 10  # rows of train that a level with a coefficient of its own has
-_MOST_LEVELS = 30
-_MOST_COLUMNS = 300
+MIN_LEVEL_ROWS = 10  # rows of train that a level with a coefficient of its own has
+_MAX_LEVELS = 30
+_MAX_COLUMNS = 300
 _POOLED = "other levels"
 _A_DAY = 86_400.0
 _OF_A_FUNCTION = re.compile(r"\[(?!NameError)(\w+): .*\]")  # but which name is not defined is told
@@ -419,13 +419,13 @@ class Levels:
     pooled: int
 
     @classmethod
-    def of(cls, codes: np.ndarray, labels: tuple[str, ...], most: int = _MOST_LEVELS) -> Levels:
+    def of(cls, codes: np.ndarray, labels: tuple[str, ...], most: int = _MAX_LEVELS) -> Levels:
         """Learn the cells of train's codes: the most frequent first, then by name."""
         counts = np.bincount(codes.astype(np.int64), minlength=len(labels))
         by_count = sorted(np.flatnonzero(counts), key=lambda code: (-counts[code], labels[code]))
-        kept = [int(code) for code in by_count[:most] if counts[code] >= FEWEST]
+        kept = [int(code) for code in by_count[:most] if counts[code] >= MIN_LEVEL_ROWS]
         kept = kept[:1] + sorted(kept[1:], key=lambda code: labels[code])
-        is_pooled = bool(counts.sum() - counts[kept].sum() >= FEWEST)
+        is_pooled = bool(counts.sum() - counts[kept].sum() >= MIN_LEVEL_ROWS)
         names = tuple(labels[code] for code in kept) + (_POOLED,) * is_pooled
         cells = {code: cell for cell, code in enumerate(kept)}
         return cls(names, cells, len(kept) if is_pooled else -1)
@@ -593,7 +593,7 @@ def _with_levels(design: Design, train: Rows) -> tuple[Design, dict[str, str]]:
     if not complete.any():
         return replace(design, reason="no row of train has a value of every feature."), {}
     codes = [j for j in used if design.problem.nominal[j]]
-    most = max(2, min(_MOST_LEVELS, _MOST_COLUMNS // max(1, len(codes))))
+    most = max(2, min(_MAX_LEVELS, _MAX_COLUMNS // max(1, len(codes))))
     while True:
         rows = train.features[complete]
         levels = {j: Levels.of(rows[:, j], train.levels[j], most) for j in codes}
@@ -608,7 +608,7 @@ def _with_levels(design: Design, train: Rows) -> tuple[Design, dict[str, str]]:
 def _unfit(values: np.ndarray, levels: Levels | None) -> str:
     """Return why a feature has no coefficient; empty if it has."""
     if levels is not None:
-        return "" if len(levels.names) > 1 else f"not two levels of {FEWEST} rows"
+        return "" if len(levels.names) > 1 else f"not two levels of {MIN_LEVEL_ROWS} rows"
     return "" if values.size and (values != values[0]).any() else "one value only"
 
 

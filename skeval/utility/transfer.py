@@ -354,7 +354,7 @@ def unknown_labels(context: Context, question: Question) -> tuple[MetricWarning,
     return (MetricWarning(said),) if unknown.size else ()
 
 
-_FEWEST_DRAWN, _N_DRAWN = 10, 41  # rows of a label, and points, of a curve that is drawn
+_MIN_DRAWN, _N_DRAWN = 10, 41  # rows of a label, and points, of a curve that is drawn
 
 
 _UNKNOWN_LABELS = (
@@ -733,7 +733,7 @@ def roc_on_holdout(
     if problem.positive is None:
         return {}
     is_positive = truth == problem.positive
-    if min(is_positive.sum(), (~is_positive).sum()) < _FEWEST_DRAWN:
+    if min(is_positive.sum(), (~is_positive).sum()) < _MIN_DRAWN:
         return {}
     grid, curves = np.linspace(0.0, 1.0, _N_DRAWN), {}
     for kind, training in TRAININGS.items():

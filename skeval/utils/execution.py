@@ -31,7 +31,7 @@ from skeval.utils.engines import carried
 Progress = Callable[[str, int, int], None]
 Shown = bool | Literal["lines"]
 _FIRST = 2.0  # seconds before work is long
-_LONGEST_WAIT = 60.0  # seconds between lines
+_MAX_WAIT = 60.0  # seconds between lines
 _SHORTEST = 1.0  # seconds that are worth a word
 
 
@@ -118,7 +118,7 @@ class _Lines:
             seconds = time.perf_counter() - self._start
             if total or seconds >= _SHORTEST:  # a piece of work that has just begun says nothing
                 self._write(said(verb, total, seconds, list(ends)))
-            wait = min(2 * wait, _LONGEST_WAIT)
+            wait = min(2 * wait, _MAX_WAIT)
 
 
 def said(verb: str, total: int, seconds: float, ends: Sequence[float] = ()) -> str:

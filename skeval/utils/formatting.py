@@ -10,7 +10,7 @@ from typing import Any
 
 NOTHING = "\N{EN DASH}"
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-_MOST_DIGITS = 6  # tried before two numbers are called equal
+_MAX_DIGITS = 6  # tried before two numbers are called equal
 _SCORE_NAMES = {
     "roc_auc": "ROC-AUC",
     "average_precision": "average precision",
@@ -99,7 +99,7 @@ def pair(first: float, second: float, *, share: bool) -> tuple[str, str]:
     >>> pair(0.5, 0.5, share=True), pair(0.12341, 0.12349, share=False)
     (('50.0%', '50.0%'), ('0.1234', '0.1235'))
     """
-    for more in range(_MOST_DIGITS if first != second else 0):
+    for more in range(_MAX_DIGITS if first != second else 0):
         if share:
             texts = percent(first, 1 + more), percent(second, 1 + more)
         else:

@@ -43,7 +43,7 @@ from skeval.utils.parameters import Count, Interval, Legal, NonNegative
 
 _WHAT = "tables made with one row that show it"
 _SEED_LIMIT = 2**31
-_LEAST_LEVEL = 1e-12
+_MIN_LEVEL = 1e-12
 _PRUDENT = 0.8  # by simulation: good at 60 and at 400 runs
 # of runs of one world: scores of shape (n_runs, n_attacks), and features of classifiers
 Runs = tuple[np.ndarray, np.ndarray]
@@ -260,7 +260,7 @@ class Level:
         """Return the least level at which the bound is above an epsilon; 1 if it is at none."""
         if not self.bound(rates, 0.0) > epsilon:
             return 1.0
-        low, high = np.log(_LEAST_LEVEL), 0.0
+        low, high = np.log(_MIN_LEVEL), 0.0
         for _ in range(50):
             middle = (low + high) / 2.0
             above = self.bound(rates, 1.0 - float(np.exp(middle))) > epsilon

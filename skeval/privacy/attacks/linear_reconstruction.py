@@ -33,7 +33,7 @@ from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import BinCount, ColumnName, Columns, Count, Seed
 
-_MOST_LEVELS = 8
+_MAX_LEVELS = 8
 _ROLES = ("train", "holdout", "synthetic")
 _HALF = 0.5 - 1e-9  # what rounding leaves of one half
 
@@ -75,7 +75,7 @@ def secrets(context: Context, secret: str) -> tuple[dict[str, np.ndarray], int]:
     counts = np.bincount(real[real >= 0], minlength=max(int(c.max()) for c in codes.values()) + 1)
     by_frequency = np.argsort(-counts, kind="stable")
     n_present = int((counts > 0).sum())
-    n_levels = min(n_present, _MOST_LEVELS)
+    n_levels = min(n_present, _MAX_LEVELS)
     level = np.full(counts.size + 1, -1)
     level[by_frequency] = np.minimum(np.arange(counts.size), n_levels - 1)
     level[by_frequency[n_present:]] = n_levels
@@ -407,7 +407,7 @@ def _counts(
 
 
 _REAL = ("train", "holdout")
-_MOST_SETS = 200
+_MAX_SETS = 200
 _NO_COUNT = "no count of synthetic rows is of anyone: the most common secret was guessed."
 _PER_LEVEL = 0.4  # share of the counts, where a program is solved for each of several levels
 
@@ -587,7 +587,7 @@ def solved_secrets(
     `counting` are parameters of :func:`count_queries`, whose sets are of `k` columns.
     """
     codes, released = attacked.codes, attacked.secrets["synthetic"]
-    sets = column_sets(codes["synthetic"].shape[1], k, _MOST_SETS, counting["seed"])
+    sets = column_sets(codes["synthetic"].shape[1], k, _MAX_SETS, counting["seed"])
     settings: dict[str, Any] = {**counting, "sets": sets, "n_levels": attacked.n_levels}
     guesses, n_queries = {}, {}
     for role in _REAL:

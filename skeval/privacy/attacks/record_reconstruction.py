@@ -44,7 +44,7 @@ from skeval.tables.schema import TableSchema
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Columns, Count, NonNegative, OpenFraction, Seed
 
-_MOST_STRATA, _FEWEST = 10, 20  # records of either table in a stratum
+_MAX_STRATA, _MIN_STRATUM_ROWS = 10, 20  # records of either table in a stratum
 _WHAT = "train records that are completed rightly from a part of their columns"
 _EXACT = 1e-12
 _FAR = 1e30
@@ -456,7 +456,7 @@ def stratified(
     There are as many groups as leave 20 records of either table in each on average; none if that
     is fewer than two.
     """
-    n_strata = min(_MOST_STRATA, min(part.size for part in scores) // _FEWEST)
+    n_strata = min(_MAX_STRATA, min(part.size for part in scores) // _MIN_STRATUM_ROWS)
     if n_strata < 2:
         return {"strata": []}
     edges = np.quantile(remote, np.linspace(0.0, 1.0, n_strata + 1)[1:-1])
@@ -464,7 +464,7 @@ def stratified(
     strata = []
     for number in range(n_strata):
         train, holdout = (part[own == number] for part, own in zip(scores, groups, strict=True))
-        if min(train.size, holdout.size) < _FEWEST // 2:
+        if min(train.size, holdout.size) < _MIN_STRATUM_ROWS // 2:
             continue  # equal distances fill some groups and leave others empty
         strata.append(_stratum(number, train, holdout, seed))
     if not strata:

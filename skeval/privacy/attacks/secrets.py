@@ -28,7 +28,7 @@ from skeval.utils.parameters import Legal
 
 MISSING = -1  # the code of a label that is missing
 _RARE = -2  # stands for all labels too rare to be learned: no row has it
-_MOST_LABELS = 100
+_MAX_LABELS = 100
 _N_TREES = 10
 
 
@@ -317,10 +317,10 @@ def guess_labels(
     """
     labels, counts = np.unique(lesson.secret, return_counts=True)
     places = np.searchsorted(labels, lesson.secret)
-    if labels.size > _MOST_LABELS:
-        kept = np.sort(np.argsort(-counts, kind="stable")[:_MOST_LABELS])
-        place_of = np.full(labels.size, _MOST_LABELS)
-        place_of[kept] = np.arange(_MOST_LABELS)
+    if labels.size > _MAX_LABELS:
+        kept = np.sort(np.argsort(-counts, kind="stable")[:_MAX_LABELS])
+        place_of = np.full(labels.size, _MAX_LABELS)
+        place_of[kept] = np.arange(_MAX_LABELS)
         labels, places = np.append(labels[kept], _RARE), place_of[places]
     features, *shown = _features(estimator, lesson, asked)
     if labels.size == 1 or features.shape[1] == 0:

@@ -42,7 +42,7 @@ from skeval.tables.preprocessing import Discretizer
 from skeval.utils.formatting import percent
 from skeval.utils.parameters import Count, Legal
 
-_FEWEST_MASSES = 100  # real rows, as many alike as these are, of which the sum is normal
+_MIN_MASSES = 100  # real rows, as many alike as these are, of which the sum is normal
 _N_PERMUTATIONS, _BLOCK = 9999, 1000
 _LABELS = 2**21  # held at once
 _UNEQUAL_AS_PUBLISHED = 2  # times as many rows, beyond which sizes are warned of
@@ -468,7 +468,7 @@ class TrainShare:
         """
         if np.isnan(self.z):
             return 1.0
-        if min(1.0 / float(a @ a) for a in self.masses) >= _FEWEST_MASSES:
+        if min(1.0 / float(a @ a) for a in self.masses) >= _MIN_MASSES:
             return max(float(norm.sf(self.z)), self.least_p)  # no sum of few masses is normal
         p_values = [relabelled_p_value(a, self.n_train) for a in self.masses]
         # draws depend on each other in an unknown way: twice the mean is valid in any case
@@ -594,7 +594,7 @@ def relabelled_p_value(masses: np.ndarray, n_train: int) -> float:
 _ALL = "all columns"
 _MANY_COLUMNS = 10  # a table of no more than these is not divided into groups
 _N_OF_EACH = 3
-_MOST_NAMED = 12  # columns in a sentence
+_MAX_NAMED = 12  # columns in a sentence
 _N_BINS, _MAX_CATEGORIES = 10, 50
 
 
@@ -787,7 +787,7 @@ def largest_test(
 def advice(groups: Mapping[str, tuple[str, ...] | None], worst: str) -> str:
     """Name the columns of the worst group, if it is not all of them."""
     columns = groups[worst] or ()
-    if worst == _ALL or len(columns) > _MOST_NAMED:
+    if worst == _ALL or len(columns) > _MAX_NAMED:
         return ""
     listed = names_listed(columns)
     return f"Rows follow train most in {listed}: pool or drop the rarest values of these columns."

@@ -20,7 +20,7 @@ from skeval.privacy.distance_screens.percentiles import sides_test
 from skeval.results.result import Result, undefined
 from skeval.stats import relabelling as stats
 from skeval.stats.relabelling import Relabelled
-from skeval.steps.neighbors import LONGEST, is_gower, nearest, pool_index
+from skeval.steps.neighbors import MAX_LENGTH, is_gower, nearest, pool_index
 from skeval.steps.relabelled import (
     RelabelledNearest,
     actual_labels,
@@ -37,7 +37,7 @@ from skeval.tables.preprocessing import NOMINAL, Discretizer, category_codes, nu
 from skeval.utils.formatting import percent
 
 _N_BINS = 10
-_MOST = 10.0  # times the median: a nearly constant column would outweigh all others
+_MAX_WEIGHT = 10.0  # times the median: a nearly constant column would outweigh all others
 
 
 @declared
@@ -211,7 +211,7 @@ def inverse_entropy_weights(entropies: np.ndarray) -> np.ndarray:
     if not varies.any():
         return inverse
     weights = inverse / inverse.sum()
-    capped: np.ndarray = np.minimum(weights, _MOST * np.median(weights[varies]))
+    capped: np.ndarray = np.minimum(weights, _MAX_WEIGHT * np.median(weights[varies]))
     return capped
 
 
@@ -405,7 +405,7 @@ def authenticity_test(
     # only what lies nearer to a real row than a synthetic row that has it in its list matters
     radius = np.zeros(met.size)
     np.maximum.at(radius, place.ravel(), listed.ravel())
-    distances, rows = pool_index(context, space, columns).others(met, LONGEST, radius)
+    distances, rows = pool_index(context, space, columns).others(met, MAX_LENGTH, radius)
     distances = np.pad(distances, ((0, 0), (0, 1)), constant_values=np.inf)
     whole = listed_bits(rows, np.ones((len(actual_labels(context)), 1), dtype=np.bool_))
 

@@ -15,7 +15,7 @@ from skeval.core.tags import CONTRAST_TAGS
 from skeval.results.result import Result, undefined
 from skeval.stats import relabelling as stats
 from skeval.stats.relabelling import Relabelled
-from skeval.steps.neighbors import LONGEST, encoded, nearest, pool_index, reference_index
+from skeval.steps.neighbors import MAX_LENGTH, encoded, nearest, pool_index, reference_index
 from skeval.steps.relabelled import (
     TOO_FEW_ROWS,
     actual_labels,
@@ -145,7 +145,7 @@ def listed_real(context: Context, space: Any, columns: Any) -> tuple[np.ndarray,
     """
     within = nearest(context, "synthetic", "synthetic", space=space, columns=columns)[0][:, 0]
     queries = encoded(context, "synthetic", space, columns)
-    return *pool_index(context, space, columns).kneighbors(queries, LONGEST, within), within
+    return *pool_index(context, space, columns).kneighbors(queries, MAX_LENGTH, within), within
 
 
 @shared

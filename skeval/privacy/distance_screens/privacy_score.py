@@ -42,7 +42,7 @@ from skeval.utils.parameters import (
 )
 
 _Z = float(norm.ppf(0.975))
-_FEW_ROWS = 20
+_MAX_FEW_ROWS = 20
 _NO_HOLDOUT = 'has mode="holdout", and no holdout rows were given.'
 _MANY = 0.05
 
@@ -200,7 +200,7 @@ class PrivacyScore(NeighborMetric):
             p_value, contrast = close_test(context, self.q, self.space, columns)
             result = replace(result, p_value=p_value, contrast=contrast)
         n_compared = samples[0].n_compared
-        if n_compared >= _FEW_ROWS:
+        if n_compared >= _MAX_FEW_ROWS:
             return result
         few = f"only {n_compared} synthetic and real rows are compared: no interval."
         warnings = (*result.warnings, DegenerateInputWarning(few))

@@ -395,8 +395,8 @@ def _range(low: float, high: float) -> str:
 
 
 _LINE = ["x", "mean", "low", "high"]
-_MOST_PANELS = 4
-_MOST_WRITTEN = 10  # categories of a matrix whose shares are written into the cells
+_MAX_PANELS = 4
+_MAX_WRITTEN = 10  # categories of a matrix whose shares are written into the cells
 
 
 @register_display
@@ -444,7 +444,7 @@ class LinesDisplay(Display):
                 for role, of_role in of_roles.items()
                 if of_role.get(column)
             }
-            for column in list(of_roles["train"])[:_MOST_PANELS]
+            for column in list(of_roles["train"])[:_MAX_PANELS]
         }
         self.n_panels = max(1, len(self.columns))
         self.figsize = (6.5, 0.4 + 1.8 * self.n_panels)
@@ -568,7 +568,7 @@ class TransitionsDisplay(Display):
             ax.set_xlabel("next")
             if place == 0:
                 ax.set_ylabel(shorten(self.column, points(ax)[1], 7.0))
-            if every == 1 and len(matrix) <= _MOST_WRITTEN:
+            if every == 1 and len(matrix) <= _MAX_WRITTEN:
                 _write(ax, matrix)
 
 

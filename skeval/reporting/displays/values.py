@@ -317,7 +317,7 @@ def _is_there(value: Any) -> bool:
     return value is not None and (not isinstance(value, Sized) or len(value) > 0)
 
 
-_MOST = 12  # types drawn
+_MAX_TYPES = 12  # types drawn
 
 
 @register_display
@@ -354,7 +354,7 @@ class EntitiesDisplay(Display):
         ]
         frame = pd.DataFrame(rows, columns=["type", "train", "holdout"])
         frame = frame.sort_values("train", ascending=False, kind="stable", ignore_index=True)
-        return frame.head(_MOST)
+        return frame.head(_MAX_TYPES)
 
     def draw(self, axes: Sequence[Axes], room: float = ROOM) -> None:
         """Draw two bars a type, their counts at the right."""

@@ -32,7 +32,7 @@ from skeval.stats.survival import (
 from skeval.steps.problem import as_level, larger_code
 from skeval.steps.samples import columns_of, mean_of_defined
 from skeval.tables.preprocessing import NOMINAL, category_codes, numbers
-from skeval.utility.regressions import FEWEST, Levels
+from skeval.utility.regressions import MIN_LEVEL_ROWS, Levels
 from skeval.utils.formatting import as_float, number, percent
 from skeval.utils.parameters import ColumnName, Columns, Count, Label, OpenFraction, Positive
 
@@ -258,7 +258,7 @@ def curve_of(context: Context, role: str, outcome: Outcome) -> Curve:
 
 
 _AT_RISK = 0.1  # share of train that is at risk at the horizon
-_MOST_TIMES = 60  # of a curve that is shown
+_MAX_TIMES = 60  # of a curve that is shown
 
 
 @declared
@@ -403,7 +403,10 @@ def round_to(value: float, digits: int = 3, how: Any = np.round) -> float:
 
 
 def shown_times(
-    durations: list[np.ndarray], horizon: float, n_times: int = _MOST_TIMES, fewest: int = FEWEST
+    durations: list[np.ndarray],
+    horizon: float,
+    n_times: int = _MAX_TIMES,
+    fewest: int = MIN_LEVEL_ROWS,
 ) -> np.ndarray:
     """Return times of an even grid between which at least `fewest` rows of each table end.
 
@@ -526,7 +529,7 @@ class LogRankAgreement(SurvivalMetric):
                     test_of(context, role, name, self._outcome) for role in ("train", "synthetic")
                 ]
         if not tests:
-            return undefined(f"no column has two groups of {FEWEST} rows of train.")
+            return undefined(f"no column has two groups of {MIN_LEVEL_ROWS} rows of train.")
         decided = {name: [one.p_value < self.level for one in pair] for name, pair in tests.items()}
         return mean_of_columns(
             {name: float(first == second) for name, (first, second) in decided.items()},

@@ -22,7 +22,7 @@ from skeval.utility.calibration import equal_mass_bins
 from skeval.utility.coefficients import compared_coefficients, fresh_overlap, overlaps_of
 from skeval.utility.model_metric import TRAININGS, stated
 from skeval.utility.regressions import (
-    FEWEST,
+    MIN_LEVEL_ROWS,
     Regression,
     basis_of,
     design_of,
@@ -231,8 +231,8 @@ def cox_rests_on_few(context: Context, question: Question, outcome: Outcome) -> 
     decided = n_rows_behind(np.column_stack([np.ones(len(columns)), columns]))[1:] < _DECIDING
     for j, column in enumerate(columns.T):
         counts = np.unique(column, return_counts=True)[1]
-        decided[j] |= counts.size == 2 and counts.min() < FEWEST
-    return decided | (events.sum() < FEWEST)
+        decided[j] |= counts.size == 2 and counts.min() < MIN_LEVEL_ROWS
+    return decided | (events.sum() < MIN_LEVEL_ROWS)
 
 
 def cox_regression(
@@ -494,5 +494,5 @@ def calibrated(
     at = np.array([horizon])
     observed = np.array([1.0 - kaplan_meier(durations[o], events[o]).at(at)[0] for o in inside])
     error = float(np.abs(predicted - observed) @ sizes / sizes.sum())
-    many = sizes >= FEWEST
+    many = sizes >= MIN_LEVEL_ROWS
     return error, {"predicted": predicted[many], "observed": observed[many], "n_rows": sizes[many]}

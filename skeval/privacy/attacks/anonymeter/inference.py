@@ -45,8 +45,8 @@ from skeval.tables.preprocessing import NOMINAL
 from skeval.utils.parameters import ColumnName, Columns, NonNegative, has_methods
 
 _K = 8  # nearest rows looked at; those equally near share the guess
-_LEAST_MARGIN = 1e-12
-_FEWEST = 10  # rows of a label in train and in the holdout below which it is not reported
+_MIN_MARGIN = 1e-12
+_MIN_LABEL_ROWS = 10  # rows of a label in train and in the holdout below which it is not reported
 
 
 @declared
@@ -147,7 +147,7 @@ class InferenceMetric(ResidualRiskMetric):
         sizes = np.abs(truth)
         if self.tolerance_kind == "range" or context.schema.kinds[secret] == "datetime":
             sizes = np.full(truth.size, ranges(context)[places(context.schema)[secret]])
-        return np.fmax(self.tolerance * sizes, _LEAST_MARGIN)
+        return np.fmax(self.tolerance * sizes, _MIN_MARGIN)
 
 
 @declared
@@ -374,7 +374,7 @@ def _by_secret(
     by_label = {}
     for code, label in enumerate(context.levels[secret]):
         train, holdout = scores[:n][truth[:n] == code], scores[n:][truth[n:] == code]
-        if min(train.size, holdout.size) >= _FEWEST:
+        if min(train.size, holdout.size) >= _MIN_LABEL_ROWS:
             rates = [attack_rate(float(part.sum()), part.size) for part in (train, holdout)]
             risk = residual_risk(*rates)
             by_label[label] = {

@@ -21,7 +21,7 @@ from skeval.stats.disclosure import joint_classes
 Codes = NDArray[np.int32]
 NO_HOLE = -2
 _BATCH = 16384  # tries between two looks at what singles out
-_MOST_SETS, _MOST_PAIRS = 100_000, 2_000_000  # sets of columns, and pairs with rows, listed
+_MAX_SETS, _MAX_PAIRS = 100_000, 2_000_000  # sets of columns, and pairs with rows, listed
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ def _tries(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield batches of random rows and sets of columns; each pair once where there are few."""
     n_pairs = n_rows * comb(n_columns, n_cols)
-    if n_pairs <= min(max_attempts, _MOST_PAIRS):
+    if n_pairs <= min(max_attempts, _MAX_PAIRS):
         listed = _listed_columns(n_columns, n_cols)
         for pairs in np.array_split(rng.permutation(n_pairs), -(-n_pairs // _BATCH)):
             rows, which = np.divmod(pairs, len(listed))
@@ -236,7 +236,7 @@ def _tries(
 
 def _drawn_columns(n_columns: int, n_cols: int, size: int, rng: np.random.Generator) -> np.ndarray:
     """Return random sets of columns, ascending, all equally likely; shape (size, n_cols)."""
-    if comb(n_columns, n_cols) <= _MOST_SETS:
+    if comb(n_columns, n_cols) <= _MAX_SETS:
         listed = _listed_columns(n_columns, n_cols)
         return listed[rng.integers(len(listed), size=size)]
     everything = np.broadcast_to(np.arange(n_columns), (size, n_columns))

@@ -50,7 +50,7 @@ from skeval.tables.preprocessing import NUMERIC
 from skeval.utils.parameters import Columns, Count
 
 _NEVER = 1e-15  # a chance below is none
-_LONGEST = 64  # pooled values that a predicate may match to be part of the test
+_MAX_LENGTH = 64  # pooled values that a predicate may match to be part of the test
 _CELLS = 2**21  # held at once
 _DIGITS = 9  # of a sum of chances: their order must not make a difference
 
@@ -231,7 +231,7 @@ def isolation_test(
     """
     from skeval.privacy.attacks.anonymeter.compiled import first_matches
 
-    lists, lengths = first_matches(rows.codes, _LONGEST, *predicates.parts)
+    lists, lengths = first_matches(rows.codes, _MAX_LENGTH, *predicates.parts)
     columns = np.unique(predicates.columns)
     about = (predicates.columns[lengths > 0][:, :, None] == columns).any(axis=1)
     lengths = lengths[lengths > 0]
@@ -312,7 +312,7 @@ _WHAT = {
     "univariate": "values of one synthetic row that single out a train row",
     "multivariate": "sets of values of one synthetic row that single out a train row",
 }
-_MOST_NAMED = 3  # columns that an alarm says what to do about
+_MAX_NAMED = 3  # columns that an alarm says what to do about
 
 
 @declared
@@ -645,7 +645,7 @@ def advice_on(by_column: dict[str, dict[str, Any]], mode: str) -> str:
     significant = [name for name, one in by_column.items() if one["p_value"] <= TEST_LEVEL]
     if not significant:
         return ""
-    named = significant[:_MOST_NAMED]
+    named = significant[:_MAX_NAMED]
     owner, whose = ("their", "them") if len(named) > 1 else ("its", "it")
     what = f"{owner} values" if mode == "univariate" else f"sets of values with {whose}"
     return f"Drop, pool or coarsen {names_listed(named)}: {what} single out train rows."

@@ -24,8 +24,8 @@ _SHARES = (0.01, 0.05, 0.5)  # of the scored rows, those with the highest scores
 _N_NEAREST = 5
 _N_GROUPS = 10
 _TAILS = (0.95, 0.98, 0.99)
-_FEWEST = 10  # rows of a group by outlyingness
-_FEWEST_OF_A_KIND = 3  # members, and others, of a group
+_MIN_GROUP_ROWS = 10  # rows of a group by outlyingness
+_MIN_OF_A_KIND = 3  # members, and others, of a group
 
 
 Halves = tuple[MemberScores, MemberScores]
@@ -297,14 +297,14 @@ def groups_by_outlyingness(
     """
     n_rows = members.size + others.size
     places = rankdata(np.concatenate(apart), method="average") / n_rows
-    parts = min(_N_GROUPS, n_rows // _FEWEST)
+    parts = min(_N_GROUPS, n_rows // _MIN_GROUP_ROWS)
     cuts = [(i / parts, (i + 1) / parts) for i in range(parts)] if parts > 1 else []
     cuts += [(tail, 1.0) for tail in _TAILS if parts == _N_GROUPS]
     groups = []
     for above, up_to in cuts:
         inside = (places > above) & (places <= up_to)
         group = members[inside[: members.size]], others[inside[members.size :]]
-        if inside.sum() >= _FEWEST and min(part.size for part in group) >= _FEWEST_OF_A_KIND:
+        if inside.sum() >= _MIN_GROUP_ROWS and min(part.size for part in group) >= _MIN_OF_A_KIND:
             groups.append((above, up_to, *group))
     confidence = 1.0 - 0.05 / max(len(groups), 1)
     return [

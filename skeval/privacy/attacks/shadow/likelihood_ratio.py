@@ -44,11 +44,11 @@ from skeval.utils.parameters import Count, Fraction, Interval
 _NAME = "likelihood_ratio"
 _N_PERMUTATIONS = 199
 _MANY = 64  # models from which on a record has a standard deviation of its own
-_FEW_MODELS = (
+_MAX_FEW_MODELS = (
     "with {n} models a row has about {half} scores with it and as many without: too few for a "
     "standard deviation of its own. Give 64 models or more, or variance='global'."
 )
-_LEAST = 1e-6  # of the spread of all scores: what counts as none
+_MIN_SPREAD = 1e-6  # of the spread of all scores: what counts as none
 
 
 # how a synthetic table scores rows: by an attack of membership inference, or by queries
@@ -257,7 +257,7 @@ class LikelihoodRatioMIA(HalvesAttack):
         result = self._detection(_NAME, "a likelihood ratio", members, others)
         area = {"auc": result.value, "interval": list(result.interval or ())}
         few = self.variance == "per_record" and self.n_models < _MANY
-        text = _FEW_MODELS.format(n=self.n_models, half=self.n_models // 2)
+        text = _MAX_FEW_MODELS.format(n=self.n_models, half=self.n_models // 2)
         return replace(
             result,
             details={**result.details, "attacks": {_NAME: area}},
@@ -551,7 +551,7 @@ def moments(
     middle = scores.mean(axis=0)
     centred = scores - middle
     # sorted, sums do not depend on the order of the records
-    least = max(float(np.sort(scores, axis=None).std()) * _LEAST, 1e-12)
+    least = max(float(np.sort(scores, axis=None).std()) * _MIN_SPREAD, 1e-12)
     estimates = []
     for mask in (inside, ~inside):
         counts, totals, squares = (

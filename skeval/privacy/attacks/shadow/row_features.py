@@ -25,8 +25,8 @@ _DATES = (np.dtype("datetime64[us]"), np.dtype("datetime64[ns]"))
 _OBJECT = np.dtype(object)
 _LARGEST = 2.0**1022  # the difference of larger numbers may be none
 _FAR = 1e3  # ranges beyond the real rows; farther is as far
-_MOST_LEVELS = 20
-_FEWEST = 10  # rows of a level with an indicator of its own
+_MAX_LEVELS = 20
+_MIN_LEVEL_ROWS = 10  # rows of a level with an indicator of its own
 _GRID = 2.0**32  # distances are rounded to the grid of the neighbour search
 _NEAR = 0.05  # of the range: numbers that agree
 _BLOCK = 2**16  # pairs held at once: half a megabyte, which stays in the cache
@@ -269,7 +269,7 @@ class Domain:
 def _frequent(codes: np.ndarray) -> np.ndarray:
     counts = np.bincount(codes[~np.isnan(codes)].astype(np.int64))
     order = np.argsort(-counts, kind="stable")
-    return np.sort(order[: min(_MOST_LEVELS, int((counts >= _FEWEST).sum()))])
+    return np.sort(order[: min(_MAX_LEVELS, int((counts >= _MIN_LEVEL_ROWS).sum()))])
 
 
 def naive_features(rows: np.ndarray, domain: Domain) -> np.ndarray:

@@ -42,7 +42,7 @@ from skeval.steps.classifiers import fitted_classifier
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import ColumnName, Count, Interval, Legal
 
-_FEW_FITS = (
+_MAX_FEW_FITS = (
     "{n} tables are guessed from for each target: its share of right guesses is uncertain by "
     "{error:.2f} (standard error); 50 or more show it better."
 )
@@ -178,7 +178,7 @@ class ShadowAttributeInference(ShadowAttack):
             described,
             game,
             self.confidence,
-            _FEW_FITS.format(n=self.n_eval, error=np.sqrt(0.25 / self.n_eval)),
+            _MAX_FEW_FITS.format(n=self.n_eval, error=np.sqrt(0.25 / self.n_eval)),
             partial(Contrast, f"tables that give away the {self.secret} of a row of theirs"),
             mean_advantage=float(np.mean([one.value for one in advantages])),
             largest_by_chance=largest_by_chance(chances, self.random_state),

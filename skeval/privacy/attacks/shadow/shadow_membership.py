@@ -44,7 +44,7 @@ from skeval.steps.samples import nothing_to_measure
 from skeval.utils.formatting import as_float, percent
 from skeval.utils.parameters import Count, Interval, OpenFraction
 
-_FEW = 50  # tables that a target is tested on
+_MIN_TABLES = 50  # tables that a target is tested on
 _N_DRAWS = 2000
 # by world, for each target: of each fit the value of the secret, and the features of its tables
 Observed = dict[World, list[tuple[list[int], list[np.ndarray]]]]
@@ -310,7 +310,7 @@ def largest_advantage(
             "features": list(feature_names(game.features, learns=game.learns)),
             **details,
         },
-        warnings=(MetricWarning(few),) if game.n_eval < _FEW else (),
+        warnings=(MetricWarning(few),) if game.n_eval < _MIN_TABLES else (),
         contrast=replace(shown, n_tests=len(advantages)),
         advice=advice_on_targets(n_exposed, len(targets)) if n_exposed else "",
     )
@@ -363,7 +363,7 @@ def largest_by_chance(shares: Sequence[tuple[float, int, int]], seed: int = 0) -
     return float(np.max(differences, axis=0).mean())
 
 
-_FEW_FITS = (
+_MAX_FEW_FITS = (
     "{n} fits with and as many without a target: the advantage of one target is uncertain by "
     "{error:.2f} (standard error); 50 or more show it better."
 )
@@ -541,7 +541,7 @@ class ShadowMembershipInference(ShadowAttack):
             [one.details(self.confidence) for one in tests],
             game,
             self.confidence,
-            _FEW_FITS.format(n=self.n_eval, error=np.sqrt(0.5 / self.n_eval)),
+            _MAX_FEW_FITS.format(n=self.n_eval, error=np.sqrt(0.5 / self.n_eval)),
             partial(Contrast, _WHAT, reference="of tables made without it"),
             **details,
         )
